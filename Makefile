@@ -1,0 +1,47 @@
+# Each target works alone on a fresh clone: it makes .venv, installs what it needs, and runs.
+SHELL := /bin/sh
+# the first Python on this machine that is 3.11 or newer
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/core
+	@$(BIN)/rulerank demo
+
+test: .venv/dev
+	$(BIN)/python -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernels tests
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/bench
+	@for f in benchmarks/bench_*.py; do $(BIN)/python $$f || exit 1; done
+
+clean:
+	rm -rf .venv build dist
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "rulerank needs Python 3.11 or newer; call: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	@echo "Making .venv ..." >&2
+	@$(PYTHON) -m venv .venv
+
+.venv/core: .venv/bin/python pyproject.toml constraints.txt
+	@echo "Installing rulerank into .venv (a minute or two the first time) ..." >&2
+	@$(PIP) -e .
+	@touch $@
+
+.venv/dev: .venv/core
+	@echo "Installing the test and lint tools into .venv ..." >&2
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+.venv/bench: .venv/dev
+	@echo "Installing the peers to measure against into .venv ..." >&2
+	@$(PIP) -e '.[bench]'
+	@touch $@

@@ -1,0 +1,196 @@
+"""The value that travels through the library: documents of queries, with features and grades."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rulerank.errors import DataError
+
+Array = NDArray[Any]
+
+UNLABELLED = -1  # the grade of a document nobody has judged
+MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Documents of queries: one row per query-document pair, in the order they came.
+
+    >>> data = Dataset([[0.5, 2.0], [0.1, float("nan")]], y=[1, 0], qid=["q1", "q1"])
+    >>> data
+    Dataset(2 rows, 1 query, 2 features, grades 0: 1, 1: 1)
+    >>> data.feature_names
+    ('f1', 'f2')
+    >>> data[data.y == 1].X.tolist()
+    [[0.5, 2.0]]
+    """
+
+    X: Array  # float32 (n_rows, n_features), NaN = missing
+    y: Array  # int16 (n_rows,) grades from 0, -1 = not labelled
+    qid: Array  # (n_rows,) query ids, strings when they come from a file
+    docid: Array | None = None  # (n_rows,) document ids
+    feature_names: tuple[str, ...] = ()  # f1, f2, ... unless given
+    comment: Array | None = None  # (n_rows,) what else a LETOR line's comment says
+
+    def __post_init__(self) -> None:
+        X = np.asarray(self.X, dtype=np.float32)
+        if X.ndim != 2:
+            raise DataError(f"X must have two dimensions, rows and features: got {X.ndim}")
+        n_rows, n_features = X.shape
+        names = tuple(self.feature_names) or tuple(f"f{i + 1}" for i in range(n_features))
+        if len(names) != n_features:
+            raise DataError(f"expected {n_features} feature names, one per column of X: got {len(names)}")
+        if len(set(names)) != n_features:
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"feature names must differ: {twice!r} is there twice")
+        values: dict[str, object] = {
+            "X": X,
+            "y": check_grades(self.y, n_rows),
+            "qid": check_column("qid", self.qid, n_rows),
+            "docid": None if self.docid is None else check_column("docid", self.docid, n_rows),
+            "comment": None if self.comment is None else check_column("comment", self.comment, n_rows),
+            "feature_names": names,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def __repr__(self) -> str:
+        n_queries = len(query_index(self.qid)[1])
+        found, counts = np.unique(self.y, return_counts=True)
+        grades = ", ".join(
+            f"{'not labelled' if g == UNLABELLED else g}: {c}" for g, c in zip(found, counts, strict=True)
+        )
+        return (
+            f"Dataset({_count(len(self), 'row')}, {_count(n_queries, 'query', 'queries')}, "
+            f"{_count(self.X.shape[1], 'feature')}, grades {grades or 'none'})"
+        )
+
+    def __getitem__(self, rows: Any) -> Dataset:
+        """Pick rows by a mask, row numbers or a slice."""
+        if isinstance(rows, int | np.integer):
+            raise DataError(f"pick rows by a mask, a list of row numbers or a slice: got the integer {rows}")
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            qid=self.qid[rows],
+            docid=None if self.docid is None else self.docid[rows],
+            comment=None if self.comment is None else self.comment[rows],
+        )
+
+    def labelled(self) -> Dataset:
+        """Return the rows that have a grade."""
+        return self if (self.y != UNLABELLED).all() else self[self.y != UNLABELLED]
+
+    @staticmethod
+    def concat(parts: Sequence[Dataset]) -> Dataset:
+        """Put data sets with the same features one after the other.
+
+        >>> one = Dataset([[1.0]], [0], ["a"])
+        >>> Dataset.concat([one, one])
+        Dataset(2 rows, 1 query, 1 feature, grades 0: 2)
+        """
+        if not parts:
+            raise DataError("expected at least one data set to put together: got none")
+        names = parts[0].feature_names
+        for part in parts[1:]:
+            if part.feature_names != names:
+                raise DataError(f"data sets differ in their features: {names} and {part.feature_names}")
+
+        def join(column: str) -> Array | None:
+            found = [getattr(part, column) for part in parts]
+            if any(values is None for values in found):
+                return None
+            return np.concatenate(found)
+
+        return Dataset(
+            np.concatenate([part.X for part in parts]),
+            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.qid for part in parts]),
+            join("docid"),
+            names,
+            join("comment"),
+        )
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold of a cross-validation as LETOR lays it out."""
+
+    name: str
+    train: Dataset
+    vali: Dataset
+    test: Dataset
+
+
+def check_grades(y: ArrayLike, n_rows: int) -> Array:
+    """Return grades as int16 after looking at every value.
+
+    >>> check_grades([0, 2.0, -1], 3).tolist()
+    [0, 2, -1]
+    """
+    values = check_column("y", y, n_rows)
+    try:
+        floats = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"grades must be whole numbers from 0: got {values[:3].tolist()!r} ...") from None
+    bad = np.flatnonzero(~(np.isfinite(floats) & (floats == np.floor(floats)) & (floats >= UNLABELLED)))
+    if bad.size:
+        raise DataError(
+            f"grades must be whole numbers from 0, or -1 for not labelled: got {values[bad[0]]} at row {bad[0]}"
+        )
+    if n_rows and floats.max() > MAX_GRADE:
+        row = int(floats.argmax())
+        raise DataError(f"grades must be at most {MAX_GRADE}: got {values[row]} at row {row}")
+    return floats.astype(np.int16)
+
+
+def check_column(name: str, values: ArrayLike, n_rows: int) -> Array:
+    """Return a one-dimensional array with one entry per row."""
+    column = values if isinstance(values, np.ndarray) else _as_column(values)
+    if column.ndim != 1:
+        raise DataError(f"{name} must have one dimension: got {column.ndim}")
+    if column.size != n_rows:
+        raise DataError(f"{name} must have one entry per row: expected {n_rows}, got {column.size}")
+    return column
+
+
+def query_index(qid: Array) -> tuple[Array, Array]:
+    """Number the queries in order of appearance: (number of each row's query, the query ids).
+
+    >>> numbers, ids = query_index(np.array(["b", "a", "b"], dtype=object))
+    >>> numbers.tolist(), ids.tolist()
+    ([0, 1, 0], ['b', 'a'])
+    """
+    if qid.dtype == object:  # any hashable ids, which need not be sortable
+        number: dict[object, int] = {}
+        numbers = np.fromiter((number.setdefault(q, len(number)) for q in qid), dtype=np.int64, count=qid.size)
+        ids = np.empty(len(number), dtype=object)
+        ids[:] = list(number)
+        return numbers, ids
+    ids, first, inverse = np.unique(qid, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place[inverse.reshape(-1)], ids[order]
+
+
+def _as_column(values: ArrayLike) -> Array:
+    """Keep strings as Python strings: one long id must not widen every row."""
+    if isinstance(values, Sequence) and any(isinstance(value, str) or not np.isscalar(value) for value in values):
+        column = np.empty(len(values), dtype=object)
+        column[:] = values
+        return column
+    return np.asarray(values)
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -1,0 +1,50 @@
+"""One class per kind of mistake. Every message says what was expected, what came, where, and what to do."""
+
+from __future__ import annotations
+
+
+class RulerankError(Exception):
+    """The base of every error this library raises for a user's mistake."""
+
+
+class ReadError(RulerankError, ValueError):
+    """A file does not hold what it should.
+
+    >>> print(ReadError("train.txt", 2, "expected 'grade qid:ID feature:value ...', got '0 1:0.5'"))
+    train.txt:2: expected 'grade qid:ID feature:value ...', got '0 1:0.5'
+    >>> print(ReadError("train.txt", None, "the file is empty"))
+    train.txt: the file is empty
+    """
+
+    def __init__(self, source: str, line: int | None, message: str) -> None:
+        where = source if line is None else f"{source}:{line}"
+        super().__init__(f"{where}: {message}")
+        self.source = source
+        self.line = line
+        self.message = message
+
+
+class DataError(RulerankError, ValueError):
+    """Arrays or tables that do not fit together, or values that are not allowed."""
+
+
+class ModelFileError(RulerankError, ValueError):
+    """A model file that is damaged, foreign, or of a newer version."""
+
+
+class TooLargeError(RulerankError, MemoryError):
+    """Work that would take hours or not fit in memory, with its size and what to lower."""
+
+
+class MissingExtraError(RulerankError, ImportError):
+    """An optional part is not installed.
+
+    >>> print(MissingExtraError("figures", "matplotlib"))
+    this needs matplotlib, which is not installed; install it with: pip install 'rulerank[figures]'
+    """
+
+    def __init__(self, extra: str, package: str) -> None:
+        super().__init__(
+            f"this needs {package}, which is not installed; install it with: pip install 'rulerank[{extra}]'"
+        )
+        self.extra = extra

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.dataset import query_index
+from rulerank.errors import DataError
+
+
+def make(**changes):
+    values = {"X": [[1.0, 2.0], [3.0, 4.0]], "y": [0, 1], "qid": ["a", "b"]} | changes
+    return rr.Dataset(**values)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"X": [1.0]}, "X must have two dimensions, rows and features: got 1"),
+        ({"y": [0]}, "y must have one entry per row: expected 2, got 1"),
+        ({"y": [0, 1.5]}, "grades must be whole numbers from 0, or -1 for not labelled: got 1.5 at row 1"),
+        ({"y": [-2, 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got -2 at row 0"),
+        ({"y": [float("nan"), 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got nan at row 0"),
+        ({"y": ["x", "y"]}, r"grades must be whole numbers from 0: got \['x', 'y'\] ..."),
+        ({"y": [0, 99]}, "grades must be at most 31: got 99 at row 1"),
+        ({"qid": np.zeros((2, 1))}, "qid must have one dimension: got 2"),
+        ({"docid": ["d"]}, "docid must have one entry per row: expected 2, got 1"),
+        ({"feature_names": ["a"]}, "expected 2 feature names, one per column of X: got 1"),
+        ({"feature_names": ["a", "a"]}, "feature names must differ: 'a' is there twice"),
+    ],
+)
+def test_mistakes_are_named(changes, message):
+    with pytest.raises(DataError, match=message):
+        make(**changes)
+
+
+def test_one_row_is_not_picked_by_an_integer():
+    with pytest.raises(DataError, match="pick rows by a mask"):
+        make()[0]
+
+
+def test_labelled_leaves_unlabelled_rows_out():
+    assert make(y=[-1, 2]).labelled().y.tolist() == [2]
+
+
+def test_concat_needs_the_same_features():
+    with pytest.raises(DataError, match="data sets differ in their features"):
+        rr.Dataset.concat([make(), make(feature_names=["a", "b"])])
+    with pytest.raises(DataError, match="at least one data set"):
+        rr.Dataset.concat([])
+
+
+@pytest.mark.parametrize("qid", [[3, 1, 3], ["b", "a", "b"], [("b", 1), 4, ("b", 1)]])
+def test_queries_are_numbered_in_order_of_appearance(qid):
+    column = make(X=np.zeros((3, 1)), y=[0, 0, 0], qid=qid).qid
+    numbers, ids = query_index(column)
+    assert numbers.tolist() == [0, 1, 0]
+    assert ids.tolist() == [qid[0], qid[1]]
