@@ -1,0 +1,101 @@
+"""Read the folds of a cross-validation as LETOR lays them out: Fold1/train.txt, Fold1/vali.txt, Fold1/test.txt, ..."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rulerank.dataset import Dataset, Fold
+from rulerank.errors import ReadError
+from rulerank.io.letor import read_letor
+from rulerank.io.streams import COMPRESSIONS
+
+PARTS = {"train": "trainingset", "vali": "validationset", "test": "testset"}  # and the name LETOR 2 has for each
+FOLD_NAME = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
+LISTED = 8  # names of files shown in a message
+
+
+def read_folds(directory: str | os.PathLike[str]) -> list[Fold]:
+    """Read Fold1, Fold2, ... of a directory in the order of their numbers, or the directory itself as one fold.
+
+    A fold has train, vali and test, or trainingset, validationset and testset: upper or lower case, with or without
+    .txt, plain or as .gz, .xz or .zst. Its three parts get the same features, as many as the widest of them has.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     for part in ("train", "vali", "test"):
+    ...         _ = Path(directory, f"{part}.txt").write_text("1 qid:1 1:0.5\\n")
+    ...     [fold] = read_folds(directory)
+    >>> fold.train
+    Dataset(1 row, 1 query, 1 feature, grades 1: 1)
+    """
+    root = Path(directory)
+    if not root.is_dir():
+        came = "a file" if root.exists() else "nothing of that name"
+        raise ReadError(str(root), None, f"expected a directory with folds, got {came}")
+    numbered: dict[int, Path] = {}
+    for path in _entries(root):
+        match = FOLD_NAME.fullmatch(path.name)
+        if match and path.is_dir():
+            other = numbered.setdefault(int(match[1]), path)
+            if other != path:
+                raise ReadError(str(root), None, f"expected each fold once, got both {other.name} and {path.name}")
+    if numbered:
+        return [_read_fold(numbered[number]) for number in sorted(numbered)]
+    if not any(_candidates(root, part) for part in PARTS):
+        raise ReadError(
+            str(root),
+            None,
+            f"expected Fold1, Fold2, ... or {', '.join(PARTS)} (.txt, .txt.gz ...), got {_listing(root)}",
+        )
+    return [_read_fold(root)]
+
+
+def _read_fold(folder: Path) -> Fold:
+    paths = {part: _find(folder, part) for part in PARTS}
+    parts = {part: read_letor(path) for part, path in paths.items()}
+    n_features = max(data.X.shape[1] for data in parts.values())
+    return Fold(folder.resolve().name, **{part: _widen(data, n_features) for part, data in parts.items()})
+
+
+def _find(folder: Path, part: str) -> Path:
+    found = _candidates(folder, part)
+    if not found:
+        raise ReadError(str(folder), None, f"expected {part}.txt or {PARTS[part]}.txt, got {_listing(folder)}")
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise ReadError(str(folder), None, f"expected one file for {part}, got {names}; remove or rename the others")
+    return found[0]
+
+
+def _candidates(folder: Path, part: str) -> list[Path]:
+    names = {stem + suffix for stem in (part, PARTS[part]) for suffix in ("", ".txt")}
+    return [path for path in _entries(folder) if _plain_name(path) in names and path.is_file()]
+
+
+def _plain_name(path: Path) -> str:
+    name = path.name.lower()
+    return name.removesuffix(path.suffix.lower()) if path.suffix.lower() in COMPRESSIONS else name
+
+
+def _widen(data: Dataset, n_features: int) -> Dataset:
+    """Add features that the file never mentions, which is to say zeros."""
+    missing = n_features - data.X.shape[1]
+    return replace(data, X=np.pad(data.X, ((0, 0), (0, missing))), feature_names=()) if missing else data
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise ReadError(str(folder), None, f"cannot be listed: {error.strerror}") from None
+
+
+def _listing(folder: Path) -> str:
+    names = [path.name for path in _entries(folder)]
+    more = [f"and {len(names) - LISTED} more"] if len(names) > LISTED else []
+    return ", ".join(names[:LISTED] + more) or "an empty directory"

@@ -1,0 +1,250 @@
+"""Read and write LETOR text, which SVMrank, LETOR 2 to 4, MSLR and svmlight share: 'grade qid:ID 1:0.5 ... # doc'."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+import numpy as np
+
+from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.errors import DataError, ReadError
+from rulerank.io import letor_kernels as kernels
+from rulerank.io.letor_problems import NOT_UTF8, SHOWN, describe, guess
+from rulerank.io.streams import Source, read_bytes, write_bytes
+from rulerank.threads import in_blocks
+
+LINES_PER_THREAD = 1000  # fewer are parsed sooner than a thread starts
+ROWS_PER_BLOCK = 10_000  # rows turned into text at a time
+
+# what the columns of a data set may hold to be written and read back; up to \x20 are tab, blank and control characters
+WRITABLE = {
+    "qid": (
+        re.compile(r"[^\x00-\x20#\ud800-\udfff]+"),
+        "it must have at least one character, and no blank, '#' or control character",
+    ),
+    "docid": (
+        re.compile(r"[^\x00-\x20\ud800-\udfff]*"),
+        "it must have no blank or control character",
+    ),
+    "comment": (
+        re.compile(r"(?![ \t])[^\x00-\x08\x0a-\x1f\ud800-\udfff]*(?<![ \t])"),
+        "it must have no line break or other control character, and no blank at either end",
+    ),
+}
+
+Problem = tuple[int, int, int, int]  # line, code, start and stop of the text at fault
+
+
+def read_letor(source: Source, *, n_features: int | None = None) -> Dataset:
+    """Read a LETOR file: a path, an open file or `-`, plain or compressed as .gz, .xz or .zst.
+
+    - The grade is a whole number, or `?` for a document that nobody has judged (y = -1).
+    - Query and doc ids stay strings. The doc id is the X of '#docid = X rest' or '# X rest', and the rest goes to
+      `comment`; a row without one has "" there, and a file without any has None.
+    - A feature that a line leaves out is 0; NULL and nan are missing values (NaN). Features may come in any order.
+    - There are as many features as the largest index says, or `n_features`, which must not be less: a test file
+      may lack the last feature of its training file.
+    - Blank lines, and lines that begin with `#`, are passed over. Anything else is a ReadError with file and line.
+
+    >>> import io
+    >>> data = read_letor(io.StringIO("2 qid:7 1:0.5 3:NULL #docid = d1 inc = 1\\n? qid:7 2:1 # d2"))
+    >>> data
+    Dataset(2 rows, 1 query, 3 features, grades not labelled: 1, 2: 1)
+    >>> data.X.tolist(), data.docid.tolist(), data.comment.tolist()
+    ([[0.5, 0.0, nan], [0.0, 1.0, 0.0]], ['d1', 'd2'], ['inc = 1', ''])
+    """
+    if n_features is not None and n_features < 0:
+        raise DataError(f"n_features must not be negative: got {n_features}")
+    content, name = read_bytes(source)
+    return _Reader(content.removeprefix(b"\xef\xbb\xbf"), name).read(n_features)
+
+
+def write_letor(data: Dataset, target: Source) -> None:
+    """Write a LETOR file to a path (.gz, .xz and .zst are compressed), an open file or `-`.
+
+    Every value is written, zeros too, with as few digits as read back to the same float32; a missing one is NULL.
+    The format has no place for feature names. Ids are written as text; those that it cannot hold are a DataError.
+
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_letor(Dataset([[0.1, float("nan")]], y=[-1], qid=["q1"], docid=["d7"]), out)
+    >>> out.getvalue()
+    '? qid:q1 1:0.1 2:NULL #docid = d7\\n'
+    """
+    if not len(data):
+        raise DataError("expected at least one row to write as LETOR text: got none")
+    if np.isinf(data.X).any():
+        row, column = np.argwhere(np.isinf(data.X))[0]
+        raise DataError(f"expected finite values: got {data.X[row, column]} in row {row}, feature {column + 1}")
+    write_bytes(target, "".join(_lines(data)).encode())
+
+
+class _Reader:
+    """One file being read: its bytes and, for each line, what letor_kernels keeps of it."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        self.content = content
+        self.name = name
+        self.bytes = np.frombuffer(content, dtype=np.uint8)
+        breaks = np.flatnonzero(self.bytes == kernels.NEWLINE) + 1
+        self.lines = np.empty((breaks.size + 1, 4), dtype=np.int64)
+        self.lines[:, kernels.START] = np.concatenate([[0], breaks])
+        self.lines[:, kernels.END] = np.concatenate([breaks, [len(content)]])
+
+    def read(self, n_features: int | None) -> Dataset:
+        largest, largest_line = self.measure()
+        is_row = self.lines[:, kernels.ROW] >= 0
+        n_rows = int(is_row.sum())
+        if not n_rows:
+            came = "only blank lines and comments" if self.content else "an empty file"
+            raise ReadError(self.name, None, f"expected lines like 'grade qid:ID 1:0.5 2:3 ...', got {came}")
+        if n_features is not None and largest > n_features:
+            message = f"expected at most {n_features} features, got feature {largest}"
+            raise ReadError(self.name, largest_line + 1, message)
+        n_features = n_features or largest
+        self.check_size(n_rows, n_features, largest_line)
+        self.lines[is_row, kernels.ROW] = np.arange(n_rows)
+
+        X = np.zeros((n_rows, n_features), dtype=np.float32)
+        grades = np.empty(n_rows, dtype=np.int16)
+        spans = np.empty((n_rows, 6), dtype=np.int64)
+        slow = np.zeros(n_rows, dtype=np.bool_)
+        problems = self.parse(X, grades, spans, slow)
+        problems += self.read_slowly(self.lines[is_row][slow], X)
+        problems += self.check_utf8()
+        if problems:
+            self.report(min(problems), first_line=int(is_row.argmax()))
+        return Dataset(X, grades, self.share(spans[:, :2]), self.texts(spans[:, 2:4]), (), self.texts(spans[:, 4:]))
+
+    def measure(self) -> tuple[int, int]:
+        """Find the parts of each line; return the largest feature index and the line that has it first."""
+        found: list[tuple[int, int]] = []
+
+        def work(first: int, last: int) -> None:
+            largest, line = kernels.measure_lines(self.bytes, self.lines, first, last)
+            found.append((largest, -line))
+
+        in_blocks(work, len(self.lines), min_block=LINES_PER_THREAD)
+        largest, line = max(found)
+        return largest, -line
+
+    def check_size(self, n_rows: int, n_features: int, line: int) -> None:
+        needed, memory = 4 * n_rows * n_features, _memory()
+        if needed > memory:
+            raise ReadError(
+                self.name,
+                line + 1 if line >= 0 else None,
+                f"{n_rows:,} rows of {n_features:,} features make a matrix of {needed / 1e9:,.1f} GB, and this machine "
+                f"has {memory / 1e9:,.1f} GB of memory; renumber the features so that they have no gaps",
+            )
+
+    def parse(self, X: Array, grades: Array, spans: Array, slow: Array) -> list[Problem]:
+        problems: list[Problem] = []
+
+        def work(first: int, last: int) -> None:
+            seen = np.zeros(X.shape[1], dtype=np.int64)
+            problem = np.zeros(4, dtype=np.int64)
+            kernels.parse_lines(self.bytes, self.lines, first, last, seen, X, grades, spans, slow, problem)
+            code, line, start, stop = problem.tolist()
+            if code:
+                problems.append((line, code, start, stop))
+                slow[self.lines[line, kernels.ROW]] = False  # the rest of the line is not checked
+
+        in_blocks(work, len(self.lines), min_block=LINES_PER_THREAD)
+        return problems
+
+    def read_slowly(self, lines: Array, X: Array) -> list[Problem]:
+        """Read the lines that need Python's float, whose fields the kernel has checked."""
+        for at, body, _, row in lines.tolist():
+            for field in self.content[at:body].split()[2:]:
+                index, text = field.split(b":")
+                if text.lower() != b"null":
+                    with np.errstate(over="ignore"):
+                        X[row, int(index.lstrip(b"0")) - 1] = value = np.float32(float(text))
+                    if np.isinf(value):
+                        start = self.content.index(field, at)
+                        return [(self.line_at(at), kernels.INFINITE, start, start + len(field))]
+        return []
+
+    def line_at(self, place: int) -> int:
+        return int(np.searchsorted(self.lines[:, kernels.START], place, side="right")) - 1
+
+    def check_utf8(self) -> list[Problem]:
+        try:
+            self.content.decode()
+        except UnicodeDecodeError as error:
+            return [(self.line_at(error.start), NOT_UTF8, error.start, error.start + 1)]
+        return []
+
+    def share(self, spans: Array) -> Array:
+        """Return the texts, equal ones as one string."""
+        found = [self.content[start:stop] for start, stop in spans.tolist()]
+        ids = {text: text.decode() for text in set(found)}
+        return _object_array([ids[text] for text in found])
+
+    def texts(self, spans: Array) -> Array | None:
+        if (spans[:, 0] == spans[:, 1]).all():
+            return None
+        return _object_array([self.content[start:stop].decode() for start, stop in spans.tolist()])
+
+    def report(self, problem: Problem, first_line: int) -> NoReturn:
+        line, code, start, stop = problem
+        message = describe(code, self.content[start:stop])
+        if line == first_line:  # nothing before it was right: perhaps another kind of file
+            first, _, end, _ = self.lines[line]
+            message += guess(self.content, self.content[first:end])
+        raise ReadError(self.name, line + 1, message)
+
+
+def _lines(data: Dataset) -> Iterator[str]:
+    qid, docid, comment = (_column(data, name) for name in ("qid", "docid", "comment"))
+    for row, text in enumerate(comment):
+        if text and not docid[row]:
+            raise DataError(f"row {row} has a comment but no doc id, which comes first in LETOR text: {text[:SHOWN]!r}")
+    template = "".join(f" {index + 1}:%s" for index in range(data.X.shape[1]))
+    for start in range(0, len(data), ROWS_PER_BLOCK):
+        values = _number_texts(data.X[start : start + ROWS_PER_BLOCK])
+        for row, texts in enumerate(values, start):
+            grade = "?" if data.y[row] == UNLABELLED else data.y[row]
+            about = f" #docid = {docid[row]} {comment[row]}".rstrip(" ") if docid[row] else ""
+            yield f"{grade} qid:{qid[row]}{template % texts}{about}\n"
+
+
+def _number_texts(X: Array) -> Iterator[tuple[str, ...]]:
+    """Return for each row the shortest texts that read back as the same float32."""
+    bits, places = np.unique(np.ascontiguousarray(X).view(np.int32), return_inverse=True)  # -0.0 is not 0.0
+    texts = np.array([_number_text(value) for value in bits.view(np.float32).astype(str).tolist()], dtype=object)
+    return map(tuple, texts[places.reshape(X.shape)])
+
+
+def _number_text(text: str) -> str:
+    return "NULL" if text == "nan" else text.removesuffix(".0")
+
+
+def _column(data: Dataset, name: str) -> list[str]:
+    values = getattr(data, name)
+    if values is None:
+        return [""] * len(data)
+    texts = ["" if value is None else str(value) for value in values.tolist()]
+    pattern, rule = WRITABLE[name]
+    for row, text in enumerate(texts):
+        if not pattern.fullmatch(text):
+            raise DataError(f"{name} {text[:SHOWN]!r} of row {row} cannot be written as LETOR text: {rule}")
+    return texts
+
+
+def _object_array(values: list[str]) -> Array:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _memory() -> int:
+    """Return the machine's memory in bytes, or a common size where it cannot be asked for."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 16 * 2**30

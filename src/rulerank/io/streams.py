@@ -1,0 +1,197 @@
+"""Open what a caller names: a path, an open file or `-`, plain or compressed; write so that a failure loses nothing."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import secrets
+import shutil
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from rulerank.errors import DataError, ReadError
+
+Source = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+
+def read_bytes(source: Source) -> tuple[bytes, str]:
+    """Return the whole decompressed content and the name to use in messages.
+
+    Compressed content is known by its first bytes, so that a pipe works too; a name that promises .gz, .xz or .zst
+    must hold it.
+
+    >>> import io
+    >>> read_bytes(io.StringIO("2 qid:1 1:0.5"))
+    (b'2 qid:1 1:0.5', '<stream>')
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _read_open_file(source)
+    if source == "-":
+        content, _ = _read_open_file(getattr(sys.stdin, "buffer", sys.stdin))
+        return content, "<stdin>"
+    name = os.fspath(source)
+    try:
+        content = Path(source).read_bytes()
+    except FileNotFoundError:
+        raise ReadError(name, None, "there is no such file") from None
+    except IsADirectoryError:
+        raise ReadError(name, None, "expected a file, got a directory") from None
+    except PermissionError:
+        raise ReadError(name, None, "no permission to read this file") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise ReadError(name, None, f"cannot be read: {error}") from None
+    return _decompress(content, name, Path(source).suffix.lower()), name
+
+
+def write_bytes(target: Source, content: bytes) -> None:
+    """Write content to a path, compressed as its suffix says, or as it is to an open file or to `-`.
+
+    A path is written beside itself and renamed at the end: until then an existing file stays whole.
+
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_bytes(out, b"2 qid:1 1:0.5")
+    >>> out.getvalue()
+    '2 qid:1 1:0.5'
+    """
+    if not isinstance(target, str | os.PathLike):
+        _write_open_file(target, content)
+        return
+    if target == "-":
+        _write_open_file(getattr(sys.stdout, "buffer", sys.stdout), content)
+        return
+    suffix = Path(target).suffix.lower()
+    packed = COMPRESSIONS[suffix].compress(content) if suffix in COMPRESSIONS else content
+    try:
+        _replace(Path(os.path.realpath(target)), packed)  # through a link, not over it
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot write {os.fspath(target)}: {reason}") from None
+
+
+def format_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the lower-case suffix that names the format, under the one that names the compression.
+
+    >>> format_suffix("run.CSV.gz"), format_suffix("train.txt"), format_suffix("-")
+    ('.csv', '.txt', '')
+    """
+    inner = Path(path)
+    if inner.suffix.lower() in COMPRESSIONS:
+        inner = inner.with_suffix("")
+    return inner.suffix.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """One way to compress: what its files begin with, and both directions."""
+
+    name: str
+    magic: bytes
+    compress: Callable[[bytes], bytes]
+    decompress: Callable[[bytes], bytes]
+
+
+def _unxz(content: bytes) -> bytes:
+    """As lzma.decompress, which passes over what follows the first stream when it is damaged."""
+    parts = []
+    while content:
+        stream = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+        parts.append(stream.decompress(content))
+        if not stream.eof:
+            raise EOFError
+        content = stream.unused_data.lstrip(b"\0")  # streams may be padded
+    return b"".join(parts)
+
+
+def _zst(content: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
+
+
+def _unzst(content: bytes) -> bytes:
+    import zstandard
+
+    parts = []
+    while content:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            parts.append(frame.decompress(content))
+        except zstandard.ZstdError as error:
+            raise ValueError(error) from None
+        if not frame.eof:
+            raise EOFError
+        content = frame.unused_data
+    return b"".join(parts)
+
+
+COMPRESSIONS = {
+    ".gz": Compression("gzip", b"\x1f\x8b", lambda content: gzip.compress(content, mtime=0), gzip.decompress),
+    ".xz": Compression("xz", b"\xfd7zXZ\0", lzma.compress, _unxz),
+    ".zst": Compression("zstd", b"\x28\xb5\x2f\xfd", _zst, _unzst),
+}
+
+
+def _decompress(content: bytes, name: str, suffix: str = "") -> bytes:
+    promised = COMPRESSIONS.get(suffix)
+    if promised and not content.startswith(promised.magic):
+        came = "an empty file" if not content else "something else"
+        raise ReadError(name, None, f"expected {promised.name} data because the name ends in {suffix}, got {came}")
+    found = next((kind for kind in COMPRESSIONS.values() if content.startswith(kind.magic)), None)
+    if found is None:
+        return content
+    try:
+        return found.decompress(content)
+    except EOFError:
+        raise ReadError(name, None, f"the {found.name} data is cut off before its end; copy the file again") from None
+    except (OSError, ValueError, lzma.LZMAError, zlib.error) as error:
+        raise ReadError(name, None, f"the {found.name} data is damaged: {error}") from None
+
+
+def _read_open_file(stream: IO[bytes] | IO[str]) -> tuple[bytes, str]:
+    name = getattr(stream, "name", None)
+    name = name if isinstance(name, str) else "<stream>"
+    try:
+        content = stream.read()
+    except UnicodeDecodeError as error:
+        raise ReadError(name, None, f"expected {error.encoding} text, got {error.reason}") from None
+    except (AttributeError, OSError, ValueError) as error:
+        raise ReadError(name, None, f"expected a path or a file open for reading: {error}") from None
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass"), name  # readers report bad UTF-8 with its line
+    if not isinstance(content, bytes):
+        raise ReadError(name, None, f"expected bytes or text, got {type(content).__name__}")
+    return _decompress(content, name), name
+
+
+def _write_open_file(stream: IO[bytes] | IO[str], content: bytes) -> None:
+    try:
+        try:
+            cast(IO[bytes], stream).write(content)
+        except TypeError:  # a text file refuses bytes and has written nothing yet
+            cast(IO[str], stream).write(content.decode("utf-8"))
+        stream.flush()
+    except (AttributeError, TypeError, ValueError) as error:
+        raise DataError(f"expected a path or a file open for writing: {error}") from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    if path.exists() and not path.is_file():  # a pipe or a device; a directory says so itself
+        path.write_bytes(content)
+        return
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

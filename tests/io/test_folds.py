@@ -1,0 +1,120 @@
+import gzip
+import io
+
+import pytest
+
+from rulerank.errors import ReadError
+from rulerank.io.folds import read_folds
+from rulerank.io.letor import read_letor, write_letor
+
+
+def lay_out(folder, names=("train.txt", "vali.txt", "test.txt"), text="1 qid:1 1:0.5\n"):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        write_letor(read_letor(io.StringIO(text)), folder / name)
+    return folder
+
+
+def test_folds_come_in_the_order_of_their_numbers(tmp_path):
+    for number in (10, 1, 2):
+        lay_out(tmp_path / f"Fold{number}")
+    (tmp_path / "README.txt").write_text("not a fold")
+    (tmp_path / "Fold3").write_text("a file, not a fold")
+    assert [fold.name for fold in read_folds(tmp_path)] == ["Fold1", "Fold2", "Fold10"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("trainingset.txt", "validationset.txt", "testset.txt"),
+        ("TRAIN.TXT", "Vali.txt", "test"),
+        ("train.txt.gz", "vali.xz", "test.txt.ZST"),
+    ],
+)
+def test_parts_have_the_names_of_any_letor_and_any_compression(tmp_path, names):
+    lay_out(tmp_path / "fold_1", names)
+    [fold] = read_folds(str(tmp_path))
+    assert fold.train.X.tolist() == fold.vali.X.tolist() == fold.test.X.tolist() == [[0.5]]
+
+
+def test_a_directory_with_the_three_parts_is_one_fold(tmp_path):
+    [fold] = read_folds(lay_out(tmp_path / "OHSUMED"))
+    assert fold.name == "OHSUMED"
+
+
+def test_the_parts_of_a_fold_have_the_same_features(tmp_path):
+    lay_out(tmp_path)
+    lay_out(tmp_path, ["vali.txt"], "1 qid:1 3:2\n")
+    [fold] = read_folds(tmp_path)
+    assert fold.train.X.tolist() == fold.test.X.tolist() == [[0.5, 0, 0]]
+    assert fold.vali.X.tolist() == [[0, 0, 2]]
+    assert fold.train.feature_names == fold.vali.feature_names == ("f1", "f2", "f3")
+
+
+def test_what_is_no_directory_is_an_error(tmp_path):
+    with pytest.raises(ReadError, match=r"absent: expected a directory with folds, got nothing of that name$"):
+        read_folds(tmp_path / "absent")
+    with pytest.raises(ReadError, match=r"train\.txt: expected a directory with folds, got a file$"):
+        read_folds(lay_out(tmp_path) / "train.txt")
+
+
+def test_a_directory_without_folds_says_what_is_there(tmp_path):
+    looked_for = r"expected Fold1, Fold2, \.\.\. or train, vali, test \(\.txt, \.txt\.gz \.\.\.\), got "
+    with pytest.raises(ReadError, match=f"^{tmp_path}: {looked_for}an empty directory$"):
+        read_folds(tmp_path)
+    for number in range(12):
+        (tmp_path / f"S{number:02}.txt").write_text("")
+    with pytest.raises(ReadError, match=looked_for + r"S00\.txt, S01\.txt, .*S07\.txt, and 4 more$"):
+        read_folds(tmp_path)
+
+
+def test_a_missing_part_is_an_error(tmp_path):
+    lay_out(tmp_path / "Fold1", ["train.txt", "test.txt"])
+    with pytest.raises(ReadError, match=r"Fold1: expected vali\.txt or validationset\.txt, got test\.txt, train\.txt$"):
+        read_folds(tmp_path)
+    with pytest.raises(ReadError, match=r"expected vali\.txt"):
+        read_folds(tmp_path / "Fold1")
+
+
+def test_two_files_for_one_part_are_an_error(tmp_path):
+    lay_out(tmp_path / "Fold1")
+    (tmp_path / "Fold1" / "train.txt.gz").write_bytes(gzip.compress(b"1 qid:1 1:1"))
+    with pytest.raises(
+        ReadError, match=r"Fold1: expected one file for train, got train\.txt and train\.txt\.gz; remove"
+    ):
+        read_folds(tmp_path)
+
+
+def test_two_folders_for_one_fold_are_an_error(tmp_path):
+    lay_out(tmp_path / "Fold1")
+    lay_out(tmp_path / "fold01")
+    with pytest.raises(ReadError, match="expected each fold once, got both Fold1 and fold01"):
+        read_folds(tmp_path)
+
+
+def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
+    def refuse(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.iterdir", refuse)  # root may list anything
+    with pytest.raises(ReadError, match="cannot be listed: Permission denied"):
+        read_folds(tmp_path)
+
+
+def test_a_mistake_in_a_part_names_its_file_and_line(tmp_path):
+    lay_out(tmp_path / "Fold1")
+    (tmp_path / "Fold1" / "vali.txt").write_text("1 qid:1 1:1\n1 qid:1 1:x\n")
+    with pytest.raises(ReadError, match=r"Fold1/vali\.txt:2: expected a number or NULL"):
+        read_folds(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["letor2-ohsumed", "letor3-ohsumed", "letor3-ohsumed-null", "letor4-mq2008"])
+def test_the_folds_of_the_letor_sets_hold_each_query_once(letor, name):
+    folds = read_folds(letor / name)
+    assert [fold.name for fold in folds] == ["Fold1", "Fold2", "Fold3", "Fold4", "Fold5"]
+    n_queries, n_rows = (784, 15211) if name == "letor4-mq2008" else (106, 16140)
+    for fold in folds:
+        parts = (fold.train, fold.vali, fold.test)
+        assert sum(len(set(part.qid)) for part in parts) == n_queries
+        assert sum(map(len, parts)) == n_rows
+        assert len({part.X.shape[1] for part in parts}) == 1

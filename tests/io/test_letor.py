@@ -1,0 +1,236 @@
+import io
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.dataset import Dataset
+from rulerank.errors import DataError
+from rulerank.io.letor import read_letor, write_letor
+
+COUNTS = {  # queries, rows, features, rows of each grade
+    "letor2-ohsumed": (106, 16140, 25, {0: 11303, 1: 2585, 2: 2252}),
+    "letor3-ohsumed": (106, 16140, 45, {0: 11303, 1: 2585, 2: 2252}),
+    "letor3-ohsumed-null": (106, 16140, 45, {0: 11303, 1: 2585, 2: 2252}),
+    "letor4-mq2008": (784, 15211, 46, {0: 12279, 1: 2001, 2: 931}),
+}
+
+
+def read(text):
+    return read_letor(io.BytesIO(text if isinstance(text, bytes) else text.encode()))
+
+
+def same(one, other):
+    """Whether two data sets are equal to the bit."""
+    assert one.X.shape == other.X.shape
+    np.testing.assert_array_equal(np.isnan(one.X), np.isnan(other.X))
+    numbers = ~np.isnan(one.X)
+    assert one.X[numbers].tobytes() == other.X[numbers].tobytes()
+    for name in ("y", "qid", "docid", "comment"):
+        mine, theirs = getattr(one, name), getattr(other, name)
+        assert (None if mine is None else mine.tolist()) == (None if theirs is None else theirs.tolist()), name
+    return True
+
+
+@pytest.mark.kernels
+def test_letor_4_keeps_doc_ids_and_the_rest_of_the_comment():
+    data = read(
+        "0 qid:10002 1:0.007477 2:0.000000 46:0.007042 #docid = GX008-86-4444840 inc = 1 prob = 0.086622\n"
+        "2 qid:10002 1:1.5 #docid = GX037-06-11625428 inc = 0.0031586555555558 prob = 0.0897452\n"
+    )
+    assert data.X.shape == (2, 46)
+    assert data.X[0, [0, 1, 45]].tolist() == np.float32([0.007477, 0, 0.007042]).tolist()
+    assert data.y.tolist() == [0, 2]
+    assert data.qid.tolist() == ["10002", "10002"]
+    assert data.docid.tolist() == ["GX008-86-4444840", "GX037-06-11625428"]
+    assert data.comment.tolist() == ["inc = 1 prob = 0.086622", "inc = 0.0031586555555558 prob = 0.0897452"]
+    assert data.feature_names[:2] == ("f1", "f2")
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("comment", "docid", "rest"),
+    [
+        ("#docid = 40626", "40626", None),
+        ("#docid=40626", "40626", None),
+        ("# docid\t= a=b#c  two  words \t", "a=b#c", "two  words"),
+        ("# clueweb-1 java tutorial", "clueweb-1", "java tutorial"),
+        ("#d7", "d7", None),
+        ("# docid7 x", "docid7", "x"),
+        ("# docid x", "docid", "x"),
+        ("#docid = =", "=", None),
+        ("# é日本 ü", "é日本", "ü"),
+        ("#", None, None),
+        ("#  ", None, None),
+        ("", None, None),
+    ],
+)
+def test_doc_id_and_comment_come_from_what_follows_the_hash(comment, docid, rest):
+    for end in ("", " ", "\n", "\r\n", "\t\r\n\r\n"):
+        data = read(f"1 qid:1 1:0.5{comment}{end}")
+        assert data.docid is None if docid is None else data.docid.tolist() == [docid]
+        assert data.comment is None if rest is None else data.comment.tolist() == [rest]
+        assert data.X.tolist() == [[0.5]]
+
+
+@pytest.mark.kernels
+def test_a_row_without_a_doc_id_or_comment_has_an_empty_one():
+    data = read("1 qid:1 1:1 # a one\n1 qid:1 1:1\n1 qid:1 1:1 # b\n")
+    assert data.docid.tolist() == ["a", "", "b"]
+    assert data.comment.tolist() == ["one", "", ""]
+
+
+@pytest.mark.kernels
+def test_grades_may_be_unknown_or_written_as_floats():
+    assert read("? qid:1\n0 qid:1\n2.0 qid:1\n+1 qid:1\n3. qid:1\n31 qid:1").y.tolist() == [-1, 0, 2, 1, 3, 31]
+
+
+@pytest.mark.kernels
+def test_queries_are_any_strings_in_any_order_and_equal_ones_are_one_object():
+    data = read("1 qid:b:7 1:1\n0 qid:é 1:1\n0 qid:b:7 1:1\n0 qid:qid: 1:1\n0 qid:007 1:1\n")
+    assert data.qid.tolist() == ["b:7", "é", "b:7", "qid:", "007"]
+    assert data.qid[0] is data.qid[2]
+
+
+@pytest.mark.kernels
+def test_missing_values_are_nan_and_absent_ones_zero_in_any_order_of_features():
+    data = read("1 qid:1 4:NULL 2:nan\t1:-3  5:-NaN\n1\tqid:1\t3:.5 1:+2.e1\n")
+    np.testing.assert_array_equal(data.X, np.float32([[-3, np.nan, 0, np.nan, np.nan], [20, 0, 0.5, 0, 0]]))
+
+
+@pytest.mark.kernels
+def test_blank_lines_whole_line_comments_and_a_byte_order_mark_are_passed_over():
+    data = read(b"\xef\xbb\xbf# made by hand: 1 qid:9 9:9\n\n \t\r\n1 qid:1 1:1\n  # more\n0 qid:1 1:2")
+    assert data.y.tolist() == [1, 0]
+    assert data.X.tolist() == [[1], [2]]
+    assert data.docid is None
+
+
+@pytest.mark.kernels
+def test_lines_without_features_are_read_as_quepid_writes_them():
+    data = read("3 qid:12 # doc-1 star wars\n0 qid:12 # doc-2 star wars\n")
+    assert data.X.shape == (2, 0)
+    assert data.comment.tolist() == ["star wars", "star wars"]
+
+
+@pytest.mark.kernels
+def test_a_caller_may_ask_for_more_features():
+    data = read_letor(io.BytesIO(b"1 qid:1 2:1"), n_features=4)
+    assert data.X.tolist() == [[0, 1, 0, 0]]
+    with pytest.raises(DataError, match="n_features must not be negative: got -1"):
+        read_letor(io.BytesIO(b"1 qid:1 2:1"), n_features=-1)
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, width=64).filter(np.isfinite).map(repr),
+    st.floats(allow_nan=False, width=32).filter(np.isfinite).map(lambda value: f"{value:.30g}"),
+    # the middle between two float32 neighbours and texts a hair beside it, where rounding is decided by the last digit
+    st.tuples(st.integers(1, 0x7F7FFFFE), st.integers(-2, 2)).map(lambda pair: beside_the_middle(*pair)),
+    st.from_regex(r"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", fullmatch=True),
+    st.from_regex(r"[1-9][0-9]{15,18}e-?[0-9]{1,2}", fullmatch=True),
+    st.sampled_from(["1e-400", "1e-45", "7e-46", "-0", "-0.0", "0e999999999999", "0." + "0" * 400 + "1", "16777217",
+                     "9007199254740993", "1" + "0" * 30, "3.4028235e38", "0." + "3" * 400, "000001.50"]),
+)  # fmt: skip
+
+
+def beside_the_middle(bits, offset):
+    low, high = (struct.unpack("f", struct.pack("I", b))[0] for b in (bits, bits + 1))
+    middle = (low + high) / 2
+    return f"{middle:.17g}" if not offset else repr(float(np.nextafter(middle, np.inf * offset)))
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=20))
+def test_values_are_what_python_and_numpy_make_of_the_text(texts):
+    with np.errstate(over="ignore"):
+        expected = np.float32([float(text) for text in texts])
+    texts = [text for text, value in zip(texts, expected, strict=True) if np.isfinite(value)]
+    expected = expected[np.isfinite(expected)]
+    data = read("1 qid:1 " + " ".join(f"{i + 1}:{text}" for i, text in enumerate(texts)))
+    assert data.X[0].tobytes() == expected.tobytes(), texts
+
+
+@pytest.mark.kernels
+def test_hard_values_are_exact():
+    texts = ["1e-400", "1e-45", "16777217", "9007199254740993", "0.1", "1e30", "-0", "0." + "3" * 40, "7.038531e-26"]
+    data = read("1 qid:1 " + " ".join(f"{i + 1}:{text}" for i, text in enumerate(texts)))
+    assert data.X[0].tobytes() == np.float32([float(text) for text in texts]).tobytes()
+
+
+QIDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, range(33)), "#"]), min_size=1)
+DOCIDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, range(33))]))
+COMMENTS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=[c for c in map(chr, range(32)) if c != "\t"])
+).map(lambda text: text.strip(" \t"))
+FLOATS = st.floats(width=32, allow_infinity=False)
+
+
+@st.composite
+def datasets(draw):
+    n_rows, n_features = draw(st.integers(1, 6)), draw(st.integers(0, 5))
+    qids = draw(st.lists(QIDS, min_size=1, max_size=3))
+
+    def column(values):
+        return draw(st.lists(values, min_size=n_rows, max_size=n_rows))
+
+    docid, comment = draw(st.none() | st.just(column(DOCIDS))), draw(st.none() | st.just(column(COMMENTS)))
+    docid = docid if docid and any(docid) else None
+    comment = comment if docid and comment and all(d for d, c in zip(docid, comment, strict=True) if c) else None
+    return Dataset(
+        np.array(column(st.lists(FLOATS, min_size=n_features, max_size=n_features)), dtype=np.float32).reshape(
+            n_rows, n_features
+        ),
+        column(st.integers(-1, 31)),
+        column(st.sampled_from(qids)),
+        docid,
+        comment=comment if comment and any(comment) else None,
+    )
+
+
+@given(datasets())
+def test_what_is_written_reads_back_the_same(data):
+    out = io.BytesIO()
+    write_letor(data, out)
+    assert same(read(out.getvalue()), data)
+
+
+@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz", "train.xz", "train.zst"])
+def test_files_are_written_and_read_by_path(tmp_path, name):
+    data = read("2 qid:1 1:0.5 3:NULL # d1 x\n? qid:2 # d2\n")
+    write_letor(data, tmp_path / name)
+    assert same(read_letor(tmp_path / name), data)
+
+
+@pytest.mark.kernels
+def test_written_numbers_are_short_and_a_last_column_of_zeros_survives():
+    out = io.StringIO()
+    write_letor(Dataset(np.float32([[0.1, 3, -0.0, 1e-10, np.nan, 0]]).T.reshape(1, 6), [1], [7], [None]), out)
+    assert out.getvalue() == "1 qid:7 1:0.1 2:3 3:-0 4:1e-10 5:NULL 6:0\n"
+
+
+def test_columns_of_any_layout_are_written():
+    X = np.arange(12, dtype=np.float32).reshape(3, 4)
+    out = io.BytesIO()
+    write_letor(Dataset(X.T[::2], [0, 1], ["a", "b"]), out)
+    assert read(out.getvalue()).X.tolist() == X.T[::2].tolist()
+
+
+def test_the_same_comes_out_whatever_the_number_of_threads(monkeypatch):
+    text = "".join(f"{i % 3} qid:{i // 7} {1 + i % 5}:{i / 3} 9:0.5 # d{i} x\n\n" for i in range(4000))
+    read_alone, threads = read(text), []
+    monkeypatch.setattr("rulerank.threads.n_threads", lambda n_jobs: threads.append(4) or 4)
+    assert same(read(text), read_alone)
+    assert threads
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_the_five_folds_of_the_letor_sets_have_the_counts_of_their_readme(letor, name):
+    tests = [read_letor(letor / name / f"Fold{fold}" / "test.txt") for fold in range(1, 6)]
+    data = Dataset.concat(tests)  # every query is in one test part
+    n_queries, n_rows, n_features, grades = COUNTS[name]
+    assert len(set(data.qid)) == n_queries
+    assert data.X.shape == (n_rows, n_features)
+    assert dict(enumerate(np.bincount(data.y))) == grades
+    assert all(data.docid)
+    assert np.isnan(data.X).any() == (name == "letor3-ohsumed-null")

@@ -1,0 +1,185 @@
+import io
+import re
+
+import numpy as np
+import pytest
+
+from rulerank.dataset import Dataset
+from rulerank.errors import DataError, ReadError
+from rulerank.io.letor import read_letor, write_letor
+
+GOOD = b"2 qid:1 1:0.5 2:1 # d1\n"
+GRADE = "expected a grade, a whole number from 0 to 31 or ?, got "
+INDEX = "expected a feature index from 1 to 100,000, got "
+FINITE = "expected a finite float32 as value of feature 1, got {}; a missing one is NULL"
+
+
+def message(content, **options):
+    file = io.BytesIO(content)
+    file.name = "train.txt"
+    with pytest.raises(ReadError) as caught:
+        read_letor(file, **options)
+    assert str(caught.value).isprintable()
+    return str(caught.value)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("1.5 qid:1 1:1", GRADE + "'1.5'"),
+        ("-3 qid:1 1:1", GRADE + "'-3'; a document without a grade has ?"),
+        ("-1 qid:1 1:1", GRADE + "'-1'; a document without a grade has ?"),
+        ("abc qid:1 1:1", GRADE + "'abc'"),
+        ("99 qid:1 1:1", GRADE + "'99'"),
+        ("32 qid:1 1:1", GRADE + "'32'"),
+        ("1e0 qid:1 1:1", GRADE + "'1e0'"),
+        ("99999999999999999999999999 qid:1", GRADE + "'99999999999999999999999999'"),
+        (". qid:1 1:1", GRADE + "'.'"),
+        ("?? qid:1 1:1", GRADE + "'??'"),
+        ("nan qid:1 1:1", GRADE + "'nan'"),
+        ("qid:1 1:1", GRADE + "'qid:1'"),
+        ("x" * 90 + " qid:1", GRADE + "'" + "x" * 40 + "...'"),
+        ("1 1:0.5", "expected 'qid:ID' after the grade, got '1:0.5'"),
+        ("1", "expected 'qid:ID' after the grade, got the end of the line"),
+        ("1 # d1", "expected 'qid:ID' after the grade, got the end of the line"),
+        ("1 qid: 1:0.5", "expected 'qid:ID' after the grade, got 'qid:'"),
+        ("1 QID:1 1:0.5", "expected 'qid:ID' after the grade, got 'QID:1'"),
+        ("1 qid:a\x07b 1:1", r"expected text, got the control character '\x07'"),
+        ("1 qid:1 1:1 # d\x00", r"expected text, got the control character '\x00'"),
+        ("1 qid:1 1:1 # d\rx", r"expected text, got the control character '\r'"),
+        ("1 qid:1 0:0.5", INDEX + "'0' in '0:0.5'"),
+        ("1 qid:1 -1:0.5", INDEX + "'-1' in '-1:0.5'"),
+        ("1 qid:1 x:0.5", INDEX + "'x' in 'x:0.5'"),
+        ("1 qid:1 :0.5", INDEX + "'' in ':0.5'"),
+        ("1 qid:1 1.0:0.5", INDEX + "'1.0' in '1.0:0.5'"),
+        ("1 qid:1 100001:0.5", INDEX + "'100001' in '100001:0.5'"),
+        ("1 qid:1 99999999999999999999:0.5", INDEX + "'99999999999999999999' in '99999999999999999999:0.5'"),
+        ("1 qid:1 1:1 qid:2", INDEX + "'qid' in 'qid:2'"),
+        ("1 qid:1 1:1 7", "expected a feature as 'index:value', got '7'"),
+        ("1 qid:1 abc", "expected a feature as 'index:value', got 'abc'"),
+        ("1 qid:1 1:1 2:0 1:0", "expected each feature once, got feature 1 again in '1:0'"),
+        ("1 qid:1 1:1 01:0", "expected each feature once, got feature 1 again in '01:0'"),
+        ("1 qid:1 1:abc", "expected a number or NULL as value of feature 1, got 'abc'"),
+        ("1 qid:1 1:", "expected a number or NULL as value of feature 1, got ''"),
+        ("1 qid:1 1:1e", "expected a number or NULL as value of feature 1, got '1e'"),
+        ("1 qid:1 1:1_000", "expected a number or NULL as value of feature 1, got '1_000'"),
+        ("1 qid:1 1:0,5", "expected a number or NULL as value of feature 1, got '0,5'"),
+        ("1 qid:1 1:0x1", "expected a number or NULL as value of feature 1, got '0x1'"),
+        ("1 qid:1 1:1.2.3", "expected a number or NULL as value of feature 1, got '1.2.3'"),
+        ("1 qid:1 1:-NULL", "expected a number or NULL as value of feature 1, got '-NULL'"),
+        ("1 qid:1 1:1:2", "expected a number or NULL as value of feature 1, got '1:2'"),
+        ("1 qid:1 1:0.5\x1b[31m", r"expected a number or NULL as value of feature 1, got '0.5\x1b[31m'"),
+        ("1 qid:1 1:inf", FINITE.format("'inf'")),
+        ("1 qid:1 1:-Infinity", FINITE.format("'-Infinity'")),
+        ("1 qid:1 1:1e39", FINITE.format("'1e39'")),
+        ("1 qid:1 2:NULL 1:-1e999", FINITE.format("'-1e999'")),
+        ("1 qid:1 1:1e39 2:abc", "expected a number or NULL as value of feature 2, got 'abc'"),
+        ("1 qid:1 1:1 #docid = ", "expected a doc id after 'docid =', got nothing in '#docid = '"),
+    ],
+)
+def test_every_mistake_in_a_line_is_named_with_file_and_line(line, expected):
+    for before, after, number in ((GOOD, b"", 2), (GOOD + b"\n# note\r\n", b"\r\n" + GOOD, 4)):
+        assert message(before + line.encode() + after) == f"train.txt:{number}: {expected}"
+
+
+def test_more_zeros_than_python_turns_into_a_number_are_no_trouble():
+    long = b"0" * 5000 + b"1"
+    assert read_letor(io.BytesIO(b"1 qid:1 " + long + b":1e-400")).X.tolist() == [[0]]
+    assert message(GOOD + b"1 qid:1 " + long + b":x").endswith("as value of feature 1, got 'x'")
+
+
+@pytest.mark.kernels
+def test_text_that_is_not_utf8_is_an_error_with_its_line():
+    assert message(GOOD + b"1 qid:\xe9 1:1\n") == "train.txt:2: expected UTF-8 text, got the byte 0xe9"
+    assert message(GOOD + b"# caf\xe9\n" + GOOD + b"x") == "train.txt:2: expected UTF-8 text, got the byte 0xe9"
+    assert message(GOOD + b"x\n# caf\xe9\n").startswith("train.txt:2: expected a grade")
+
+
+@pytest.mark.kernels
+def test_a_file_without_rows_is_an_error():
+    expected = "train.txt: expected lines like 'grade qid:ID 1:0.5 2:3 ...', got "
+    assert message(b"") == expected + "an empty file"
+    assert message(b"\n# only words\n\r\n") == expected + "only blank lines and comments"
+
+
+@pytest.mark.parametrize(
+    ("content", "looks"),
+    [
+        (b"<!DOCTYPE html>\n<html>", "an HTML or XML page"),
+        (b'{"query": 1}', "JSON"),
+        (b"qid,docid,grade,bm25\n1,d1,2,0.5\n", "a csv table"),
+        (b"qid\tdocid\tgrade\tx\ty\n1\td1\t2\t0.5\t1\n", "a csv table"),
+        (b"301 Q0 FT911-3 1 9.5 bm25\n", "a TREC run"),
+        (b"301 0 FT911-3 1\n", "TREC qrels"),
+        (b"1 1:0.5 2:0.25\n", "svmlight text without query ids"),
+        (b"PAR1\x15\x04\x15", "a Parquet or Arrow file"),
+        (b"PK\x03\x04\x14\x00", "a zip archive or a spreadsheet"),
+        ("1 qid:1 1:1\n".encode("utf-16"), "UTF-16 text; save it as UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary data"),
+        (bytes(range(256)) * 40, "binary data"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_apart(content, looks):
+    text = message(content)
+    assert text.startswith("train.txt:1: expected ")
+    assert text.endswith(f"; the file looks like {looks}")
+
+
+def test_words_are_not_taken_for_another_kind_of_file():
+    assert message(b"The quick brown fox\njumps over the lazy dog\n" * 3) == f"train.txt:1: {GRADE}'The'"
+
+
+def test_a_matrix_larger_than_memory_is_refused_with_its_size(monkeypatch):
+    monkeypatch.setattr("rulerank.io.letor._memory", lambda: 10**6)
+    content = GOOD + b"1 qid:1 90000:1\n" + GOOD * 8
+    assert message(content) == (
+        "train.txt:2: 10 rows of 90,000 features make a matrix of 0.0 GB, and this machine has 0.0 GB of memory; "
+        "renumber the features so that they have no gaps"
+    )
+
+
+def test_more_features_than_asked_for_is_an_error_with_its_line():
+    content = GOOD + b"1 qid:1 3:1\n1 qid:1 3:1\n"
+    assert message(content, n_features=2) == "train.txt:2: expected at most 2 features, got feature 3"
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_the_first_of_several_mistakes_is_named_whatever_the_number_of_threads(monkeypatch, n_threads):
+    monkeypatch.setattr("rulerank.threads.n_threads", lambda n_jobs: n_threads)
+    lines = [GOOD] * 6000
+    lines[1499], lines[4999], lines[5999] = b"1 qid:1 1:x\n", b"abc\n", b"1 qid:1 1:1e99\n"
+    assert message(b"".join(lines)).startswith("train.txt:1500: ")
+    lines[1398] = b"1 qid:1 1:1e99\n"
+    assert message(b"".join(lines)).startswith("train.txt:1399: expected a finite float32")
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"qid": ["a b"]}, "qid 'a b' of row 0 cannot be written as LETOR text: it must have at least one character, "
+                           "and no blank, '#' or control character"),
+        ({"qid": ["a#b"]}, "qid 'a#b' of row 0 cannot"),
+        ({"qid": [""]}, "qid '' of row 0 cannot"),
+        ({"qid": ["a\nb"]}, r"qid 'a\nb' of row 0 cannot"),
+        ({"qid": ["\ud800"]}, r"qid '\ud800' of row 0 cannot"),
+        ({"docid": ["a b"]}, "docid 'a b' of row 0 cannot be written as LETOR text: it must have no blank or control"),
+        ({"docid": ["a\n1 qid:1"]}, r"docid 'a\n1 qid:1' of row 0 cannot"),
+        ({"docid": ["d"], "comment": ["a\n"]}, r"comment 'a\n' of row 0 cannot be written as LETOR text: it must have "
+                                               "no line break or other control character, and no blank at either end"),
+        ({"docid": ["d"], "comment": [" a"]}, "comment ' a' of row 0 cannot"),
+        ({"docid": ["d"], "comment": ["a\t"]}, r"comment 'a\t' of row 0 cannot"),
+        ({"comment": ["a"]}, "row 0 has a comment but no doc id, which comes first in LETOR text: 'a'"),
+        ({"X": [[0.0, np.inf]]}, "expected finite values: got inf in row 0, feature 2"),
+    ],
+)  # fmt: skip
+def test_what_letor_text_cannot_hold_is_not_written(tmp_path, columns, expected):
+    data = Dataset(**{"X": [[0.5]], "y": [1], "qid": ["1"]} | columns)
+    with pytest.raises(DataError, match="^" + re.escape(expected)):
+        write_letor(data, tmp_path / "train.txt")
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_rows_are_not_written():
+    with pytest.raises(DataError, match="expected at least one row to write as LETOR text: got none"):
+        write_letor(Dataset(np.zeros((0, 2)), [], []), io.BytesIO())
