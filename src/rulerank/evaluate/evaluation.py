@@ -1,0 +1,180 @@
+"""Evaluate a ranking: check the arrays, group them by query, run the loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, check_column, check_grades, query_index
+from rulerank.errors import DataError
+from rulerank.evaluate.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named, is_whole
+from rulerank.evaluate.result import Result
+from rulerank.threads import in_blocks
+
+ROWS_PER_THREAD = 50_000  # about a millisecond of work; starting a thread takes a tenth of that
+
+
+def evaluate(
+    y: ArrayLike,
+    scores: ArrayLike,
+    qid: ArrayLike,
+    measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
+    *,
+    convention: str = "standard",
+    ties: str | None = None,
+    docid: ArrayLike | None = None,
+    retrieved: ArrayLike | None = None,
+    relevant_from: int = 1,
+    max_grade: int | None = None,
+    n_jobs: int | None = None,
+) -> Result:
+    """Measure how well scores rank the documents of each query; rows may come in any order.
+
+    >>> evaluate(y=[2, 0, 1, 0, 1], scores=[0.9, 0.9, 0.1, 0.4, 0.7], qid=["a", "a", "a", "b", "b"])
+    measure    mean
+    MAP      0.8542
+    NDCG@10  0.9050
+    P@1      0.7500
+    2 queries, convention standard, ties expected: 2 of 5 documents tied
+
+    Parameters
+    ----------
+    measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them.
+    convention : "standard" (trec_eval), "standard-exp" (gain 2^g - 1), "letor3" or "letor4" (the LETOR scripts).
+    ties : "expected" (exact mean over all orders of tied documents), "file" (as the rows come) or "docid" (trec_eval:
+        ids compared as text, the last first); None: the convention's own rule. Scores tie when they are equal as
+        float64; trec_eval and pytrec_eval round them to float32 first: round them likewise to reproduce their ties.
+    docid : document ids, for ties="docid". Equal ids of a query stay in the order of their rows.
+    retrieved : False for documents that the run did not return. They have no rank and need no score, but count among
+        the relevant documents and in the ideal ranking. A query of which nothing was returned counts 0.
+    relevant_from : the lowest relevant grade, for all measures but NDCG, MeanNDCG and ERR, which use the grades.
+    max_grade : the highest grade of the scale, for ERR; None: the highest in y.
+    """
+    from rulerank.evaluate.kernels import measure_queries  # numba takes longer to load than the rest of the library
+
+    asked = as_measures(measures)
+    rules = convention_named(convention)
+    tie_rule = _check_ties(rules.ties if ties is None else ties, docid)
+    _check_relevant_from(relevant_from)
+    grades = _check_known_grades(y)
+    n_rows = grades.size
+    ranked = np.ones(n_rows, dtype=bool) if retrieved is None else _check_retrieved(retrieved, n_rows)
+    score_bits = _check_scores(scores, ranked).view(np.int64)
+    names = _check_docid(docid, n_rows) if docid is not None and tie_rule == "docid" else None
+    rows, starts, queries = _group(check_column("qid", qid, n_rows), names)
+    if rows is not None:
+        score_bits, grades, ranked = score_bits[rows], grades[rows], ranked[rows]
+
+    steps = np.arange(MAX_GRADE + 1)
+    gains = 2.0**steps - 1 if rules.exponential_gain else steps.astype(np.float64)
+    chances = (2.0**steps - 1) / 2.0 ** _check_max_grade(max_grade, int(grades.max()))
+    ranks = np.arange(1, np.diff(starts).max() + 1)
+    discounts = 1 / np.log2(np.maximum(2, ranks + rules.rank_shift))
+    kinds = np.array([list(KINDS).index(measure.name) for measure in asked])
+    cutoffs = np.array([measure.cutoff or 0 for measure in asked])
+    err_depth = max((measure.cutoff or n_rows for measure in asked if measure.name == "ERR"), default=0)
+    values = np.empty((len(asked), queries.size))
+    n_relevant, n_tied = np.empty((2, queries.size), dtype=np.int64)
+
+    def work(first: int, last: int) -> None:
+        measure_queries(
+            first, last, score_bits, grades, ranked, starts, gains, chances, discounts, kinds, cutoffs,
+            tie_rule == "expected", relevant_from, rules.short_is_zero, err_depth, values, n_relevant, n_tied,
+        )  # fmt: skip
+
+    in_blocks(work, queries.size, n_jobs, min_block=queries.size * ROWS_PER_THREAD // n_rows)
+    return Result(
+        measures=asked,
+        queries=queries,
+        values=values,
+        n_docs=n_rows,
+        n_tied=int(n_tied.sum()),
+        n_without_relevant=int((n_relevant == 0).sum()),
+        convention=rules.name,
+        ties=tie_rule,
+    )
+
+
+def _group(qid: Array, names: list[str] | None) -> tuple[Array | None, Array, Array]:
+    """Return the rows query by query (None: they are so already), where each query starts, and the query ids.
+
+    Within a query the rows stay in order, or come by name, the last name first, when names are given.
+    """
+    n_rows = qid.size
+    # numbering runs of equal ids is far faster than numbering rows
+    heads = np.flatnonzero(np.concatenate([[True], qid[1:] != qid[:-1]]))
+    try:
+        number_of_run, queries = query_index(qid[heads])
+    except TypeError:
+        raise DataError(f"query ids must be hashable, such as text or numbers: got {qid[0]!r} ...") from None
+    if names is None and queries.size == heads.size:
+        return None, np.append(heads, n_rows), queries
+    numbers = np.repeat(number_of_run, np.diff(np.append(heads, n_rows)))
+    starts = np.concatenate([[0], np.bincount(numbers).cumsum()])
+    numbers = numbers.astype(np.min_scalar_type(queries.size))  # NumPy sorts 16 bits in linear time
+    if names is None:
+        return np.argsort(numbers, kind="stable"), starts, queries
+    by_name = np.array(sorted(range(n_rows), key=names.__getitem__, reverse=True))
+    return by_name[np.argsort(numbers[by_name], kind="stable")], starts, queries
+
+
+def _check_known_grades(y: ArrayLike) -> Array:
+    values = y if isinstance(y, np.ndarray) else np.asarray(y)
+    if values.size == 0:
+        raise DataError("expected at least one document to evaluate: got none")
+    if values.ndim == 1 and values.dtype.kind in "iu" and values.min() >= 0 and values.max() <= MAX_GRADE:
+        return values.astype(np.int16)
+    grades = check_grades(values, values.shape[0] if values.ndim else 1)
+    if (grades == UNLABELLED).any():
+        raise DataError(
+            f"expected a grade for every document: row {np.argmin(grades)} is not labelled (-1); leave such rows out "
+            "with data.labelled(), or set them to 0 to count them as not relevant"
+        )
+    return grades
+
+
+def _check_scores(scores: ArrayLike, ranked: Array) -> Array:
+    column = check_column("scores", scores, ranked.size)
+    try:
+        values = column.astype(np.float64) + 0.0  # which makes -0.0 and 0.0 the same bits
+    except (TypeError, ValueError):
+        raise DataError(f"scores must be numbers: got {column[:3].tolist()!r} ...") from None
+    bad = np.flatnonzero(~np.isfinite(values) & ranked)
+    if bad.size:
+        more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+        raise DataError(f"scores must be finite numbers: got {values[bad[0]]} at row {bad[0]}{more}")
+    return values
+
+
+def _check_retrieved(retrieved: ArrayLike, n_rows: int) -> Array:
+    mask = check_column("retrieved", retrieved, n_rows)
+    if mask.dtype != np.bool_:
+        raise DataError(f"retrieved must hold True or False for each row: got {mask[:3].tolist()!r} ...")
+    return mask.copy()  # contiguous and writable, or numba would compile everything once more
+
+
+def _check_docid(docid: ArrayLike, n_rows: int) -> list[str]:
+    return [str(name) for name in check_column("docid", docid, n_rows).tolist()]
+
+
+def _check_ties(ties: str, docid: ArrayLike | None) -> str:
+    if ties not in TIE_RULES:
+        raise DataError(f"unknown tie rule {ties!r}; choose from {', '.join(TIE_RULES)}")
+    if ties == "docid" and docid is None:
+        raise DataError("ties='docid' needs the document ids: give docid=, or choose ties='expected' or 'file'")
+    return ties
+
+
+def _check_relevant_from(relevant_from: int) -> None:
+    if not is_whole(relevant_from, 1, MAX_GRADE):
+        raise DataError(f"relevant_from must be a grade from 1 to {MAX_GRADE}: got {relevant_from!r}")
+
+
+def _check_max_grade(max_grade: int | None, found: int) -> int:
+    if max_grade is None:
+        return found
+    if not is_whole(max_grade, found, MAX_GRADE):
+        raise DataError(f"max_grade must be between the highest grade, {found}, and {MAX_GRADE}: got {max_grade!r}")
+    return max_grade

@@ -1,0 +1,75 @@
+"""Lay rows of text out as a table: for the terminal, Markdown, LaTeX or csv."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+_LATEX = str.maketrans({char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+})  # fmt: skip
+
+
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> str:
+    """Align columns with blanks, the first n_left to the left and the others to the right.
+
+    >>> print(plain_table(["measure", "mean"], [["MAP", "0.4453"], ["NDCG@10", "0.4480"]]))
+    measure    mean
+    MAP      0.4453
+    NDCG@10  0.4480
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for cells in [header, *rows]:
+        placed = [
+            cell.ljust(width) if place < n_left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(placed).rstrip())
+    return "\n".join(lines)
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> str:
+    """Write a Markdown table.
+
+    >>> print(markdown_table(["measure", "mean"], [["MAP", "0.4453"]]))
+    | measure | mean |
+    | --- | ---: |
+    | MAP | 0.4453 |
+    """
+    rule = ["---" if place < n_left else "---:" for place in range(len(header))]
+    escaped = [[cell.replace("|", "\\|") for cell in cells] for cells in [header, *rows]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [escaped[0], rule, *escaped[1:]])
+
+
+def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> str:
+    r"""Write a LaTeX table; it needs the package booktabs.
+
+    >>> print(latex_table(["ranker", "MAP"], [["RE_GR", "0.4453"]]))
+    \begin{tabular}{lr}
+    \toprule
+    ranker & MAP \\
+    \midrule
+    RE\_GR & 0.4453 \\
+    \bottomrule
+    \end{tabular}
+    """
+    columns = "l" * n_left + "r" * (len(header) - n_left)
+    lines = [" & ".join(cell.translate(_LATEX) for cell in cells) + r" \\" for cells in [header, *rows]]
+    body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
+
+
+def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write csv, numbers with all their digits.
+
+    >>> csv_table(["qid", "AP"], [["a,b", 0.5]])
+    'qid,AP\\n"a,b",0.5\\n'
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue()

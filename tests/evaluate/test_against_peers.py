@@ -1,0 +1,154 @@
+"""The figures of the official LETOR scripts, of trec_eval and of gdeval."""
+
+import csv
+import gzip
+import re
+import shutil
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.evaluate import Measure, evaluate
+
+ir_measures = pytest.importorskip("ir_measures")
+pytrec_eval = pytest.importorskip("pytrec_eval")
+
+
+def grades_and_queries(path):
+    heads = re.findall(r"^(\d+) qid:(\S+)", path.read_text(), flags=re.MULTILINE)
+    return [int(grade) for grade, _ in heads], [query for _, query in heads]
+
+
+def test_every_official_figure_of_the_letor_scripts_is_reproduced(letor, official):
+    wanted = defaultdict(dict)
+    with open(official / "official.csv") as lines:
+        for row in csv.DictReader(lines):
+            wanted[row["scores"], row["convention"]][row["measure"]] = row["value"]
+    assert sum(map(len, wanted.values())) == 172
+    for (name, convention), figures in wanted.items():
+        data, fold, _ = name.split(".")
+        y, qid = grades_and_queries(letor / data / fold / "test.txt")
+        with gzip.open(official / f"{name}.score.gz", "rt") as lines:
+            scores = [float(line) for line in lines]
+        found = evaluate(y, scores, qid, list(figures), convention=convention).means
+        for measure, figure in figures.items():
+            if convention == "letor3":
+                assert found[measure] == pytest.approx(float(figure), abs=1e-9), (name, measure)
+            else:
+                assert f"{found[measure]:.4f}" == figure, (name, measure)
+
+
+def test_the_order_of_ohsumeds_files_is_a_ranking_that_only_the_expected_value_ignores(letor):
+    found = {"letor3": [], "standard": []}
+    for fold in range(1, 6):
+        y, qid = grades_and_queries(letor / "letor3-ohsumed" / f"Fold{fold}" / "test.txt")
+        for convention, values in found.items():
+            values.append(evaluate(y, np.zeros(len(y)), qid, "MAP", convention=convention).means["MAP"])
+    assert np.mean(found["letor3"]) == pytest.approx(0.427, abs=5e-4)
+    assert np.mean(found["standard"]) == pytest.approx(0.307, abs=2e-3)  # 0.307 was found with one random order
+
+
+TREC = {
+    "MAP": "map",
+    "MAP@5": "map_cut_5",
+    "P@1": "P_1",
+    "P@5": "P_5",
+    "P@30": "P_30",
+    "Recall@5": "recall_5",
+    "MRR": "recip_rank",
+    "NDCG": "ndcg",
+    "NDCG@3": "ndcg_cut_3",
+    "NDCG@10": "ndcg_cut_10",
+}
+
+
+@st.composite
+def judged_runs(draw):
+    """Rows with few different scores, ids whose text order is not their number's, and some documents not retrieved."""
+    n = draw(st.integers(1, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_levels = draw(st.sampled_from([1, 3, 1000]))
+    y, qid = rng.integers(0, draw(st.integers(1, 4)), n), rng.integers(0, 4, n).astype(str)
+    scores = rng.integers(0, n_levels, n) / 8  # exact in float32, which trec_eval rounds to
+    docid = np.array([f"d{number}" for number in rng.permutation(n)])
+    return y, scores, qid, docid, rng.random(n) < draw(st.sampled_from([0.7, 1.0]))
+
+
+def as_dicts(y, scores, qid, docid, retrieved):
+    qrels, run = defaultdict(dict), defaultdict(dict)
+    for row in range(y.size):
+        qrels[str(qid[row])][str(docid[row])] = int(y[row])
+        if retrieved[row]:
+            run[str(qid[row])][str(docid[row])] = float(scores[row])
+    return dict(qrels), dict(run)
+
+
+@given(judged_runs())
+def test_standard_agrees_with_trec_eval_on_runs_with_ties(case):
+    y, scores, qid, docid, retrieved = case
+    qrels, run = as_dicts(*case)
+    peer = pytrec_eval.RelevanceEvaluator(qrels, set(TREC.values())).evaluate(run)
+    ours = evaluate(y, scores, qid, list(TREC), ties="docid", docid=docid, retrieved=retrieved)
+    for query, number in zip(ours.queries, range(ours.n_queries), strict=True):
+        for measure, theirs in TREC.items():
+            # a query of which nothing was retrieved is not in the run: trec_eval passes over it, we count it 0
+            want = peer[query][theirs] if query in peer else 0.0
+            assert ours.per_query[measure][number] == pytest.approx(want, abs=1e-12), measure
+
+
+IR_MEASURES = ["AP", "P@5", "R@5", "RR", "nDCG", "nDCG@3", "AP@5"]
+
+
+@given(judged_runs())
+def test_standard_agrees_with_ir_measures_on_runs_with_ties(case):
+    y, scores, qid, docid, retrieved = case
+    qrels, run = as_dicts(*case)
+    peer = ir_measures.pytrec_eval.calc_aggregate([ir_measures.parse_measure(m) for m in IR_MEASURES], qrels, run)
+    peer = {str(measure): value for measure, value in peer.items()}
+    ours = evaluate(
+        y, scores, qid, [{"R@5": "Recall@5"}.get(m, m) for m in IR_MEASURES],
+        ties="docid", docid=docid, retrieved=retrieved,
+    ).means  # fmt: skip
+    for theirs, value in zip(IR_MEASURES, ours.values(), strict=True):
+        assert value == pytest.approx(peer[theirs], abs=1e-12), theirs
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="ir-measures computes ERR with gdeval, a perl script")
+def test_err_and_exponential_ndcg_agree_with_gdeval():
+    rng = np.random.default_rng(3)
+    n = 400
+    y, qid = rng.integers(0, 5, n), rng.integers(0, 12, n).astype(str)
+    y[rng.random(n) < 0.5] = 0
+    scores, docid = rng.integers(0, 20, n), np.array([f"d{number}" for number in rng.permutation(n)])
+    qrels, run = as_dicts(y, scores, qid, docid, np.ones(n, dtype=bool))
+    theirs = [ir_measures.ERR @ 10, ir_measures.nDCG(dcg="exp-log2") @ 10]
+    peer = ir_measures.gdeval.calc_aggregate(theirs, qrels, run)
+    ours = evaluate(
+        y, scores, qid, ["ERR@10", "NDCG@10"], convention="standard-exp", ties="docid", docid=docid, max_grade=4
+    )
+    for measure, other in zip(("ERR@10", "NDCG@10"), theirs, strict=True):
+        assert ours.means[measure] == pytest.approx(peer[other], abs=1e-5)  # gdeval prints five digits
+
+
+def test_scores_that_differ_only_beyond_float32_tie_in_trec_eval_and_not_here():
+    scores = np.array([1.0, 1.0 + 1e-12])
+    qrels, run = {"q": {"b": 1, "a": 0}}, {"q": {"b": scores[0], "a": scores[1]}}
+    peer = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["q"]["recip_rank"]
+    options = {"ties": "docid", "docid": ["b", "a"]}
+    assert peer == 1.0
+    assert evaluate([1, 0], scores, ["q", "q"], "MRR", **options).means["MRR"] == 0.5
+    assert evaluate([1, 0], scores.astype(np.float32), ["q", "q"], "MRR", **options).means["MRR"] == peer
+
+
+def test_a_label_is_the_same_in_ir_measures_but_for_capitals():
+    assert str(ir_measures.parse_measure("nDCG@10")).lower() == str(Measure.parse("nDCG@10")).lower()
+
+
+def test_a_query_without_relevant_documents_counts_0_in_trec_eval_too():
+    peer = pytrec_eval.RelevanceEvaluator({"q": {"a": 0}}, {"map", "ndcg"}).evaluate({"q": {"a": 1.0}})
+    assert peer == {"q": {"map": 0.0, "ndcg": 0.0}}
+    ours = evaluate([0], [1.0], ["q"], ["MAP", "NDCG"])
+    assert (ours.means, ours.n_without_relevant) == ({"MAP": 0.0, "NDCG": 0.0}, 1)

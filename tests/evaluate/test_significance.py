@@ -1,0 +1,172 @@
+"""compare: each test against its own definition or SciPy's, and what the tables say."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.errors import DataError
+from rulerank.evaluate import compare, evaluate, significance
+from rulerank.evaluate.significance import bootstrap_means, holm, randomisation_test, t_test
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Forty queries, two rankings that see the grades through noise and one that does not."""
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 3, 800), np.repeat([f"q{number}" for number in range(40)], 20)
+    scores = {
+        name: y * weight + rng.normal(size=800) for name, weight in {"good": 1.5, "fair": 1.2, "blind": 0}.items()
+    }
+    return scores, y, qid
+
+
+def every_sign(differences):
+    """The p of the sign-flip test by trying all signs."""
+    sums = [abs(np.dot(signs, differences)) for signs in itertools.product([1, -1], repeat=len(differences))]
+    return np.mean(np.array(sums) >= abs(sum(differences)) - 1e-9)
+
+
+def test_the_t_test_is_scipys():
+    rng = np.random.default_rng(1)
+    a, b = rng.random((2, 5, 30))
+    want = [scipy.stats.ttest_rel(a[row], b[row]).pvalue for row in range(5)]
+    np.testing.assert_allclose(t_test(a - b), want, rtol=1e-12)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=9))
+def test_the_randomisation_test_of_few_queries_tries_all_signs(tenths):
+    differences = np.array(tenths) / 10
+    assert randomisation_test(differences[None], n_rounds=512, seed=0)[0] == pytest.approx(every_sign(differences))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.03, 0.1])
+def test_the_randomisation_test_of_more_queries_comes_close_to_all_signs(shift):
+    differences = np.random.default_rng(2).normal(shift, 0.2, 14)
+    exact, n_rounds = every_sign(differences), 10_000
+    drawn = randomisation_test(differences[None], n_rounds, seed=0)[0]
+    assert abs(drawn - exact) < 5 * np.sqrt(exact * (1 - exact) / n_rounds) + 1 / n_rounds
+
+
+def test_holm_is_that_of_the_textbook():
+    # sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04, and never below the one before
+    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(holm(np.array([0.6, 0.7])), [1.0, 1.0])
+    np.testing.assert_allclose(holm(np.array([0.2])), [0.2])
+
+
+def test_the_bootstrap_interval_is_about_that_of_the_normal_law():
+    values = np.random.default_rng(3).normal(0.1, 0.2, (1, 300))
+    low, high = np.quantile(bootstrap_means(values, 10_000, seed=0)[:, 0], [0.025, 0.975])
+    error = values.std() / np.sqrt(300)
+    assert low == pytest.approx(values.mean() - 1.96 * error, abs=0.1 * error)
+    assert high == pytest.approx(values.mean() + 1.96 * error, abs=0.1 * error)
+
+
+def test_rounds_in_parts_have_the_size_asked_for(monkeypatch):
+    monkeypatch.setattr(significance, "ROUND_CELLS", 25)
+    assert bootstrap_means(np.ones((2, 10)), 7, seed=0).tolist() == [[1.0, 1.0]] * 7
+    differences = np.random.default_rng(4).normal(0.05, 0.2, (1, 12))
+    assert randomisation_test(differences, 2_000, seed=0)[0] == pytest.approx(every_sign(differences[0]), abs=0.06)
+
+
+def test_every_pair_is_compared_by_every_measure(world):
+    scores, y, qid = world
+    found = compare(scores, y, qid, ["MAP", "NDCG@5"], n_rounds=500)
+    assert [(p.measure, p.a, p.b) for p in found.pairs[:3]] == [
+        ("MAP", "good", "fair"),
+        ("MAP", "good", "blind"),
+        ("MAP", "fair", "blind"),
+    ]
+    assert [p.measure for p in found.pairs[3:]] == ["NDCG@5"] * 3
+    good, blind = (evaluate(y, scores[name], qid, ["MAP"]) for name in ("good", "blind"))
+    pair = found.pairs[1]
+    assert pair.mean_a == good.means["MAP"]
+    assert pair.difference == good.means["MAP"] - blind.means["MAP"]
+    differences = good.per_query["MAP"] - blind.per_query["MAP"]
+    assert pair.wins == (differences > 0).sum()
+    assert pair.wins + pair.ties + pair.losses == 40
+    assert pair.low < pair.difference < pair.high
+    assert pair.p["t"] == pytest.approx(scipy.stats.ttest_1samp(differences, 0).pvalue)
+    assert pair.p["randomisation"] == 1 / 501  # no flip of 500 came near
+    for test in ("t", "randomisation"):
+        want = holm(np.array([p.p[test] for p in found.pairs[:3]]))
+        assert [p.p_holm[test] for p in found.pairs[:3]] == want.tolist()
+
+
+def test_the_same_seed_gives_the_same_comparison_and_another_one_does_not(world):
+    scores, y, qid = world
+    one, same, other = (compare(scores, y, qid, n_rounds=300, seed=seed).to_json() for seed in (5, 5, 6))
+    assert one == same
+    assert json.loads(one)["pairs"] != json.loads(other)["pairs"]
+
+
+def test_equal_rankings_do_not_differ(world):
+    scores, y, qid = world
+    pair = compare({"a": scores["good"], "b": scores["good"] * 2}, y, qid).pairs[0]
+    assert pair.p == pair.p_holm == {"t": 1.0, "randomisation": 1.0}
+    assert (pair.difference, pair.low, pair.high, pair.ties) == (0.0, 0.0, 0.0, 40)
+
+
+def test_a_difference_that_is_the_same_everywhere_is_no_chance():
+    y, qid = [1, 0] * 12, np.repeat(np.arange(12), 2)
+    pair = compare({"right": [2, 1] * 12, "wrong": [1, 2] * 12}, y, qid, "P@1", n_rounds=5_000).pairs[0]
+    assert pair.p == {"t": 0.0, "randomisation": 2 / 2**12}
+
+
+def test_a_comparison_prints_its_table_and_how_it_came_about(world):
+    scores, y, qid = world
+    found = compare(scores, y, qid, n_rounds=200, tests=["randomisation"])
+    first, *rows, note = repr(found).splitlines()
+    assert " ".join(first.split()) == ("measure a b mean a mean b a - b interval p randomisation Holm wins/ties/losses")
+    assert len(rows) == 3
+    assert rows[1].startswith("MAP      good  blind  ")
+    assert "0.0149*" in rows[1]  # 3 / 201
+    assert "*" not in rows[0]
+    assert note == (
+        "40 queries, convention standard, ties expected; tied documents of 800: good 0, fair 0, blind 0; "
+        "95% bootstrap intervals; p corrected by Holm over the pairs of a measure, * below 0.05; 200 rounds, seed 0"
+    )
+    markdown = found.to_markdown().splitlines()
+    assert markdown[0].startswith("| measure | a | b | mean a |")
+    assert markdown[1].startswith("| --- | --- | --- | ---: |")
+    assert markdown[-1] == note
+    payload = json.loads(found.to_json())
+    assert payload["pairs"][1]["p_holm"] == {"randomisation": pytest.approx(3 / 201)}
+    assert payload["rankings"]["good"]["means"]["MAP"] == payload["pairs"][0]["mean_a"]
+
+
+def test_names_are_escaped_in_latex():
+    y, qid = [1, 0, 1, 0], [1, 1, 2, 2]
+    latex = compare({"a_1 & 50%": [2, 1, 2, 1], r"b\^": [1, 2, 2, 1]}, y, qid).to_latex()
+    assert r"MAP & a\_1 \& 50\% & b\textbackslash{}\textasciicircum{} & 1.0000 & 0.7500 & +0.2500 &" in latex
+    assert latex.startswith("\\begin{tabular}{lllrrr")
+    assert latex.splitlines()[-1].startswith("% 2 queries, convention standard")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": {"a": [1, 2]}}, "expected at least two rankings, as a dict from name to scores: got 1"),
+        ({"scores": [[1, 2], [2, 1]]}, "expected at least two rankings, as a dict from name to scores: got list"),
+        ({}, "expected at least two queries to tell a difference from chance: got 1"),
+        ({"tests": ["wilcoxon"]}, "unknown test 'wilcoxon'; choose from t, randomisation"),
+        ({"tests": "t"}, "tests must be a list such as .*: got 't'"),
+        ({"tests": []}, "expected at least one test, got none; choose from t, randomisation"),
+        ({"n_rounds": 0}, "n_rounds must be a whole number from 1: got 0"),
+        ({"seed": -1}, "seed must be a whole number from 0: got -1"),
+        ({"alpha": 5}, "alpha must lie between 0 and 1: got 5"),
+        (
+            {"scores": {"a": [1, 2], "b": [1, float("nan")]}},
+            "ranking 'b': scores must be finite numbers: got nan at row 1",
+        ),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    arguments = {"scores": {"a": [1, 2], "b": [2, 1]}, "y": [1, 0], "qid": ["q", "q"]} | change
+    with pytest.raises(DataError, match=f"^{message}$"):
+        compare(**arguments)
