@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 from rulerank.errors import DataError
+
+_pools: dict[int, ThreadPoolExecutor] = {}  # kept: starting threads takes longer than scoring a query
+_lock = threading.Lock()
+_inside = threading.local()
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_pools.clear)
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -36,10 +43,26 @@ def in_blocks(work: Callable[[int, int], None], n_items: int, n_jobs: int | None
     [1.0, 1.0, 1.0, 1.0, 1.0]
     """
     n_blocks = max(1, min(n_threads(n_jobs), n_items // max(1, min_block)))
-    if n_blocks == 1:  # a thread costs more than a small query's scores
+    if n_blocks == 1 or getattr(_inside, "pool", False):  # work inside work must not wait for its own thread
         work(0, n_items)
         return
     bounds = [n_items * block // n_blocks for block in range(n_blocks + 1)]
-    with ThreadPoolExecutor(n_blocks) as pool:
-        for done in [pool.submit(work, start, stop) for start, stop in itertools.pairwise(bounds)]:
-            done.result()
+    # the caller's thread takes the first block itself
+    others = [_pool(n_blocks - 1).submit(_marked, work, start, stop) for start, stop in pairwise(bounds[1:])]
+    try:
+        work(0, bounds[1])
+    finally:
+        for other in others:
+            other.result()
+
+
+def _marked(work: Callable[[int, int], None], start: int, stop: int) -> None:
+    _inside.pool = True
+    work(start, stop)
+
+
+def _pool(size: int) -> ThreadPoolExecutor:
+    with _lock:
+        if size not in _pools:
+            _pools[size] = ThreadPoolExecutor(size, thread_name_prefix="rulerank")
+        return _pools[size]

@@ -1,0 +1,110 @@
+"""Per-query normalisation: raw features of different queries are not comparable.
+
+X        float[n_rows, n_features]  NaN = missing
+order    int64[n_rows]              rows sorted by query
+bounds   int64[n_queries + 1]       where each query's rows begin in order
+out      float64[n_rows, n_features]
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.threads import in_blocks
+
+NORMALIZATIONS = ("minmax", "rank", "zscore")
+
+
+def normalize_by_query(X: Array, queries: Array, how: str, n_jobs: int | None = None) -> Array:
+    """Put every feature of every query on one scale; missing values stay missing, constant ones become 0.
+
+    minmax: from 0 to 1. rank: share of the query's documents below, ties in the middle. zscore: mean 0, deviation 1.
+
+    >>> X = np.array([[1.0], [3.0], [5.0], [10.0]])
+    >>> normalize_by_query(X, np.array([0, 0, 0, 1]), "minmax").ravel().tolist()
+    [0.0, 0.5, 1.0, 0.0]
+    """
+    if how not in NORMALIZATIONS:
+        raise DataError(f"unknown normalize {how!r}; choose from None, {', '.join(NORMALIZATIONS)}")
+    order = np.argsort(queries, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(queries))])
+    out = np.empty(X.shape, dtype=np.float64)
+    kernel = {"minmax": scale_minmax, "rank": scale_rank, "zscore": scale_zscore}[how]
+
+    def work(first: int, last: int) -> None:
+        kernel(X, order, bounds, first, last, out)
+
+    in_blocks(work, bounds.size - 1, n_jobs, min_block=8)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def scale_minmax(X: Array, order: Array, bounds: Array, first: int, last: int, out: Array) -> None:
+    for q in range(first, last):
+        for f in range(X.shape[1]):
+            low = math.inf
+            high = -math.inf
+            for i in range(bounds[q], bounds[q + 1]):
+                value = X[order[i], f]
+                if value < low:
+                    low = value
+                if value > high:
+                    high = value
+            for i in range(bounds[q], bounds[q + 1]):
+                row = order[i]
+                if math.isnan(X[row, f]):
+                    out[row, f] = math.nan
+                else:
+                    out[row, f] = (X[row, f] - low) / (high - low) if high > low else 0.0
+
+
+@njit(cache=True, nogil=True)
+def scale_zscore(X: Array, order: Array, bounds: Array, first: int, last: int, out: Array) -> None:
+    for q in range(first, last):
+        for f in range(X.shape[1]):
+            n = 0
+            total = 0.0
+            for i in range(bounds[q], bounds[q + 1]):
+                if not math.isnan(X[order[i], f]):
+                    n += 1
+                    total += X[order[i], f]
+            mean = total / n if n else 0.0
+            squares = 0.0
+            for i in range(bounds[q], bounds[q + 1]):
+                if not math.isnan(X[order[i], f]):
+                    squares += (X[order[i], f] - mean) ** 2
+            deviation = math.sqrt(squares / n) if n else 0.0
+            # a constant column whose mean is rounded must not blow up into noise
+            constant = deviation <= 1e-12 * max(1.0, abs(mean))
+            for i in range(bounds[q], bounds[q + 1]):
+                row = order[i]
+                if math.isnan(X[row, f]):
+                    out[row, f] = math.nan
+                else:
+                    out[row, f] = 0.0 if constant else (X[row, f] - mean) / deviation
+
+
+@njit(cache=True, nogil=True)
+def scale_rank(X: Array, order: Array, bounds: Array, first: int, last: int, out: Array) -> None:
+    for q in range(first, last):
+        for f in range(X.shape[1]):
+            values = np.empty(bounds[q + 1] - bounds[q], dtype=np.float64)
+            n = 0
+            for i in range(bounds[q], bounds[q + 1]):
+                if not math.isnan(X[order[i], f]):
+                    values[n] = X[order[i], f]
+                    n += 1
+            values = np.sort(values[:n])
+            for i in range(bounds[q], bounds[q + 1]):
+                row = order[i]
+                if math.isnan(X[row, f]):
+                    out[row, f] = math.nan
+                    continue
+                below = np.searchsorted(values, X[row, f], side="left")
+                above = n - np.searchsorted(values, X[row, f], side="right")
+                out[row, f] = 0.5 + (below - above) / (2.0 * (n - 1)) if n > 1 and values[0] < values[n - 1] else 0.0

@@ -1,0 +1,157 @@
+"""Count and vote: from tables built once when they fit the memory budget, else in one pass over the sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.errors import ModelFileError, TooLargeError
+from rulerank.progress import progress
+from rulerank.rules import kernels
+from rulerank.rules.layout import FeatureSets, Layout
+from rulerank.rules.tables import Counter, Counts, Rows, join_counts
+from rulerank.rules.votes import Training, Votes, vote_table
+from rulerank.threads import in_blocks
+
+PASS_CELLS = 1 << 20  # cells counted between two looks at the documents when nothing is kept
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """The learned counts (or the rows to count when they are needed) and the votes derived from them.
+
+    >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
+    >>> from rulerank.rules.votes import VOTES
+    >>> training = Training(n_grades=2, mean_grade=2 / 3, min_rows=1)
+    >>> layout = Layout.over(rows.n_bins(), max_size=1)
+    >>> engine = Engine.learn(rows, layout, VOTES["mean"], training)
+    >>> engine.score(np.array([[0, 1], [0, 0]], dtype=np.uint8)).tolist()
+    [0.4, 0.6]
+    """
+
+    layout: Layout
+    scheme: Votes
+    training: Training
+    n_jobs: int | None
+    rows: Rows | None  # kept only when the tables would not fit
+    counts: Counts | None
+    votes: Array | None
+
+    @classmethod
+    def learn(
+        cls,
+        rows: Rows,
+        layout: Layout,
+        scheme: Votes,
+        training: Training,
+        *,
+        memory_budget: int = 1 << 30,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Build the tables if they take at most memory_budget bytes, else keep the rows."""
+        if table_bytes(layout, scheme, training) > memory_budget:
+            return cls(layout, scheme, training, n_jobs, rows, None, None)
+        counter = Counter(rows, layout.n_bins, moments=scheme.needs_moments, n_jobs=n_jobs)
+        with progress(layout.n_sets, "counting feature sets") as bar:
+            parts = [counter.count(block, bar.advance) for block in layout.sets]
+        return cls.from_counts(layout, scheme, training, join_counts(parts, rows.n_grades), n_jobs=n_jobs)
+
+    @classmethod
+    def from_counts(
+        cls, layout: Layout, scheme: Votes, training: Training, counts: Counts, *, n_jobs: int | None = None
+    ) -> Self:
+        """Derive the votes of counts that were learned before, or added up from shards."""
+        votes = vote_table(scheme, counts, training, n_jobs)
+        return cls(layout, scheme, training, n_jobs, None, counts, votes)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the counts (or the rows, where counts are not kept) as plain values and arrays."""
+        used = self.layout.sets[0].features[:, 0] if self.layout.sets else np.zeros(0, dtype=np.int16)
+        state: dict[str, Any] = {
+            "n_bins": self.layout.n_bins,
+            "used": used,
+            "max_size": len(self.layout.sets),
+            "training": vars(self.training),
+        }
+        kept = {"rows": self.rows} if self.counts is None else {"counts": self.counts}
+        return state | {name: vars(value) for name, value in kept.items()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], scheme: Votes, n_jobs: int | None = None) -> Self:
+        """Return the engine that `to_state` described, its votes derived anew."""
+        layout = Layout.over(state["n_bins"], max(1, state["max_size"]), state["used"])
+        training = Training(**state["training"])
+        if "rows" in state:
+            return cls(layout, scheme, training, n_jobs, Rows(**state["rows"]), None, None)
+        counts = Counts(**state["counts"])
+        if counts.grades.shape != (layout.n_cells, training.n_grades):
+            raise ModelFileError(
+                f"the model's tables should have {layout.n_cells} cells and {training.n_grades} grades: "
+                f"got {counts.grades.shape}; save the model again"
+            )
+        return cls.from_counts(layout, scheme, training, counts, n_jobs=n_jobs)
+
+    def sums(self, bins: Array) -> Array:
+        """Add up the votes for documents given as bins uint8 (n_features, n_documents)."""
+        sums = np.zeros((bins.shape[1], self.scheme.width(self.training)))
+        if self.votes is not None:
+            for block in self.layout.sets:
+                self._look_up(bins, block, self.votes, sums)
+            return sums
+        assert self.rows is not None
+        counter = Counter(self.rows, self.layout.n_bins, moments=self.scheme.needs_moments, n_jobs=self.n_jobs)
+        with progress(self.layout.n_sets, "counting feature sets") as bar:
+            for part in self.layout.parts(PASS_CELLS):
+                votes = vote_table(self.scheme, counter.count(part), self.training, self.n_jobs)
+                self._look_up(bins, part, votes, sums)
+                bar.advance(len(part.features))
+        return sums
+
+    def score(self, bins: Array) -> Array:
+        """Score documents given as bins."""
+        return self.scheme.scores(self.sums(bins), self.training)
+
+    def cells_of(self, row_bins: Array) -> tuple[list[FeatureSets], Counts]:
+        """Return the feature sets in order and the counts of one document's cell in each (zeros where it has none)."""
+        parts = []
+        for block in self.layout.sets:
+            if self.counts is None:
+                assert self.rows is not None
+                parts.append(Counter(self.rows, self.layout.n_bins, n_jobs=self.n_jobs).count_like(block, row_bins))
+                continue
+            cells = np.empty(len(block.features), dtype=np.int64)
+            kernels.find_cells(row_bins, block.features, self.layout.n_bins, block.offsets, cells)
+            known = (cells >= 0)[:, None]
+            moments = self.counts.moments
+            parts.append(
+                Counts(
+                    np.where(known, self.counts.grades[cells], 0),
+                    np.where(known, moments[cells], 0) if len(moments) else np.zeros((len(cells), 2), dtype=np.int64),
+                )
+            )
+        return list(self.layout.sets), join_counts(parts, self.training.n_grades)
+
+    def all_counts(self) -> Counts:
+        """Return the counts of every cell, or say why they are not kept."""
+        if self.counts is None:
+            need = table_bytes(self.layout, self.scheme, self.training)
+            raise TooLargeError(
+                f"the tables of all {self.layout.n_sets:,} feature sets take {need / 2**20:,.0f} MiB, more than the "
+                "memory budget, so they are not kept; raise memory_budget, lower max_size, or ask for the rules of one "
+                "document with rules_for(x)"
+            )
+        return self.counts
+
+    def _look_up(self, bins: Array, sets: FeatureSets, votes: Array, sums: Array) -> None:
+        def work(start: int, stop: int) -> None:
+            kernels.add_votes(bins, sets.features, self.layout.n_bins, sets.offsets, votes, start, stop, sums)
+
+        in_blocks(work, bins.shape[1], self.n_jobs, min_block=kernels.BLOCK)
+
+
+def table_bytes(layout: Layout, scheme: Votes, training: Training) -> int:
+    """Return how much memory the counts and votes of a layout take."""
+    return layout.n_cells * (4 * training.n_grades + 16 * scheme.needs_moments + 8 * scheme.width(training))

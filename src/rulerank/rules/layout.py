@@ -1,0 +1,125 @@
+"""Which sets of features are counted, and where the cells of each lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError, TooLargeError
+
+MAX_BINS = 255  # bins 0..254; 255 marks a bin that no training row has
+UNSEEN = 255
+STEPS_PER_HOUR = 5e8 * 3600  # measured on two cores, counting and looking up together
+MAX_CELLS = 2**30  # of one feature set: cell numbers inside a set are int32
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSets:
+    """The feature sets of one size, in lexicographic order.
+
+    >>> sets = Layout.over([2, 3, 2], max_size=2).sets[1]
+    >>> sets.features.tolist(), sets.offsets.tolist()
+    ([[0, 1], [0, 2], [1, 2]], [7, 13, 17, 23])
+    """
+
+    features: Array  # int16 (n_sets, size)
+    offsets: Array  # int64 (n_sets + 1,) first cell of each set among all cells of the layout
+
+    def part(self, first: int, last: int) -> FeatureSets:
+        """Return some of the sets with their cells numbered from 0."""
+        return FeatureSets(self.features[first:last], self.offsets[first : last + 1] - self.offsets[first])
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """All sets of at most max_size features that have two bins or more.
+
+    A cell of the set (a, b, c) is numbered (bin_a * n_bins_b + bin_b) * n_bins_c + bin_c from the set's offset.
+    """
+
+    n_bins: Array  # int32 (n_features,) table width of each feature
+    sets: tuple[FeatureSets, ...]  # one entry per size
+
+    @staticmethod
+    def over(n_bins: Array | list[int], max_size: int, used: Array | None = None) -> Layout:
+        """Lay out the sets over the used features (all with two bins or more unless given)."""
+        widths = np.asarray(n_bins, dtype=np.int32)
+        features = np.flatnonzero(widths > 1) if used is None else np.asarray(used)
+        if max_size < 1:
+            raise DataError(f"max_size must be 1 or more: got {max_size}")
+        sets, n_cells = [], 0
+        for size in range(1, min(max_size, features.size) + 1):
+            check_set_cells(widths[features], size)
+            flat = chain.from_iterable(combinations(features.tolist(), size))
+            members = np.fromiter(flat, dtype=np.int16).reshape(-1, size)
+            offsets = np.concatenate([[0], np.cumsum(widths[members].astype(np.int64).prod(axis=1))]) + n_cells
+            n_cells = int(offsets[-1])
+            sets.append(FeatureSets(members, offsets))
+        return Layout(widths, tuple(sets))
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.sets[-1].offsets[-1]) if self.sets else 0
+
+    @property
+    def n_sets(self) -> int:
+        return sum(len(block.features) for block in self.sets)
+
+    def parts(self, max_cells: int) -> Iterator[FeatureSets]:
+        """Yield all sets in order, in parts of at most max_cells cells (or one set)."""
+        for block in self.sets:
+            first = 0
+            while first < len(block.features):
+                last = int(np.searchsorted(block.offsets, block.offsets[first] + max_cells, side="right")) - 1
+                last = min(max(last, first + 1), len(block.features))
+                yield block.part(first, last)
+                first = last
+
+
+def check_set_cells(n_bins: Array, size: int) -> None:
+    """Refuse feature sets whose own table would be enormous."""
+    widest = math.prod(sorted(n_bins.tolist())[-size:])
+    if widest > MAX_CELLS:
+        raise TooLargeError(
+            f"a set of {size} features would have a table of {widest:,} cells, more than {MAX_CELLS:,}; "
+            f"lower max_size below {size}, or use fewer bins"
+        )
+
+
+def size_of_work(n_bins: Array, max_size: int) -> tuple[int, int]:
+    """Return how many sets of at most max_size features there are, and their cells, without laying them out.
+
+    >>> size_of_work(np.full(45, 4), 2)
+    (1035, 16020)
+    """
+    n_cells = [1] + [0] * max_size  # of all sets of each size: the elementary symmetric sums of the widths
+    for width in n_bins.tolist():
+        for size in range(max_size, 0, -1):
+            n_cells[size] += width * n_cells[size - 1]
+    return sum(math.comb(n_bins.size, size) for size in range(1, max_size + 1)), sum(n_cells[1:])
+
+
+def check_work(n_bins: Array, max_size: int, n_rows: int, limit: float | None) -> None:
+    """Refuse work that would take hours, saying how much it is and what to lower."""
+
+    def steps(size: int) -> int:
+        n_sets, n_cells = size_of_work(n_bins, size)
+        return n_sets * n_rows + n_cells
+
+    if limit is None or steps(max_size) <= limit:
+        return
+    feasible = [size for size in range(1, max_size) if steps(size) <= limit]
+    lower = f"max_size to {feasible[-1]}" if feasible else "the number of bins or features"
+    n_sets, n_cells = size_of_work(n_bins, max_size)
+    hours = steps(max_size) / STEPS_PER_HOUR
+    raise TooLargeError(
+        f"{n_bins.size:,} features in sets of up to {max_size} are {n_sets:,} feature sets with {n_cells:,} cells; "
+        f"over {n_rows:,} rows that is {steps(max_size):.1e} steps, about {hours:,.1f} hours "
+        f"(the limit is {limit:.1e} steps). Lower {lower}, raise drop_weakest to keep fewer features, "
+        "or set work_limit=None to do it all the same"
+    )

@@ -1,0 +1,133 @@
+"""How counts become votes, and sums of votes a score. Every scheme is a sum over cells, so its parts add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.rules import kernels
+from rulerank.rules.tables import UNIT, Counts
+from rulerank.threads import in_blocks
+
+EVIDENCE_SHRINK = 10.0  # rows' worth of the overall mean grade mixed into each cell's mean
+RESIDUAL_SHRINK = 20.0  # rows' worth of "no difference" mixed into each cell's difference
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a scheme must know of the training rows as a whole."""
+
+    n_grades: int
+    mean_grade: float  # also the score of a document that no rule covers
+    min_rows: int  # training rows a rule (votes="mean") or a cell (else) must have
+
+
+class Votes(Protocol):
+    """A scheme: the votes of each cell, and the score from a document's sum of votes."""
+
+    needs_moments: bool
+
+    def width(self, training: Training) -> int: ...
+
+    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None: ...
+
+    def scores(self, sums: Array, training: Training) -> Array: ...
+
+
+class MeanVotes:
+    """The papers' literal vote: mean confidence per grade, normalised, expected grade."""
+
+    needs_moments = False
+
+    def width(self, training: Training) -> int:
+        return 2 * training.n_grades
+
+    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None:
+        kernels.mean_votes(counts.grades, training.min_rows, first, last, votes)
+
+    def scores(self, sums: Array, training: Training) -> Array:
+        theta, n_rules = sums[:, : training.n_grades], sums[:, training.n_grades :]
+        mean = np.divide(theta, n_rules, out=np.zeros_like(theta), where=n_rules > 0)
+        weighted = np.zeros(len(sums))
+        total = np.zeros(len(sums))
+        for grade in range(training.n_grades):  # a fixed order: one row alone scores as it does among others
+            weighted += grade * mean[:, grade]
+            total += mean[:, grade]
+        return _divide(weighted, total, training.mean_grade)
+
+
+class EvidenceVotes:
+    """Shrunken mean grade of each cell, weighed by how surprising the cell is given its rows' queries."""
+
+    needs_moments = True
+
+    def width(self, training: Training) -> int:
+        return 2
+
+    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None:
+        kernels.evidence_votes(
+            counts.grades,
+            counts.moments,
+            UNIT,
+            training.mean_grade,
+            EVIDENCE_SHRINK,
+            training.min_rows,
+            first,
+            last,
+            votes,
+        )
+
+    def scores(self, sums: Array, training: Training) -> Array:
+        return _divide(sums[:, 0], sums[:, 1], training.mean_grade)
+
+
+class ResidualVotes:
+    """Mean over the cells of the shrunken difference to what their rows' queries lead one to expect."""
+
+    needs_moments = True
+
+    def width(self, training: Training) -> int:
+        return 2
+
+    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None:
+        kernels.residual_votes(
+            counts.grades, counts.moments, UNIT, RESIDUAL_SHRINK, training.min_rows, first, last, votes
+        )
+
+    def scores(self, sums: Array, training: Training) -> Array:
+        return _divide(sums[:, 0], sums[:, 1], 0.0)
+
+
+VOTES: dict[str, Votes] = {"mean": MeanVotes(), "evidence": EvidenceVotes(), "residual": ResidualVotes()}
+
+
+def votes_named(name: str) -> Votes:
+    """Return the scheme of that name.
+
+    >>> type(votes_named("mean")).__name__
+    'MeanVotes'
+    """
+    try:
+        return VOTES[name]
+    except (KeyError, TypeError):
+        raise DataError(f"unknown votes {name!r}; choose from {', '.join(VOTES)}") from None
+
+
+def vote_table(scheme: Votes, counts: Counts, training: Training, n_jobs: int | None = None) -> Array:
+    """Turn counts into votes, one row per cell."""
+    n_cells = len(counts.grades)
+    votes = np.empty((n_cells, scheme.width(training)))
+
+    def work(first: int, last: int) -> None:
+        scheme.fill(counts, training, first, last, votes)
+
+    in_blocks(work, n_cells, n_jobs, min_block=100_000)
+    return votes
+
+
+def _divide(above: Array, below: Array, otherwise: float) -> Array:
+    return np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0)

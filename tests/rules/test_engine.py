@@ -1,0 +1,180 @@
+"""The engine agrees with its plain twin, with itself in one pass, and with any number of threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.errors import DataError, TooLargeError
+from rulerank.rules.engine import Engine
+from rulerank.rules.layout import Layout, check_set_cells, check_work, size_of_work
+from rulerank.rules.plain import score_plainly
+from rulerank.rules.tables import UNIT, Counts, Rows, count_all, hide_unseen
+from rulerank.rules.votes import VOTES, Training, votes_named
+
+pytestmark = pytest.mark.kernels
+
+
+@st.composite
+def worlds(draw):
+    """Training bins, grades, queries and documents, some with bins that training never saw."""
+    n_rows, n_features = draw(st.integers(1, 12)), draw(st.integers(1, 5))
+    n_bins = draw(st.lists(st.integers(1, 4), min_size=n_features, max_size=n_features))
+    row = st.tuples(*(st.integers(0, n - 1) for n in n_bins))
+    document = st.tuples(*(st.integers(0, n + 1) for n in n_bins))
+    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
+    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n_rows, max_size=n_rows))
+    queries = draw(st.lists(st.integers(0, min(2, n_rows - 1)), min_size=n_rows, max_size=n_rows))
+    return rows, grades, queries, draw(st.lists(document, min_size=1, max_size=6))
+
+
+def learn(rows, grades, queries, max_size, votes, min_support=0.0, **options):
+    checked = Rows.of(np.array(rows).T, np.array(grades), np.array(queries))
+    layout = Layout.over(checked.n_bins(), max_size)
+    min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
+    training = Training(checked.n_grades, float(np.mean(grades)), min_rows)
+    return Engine.learn(checked, layout, VOTES[votes], training, **options)
+
+
+def known_bins(engine, documents):
+    return hide_unseen(np.array(documents).T, engine.layout.n_bins)
+
+
+@given(worlds(), st.integers(1, 4), st.sampled_from(sorted(VOTES)), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
+def test_engine_agrees_with_the_plain_way(world, max_size, votes, min_support):
+    rows, grades, queries, documents = world
+    engine = learn(rows, grades, queries, max_size, votes, min_support)
+    plain = [
+        score_plainly(rows, grades, queries, d, max_size=max_size, min_support=min_support, votes=votes)
+        for d in documents
+    ]
+    # the engine keeps its moments in units of 2**-28
+    assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-6)
+
+
+@given(worlds(), st.integers(1, 4), st.sampled_from(sorted(VOTES)))
+def test_tables_and_one_pass_give_the_same_bits(world, max_size, votes):
+    rows, grades, queries, documents = world
+    tables = learn(rows, grades, queries, max_size, votes)
+    one_pass = learn(rows, grades, queries, max_size, votes, memory_budget=-1)
+    assert one_pass.votes is None
+    bins = known_bins(tables, documents)
+    assert np.array_equal(tables.score(bins), one_pass.score(bins))
+
+
+@pytest.mark.parametrize("votes", sorted(VOTES))
+def test_threads_and_parts_do_not_change_a_bit(votes, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 4, (700, 6))
+    grades, queries = rng.integers(0, 3, 700), rng.integers(0, 9, 700)
+    documents = rng.integers(0, 5, (1100, 6))
+    one = learn(rows, grades, queries, 3, votes, n_jobs=1)
+    bins = known_bins(one, documents)
+    expected = one.score(bins)
+    assert np.array_equal(expected, learn(rows, grades, queries, 3, votes, n_jobs=2).score(bins))
+    assert np.array_equal(expected, [one.score(bins[:, i : i + 1])[0] for i in range(bins.shape[1])])
+    monkeypatch.setattr("rulerank.rules.engine.PASS_CELLS", 50)
+    assert np.array_equal(expected, learn(rows, grades, queries, 3, votes, n_jobs=2, memory_budget=0).score(bins))
+
+
+@given(worlds(), st.integers(1, 3))
+def test_counts_of_shards_add_up_and_withdrawn_queries_subtract(world, max_size):
+    rows, grades, queries, _ = world
+    bins, grade, query = np.array(rows).T, np.array(grades), np.array(queries)
+    n_grades = int(grade.max()) + 1
+    whole = Rows.of(bins, grade, query)
+    layout = Layout.over(whole.n_bins(), max_size)
+    total = count_all(whole, layout)
+    own = query == query[0]
+    if own.all():
+        return
+    part = count_all(Rows.of(bins[:, own], grade[own], np.zeros(own.sum(), int), n_grades), layout)
+    _, others = np.unique(query[~own], return_inverse=True)
+    rest = count_all(Rows.of(bins[:, ~own], grade[~own], others, n_grades), layout)
+    assert same_counts(part + rest, total)
+    assert same_counts(total - part, rest)
+
+
+def same_counts(one: Counts, other: Counts) -> bool:
+    return np.array_equal(one.grades, other.grades) and np.array_equal(one.moments, other.moments)
+
+
+@given(worlds(), st.integers(1, 3))
+def test_the_cells_of_one_document_are_the_same_from_tables_and_rows(world, max_size):
+    rows, grades, queries, documents = world
+    tables = learn(rows, grades, queries, max_size, "evidence")
+    one_pass = learn(rows, grades, queries, max_size, "evidence", memory_budget=-1)
+    for row_bins in known_bins(tables, documents).T:
+        row_bins = np.ascontiguousarray(row_bins)
+        assert same_counts(tables.cells_of(row_bins)[1], one_pass.cells_of(row_bins)[1])
+
+
+def test_a_document_that_no_rule_covers_gets_the_mean_grade():
+    engine = learn([(0, 0), (1, 1)], [0, 3], [0, 0], 2, "mean")
+    assert engine.score(np.array([[255], [255]], dtype=np.uint8)).tolist() == [1.5]
+
+
+def test_one_pass_cannot_list_all_rules():
+    engine = learn([(0, 0), (1, 1)], [0, 1], [0, 0], 2, "mean", memory_budget=0)
+    with pytest.raises(TooLargeError, match=r"the tables of all 3 feature sets take 0 MiB.*raise memory_budget"):
+        engine.all_counts()
+
+
+@pytest.mark.parametrize(
+    ("bins", "grades", "queries", "message"),
+    [
+        ([0, 1], [0, 1], [0, 0], "bins must have two dimensions, features and rows: got 1"),
+        (np.zeros((1, 0), int), [], [], "expected at least one training row: got none"),
+        ([[0, 1]], [0], [0, 0], "grades and queries must have one entry per row: expected 2, got 1 and 2"),
+        ([[0, 255]], [0, 1], [0, 0], "bins must be between 0 and 254: got 0 to 255"),
+        ([[0, -1]], [0, 1], [0, 0], "bins must be between 0 and 254: got -1 to 0"),
+        ([[0.5, 1]], [0, 1], [0, 0], "bins must be whole numbers: got float64"),
+        ([[0, 1]], [0, 40], [0, 0], "grades must be between 0 and 31: got 0 to 40"),
+        ([[0, 1]], [0, 1], [0, 7], "queries must be between 0 and 1: got 0 to 7"),
+    ],
+)
+def test_the_boundary_looks_before_it_casts(bins, grades, queries, message):
+    with pytest.raises(DataError, match=message):
+        Rows.of(bins, grades, queries)
+
+
+def test_many_grades_and_many_bins_do_not_overflow_their_codes():
+    rng = np.random.default_rng(1)
+    bins, grades = rng.integers(0, 255, (2, 4000)), rng.integers(0, 32, 4000)
+    rows = Rows.of(bins, grades, np.zeros(4000, int))
+    counts = count_all(rows, Layout.over(rows.n_bins(), 2)).grades
+    expected = np.zeros((255, 255, 32), dtype=int)
+    np.add.at(expected, (bins[0], bins[1], grades), 1)
+    assert np.array_equal(counts[510:].reshape(expected.shape), expected)
+
+
+def test_moments_are_those_of_each_query():
+    rows = Rows.of([[0, 0, 1]], [0, 2, 1], [0, 0, 1])
+    counts = count_all(rows, Layout.over(rows.n_bins(), 1))
+    assert (counts.moments * UNIT).tolist() == [[2.0, 2.0], [1.0, 0.0]]
+
+
+def test_work_of_hours_is_refused_with_its_size_and_what_to_lower():
+    with pytest.raises(
+        TooLargeError, match=r"300 features in sets of up to 3 are 4,500,250 feature sets.*max_size to 2"
+    ):
+        check_work(np.full(300, 4), 3, 100_000, limit=1e11)
+    with pytest.raises(TooLargeError, match=r"Lower the number of bins or features, raise drop_weakest"):
+        check_work(np.full(300, 4), 1, 100_000, limit=1e3)
+    check_work(np.full(300, 4), 3, 100_000, limit=None)
+
+
+@given(st.lists(st.integers(2, 5), min_size=1, max_size=7), st.integers(1, 4))
+def test_the_size_of_the_work_is_that_of_the_layout(n_bins, max_size):
+    layout = Layout.over(n_bins, max_size)
+    assert size_of_work(np.array(n_bins), max_size) == (layout.n_sets, layout.n_cells)
+
+
+def test_one_enormous_table_is_refused():
+    with pytest.raises(TooLargeError, match="a set of 4 features would have a table of 4,228,250,625 cells"):
+        check_set_cells(np.full(9, 255), 4)
+
+
+def test_unknown_votes_list_the_choices():
+    with pytest.raises(DataError, match="unknown votes 'loud'; choose from mean, evidence, residual"):
+        votes_named("loud")
