@@ -1,0 +1,246 @@
+"""What every discretiser does: check, keep the cuts, turn values into bins, say what a bin means, save itself."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rulerank.dataset import UNLABELLED, Array, check_grades
+from rulerank.discretize.kernels import assign_bins
+from rulerank.errors import DataError, ModelFileError
+from rulerank.threads import in_blocks
+
+MAX_BINS = 254  # for values that are there; with the bin of missing values every bin number fits a byte
+CELLS_PER_THREAD = 100_000  # about 0.2 ms of work, twice what a thread costs
+
+
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+    """Turn each feature's values into bin numbers; a subclass only says where to cut.
+
+    A value's bin is the number of its feature's cuts that are not above it, so bins are intervals
+    `[low, high)` and values outside the training range fall into the outermost ones.
+    A missing value (NaN) has the bin `len(cuts) + 1`, whether or not one was seen in training.
+
+    After `fit`: `cuts_`, one ascending float64 array per feature; `n_bins_`, how many bin numbers
+    each feature has, the one for missing values included.
+    """
+
+    kind: ClassVar[str]  # the name users and model files know it by
+    needs_grades: ClassVar[bool] = False
+    n_jobs: int | None
+
+    @abstractmethod
+    def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
+        """Return the ascending cuts of each feature. grades is empty unless needs_grades."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Find the cuts of each feature."""
+        values = self._check(X, reset=True)
+        grades = self._check_grades(y, len(values)) if self.needs_grades else np.empty(0, dtype=np.uint8)
+        self._keep(self._find_cuts(values, grades))
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Return the bin of each value, uint8 (n_rows, n_features)."""
+        self._check_fitted()
+        return self.bins_of(self._check(X, reset=False)).T
+
+    def bins_of(self, X: Array, out: Array | None = None) -> Array:
+        """Return the bins feature by feature, uint8 (n_features, n_rows), as the rule engine reads them.
+
+        The quick way for callers who have checked X already: float32 or float64, no infinities.
+
+        >>> from rulerank.discretize import EqualWidth
+        >>> X = np.array([[0.0, 5.0], [1.0, np.nan], [0.2, 7.0]])
+        >>> EqualWidth(n_bins=2).fit(X).bins_of(X).tolist()
+        [[0, 1, 0], [0, 2, 1]]
+        """
+        self._check_fitted()
+        X = np.ascontiguousarray(X)
+        n_features = self._offsets.size - 1
+        if X.ndim != 2 or X.shape[1] != n_features or X.dtype not in (np.float32, np.float64):
+            raise DataError(
+                f"X must be float32 or float64 with {n_features} features: got {X.dtype} of shape {X.shape}"
+            )
+        shape = (n_features, X.shape[0])
+        if out is None:
+            out = np.empty(shape, dtype=np.uint8)
+        elif out.shape != shape or out.dtype != np.uint8 or not out.flags.c_contiguous:
+            raise DataError(f"out must be uint8, contiguous, of shape {shape}: got {out.dtype} of shape {out.shape}")
+
+        def work(start: int, stop: int) -> None:
+            assign_bins(X, self._flat_cuts, self._offsets, start, stop, out)
+
+        in_blocks(work, X.shape[0], self.n_jobs, min_block=CELLS_PER_THREAD // n_features)
+        return out
+
+    def describe(self, feature: int, bin: int, name: str | None = None) -> str:
+        """Say what it means that a feature, by number, has this bin.
+
+        >>> from rulerank.discretize import EqualWidth
+        >>> lengths = EqualWidth(n_bins=3).fit([[1.0], [4.0]])
+        >>> [lengths.describe(0, bin, "tf") for bin in range(4)]
+        ['tf < 2', 'tf in [2, 3)', 'tf >= 3', 'tf is missing']
+        """
+        self._check_fitted()
+        if not 0 <= feature < len(self.cuts_):
+            raise DataError(f"feature must be between 0 and {len(self.cuts_) - 1}: got {feature}")
+        cuts = self.cuts_[feature]
+        if not 0 <= bin <= len(cuts) + 1:
+            raise DataError(f"feature {feature} has bins 0 to {len(cuts) + 1}: got {bin}")
+        name = self._name_of(feature) if name is None else name
+        if bin == len(cuts) + 1:
+            return f"{name} is missing"
+        if len(cuts) == 0:
+            return f"{name} is present"
+        shown = self._shown.get(feature) or self._shown.setdefault(feature, shorten(cuts))
+        if bin == 0:
+            return f"{name} < {shown[0]}"
+        if bin == len(cuts):
+            return f"{name} >= {shown[-1]}"
+        return f"{name} in [{shown[bin - 1]}, {shown[bin]})"
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all that was learned as plain values and arrays, for a model file.
+
+        >>> from rulerank.discretize import EqualWidth
+        >>> state = EqualWidth(n_bins=2).fit([[0.0], [1.0]]).to_state()
+        >>> EqualWidth.from_state(state).cuts_
+        [array([0.5])]
+        """
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", None)
+        params = {name: value for name, value in self.get_params().items() if name != "n_jobs"}
+        return {
+            "kind": self.kind,
+            "params": {name: v.item() if isinstance(v, np.generic) else v for name, v in params.items()},
+            "cuts": self._flat_cuts,
+            "offsets": self._offsets,
+            "feature_names": [] if names is None else list(names),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the discretiser that `to_state` described, bit for bit."""
+        if state.get("kind") != cls.kind:
+            raise ModelFileError(f"expected the state of a {cls.kind!r} discretiser: got {state.get('kind')!r}")
+        try:
+            made = cls(**state["params"])
+            names = list(state["feature_names"])
+            cuts = np.asarray(state["cuts"], dtype=np.float64)
+            offsets = np.asarray(state["offsets"], dtype=np.int64)
+            sizes = np.diff(offsets)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the discretiser cannot be read ({error!r}); save the model again") from error
+        if (
+            (cuts.ndim, offsets.ndim) != (1, 1)
+            or sizes.size == 0
+            or (offsets[0], offsets[-1]) != (0, cuts.size)
+            or not 0 <= sizes.min() <= sizes.max() < MAX_BINS
+        ):
+            raise ModelFileError("the offsets of the discretiser's cuts do not fit the cuts; save the model again")
+        parts = np.split(cuts, offsets[1:-1])
+        if not np.isfinite(cuts).all() or any((np.diff(part) <= 0).any() for part in parts):
+            raise ModelFileError("the discretiser's cuts are not finite and ascending; save the model again")
+        if names and len(names) != len(parts):
+            raise ModelFileError(f"expected {len(parts)} feature names, one per feature: got {len(names)}")
+        made._keep(parts)
+        made.n_features_in_ = len(parts)
+        if names:
+            made.feature_names_in_ = np.array(names, dtype=object)
+        return made
+
+    def _keep(self, cuts: list[Array]) -> None:
+        self._flat_cuts = np.concatenate(cuts, dtype=np.float64)
+        self._offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
+        self.cuts_ = np.split(self._flat_cuts, self._offsets[1:-1])
+        self.n_bins_ = np.diff(self._offsets) + 2
+        self._shown: dict[int, list[str]] = {}  # cuts as `describe` writes them, once it has
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "cuts_"):  # scikit-learn's own check takes longer than the bins of a small query
+            check_is_fitted(self)
+
+    def _check(self, X: ArrayLike, reset: bool) -> Array:
+        """Return X as float32 or float64, C-contiguous, without infinities."""
+        values: Array = validate_data(
+            self, X, reset=reset, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False
+        )
+        infinite = np.isinf(values)
+        if infinite.any():
+            row, feature = np.argwhere(infinite)[0]
+            raise DataError(
+                f"X contains infinity, the feature {self._name_of(feature)!r} at row {row}: "
+                "features must be numbers, or NaN where they are missing"
+            )
+        return values
+
+    def _check_grades(self, y: ArrayLike | None, n_rows: int) -> Array:
+        name = type(self).__name__
+        if y is None:
+            raise DataError(
+                f"{name} requires y to be passed, but the target y is None: give the grades, fit(X, y), "
+                "or use EqualFrequency(), which needs none"
+            )
+        grades = check_grades(y, n_rows)
+        unlabelled = np.flatnonzero(grades == UNLABELLED)
+        if unlabelled.size:
+            raise DataError(
+                f"{name} learns from grades, but row {unlabelled[0]} is not labelled (grade -1); "
+                "leave such rows out (Dataset.labelled() does), or use EqualFrequency(), which needs no grades"
+            )
+        return grades.astype(np.uint8)
+
+    def _name_of(self, feature: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"f{feature + 1}" if names is None else str(names[feature])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = self.needs_grades
+        tags.transformer_tags.preserves_dtype = []  # bins are bytes whatever X is
+        return tags
+
+
+def check_n_bins(n_bins: int) -> None:
+    """Raise an error unless n_bins is a number of bins that values can have."""
+    if not isinstance(n_bins, int | np.integer) or not 2 <= n_bins <= MAX_BINS:
+        raise DataError(f"n_bins must be a whole number between 2 and {MAX_BINS}: got {n_bins!r}")
+
+
+def between(lows: Array, highs: Array) -> Array:
+    """Return the cuts halfway from low to high in float64, such that low < cut <= high even for neighbouring floats.
+
+    >>> between(np.array([1.0, 1.0]), np.array([2.0, np.nextafter(1.0, 2.0)]))
+    array([1.5, 1. ])
+    """
+    lows, highs = lows.astype(np.float64), highs.astype(np.float64)
+    middles = 0.5 * lows + 0.5 * highs  # halved first: the sum could overflow
+    return np.where(middles > lows, middles, highs)
+
+
+def shorten(cuts: Array) -> list[str]:
+    """Write ascending numbers with three digits, or as many more as tell them apart.
+
+    >>> shorten(np.array([0.3600000143, 0.55, 1234.5]))
+    ['0.36', '0.55', '1234']
+    >>> shorten(np.array([0.12341, 0.12349]))
+    ['0.1234', '0.1235']
+    """
+    for digits in range(3, 18):
+        shown = [_write(cut, digits) for cut in cuts]
+        if all(float(low) < float(high) for low, high in itertools.pairwise(shown)):
+            break
+    return shown
+
+
+def _write(number: float, digits: int) -> str:
+    text = f"{number + 0.0:.{digits}g}"  # + 0.0 turns -0.0 into 0.0
+    return f"{number:.0f}" if "e+" in text and abs(number) < 1e6 else text  # 1235, not 1.23e+03

@@ -1,0 +1,258 @@
+"""What all discretisers promise: bins, words, state, names, and scikit-learn's own checks."""
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rulerank.discretize import (
+    DISCRETIZERS,
+    MAX_BINS,
+    MDLP,
+    EqualFrequency,
+    EqualWidth,
+    discretizer_from_state,
+    make_discretizer,
+)
+from rulerank.discretize.base import between, shorten
+from rulerank.errors import DataError, ModelFileError
+
+pytestmark = pytest.mark.kernels
+
+every_kind = pytest.mark.parametrize("make", DISCRETIZERS.values(), ids=list(DISCRETIZERS))
+tables = hnp.arrays(
+    st.sampled_from([np.float32, np.float64]),
+    st.tuples(st.integers(1, 30), st.integers(1, 4)),
+    elements=st.one_of(st.floats(-100, 100, width=32), st.sampled_from([math.nan, 0.0, 1.0])),
+)
+
+
+@parametrize_with_checks([make() for make in DISCRETIZERS.values()])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def fitted(make, X):
+    X = np.asarray(X)
+    return make().fit(X, np.nan_to_num(X[:, 0]) > np.nanmedian(np.nan_to_num(X[:, 0])))
+
+
+def bin_plainly(value, cuts):
+    return len(cuts) + 1 if math.isnan(value) else sum(cut <= value for cut in cuts)
+
+
+@every_kind
+@given(X=tables, new=tables)
+def test_a_bin_is_the_number_of_cuts_not_above_the_value(make, X, new):
+    discretizer = fitted(make, X)
+    new = np.resize(new, (new.shape[0], X.shape[1]))
+    bins = discretizer.transform(new)
+    assert bins.dtype == np.uint8
+    assert bins.tolist() == [[bin_plainly(v, c) for v, c in zip(row, discretizer.cuts_, strict=True)] for row in new]
+    assert discretizer.n_bins_.tolist() == [len(cuts) + 2 for cuts in discretizer.cuts_]
+
+
+@pytest.mark.parametrize("n_bins", [2, 30, 60, MAX_BINS])
+def test_many_cuts_are_searched_as_few_are(n_bins):
+    X = np.append(np.linspace(0, 1, 100), np.nan)[:, None]
+    discretizer = EqualWidth(n_bins).fit(X)
+    assert discretizer.transform(X).ravel().tolist() == [bin_plainly(v, discretizer.cuts_[0]) for v in X[:, 0]]
+
+
+@every_kind
+@given(X=tables)
+def test_a_state_brings_the_same_discretizer_back(make, X):
+    discretizer = fitted(make, X)
+    state = discretizer.to_state()
+    again = discretizer_from_state(state)
+    assert type(again) is make
+    assert again.to_state().keys() == state.keys()
+    assert again.to_state()["cuts"].tobytes() == state["cuts"].tobytes()
+    assert again.n_features_in_ == X.shape[1]
+    assert again.transform(X).tobytes() == discretizer.transform(X).tobytes()
+    json.dumps([state["kind"], state["params"], state["feature_names"]])
+
+
+def test_a_state_keeps_parameters_and_feature_names():
+    discretizer = EqualWidth(n_bins=np.int64(3)).fit(pd.DataFrame({"tf": [1.0, 2.0], "idf": [3.0, 4.0]}))
+    again = EqualWidth.from_state(discretizer.to_state())
+    assert again.n_bins == 3
+    assert type(again.n_bins) is int
+    assert again.get_feature_names_out().tolist() == ["tf", "idf"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "mdlp"}, "expected the state of a 'equal_width' discretiser: got 'mdlp'"),
+        ({"offsets": [0, 9]}, "offsets of the discretiser's cuts do not fit"),
+        ({"offsets": [0, 2, 1]}, "offsets of the discretiser's cuts do not fit"),
+        ({"offsets": [0], "cuts": []}, "offsets of the discretiser's cuts do not fit"),
+        ({"offsets": [0, 254], "cuts": np.arange(254)}, "offsets of the discretiser's cuts do not fit"),
+        ({"cuts": [[1.0], [2.0]]}, "offsets of the discretiser's cuts do not fit"),
+        ({"cuts": None, "offsets": "none"}, "the discretiser cannot be read .* save the model again"),
+        ({"params": {"depth": 3}}, "the discretiser cannot be read .*'depth'"),
+        ({"cuts": [2.0, 1.0]}, "cuts are not finite and ascending"),
+        ({"cuts": [0.0, math.nan]}, "cuts are not finite and ascending"),
+        ({"feature_names": ["a", "b"]}, "expected 1 feature names, one per feature: got 2"),
+    ],
+)
+def test_a_damaged_state_is_refused(change, message):
+    state = EqualWidth(n_bins=3).fit([[0.0], [3.0]]).to_state()
+    with pytest.raises(ModelFileError, match=message):
+        EqualWidth.from_state(state | change)
+
+
+def test_an_unknown_kind_of_state_is_refused():
+    with pytest.raises(ModelFileError, match="unknown discretizer 'magic' in the model; known are mdlp, equal_width"):
+        discretizer_from_state({"kind": "magic"})
+
+
+def test_bins_are_described_in_words():
+    X = np.array([[0.0, 1.0], [3.0, 1.0]])
+    discretizer = EqualWidth(n_bins=3).fit(X)
+    assert [discretizer.describe(0, bin, "BM25") for bin in range(4)] == [
+        "BM25 < 1",
+        "BM25 in [1, 2)",
+        "BM25 >= 2",
+        "BM25 is missing",
+    ]
+    assert [discretizer.describe(1, bin) for bin in range(2)] == ["f2 is present", "f2 is missing"]
+
+
+def test_a_description_uses_the_names_of_the_frame():
+    assert EqualWidth(2).fit(pd.DataFrame({"tf": [0.0, 1.0]})).describe(0, 0) == "tf < 0.5"
+
+
+@pytest.mark.parametrize(
+    ("feature", "bin", "message"),
+    [(1, 0, "feature must be between 0 and 0: got 1"), (0, 4, "feature 0 has bins 0 to 3: got 4")],
+)
+def test_a_bin_that_does_not_exist_is_named(feature, bin, message):
+    with pytest.raises(DataError, match=message):
+        EqualWidth(3).fit([[0.0], [3.0]]).describe(feature, bin)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "shown"),
+    [
+        ([np.float32(0.36), np.float32(0.55)], ["0.36", "0.55"]),
+        ([0.123456, 0.7], ["0.123", "0.7"]),
+        ([0.1234, 0.1235], ["0.1234", "0.1235"]),
+        ([999.5, 1234.56, 123456.7], ["1000", "1235", "123457"]),
+        ([1.5e-7, 2.5e9], ["1.5e-07", "2.5e+09"]),
+        ([1.0, np.nextafter(1.0, 2)], ["1", "1.0000000000000002"]),
+        ([-0.0], ["0"]),
+        ([], []),
+    ],
+)
+def test_cuts_are_written_short_but_apart(cuts, shown):
+    assert shorten(np.array(cuts, dtype=np.float64)) == shown
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=9, unique=True))
+def test_written_cuts_ascend_and_are_near_the_cut(cuts):
+    cuts = np.unique(np.array(cuts) + 0.0)
+    read = np.array([float(text) for text in shorten(cuts)])
+    assert (np.diff(read) > 0).all()
+    np.testing.assert_allclose(read, cuts, rtol=0.005)
+
+
+@given(hnp.arrays(np.float64, 2, elements=st.floats(allow_nan=False, allow_infinity=False), unique=True))
+def test_the_middle_of_two_floats_parts_them(pair):
+    low, high = np.sort(pair)
+    cut = between(np.array([low]), np.array([high]))[0]
+    assert low < cut <= high or low == high == 0
+
+
+def test_bins_of_writes_feature_by_feature_where_it_is_told():
+    X = np.array([[0.0, 5.0], [1.0, 6.0], [np.nan, 7.0]], dtype=np.float32)
+    discretizer = EqualWidth(2).fit(X)
+    out = np.zeros((2, 3), dtype=np.uint8)
+    assert discretizer.bins_of(X, out=out) is out
+    assert out.tolist() == [[0, 1, 2], [0, 1, 1]]
+    assert (out == discretizer.transform(X).T).all()
+    assert (out == discretizer.bins_of(np.asfortranarray(X))).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "out", "message"),
+    [
+        (np.zeros((3, 3)), None, r"float32 or float64 with 2 features: got float64 of shape \(3, 3\)"),
+        (np.zeros((3, 2), dtype=int), None, "float32 or float64 with 2 features: got int64"),
+        (np.zeros((3, 2)), np.zeros((3, 2), dtype=np.uint8), r"out must be uint8, contiguous, of shape \(2, 3\): got"),
+        (np.zeros((3, 2)), np.zeros((2, 3)), "out must be uint8, contiguous"),
+    ],
+)
+def test_bins_of_refuses_what_the_loop_could_not_bear(X, out, message):
+    with pytest.raises(DataError, match=message):
+        EqualWidth(2).fit([[0.0, 5.0], [1.0, 6.0]]).bins_of(X, out=out)
+
+
+def test_bins_of_before_fit_is_refused():
+    with pytest.raises(NotFittedError, match="This EqualWidth instance is not fitted yet"):
+        EqualWidth().bins_of(np.zeros((1, 1)))
+
+
+def test_the_number_of_threads_does_not_change_a_bin():
+    X = np.random.default_rng(0).normal(size=(1500, 150))
+    one, two = EqualWidth(5, n_jobs=1).fit(X), EqualWidth(5, n_jobs=2).fit(X)
+    assert one.transform(X[:1500]).tobytes() == two.transform(X[:1500]).tobytes()
+
+
+@every_kind
+@pytest.mark.parametrize("when", ["fit", "transform"])
+def test_infinity_is_refused_by_feature_and_row(make, when):
+    good = pd.DataFrame({"tf": [0.0, 1.0], "idf": [1.0, 2.0]})
+    bad = good.copy()
+    bad.loc[1, "idf"] = -np.inf
+    with pytest.raises(DataError, match="X contains infinity, the feature 'idf' at row 1: features must be numbers"):
+        make().fit(bad if when == "fit" else good, [0, 1]).transform(bad)
+
+
+@every_kind
+def test_frames_give_names_and_are_read_by_them(make):
+    columns = {"tf": [0.0, 1.0, 2.0, 3.0], "idf": [1.0, 2.0, 9.0, 8.0]}
+    plain = make().fit(np.column_stack(list(columns.values())), [0, 0, 1, 1])
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        named = make().fit(frame, [0, 0, 1, 1])
+        assert named.get_feature_names_out().tolist() == ["tf", "idf"]
+        assert named.transform(frame).tolist() == plain.transform(np.column_stack(list(columns.values()))).tolist()
+
+
+@every_kind
+def test_a_fitted_discretizer_pickles(make):
+    discretizer = fitted(make, [[0.0], [1.0], [5.0]])
+    assert pickle.loads(pickle.dumps(discretizer)).transform([[0.4]]) == discretizer.transform([[0.4]])
+
+
+def test_discretizers_are_made_by_name_or_copied():
+    assert [type(make_discretizer(name)) for name in DISCRETIZERS] == [MDLP, EqualWidth, EqualFrequency]
+    assert make_discretizer(None) is None
+    mine = EqualWidth(n_bins=7).fit([[0.0], [1.0]])
+    copy = make_discretizer(mine)
+    assert copy.n_bins == 7
+    assert copy is not mine
+    assert not hasattr(copy, "cuts_")
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ("mdpl", "unknown discretizer 'mdpl'; choose from 'mdlp', 'equal_width', 'equal_frequency', None for"),
+        (MDLP, "discretizer must be one of 'mdlp', .* an object with fit and transform: got <class"),
+        (3, "discretizer must be one of .*: got 3"),
+    ],
+)
+def test_an_unknown_discretizer_lists_the_choices(choice, message):
+    with pytest.raises(DataError, match=message):
+        make_discretizer(choice)
