@@ -11,12 +11,12 @@ import time
 
 import numpy as np
 from numba import njit
-from timing import median_time
 
 from rulerank.rules.engine import Engine, table_bytes
 from rulerank.rules.layout import Layout
 from rulerank.rules.tables import Counter, Rows
 from rulerank.rules.votes import VOTES, Training
+from timing import median_time
 
 N_TRAIN, N_TEST, N_FEATURES, N_BINS = 60_000, 20_000, 64, 10
 
@@ -47,7 +47,7 @@ def main() -> None:
 
     for max_size in (2, 3):
         layout = Layout.over(rows.n_bins(), max_size)
-        training = Training(3, float(rows.grades.mean()), 1)
+        training = Training(3, float(rows.grades.mean()), 1, np.ones(N_FEATURES))
         start = time.perf_counter()
         engine = Engine.learn(rows, layout, VOTES["mean"], training)
         engine.score(documents)

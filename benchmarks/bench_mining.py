@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from timing import median_time
 
 from rulerank.rules.layout import Layout
 from rulerank.rules.tables import Counts, Rows, count_all
+from timing import median_time
 
 N_ROWS, N_FEATURES, N_BINS, N_GRADES = 60_000, 46, 4, 3
 
@@ -32,7 +32,7 @@ def main() -> None:
     table = [
         [f * N_BINS + int(b) for f, b in enumerate(row)] + [-1 - int(g)] for row, g in zip(bins.T, grades, strict=True)
     ]
-    appear = {item: "a" for item in range(N_FEATURES * N_BINS)} | {-1 - g: "c" for g in range(N_GRADES)}
+    appear = dict.fromkeys(range(N_FEATURES * N_BINS), "a") | {-1 - g: "c" for g in range(N_GRADES)}
     start = time.perf_counter()
     # -1: at least one row; conf 0: every rule; report a (rows of the rule) and x (rows of the antecedent)
     found = arules(table, supp=-1, conf=0, zmin=2, zmax=3, report="ax", mode="o", appear=appear)

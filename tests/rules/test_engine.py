@@ -9,6 +9,7 @@ from rulerank.errors import DataError, TooLargeError
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout, check_set_cells, check_work, size_of_work
 from rulerank.rules.plain import score_plainly
+from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import UNIT, Counts, Rows, count_all, hide_unseen
 from rulerank.rules.votes import VOTES, Training, votes_named
 
@@ -32,7 +33,8 @@ def learn(rows, grades, queries, max_size, votes, min_support=0.0, **options):
     checked = Rows.of(np.array(rows).T, np.array(grades), np.array(queries))
     layout = Layout.over(checked.n_bins(), max_size)
     min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
-    training = Training(checked.n_grades, float(np.mean(grades)), min_rows)
+    strength = feature_strength(checked, checked.n_bins())
+    training = Training(checked.n_grades, float(np.mean(grades)), min_rows, strength)
     return Engine.learn(checked, layout, VOTES[votes], training, **options)
 
 
@@ -106,7 +108,7 @@ def test_the_cells_of_one_document_are_the_same_from_tables_and_rows(world, max_
     one_pass = learn(rows, grades, queries, max_size, "evidence", memory_budget=-1)
     for row_bins in known_bins(tables, documents).T:
         row_bins = np.ascontiguousarray(row_bins)
-        assert same_counts(tables.cells_of(row_bins)[1], one_pass.cells_of(row_bins)[1])
+        assert same_counts(tables.cells_of(row_bins), one_pass.cells_of(row_bins))
 
 
 def test_a_document_that_no_rule_covers_gets_the_mean_grade():

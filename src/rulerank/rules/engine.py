@@ -25,7 +25,7 @@ class Engine:
 
     >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
     >>> from rulerank.rules.votes import VOTES
-    >>> training = Training(n_grades=2, mean_grade=2 / 3, min_rows=1)
+    >>> training = Training(n_grades=2, mean_grade=2 / 3, min_rows=1, strength=np.ones(2))
     >>> layout = Layout.over(rows.n_bins(), max_size=1)
     >>> engine = Engine.learn(rows, layout, VOTES["mean"], training)
     >>> engine.score(np.array([[0, 1], [0, 0]], dtype=np.uint8)).tolist()
@@ -64,8 +64,12 @@ class Engine:
         cls, layout: Layout, scheme: Votes, training: Training, counts: Counts, *, n_jobs: int | None = None
     ) -> Self:
         """Derive the votes of counts that were learned before, or added up from shards."""
-        votes = vote_table(scheme, counts, training, n_jobs)
-        return cls(layout, scheme, training, n_jobs, None, counts, votes)
+        tables = [np.empty((0, scheme.width(training)))]
+        for block in layout.sets:
+            own = slice(int(block.offsets[0]), int(block.offsets[-1]))
+            part = Counts(counts.grades[own], counts.moments[own])
+            tables.append(vote_table(scheme, part, block.part(0, len(block.features)), training, n_jobs))
+        return cls(layout, scheme, training, n_jobs, None, counts, np.concatenate(tables))
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts (or the rows, where counts are not kept) as plain values and arrays."""
@@ -105,7 +109,7 @@ class Engine:
         counter = Counter(self.rows, self.layout.n_bins, moments=self.scheme.needs_moments, n_jobs=self.n_jobs)
         with progress(self.layout.n_sets, "counting feature sets") as bar:
             for part in self.layout.parts(PASS_CELLS):
-                votes = vote_table(self.scheme, counter.count(part), self.training, self.n_jobs)
+                votes = vote_table(self.scheme, counter.count(part), part, self.training, self.n_jobs)
                 self._look_up(bins, part, votes, sums)
                 bar.advance(len(part.features))
         return sums
@@ -114,8 +118,8 @@ class Engine:
         """Score documents given as bins."""
         return self.scheme.scores(self.sums(bins), self.training)
 
-    def cells_of(self, row_bins: Array) -> tuple[list[FeatureSets], Counts]:
-        """Return the feature sets in order and the counts of one document's cell in each (zeros where it has none)."""
+    def cells_of(self, row_bins: Array) -> Counts:
+        """Return the counts of one document's cell in each feature set, in order; zeros where it has none."""
         parts = []
         for block in self.layout.sets:
             if self.counts is None:
@@ -132,7 +136,7 @@ class Engine:
                     np.where(known, moments[cells], 0) if len(moments) else np.zeros((len(cells), 2), dtype=np.int64),
                 )
             )
-        return list(self.layout.sets), join_counts(parts, self.training.n_grades)
+        return join_counts(parts, self.training.n_grades)
 
     def all_counts(self) -> Counts:
         """Return the counts of every cell, or say why they are not kept."""

@@ -15,8 +15,6 @@ sums      float64[n_rows, width]      added to, never cleared
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -168,10 +166,10 @@ def add_votes(
 
 
 @njit(cache=True, nogil=True)
-def mean_votes(counts: Array, min_hits: int, first: int, last: int, votes: Array) -> None:
+def mean_votes(counts: Array, min_hits: int, offsets: Array, first: int, last: int, votes: Array) -> None:
     """Vote with the confidence of each rule, and count the rules, per grade."""
     n_grades = counts.shape[1]
-    for cell in range(first, last):
+    for cell in range(offsets[first], offsets[last]):
         covered = 0
         for r in range(n_grades):
             covered += counts[cell, r]
@@ -182,50 +180,29 @@ def mean_votes(counts: Array, min_hits: int, first: int, last: int, votes: Array
 
 
 @njit(cache=True, nogil=True)
-def evidence_votes(
+def lift_votes(
     counts: Array,
     moments: Array,
     unit: float,
-    prior: float,
     shrink: float,
     min_covered: int,
+    set_weights: Array,
+    offsets: Array,
     first: int,
     last: int,
     votes: Array,
 ) -> None:
-    """Vote with the shrunken mean grade, weighed by how far the cell lies from what its queries expect."""
-    for cell in range(first, last):
-        covered = 0
-        total = 0
-        for r in range(counts.shape[1]):
-            covered += counts[cell, r]
-            total += r * counts[cell, r]
-        if covered < min_covered:
-            votes[cell, 0] = 0.0
-            votes[cell, 1] = 0.0
-            continue
-        surprise = abs(total - moments[cell, 0] * unit)
-        if surprise <= covered * unit:  # no more than the rounding of the moments
-            surprise = 0.0
-        weight = surprise / math.sqrt(moments[cell, 1] * unit + 1e-9)
-        votes[cell, 0] = weight * (total + shrink * prior) / (covered + shrink)
-        votes[cell, 1] = weight
-
-
-@njit(cache=True, nogil=True)
-def residual_votes(
-    counts: Array, moments: Array, unit: float, shrink: float, min_covered: int, first: int, last: int, votes: Array
-) -> None:
-    """Vote with the shrunken difference to what the cell's queries expect."""
-    for cell in range(first, last):
-        covered = 0
-        total = 0
-        for r in range(counts.shape[1]):
-            covered += counts[cell, r]
-            total += r * counts[cell, r]
-        if covered < min_covered:
-            votes[cell, 0] = 0.0
-            votes[cell, 1] = 0.0
-            continue
-        votes[cell, 0] = (total - moments[cell, 0] * unit) / (covered + shrink)
-        votes[cell, 1] = 1.0
+    """Vote with the shrunken difference to what the cells' queries expect, weighed by set, and add up the weights."""
+    for s in range(first, last):
+        for cell in range(offsets[s], offsets[s + 1]):
+            covered = 0
+            total = 0
+            for r in range(counts.shape[1]):
+                covered += counts[cell, r]
+                total += r * counts[cell, r]
+            if covered < min_covered:
+                votes[cell, 0] = 0.0
+                votes[cell, 1] = 0.0
+                continue
+            votes[cell, 0] = set_weights[s] * ((total - moments[cell, 0] * unit) / (covered + shrink))
+            votes[cell, 1] = set_weights[s]

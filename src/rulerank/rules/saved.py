@@ -28,6 +28,7 @@ def check_saved(state: dict[str, Any], scheme: Votes) -> None:
     _whole(training["min_rows"], "min_rows", 1, 2**62)
     mean = training["mean_grade"]
     _must(isinstance(mean, float) and math.isfinite(mean), f"mean_grade is {mean!r}")
+    _array(training["strength"], "strength", "f8", n_bins.shape)
     _must(("rows" in state) != ("counts" in state), "it must hold either counts or rows")
     n_sets, n_cells = size_of_work(n_bins[used], max_size)
     if "counts" in state:

@@ -10,30 +10,35 @@ import numpy as np
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules import kernels
+from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import UNIT, Counts
 from rulerank.threads import in_blocks
 
-EVIDENCE_SHRINK = 10.0  # rows' worth of the overall mean grade mixed into each cell's mean
-RESIDUAL_SHRINK = 20.0  # rows' worth of "no difference" mixed into each cell's difference
+EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
+RESIDUAL_SHRINK = 20.0
+CELLS_PER_THREAD = 100_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Training:
     """What a scheme must know of the training rows as a whole."""
 
     n_grades: int
     mean_grade: float  # also the score of a document that no rule covers
     min_rows: int  # training rows a rule (votes="mean") or a cell (else) must have
+    strength: Array  # float64 (n_features,) how well each feature tells relevant documents apart within queries
 
 
 class Votes(Protocol):
-    """A scheme: the votes of each cell, and the score from a document's sum of votes."""
+    """A scheme: the votes of each cell of some feature sets, and the score from a document's sum of votes."""
 
     needs_moments: bool
 
     def width(self, training: Training) -> int: ...
 
-    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None: ...
+    def fill(
+        self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array
+    ) -> None: ...
 
     def scores(self, sums: Array, training: Training) -> Array: ...
 
@@ -46,8 +51,8 @@ class MeanVotes:
     def width(self, training: Training) -> int:
         return 2 * training.n_grades
 
-    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None:
-        kernels.mean_votes(counts.grades, training.min_rows, first, last, votes)
+    def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
+        kernels.mean_votes(counts.grades, training.min_rows, sets.offsets, first, last, votes)
 
     def scores(self, sums: Array, training: Training) -> Array:
         theta, n_rules = sums[:, : training.n_grades], sums[:, training.n_grades :]
@@ -60,49 +65,45 @@ class MeanVotes:
         return _divide(weighted, total, training.mean_grade)
 
 
-class EvidenceVotes:
-    """Shrunken mean grade of each cell, weighed by how surprising the cell is given its rows' queries."""
+class LiftVotes:
+    """Mean over the cells of how far their grades lie above what their rows' queries lead one to expect.
+
+    Added to the mean grade, the lift reads as the grade to be expected in a query like any other.
+    """
 
     needs_moments = True
+
+    def __init__(self, shrink: float, by_strength: bool) -> None:
+        self.shrink = shrink
+        self.by_strength = by_strength  # a set of features weighs as much as its features are strong on average
 
     def width(self, training: Training) -> int:
         return 2
 
-    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None:
-        kernels.evidence_votes(
+    def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
+        weights = training.strength[sets.features].mean(axis=1) if self.by_strength else np.ones(len(sets.features))
+        kernels.lift_votes(
             counts.grades,
             counts.moments,
             UNIT,
-            training.mean_grade,
-            EVIDENCE_SHRINK,
+            self.shrink,
             training.min_rows,
+            weights,
+            sets.offsets,
             first,
             last,
             votes,
         )
 
     def scores(self, sums: Array, training: Training) -> Array:
-        return _divide(sums[:, 0], sums[:, 1], training.mean_grade)
+        return training.mean_grade + _divide(sums[:, 0], sums[:, 1], 0.0)
 
 
-class ResidualVotes:
-    """Mean over the cells of the shrunken difference to what their rows' queries lead one to expect."""
-
-    needs_moments = True
-
-    def width(self, training: Training) -> int:
-        return 2
-
-    def fill(self, counts: Counts, training: Training, first: int, last: int, votes: Array) -> None:
-        kernels.residual_votes(
-            counts.grades, counts.moments, UNIT, RESIDUAL_SHRINK, training.min_rows, first, last, votes
-        )
-
-    def scores(self, sums: Array, training: Training) -> Array:
-        return _divide(sums[:, 0], sums[:, 1], 0.0)
-
-
-VOTES: dict[str, Votes] = {"mean": MeanVotes(), "evidence": EvidenceVotes(), "residual": ResidualVotes()}
+VOTES: dict[str, Votes] = {
+    "mean": MeanVotes(),
+    "evidence": LiftVotes(EVIDENCE_SHRINK, by_strength=True),
+    "residual": LiftVotes(RESIDUAL_SHRINK, by_strength=False),
+}
 
 
 def votes_named(name: str) -> Votes:
@@ -117,15 +118,18 @@ def votes_named(name: str) -> Votes:
         raise DataError(f"unknown votes {name!r}; choose from {', '.join(VOTES)}") from None
 
 
-def vote_table(scheme: Votes, counts: Counts, training: Training, n_jobs: int | None = None) -> Array:
-    """Turn counts into votes, one row per cell."""
+def vote_table(
+    scheme: Votes, counts: Counts, sets: FeatureSets, training: Training, n_jobs: int | None = None
+) -> Array:
+    """Turn the counts of some feature sets, their cells numbered from 0, into votes: one row per cell."""
     n_cells = len(counts.grades)
     votes = np.empty((n_cells, scheme.width(training)))
 
     def work(first: int, last: int) -> None:
-        scheme.fill(counts, training, first, last, votes)
+        scheme.fill(counts, sets, training, first, last, votes)
 
-    in_blocks(work, n_cells, n_jobs, min_block=100_000)
+    n_sets = len(sets.features)
+    in_blocks(work, n_sets, n_jobs, min_block=max(1, CELLS_PER_THREAD * n_sets // max(1, n_cells)))
     return votes
 
 

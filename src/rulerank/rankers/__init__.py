@@ -1,0 +1,1 @@
+"""Rankers that vote with rules. Each follows the scikit-learn conventions; fit takes qid."""

@@ -1,0 +1,192 @@
+"""What every ranker shares: checked input, feature names, per-query normalisation."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from os import PathLike
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
+from rulerank.errors import DataError
+from rulerank.normalize import NORMALIZATIONS, normalize_by_query
+
+
+class Labelled(NamedTuple):
+    """Checked training data."""
+
+    X: Array  # float (n_rows, n_features), normalised if the ranker does that
+    grades: Array  # int16 (n_rows,)
+    queries: Array  # int64 (n_rows,) query numbers in order of appearance
+    query_ids: Array
+
+
+class Ranker(BaseEstimator, ABC):
+    """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
+
+    A Dataset (or frame) is matched by feature name: other columns may come along in any order, none may be missing.
+    """
+
+    normalize: str | None
+    n_jobs: int | None
+    _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
+
+    feature_names_: tuple[str, ...]
+
+    # scikit-learn hands the queries over without being told so in every script
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def fit(self, X: Any, y: Any = None, qid: Any = None) -> Self:
+        """Learn from grades y of rows X that belong to the queries qid (all one query when not given)."""
+        data = self._check_training(X, y, qid)
+        self._learn(data)
+        return self
+
+    def predict(self, X: Any, qid: Any = None) -> Array:
+        """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query."""
+        check_is_fitted(self)
+        return self._score(self._check_rows(X, qid))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted ranker to a model file, which `rulerank.load` reads."""
+        from rulerank.model_file import save
+
+        save(self, path)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all that was learned as plain values and arrays, for a model file."""
+        check_is_fitted(self)
+        return {
+            "params": self._plain_params(),
+            "feature_names": list(self.feature_names_),
+            "named_columns": hasattr(self, "feature_names_in_"),
+            "learned": self._learned_state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the ranker that `to_state` described, bit for bit."""
+        made = cls(**state["params"])
+        made.feature_names_ = tuple(state["feature_names"])
+        made.n_features_in_ = len(made.feature_names_)
+        if state["named_columns"]:
+            made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
+        made._take_learned(state["learned"])
+        return made
+
+    @abstractmethod
+    def _learn(self, data: Labelled) -> None:
+        """Learn from checked training data."""
+
+    @abstractmethod
+    def _score(self, X: Array) -> Array:
+        """Score checked rows."""
+
+    @abstractmethod
+    def _learned_state(self) -> dict[str, Any]:
+        """Return what was learned as plain values and arrays."""
+
+    @abstractmethod
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        """Take over what `_learned_state` gave."""
+
+    def _plain_params(self) -> dict[str, Any]:
+        """Return the parameters as plain Python values, n_jobs left to the machine that loads them."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name != "n_jobs"}
+
+    def _check_training(self, X: Any, y: Any, qid: Any) -> Labelled:
+        if self.normalize is not None and self.normalize not in NORMALIZATIONS:
+            raise DataError(f"unknown normalize {self.normalize!r}; choose from None, {', '.join(NORMALIZATIONS)}")
+        names: tuple[str, ...] = ()
+        if isinstance(X, Dataset):
+            names = X.feature_names
+            y = X.y if y is None else y
+            qid = X.qid if qid is None else qid
+            X = X.X
+        if y is None:
+            raise DataError("requires y to be passed, but the target y is None: one grade per row")
+        X = self._check_matrix(X, reset=True)
+        grades = check_grades(y, X.shape[0])
+        if (grades == UNLABELLED).any():
+            raise DataError(
+                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
+                "leave them out, for example with data.labelled()"
+            )
+        self.feature_names_ = names or tuple(
+            map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
+        )
+        queries, ids = _query_numbers(qid, X.shape[0])
+        if self.normalize is not None:
+            X = normalize_by_query(X, queries, self.normalize, self.n_jobs)
+        return Labelled(X, grades, queries, ids)
+
+    def _check_rows(self, X: Any, qid: Any) -> Array:
+        if isinstance(X, Dataset):
+            qid = X.qid if qid is None else qid
+            X = _columns(X, self.feature_names_)
+        X = self._check_matrix(X, reset=False)
+        if self.normalize is None:
+            return X
+        if qid is None:
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize!r}): "
+                "give predict the rows' queries too, predict(X, qid=qid)"
+            )
+        return normalize_by_query(X, _query_numbers(qid, len(X))[0], self.normalize, self.n_jobs)
+
+    def _check_matrix(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(
+            self,
+            X,
+            dtype=[np.float32, np.float64],
+            accept_sparse="csr" if self._takes_sparse else False,
+            ensure_all_finite=False,
+            reset=reset,
+        )
+        if issparse(X) and self.normalize is not None:
+            raise DataError(
+                f"normalize={self.normalize!r} would fill a sparse X with numbers: normalise it before, "
+                "or give X as an array"
+            )
+        _check_finite(X)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.target_tags.required = True
+        return tags
+
+
+def _columns(data: Dataset, names: tuple[str, ...]) -> Array:
+    if data.feature_names == names:
+        return data.X
+    place = {name: i for i, name in enumerate(data.feature_names)}
+    missing = [name for name in names if name not in place]
+    if missing:
+        shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+        raise DataError(
+            f"the data lacks {len(missing)} of the {len(names)} features the model was trained on: {shown}; "
+            f"it has {len(place)} features"
+        )
+    return data.X[:, [place[name] for name in names]]
+
+
+def _query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
+    if qid is None:
+        return np.zeros(n_rows, dtype=np.int64), np.array([0])
+    return query_index(check_column("qid", qid, n_rows))
+
+
+def _check_finite(X: Any) -> None:
+    infinite = np.isinf(X.data if issparse(X) else X)
+    if infinite.any():
+        places = [place[infinite] for place in X.tocoo().coords] if issparse(X) else np.nonzero(infinite)
+        row, column = (int(i[0]) for i in places)
+        raise DataError(f"X must be finite or NaN (missing): row {row}, column {column} is infinity")

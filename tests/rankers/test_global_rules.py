@@ -1,0 +1,190 @@
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rulerank as rr
+from rulerank.discretize import EqualFrequency
+from rulerank.errors import DataError, TooLargeError
+from rulerank.rules.plain import score_plainly
+from rulerank.rules.strength import feature_strength
+from rulerank.rules.tables import Rows
+from rulerank.rules.votes import VOTES
+from worked_example import X, d10, d11, d12, qid, y
+
+
+@parametrize_with_checks([rr.GlobalRules()])
+def test_scikit_learn_checks_pass(estimator, check):
+    check(estimator)
+
+
+def literal(**options):
+    return rr.GlobalRules(**{"max_size": 3, "votes": "mean", "discretizer": None} | options).fit(X, y, qid=qid)
+
+
+def test_the_worked_example_of_the_paper():
+    assert literal().predict([d10, d11, d12]) == pytest.approx([0.3750, 0.5000, 0.2397], abs=5e-5)
+
+
+def test_rules_for_one_document_of_the_worked_example():
+    rules = literal().rules_for(d10)
+    assert [str(rule) for rule in rules] == [
+        "f2=2 -> 0 (2 of 4)",
+        "f2=2 -> 1 (2 of 4)",
+        "f3=2 -> 0 (1 of 1)",
+        "f2=2 & f3=2 -> 0 (1 of 1)",
+    ]
+    assert literal(memory_budget=0).rules_for(d10) == rules
+
+
+def test_the_rule_book_holds_every_rule_of_every_training_row():
+    ranker = literal()
+    book = ranker.rules_
+    assert set(book) == {rule for row in X for rule in ranker.rules_for(row)}
+    assert book[-1] == list(book)[-1]
+    assert book[:2] == list(book)[:2]
+    assert repr(book) == f"RuleBook({len(book)} rules)"
+    with pytest.raises(IndexError):
+        book[len(book)]
+
+
+def test_min_support_leaves_rare_rules_out():
+    rules = list(literal(min_support=0.3).rules_)
+    assert rules
+    assert all(rule.hits >= 3 for rule in rules)  # ceil(0.3 * 9)
+    assert {rule for rule in literal().rules_ if rule.hits >= 3} == set(rules)
+
+
+def test_rules_print_with_names_and_intervals():
+    world = np.array([[0.1, 5.0], [0.2, np.nan], [0.8, 5.0], [0.9, 7.0]] * 5)
+    data = rr.Dataset(world, [0, 0, 1, 1] * 5, ["q"] * 20, feature_names=("BM25", "tf"))
+    ranker = rr.GlobalRules(discretizer=EqualFrequency(2), votes="mean").fit(data)
+    assert [str(rule) for rule in ranker.rules_for(world[1])] == [
+        "BM25 < 0.5 -> 0 (10 of 10)",
+        "tf is missing -> 0 (5 of 5)",
+        "BM25 < 0.5 & tf is missing -> 0 (5 of 5)",
+    ]
+
+
+@pytest.mark.parametrize("votes", sorted(VOTES))
+def test_a_fitted_ranker_agrees_with_the_plain_way_end_to_end(votes):
+    rng = np.random.default_rng(3)
+    train, grades, queries = rng.random((60, 4)), rng.integers(0, 3, 60), rng.integers(0, 5, 60)
+    train[rng.random(train.shape) < 0.1] = np.nan
+    test = rng.random((20, 4)) * 2 - 0.5
+    test[0, 0] = np.nan
+    ranker = rr.GlobalRules(votes=votes, discretizer=EqualFrequency(4), drop_weakest=0).fit(train, grades, qid=queries)
+    train_bins, test_bins = (ranker.discretizer_.transform(part).tolist() for part in (train, test))
+    plain = [score_plainly(train_bins, grades, queries, row, max_size=2, votes=votes) for row in test_bins]
+    assert ranker.predict(test) == pytest.approx(plain, abs=1e-6)
+
+
+def test_the_discretiser_sees_training_rows_only():
+    seen = []
+
+    class Watching(BaseEstimator):
+        def fit(self, X, y):
+            seen.append(X.copy())
+            return self
+
+        def transform(self, X):
+            return (X > 0.5).astype(int)
+
+    train, test = np.random.default_rng(0).random((2, 30, 2))
+    ranker = rr.GlobalRules(discretizer=Watching()).fit(train, (train[:, 0] > 0.5).astype(int))
+    ranker.predict(test)
+    assert len(seen) == 1
+    assert np.array_equal(seen[0], train)
+
+
+def test_cuts_do_not_depend_on_the_rows_to_be_ranked():
+    train, test = np.random.default_rng(0).random((2, 200, 2))
+    grades = (train[:, 0] > 0.5).astype(int)
+    ranker = rr.GlobalRules().fit(train, grades)
+    before = [cuts.copy() for cuts in ranker.discretizer_.cuts_]
+    ranker.predict(test * 100)
+    assert all(np.array_equal(a, b) for a, b in zip(before, ranker.discretizer_.cuts_, strict=True))
+
+
+def test_a_bin_that_training_never_saw_matches_no_rule():
+    ranker = rr.GlobalRules(discretizer=None, votes="mean").fit([[0], [1], [1]], [0, 1, 2])
+    assert ranker.predict([[7], [300]]).tolist() == [1.0, 1.0]  # the mean grade
+    assert ranker.rules_for([7]) == []
+
+
+def test_features_with_one_bin_give_no_items():
+    ranker = rr.GlobalRules(discretizer=None, votes="mean").fit([[3, 0], [3, 1]], [0, 1])
+    assert {str(rule) for rule in ranker.rules_} == {"f2=0 -> 0 (1 of 1)", "f2=1 -> 1 (1 of 1)"}
+
+
+@pytest.mark.parametrize("votes", sorted(VOTES))
+def test_a_world_without_rules_is_ranked_all_alike(votes):
+    ranker = rr.GlobalRules(discretizer=None, votes=votes).fit([[3], [3]], [0, 1])
+    assert len(set(ranker.predict([[3], [4]]))) == 1
+    assert ranker.rules_for([3]) == []
+    assert len(ranker.rules_) == 0
+
+
+def test_the_weakest_features_are_dropped_and_the_literal_votes_keep_all():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 4))
+    y = (X[:, 1] + X[:, 3] > 1.2).astype(int)
+    bins = {"discretizer": EqualFrequency(4)}
+
+    def used(ranker):
+        return ranker.fit(X, y).engine_.layout.sets[0].features[:, 0].tolist()
+
+    assert used(rr.GlobalRules(**bins, drop_weakest=0.5)) == [1, 3]
+    assert len(used(rr.GlobalRules(**bins, votes="mean"))) == 4
+    assert len(used(rr.GlobalRules(**bins))) == 3
+
+
+def test_feature_strength_is_the_mean_squared_surprise_of_its_definition():
+    bins, grades, queries = [[0, 0, 1, 1, 1, 2]], [0, 2, 1, 1, 0, 2], [0, 0, 0, 1, 1, 1]
+    mean, variance = 1, 2 / 3  # of both queries
+    assert [np.mean(grades[:3]), np.mean(grades[3:])] == [mean, mean]
+    assert [np.var(grades[:3]), np.var(grades[3:])] == pytest.approx([variance, variance])
+    expected = (2 * (2 - 2 * mean) ** 2 / 2 + 3 * (2 - 3 * mean) ** 2 / 3 + 1 * (2 - mean) ** 2 / 1) / variance / 6
+    rows = Rows.of(bins, grades, queries)
+    assert feature_strength(rows, rows.n_bins()) == pytest.approx([expected])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
+        ({"max_size": 1.5}, "max_size must be a whole number from 1: got 1.5"),
+        ({"min_support": 2}, "min_support is a share of the rows, from 0 to 1: got 2"),
+        ({"drop_weakest": 1}, "drop_weakest is a share of the features, from 0 to below 1: got 1"),
+        ({"metric": "loudness"}, "unknown metric 'loudness'; choose from confidence"),
+        ({"votes": "loud"}, "unknown votes 'loud'; choose from mean, evidence, residual"),
+        ({"discretizer": "magic"}, "unknown discretizer 'magic'; choose from 'mdlp'"),
+        ({"n_jobs": 0}, "n_jobs must be a positive number, or -1 for all cores: got 0"),
+    ],
+)
+def test_wrong_parameters_are_named(options, message):
+    with pytest.raises(DataError, match=message):
+        literal(**options)
+
+
+def test_values_where_bin_numbers_are_expected_are_named():
+    with pytest.raises(DataError, match=r"row 0, column 1 is 0.5; name a discretizer such as 'mdlp'"):
+        rr.GlobalRules(discretizer=None).fit([[1, 0.5]], [1])
+
+
+def test_too_much_work_is_refused_before_it_starts():
+    with pytest.raises(TooLargeError, match="3 features in sets of up to 3 are 7 feature sets"):
+        literal(work_limit=10)
+
+
+def test_a_discretiser_of_others_cannot_be_saved(tmp_path):
+    class Halves(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def transform(self, X):
+            return (X > 0.5).astype(int)
+
+    ranker = rr.GlobalRules(discretizer=Halves()).fit([[0.1], [0.9]], [0, 1])
+    with pytest.raises(DataError, match="saved only with a discretizer of this library: got Halves"):
+        ranker.save(tmp_path / "model.rulerank")

@@ -1,0 +1,134 @@
+"""Every ranker, every promise. A new ranker is one more line in RANKERS."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.evaluate import evaluate
+
+RANKERS = [rr.GlobalRules]
+
+
+def obvious_world(n_queries=12, n_docs=30, seed=0):
+    """Three features, of which the first decides the grade and the others are noise; one value is missing."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_queries * n_docs, 3)).astype(np.float32)
+    y = np.digitize(X[:, 0], [0.5, 0.8])
+    X[0, 2] = np.nan
+    return X, y, np.repeat([f"q{i}" for i in range(n_queries)], n_docs)
+
+
+X, y, qid = obvious_world()
+
+
+def check_init_only_stores(make):
+    defaults = {name: p.default for name, p in inspect.signature(make).parameters.items()}
+    assert vars(make()) == defaults
+
+
+def check_fit_returns_self_and_leaves_the_input_alone(make):
+    before = X.copy()
+    ranker = make()
+    assert ranker.fit(X, y, qid=qid) is ranker
+    assert np.array_equal(X, before, equal_nan=True)
+
+
+def check_finds_the_obvious_ranking(make):
+    X_new, y_new, qid_new = obvious_world(seed=1)
+    scores = make().fit(X, y, qid=qid).predict(X_new)
+    assert evaluate(y_new, scores, qid_new, ["NDCG@10"]).means["NDCG@10"] > 0.95
+
+
+def check_rows_and_queries_come_in_any_order(make):
+    order = np.random.default_rng(0).permutation(len(X))
+    one = make().fit(X, y, qid=qid).predict(X)
+    other = make().fit(X[order], y[order], qid=qid[order]).predict(X)
+    assert one == pytest.approx(other, abs=1e-9)
+
+
+def check_any_hashable_ids_name_queries(make):
+    numbers = np.unique(qid, return_inverse=True)[1]
+    tuples = np.empty(len(qid), dtype=object)
+    tuples[:] = [("q", int(n)) for n in numbers]
+    one = make().fit(X, y, qid=qid).predict(X)
+    for ids in (numbers, tuples, list(qid)):
+        assert np.array_equal(make().fit(X, y, qid=ids).predict(X), one)
+
+
+def check_a_row_alone_scores_as_among_others(make):
+    ranker = make().fit(X, y, qid=qid)
+    together = ranker.predict(X[:40])
+    assert np.array_equal(together, [ranker.predict(X[i : i + 1])[0] for i in range(40)])
+
+
+def check_threads_do_not_change_a_bit(make):
+    one, two = (make(n_jobs=n).fit(X, y, qid=qid).predict(X) for n in (1, 2))
+    assert np.array_equal(one, two)
+
+
+def check_clone_learns_the_same(make):
+    ranker = make().fit(X, y, qid=qid)
+    assert np.array_equal(clone(ranker).fit(X, y, qid=qid).predict(X), ranker.predict(X))
+
+
+def check_a_data_set_is_taken_whole_and_matched_by_name(make):
+    data = rr.Dataset(X, y, qid, feature_names=("bm25", "tf", "noise"))
+    ranker = make().fit(data)
+    shuffled = rr.Dataset(X[:, [2, 0, 1]], y, qid, feature_names=("noise", "bm25", "tf"))
+    assert np.array_equal(ranker.predict(shuffled), make().fit(X, y, qid=qid).predict(X))
+    with pytest.raises(DataError, match="the data lacks 1 of the 3 features the model was trained on: bm25; it has 2"):
+        ranker.predict(rr.Dataset(X[:, 1:], y, qid, feature_names=("tf", "noise")))
+
+
+def check_normalised_by_query_it_needs_the_queries(make):
+    ranker = make(normalize="rank").fit(X, y, qid=qid)
+    assert ranker.predict(X, qid=qid).shape == y.shape
+    with pytest.raises(DataError, match=r"normalises features by query \(normalize='rank'\).*predict\(X, qid=qid\)"):
+        ranker.predict(X)
+
+
+def check_one_scale_per_query_undoes_another(make):
+    scale = np.unique(qid, return_inverse=True)[1][:, None] + 1.0
+    one = make(normalize="minmax").fit(X, y, qid=qid).predict(X, qid=qid)
+    other = make(normalize="minmax").fit(X * scale + scale, y, qid=qid).predict(X * scale + scale, qid=qid)
+    assert np.corrcoef(one, other)[0, 1] > 0.999
+
+
+def check_saved_and_loaded_it_scores_the_same(make, tmp_path):
+    ranker = make().fit(X, y, qid=qid)
+    ranker.save(tmp_path / "model.rulerank")
+    loaded = rr.load(tmp_path / "model.rulerank")
+    assert type(loaded) is type(ranker)
+    assert loaded.get_params() == ranker.get_params()
+    assert np.array_equal(loaded.predict(X), ranker.predict(X))
+
+
+def check_mistakes_are_named(make):
+    for changes, message in [
+        ({"y": None}, "requires y to be passed"),
+        ({"y": np.where(np.arange(len(y)) == 3, -1, y)}, "1 of 360 rows are not labelled"),
+        ({"y": y + 0.5}, "grades must be whole numbers from 0, or -1 for not labelled: got"),
+        ({"qid": qid[:-1]}, "qid must have one entry per row: expected 360, got 359"),
+        ({"X": np.where(X > 0.9, np.inf, X)}, r"X must be finite or NaN \(missing\): row \d+, column \d is infinity"),
+    ]:
+        values = {"X": X, "y": y, "qid": qid} | changes
+        with pytest.raises(DataError, match=message):
+            make().fit(values["X"], values["y"], qid=values["qid"])
+    with pytest.raises(DataError, match="unknown normalize 'loud'; choose from None, minmax, rank, zscore"):
+        make(normalize="loud").fit(X, y, qid=qid)
+
+
+CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("make", RANKERS, ids=lambda make: make.__name__)
+def test_contract(make, check, request):
+    if "tmp_path" in inspect.signature(check).parameters:
+        check(make, request.getfixturevalue("tmp_path"))
+    else:
+        check(make)
