@@ -13,13 +13,54 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from rulerank.dataset import Dataset as Dataset
     from rulerank.dataset import Fold as Fold
+    from rulerank.discretize import MDLP as MDLP
+    from rulerank.discretize import EqualFrequency as EqualFrequency
+    from rulerank.discretize import EqualWidth as EqualWidth
+    from rulerank.evaluation import Measure as Measure
+    from rulerank.evaluation import compare as compare
+    from rulerank.evaluation import evaluate as evaluate
+    from rulerank.io.convert import convert as convert
+    from rulerank.io.folds import read_folds as read_folds
+    from rulerank.io.letor import read_letor as read_letor
+    from rulerank.io.letor import write_letor as write_letor
+    from rulerank.io.quepid import read_quepid as read_quepid
+    from rulerank.io.quepid import write_quepid as write_quepid
+    from rulerank.io.tables import from_frame as from_frame
+    from rulerank.io.tables import read_table as read_table
+    from rulerank.io.tables import to_frame as to_frame
+    from rulerank.io.tables import write_table as write_table
+    from rulerank.io.trec import Qrels as Qrels
+    from rulerank.io.trec import Run as Run
+    from rulerank.io.trec import read_qrels as read_qrels
+    from rulerank.io.trec import read_run as read_run
+    from rulerank.io.trec import run_from_scores as run_from_scores
+    from rulerank.io.trec import write_qrels as write_qrels
+    from rulerank.io.trec import write_run as write_run
+    from rulerank.model_file import load as load
+    from rulerank.rankers.global_rules import GlobalRules as GlobalRules
+    from rulerank.worlds import make_folds as make_folds
+    from rulerank.worlds import make_world as make_world
 
-_HOME = {
-    "Dataset": "dataset",
-    "Fold": "dataset",
+_NAMES = {
+    # data
+    "dataset": ("Dataset", "Fold"),
+    "io.letor": ("read_letor", "write_letor"),
+    "io.folds": ("read_folds",),
+    "io.tables": ("read_table", "write_table", "from_frame", "to_frame"),
+    "io.trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
+    "io.quepid": ("read_quepid", "write_quepid"),
+    "io.convert": ("convert",),
+    "worlds": ("make_world", "make_folds"),
+    # bins, rankers
+    "discretize": ("MDLP", "EqualWidth", "EqualFrequency"),
+    "rankers.global_rules": ("GlobalRules",),
+    "model_file": ("load",),
+    # figures
+    "evaluation": ("Measure", "evaluate", "compare"),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = sorted(_HOME)
+__all__ = list(_HOME)  # one table says both what there is and where
 
 
 def __getattr__(name: str) -> Any:

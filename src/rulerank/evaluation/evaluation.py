@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, check_column, check_grades, query_index
 from rulerank.errors import DataError
-from rulerank.evaluate.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named, is_whole
-from rulerank.evaluate.result import Result
+from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named, is_whole
+from rulerank.evaluation.result import Result
 from rulerank.threads import in_blocks
 
 ROWS_PER_THREAD = 50_000  # about a millisecond of work; starting a thread takes a tenth of that
@@ -52,7 +52,7 @@ def evaluate(
     relevant_from : the lowest relevant grade, for all measures but NDCG, MeanNDCG and ERR, which use the grades.
     max_grade : the highest grade of the scale, for ERR; None: the highest in y.
     """
-    from rulerank.evaluate.kernels import measure_queries  # numba takes longer to load than the rest of the library
+    from rulerank.evaluation.kernels import measure_queries  # numba takes longer to load than the rest of the library
 
     asked = as_measures(measures)
     rules = convention_named(convention)

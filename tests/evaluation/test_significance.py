@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulerank.errors import DataError
-from rulerank.evaluate import compare, evaluate, significance
-from rulerank.evaluate.significance import bootstrap_means, holm, randomisation_test, t_test
+from rulerank.evaluation import compare, compare_results, evaluate, significance
+from rulerank.evaluation.significance import bootstrap_means, holm, randomisation_test, t_test
 
 
 @pytest.fixture(scope="module")
@@ -151,8 +151,8 @@ def test_names_are_escaped_in_latex():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"scores": {"a": [1, 2]}}, "expected at least two rankings, as a dict from name to scores: got 1"),
-        ({"scores": [[1, 2], [2, 1]]}, "expected at least two rankings, as a dict from name to scores: got list"),
+        ({"scores": {"a": [1, 2]}}, "expected at least two rankings to compare: got 1"),
+        ({"scores": [[1, 2], [2, 1]]}, "expected the rankings as a dict from name to scores: got list"),
         ({}, "expected at least two queries to tell a difference from chance: got 1"),
         ({"tests": ["wilcoxon"]}, "unknown test 'wilcoxon'; choose from t, randomisation"),
         ({"tests": "t"}, "tests must be a list such as .*: got 't'"),
@@ -170,3 +170,11 @@ def test_bad_input_is_named(change, message):
     arguments = {"scores": {"a": [1, 2], "b": [2, 1]}, "y": [1, 0], "qid": ["q", "q"]} | change
     with pytest.raises(DataError, match=f"^{message}$"):
         compare(**arguments)
+
+
+def test_only_rankings_of_the_same_queries_are_compared():
+    one, two, other = (evaluate([1, 0], [1, 2], qid) for qid in (["a", "a"], ["a", "b"], ["b", "c"]))
+    with pytest.raises(DataError, match="on the same queries: these were evaluated on different ones"):
+        compare_results({"x": two, "y": other})
+    with pytest.raises(DataError, match="expected at least two queries to tell a difference from chance: got 1"):
+        compare_results({"x": one, "y": one})

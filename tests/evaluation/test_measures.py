@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rulerank.errors import DataError
-from rulerank.evaluate import CONVENTIONS, ERR, KINDS, MAP, MRR, NDCG, MeanNDCG, Measure, P, Recall
-from rulerank.evaluate.measures import as_measures, convention_named
+from rulerank.evaluation import CONVENTIONS, ERR, KINDS, MAP, MRR, NDCG, MeanNDCG, Measure, P, Recall
+from rulerank.evaluation.measures import as_measures, convention_named
 
 CHOICES = "MAP, P@k, NDCG, MeanNDCG, MRR, ERR, Recall"
 
@@ -91,6 +91,6 @@ def test_an_unknown_convention_is_named_with_the_choices():
 
 
 def test_the_kernels_number_the_measures_as_the_table_does():
-    from rulerank.evaluate import kernels
+    from rulerank.evaluation import kernels
 
     assert [getattr(kernels, "MEAN_NDCG" if name == "MeanNDCG" else name.upper()) for name in KINDS] == list(range(7))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rulerank.dataset import Array
-from rulerank.evaluate.measures import Measure
-from rulerank.evaluate.tables import csv_table, markdown_table, plain_table
+from rulerank.evaluation.measures import Measure
+from rulerank.evaluation.tables import csv_table, markdown_table, plain_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

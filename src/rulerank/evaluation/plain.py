@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from rulerank.evaluate.measures import Convention, Measure, convention_named
+from rulerank.evaluation.measures import Convention, Measure, convention_named
 
 
 def measure_ranking(

@@ -1,11 +1,12 @@
 """Measure rankings as the field does, with the tie rule declared, and tell whether they differ.
 
 `measures.py` names the measures and conventions, `evaluation.py` computes them with the loops of `kernels.py` (their
-slow twin is `plain.py`), `significance.py` compares rankings over queries.
+slow twin is `plain.py`), `comparison.py` compares rankings over queries with the tests of `significance.py`.
 """
 
-from rulerank.evaluate.evaluation import evaluate
-from rulerank.evaluate.measures import (
+from rulerank.evaluation.comparison import Comparison, Pair, compare, compare_results
+from rulerank.evaluation.evaluation import evaluate
+from rulerank.evaluation.measures import (
     CONVENTIONS,
     ERR,
     KINDS,
@@ -18,8 +19,8 @@ from rulerank.evaluate.measures import (
     P,
     Recall,
 )
-from rulerank.evaluate.result import Result
-from rulerank.evaluate.significance import TESTS, Comparison, compare
+from rulerank.evaluation.result import Result
+from rulerank.evaluation.significance import TESTS
 
 __all__ = [
     "CONVENTIONS",
@@ -34,8 +35,10 @@ __all__ = [
     "MeanNDCG",
     "Measure",
     "P",
+    "Pair",
     "Recall",
     "Result",
     "compare",
+    "compare_results",
     "evaluate",
 ]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from rulerank.dataset import query_index
 from rulerank.errors import DataError
-from rulerank.evaluate import CONVENTIONS, Measure, evaluate
-from rulerank.evaluate.plain import expected_measure, measure_ranking
+from rulerank.evaluation import CONVENTIONS, Measure, evaluate
+from rulerank.evaluation.plain import expected_measure, measure_ranking
 
 pytestmark = pytest.mark.kernels
 
@@ -120,7 +120,7 @@ def test_the_order_of_rows_does_not_matter_unless_file_order_breaks_ties():
 
 
 def test_threads_give_the_same_bits(monkeypatch):
-    monkeypatch.setattr("rulerank.evaluate.evaluation.ROWS_PER_THREAD", 1)
+    monkeypatch.setattr("rulerank.evaluation.evaluation.ROWS_PER_THREAD", 1)
     rng = np.random.default_rng(2)
     y, qid, scores = rng.integers(0, 3, 90), np.repeat(np.arange(9), 10), rng.integers(0, 4, 90)
     one = evaluate(y, scores, qid, ALL, n_jobs=1)

@@ -1,9 +1,9 @@
-"""Do two rankings differ by more than chance? Paired tests over queries."""
+"""Compare rankings over queries: do two of them differ by more than chance?"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.evaluate.evaluation import evaluate
-from rulerank.evaluate.measures import Measure, as_measures, is_whole
-from rulerank.evaluate.result import Result
-from rulerank.evaluate.tables import latex_table, markdown_table, plain_table
-
-ROUND_CELLS = 1_000_000  # rounds x queries drawn at a time: some 20 MB
-SAME = 1e-12  # values that differ by less are equal: sums of the same numbers in another order
+from rulerank.evaluation.evaluation import evaluate
+from rulerank.evaluation.measures import Measure, as_measures, is_whole
+from rulerank.evaluation.result import Result
+from rulerank.evaluation.significance import SAME, TESTS, bootstrap_means, holm
+from rulerank.evaluation.tables import latex_table, markdown_table, plain_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,8 @@ def compare(
     convention, ties, docid, relevant_from, max_grade : as in `evaluate`.
     """
     asked = as_measures(measure)
-    _check(scores, tests, n_rounds, seed, alpha)
+    if not isinstance(scores, Mapping):
+        raise DataError(f"expected the rankings as a dict from name to scores: got {type(scores).__name__}")
     results = {}
     for name, column in scores.items():
         try:
@@ -152,85 +151,34 @@ def compare(
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"ranking {str(name)!r}: {error}") from None
-    values = np.stack([result.values for result in results.values()])  # (n_rankings, n_measures, n_queries)
-    if values.shape[2] < 2:
+    return compare_results(results, tests=tests, n_rounds=n_rounds, seed=seed, alpha=alpha)
+
+
+def compare_results(
+    results: Mapping[str, Result],
+    *,
+    tests: Sequence[str] = ("t", "randomisation"),
+    n_rounds: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+) -> Comparison:
+    """Compare rankings that were evaluated on the same queries, such as TREC runs; parameters as in `compare`."""
+    _check(results, tests, n_rounds, seed, alpha)
+    first, *others = results.values()
+    place = {query: number for number, query in enumerate(first.queries)}
+    if any(place.keys() != set(other.queries) for other in others):
+        raise DataError("rankings can only be compared on the same queries: these were evaluated on different ones")
+    if len(place) < 2:
         raise DataError("expected at least two queries to tell a difference from chance: got 1")
-    names = list(results)
+    values = np.empty((len(results), *first.values.shape))  # (n_rankings, n_measures, n_queries)
+    for number, result in enumerate(results.values()):
+        values[number][:, [place[query] for query in result.queries]] = result.values
     pairs = [
         pair
-        for number, label in enumerate(asked)
-        for pair in _compare_pairs(str(label), names, values[:, number], tests, n_rounds, seed, alpha)
+        for number, measure in enumerate(first.measures)
+        for pair in _compare_pairs(str(measure), list(results), values[:, number], tests, n_rounds, seed, alpha)
     ]
-    return Comparison(tuple(pairs), results, alpha, n_rounds, seed)
-
-
-def holm(p: Array) -> Array:
-    """Correct p-values of several tests by Holm's step-down rule.
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(4).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)))
-    return corrected
-
-
-def t_test(differences: Array) -> Array:
-    """Return the two-sided p of the paired t-test, one per row of differences (n_pairs, n_queries).
-
-    >>> t_test(np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 0.0]])).round(4).tolist()
-    [0.0742, 1.0]
-    """
-    from scipy.special import stdtr  # slow to load
-
-    n_queries = differences.shape[1]
-    error = differences.std(axis=1, ddof=1) / np.sqrt(n_queries)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(differences.mean(axis=1)) / error
-    return np.where((np.abs(differences) < SAME).all(axis=1), 1.0, 2 * stdtr(n_queries - 1, -t))
-
-
-def randomisation_test(differences: Array, n_rounds: int, seed: int) -> Array:
-    """Return the two-sided p of the sign-flip test, one per row of differences (n_pairs, n_queries).
-
-    >>> randomisation_test(np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 0.0]]), n_rounds=100, seed=0).tolist()
-    [0.25, 1.0]
-    """
-    n_pairs, n_queries = differences.shape
-    rng = np.random.default_rng(seed)
-    n_extreme = np.zeros(n_pairs)
-    for n_drawn in _chunks(n_rounds, n_queries):
-        signs = 1.0 - 2.0 * rng.integers(2, size=(n_drawn, n_queries), dtype=np.int8)
-        n_extreme += _is_extreme(signs, differences).sum(axis=0)
-    p = (1 + n_extreme) / (1 + n_rounds)  # the ranking as it is counts as one of the rounds: p is never 0
-    for pair, moved in enumerate(row[np.abs(row) >= SAME] for row in differences):
-        if 2**moved.size <= n_rounds:
-            flips = np.arange(2**moved.size)[:, None] >> np.arange(moved.size) & 1
-            p[pair] = _is_extreme(1.0 - 2.0 * flips, moved[None]).mean()
-    return p
-
-
-TESTS: dict[str, Callable[[Array, int, int], Array]] = {
-    "t": lambda differences, n_rounds, seed: t_test(differences),
-    "randomisation": randomisation_test,
-}
-
-
-def bootstrap_means(values: Array, n_rounds: int, seed: int) -> Array:
-    """Return, round by round, the means of values (n_rankings, n_queries) over queries drawn with replacement.
-
-    >>> bootstrap_means(np.array([[0.5, 0.5], [0.0, 1.0]]), n_rounds=3, seed=0).shape
-    (3, 2)
-    """
-    n_queries = values.shape[1]
-    rng = np.random.default_rng([seed, 1])  # not the draws of the randomisation test
-    means = []
-    for n_drawn in _chunks(n_rounds, n_queries):
-        cells = rng.integers(n_queries, size=(n_drawn, n_queries)) + np.arange(n_drawn)[:, None] * n_queries
-        times_drawn = np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape)
-        means.append(times_drawn @ values.T / n_queries)
-    return np.concatenate(means)
+    return Comparison(tuple(pairs), dict(results), alpha, n_rounds, seed)
 
 
 def _compare_pairs(
@@ -265,24 +213,9 @@ def _compare_pairs(
     return pairs
 
 
-def _is_extreme(signs: Array, differences: Array) -> Array:
-    """Tell for each row of signs and each of differences whether the flipped sum is as far from 0 as the real one."""
-    n_queries = differences.shape[1]
-    flipped = np.abs(signs @ differences.T)
-    return flipped >= np.abs(differences.sum(axis=1)) - SAME * max(1, n_queries)
-
-
-def _chunks(n_rounds: int, n_queries: int) -> Iterator[int]:
-    """Split rounds into parts that fit in memory."""
-    at_a_time = max(1, ROUND_CELLS // n_queries)
-    for done in range(0, n_rounds, at_a_time):
-        yield min(at_a_time, n_rounds - done)
-
-
-def _check(scores: Mapping[str, ArrayLike], tests: Sequence[str], n_rounds: int, seed: int, alpha: float) -> None:
-    if not isinstance(scores, Mapping) or len(scores) < 2:
-        got = f"{len(scores)}" if isinstance(scores, Mapping) else f"{type(scores).__name__}"
-        raise DataError(f"expected at least two rankings, as a dict from name to scores: got {got}")
+def _check(results: Mapping[str, Result], tests: Sequence[str], n_rounds: int, seed: int, alpha: float) -> None:
+    if len(results) < 2:
+        raise DataError(f"expected at least two rankings to compare: got {len(results)}")
     if isinstance(tests, str):
         raise DataError(f"tests must be a list such as ['t', 'randomisation']: got {tests!r}")
     if not tests:

@@ -1,0 +1,62 @@
+"""The command line: each command opens, calls one library function and prints; heavy modules load inside it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from rulerank import __version__
+from rulerank.cli.convert import convert
+from rulerank.cli.demo import demo
+from rulerank.cli.evaluate import evaluate
+from rulerank.cli.world import world
+from rulerank.errors import RulerankError
+
+COMMANDS = (demo, evaluate, convert, world)
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+for command in COMMANDS:
+    about, _, examples = inspect.cleandoc(command.__doc__ or "").partition("\nExample:\n")
+    # the epilog comes after the options, so that help ends with the examples; \b keeps their lines
+    app.command(help=about, epilog=f"\b\nExample:\n{examples}", no_args_is_help=command is not demo)(command)
+
+
+def show_version(asked: bool) -> None:
+    if asked:
+        print(f"rulerank {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="\b\nExample:\n    rulerank demo")
+def rulerank(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Glass-box learning to rank: read, rank and evaluate, and see the reasons.
+
+    Results go to stdout, everything else to stderr; a file named - is stdin or stdout.
+    """
+
+
+def main() -> None:
+    """Run the command line: a user's mistake ends in one line on stderr and exit code 2, never in a traceback."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+            try:
+                app(prog_name="rulerank")
+            finally:
+                sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (RulerankError, OSError) as error:
+        where = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        print(f"error: {where}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,96 @@
+"""rulerank evaluate: measure rankings, and tell whether they differ."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, columns
+from rulerank.errors import DataError
+
+
+def evaluate(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="Data, then score files; with --qrels: TREC runs.")
+    ],
+    measures: Annotated[
+        list[str],
+        typer.Option(
+            "--measure", "-m", metavar="NAME", help="MAP, NDCG@10, P@1, MRR, ERR@10, Recall@10, ...; repeat it."
+        ),
+    ] = ["MAP", "NDCG@10", "P@1"],  # noqa: B006 typer needs a list, and nobody changes it
+    convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
+    ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
+    qrels: Annotated[str | None, typer.Option(metavar="FILE", help="TREC judgements: the files are runs.")] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="A query missing in a run counts 0 (with --qrels).")
+    ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature", "--score-column", metavar="NAME", help="Rank by a column of the data; -NAME: lowest first."
+        ),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Test whether the rankings differ (implies --complete).")
+    ] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="One line per query instead of the means.")] = False,
+    relevant_from: Annotated[int, typer.Option(metavar="GRADE", help="The lowest grade that is relevant.")] = 1,
+    max_grade: Annotated[
+        int | None, typer.Option(metavar="GRADE", help="Top of the scale, for ERR [as found].")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help="Format of the data [by name and content].")
+    ] = None,
+    qid: QidColumn = None,
+    docid: DocidColumn = None,
+    grade: GradeColumn = None,
+    features: FeatureColumns = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print csv, with all digits.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure rankings and compare them.
+
+    Ranks the documents of each query by scores, by features of the data, or as TREC runs do. A score file has one
+    number per line, in the order of the data. The output says how ties were resolved and how many documents were tied.
+
+    Example:
+        rulerank evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3
+        rulerank evaluate test.csv --feature bm25_body --feature pagerank --compare
+        rulerank evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5
+    """
+    from rulerank.cli.rankings import from_data, from_runs
+    from rulerank.cli.results import show
+    from rulerank.evaluation import compare_results, evaluate
+
+    chosen = [form for form, on in (("csv", as_csv), ("markdown", as_markdown), ("json", as_json)) if on]
+    if len(chosen) > 1:
+        raise DataError(f"choose one of --{' and --'.join(chosen)}")
+    named = [*files, *([qrels] if qrels else []), *(by or [])]
+    twice = next((name for name in named if named.count(name) > 1), None)
+    if twice:
+        raise DataError(f"each file and feature may be named once: {twice!r} is there twice")
+    if qrels is not None:
+        if by:
+            raise DataError("--feature ranks by a column of the data; TREC runs have none")
+        rankings = from_runs(qrels, files, complete=complete or compare)
+    else:
+        rankings = from_data(files[0], files[1:], by or [], format=format, **columns(qid, docid, grade, features))
+    results = {
+        ranking.name: evaluate(
+            ranking.y,
+            ranking.scores,
+            ranking.qid,
+            [name for several in measures for name in several.split(",")],
+            convention=convention,
+            ties=ties,
+            docid=ranking.docid,
+            retrieved=ranking.retrieved,
+            relevant_from=relevant_from,
+            max_grade=max_grade,
+        )
+        for ranking in rankings
+    }
+    show(results, compare_results(results) if compare else None, *chosen, per_query=per_query)

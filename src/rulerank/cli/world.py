@@ -1,0 +1,55 @@
+"""rulerank world: write the synthetic world to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulerank.cli.options import AsJson, Queries, Seed
+from rulerank.cli.output import report
+from rulerank.errors import DataError
+
+
+def world(
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="The file to write, - for stdout, or a folder with --folds.")
+    ],
+    queries: Queries = 50,
+    seed: Seed = 0,
+    features: Annotated[int, typer.Option(help="How many features each document has.")] = 20,
+    folds: Annotated[int, typer.Option(help="Write so many folds, as LETOR lays them out; 0: one file.")] = 0,
+    format: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="Format of OUT [by its name].")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write synthetic data to try things on.
+
+    Queries and documents of a small web search, with grades; the help of rulerank.make_world says how they are made.
+    A LETOR file (.txt) numbers the features; a table (.csv, .parquet) keeps their names.
+
+    Example:
+        rulerank world world.txt --queries 30
+        rulerank world world.csv --seed 7
+        rulerank world worlds --folds 5
+    """
+    from rulerank.io.convert import write_any
+    from rulerank.worlds import make_folds, make_world
+
+    data = make_world(n_queries=queries, n_features=features, seed=seed)
+    parts = {out: data}
+    if folds:
+        if out == "-":
+            raise DataError("folds need a folder to be written to: got -")
+        suffix = "txt" if format in (None, "letor") else format
+        parts = {
+            str(Path(out, fold.name, f"{name}.{suffix}")): getattr(fold, name)
+            for fold in make_folds(data, folds, seed)
+            for name in ("train", "vali", "test")
+        }
+    for path, part in parts.items():
+        if folds:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_any(part, path, format)
+    payload = {"files": list(parts), "rows": len(data), "queries": queries, "features": features}
+    report(payload, f"{out}: {data!r}", as_json=as_json, target=out)

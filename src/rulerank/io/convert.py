@@ -1,0 +1,281 @@
+"""One table of file formats, and the way from each to each; what a format cannot carry is an error or is said."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rulerank.dataset import Dataset
+from rulerank.errors import DataError, ReadError
+from rulerank.io.letor import read_letor, write_letor
+from rulerank.io.quepid import is_header, read_quepid, write_quepid
+from rulerank.io.streams import Source, format_suffix, read_bytes
+from rulerank.io.tables import TABLE_FORMATS, ids, is_frame, read_frame, read_table, write_frame, write_table
+from rulerank.io.trec import Qrels, Run, qrels_from_data, read_qrels, read_run, write_qrels, write_run
+
+HEAD = 1 << 16  # bytes that are enough to tell a format
+UNSURE = (".txt", ".dat")  # LETOR by custom, but TREC files are often named so too
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one kind of file is read and written, and how its name ends."""
+
+    read: Callable[..., Any]
+    write: Callable[..., None]
+    suffixes: tuple[str, ...] = ()
+
+
+FORMATS = {
+    "letor": Format(read_letor, write_letor, (".letor", ".svm", *UNSURE)),
+    **{
+        name: Format(partial(read_table, format=name), partial(write_table, format=name), (f".{name}",))
+        for name in TABLE_FORMATS
+    },
+    "run": Format(read_run, write_run, (".run",)),
+    "qrels": Format(read_qrels, write_qrels, (".qrels",)),
+    "quepid": Format(read_quepid, write_quepid),
+}
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What a conversion did: the rows it wrote, those it could not, and what else the format does not carry.
+
+    >>> print(Converted(8, 2, "features"))
+    8 rows written; 2 rows without a grade left out; not carried: features
+    """
+
+    rows: int
+    left_out: int = 0
+    note: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"{_rows(self.rows)} written"]
+        if self.left_out:
+            parts.append(f"{_rows(self.left_out)} without a grade left out")
+        if self.note:
+            parts.append(f"not carried: {self.note}")
+        return "; ".join(parts)
+
+
+def detect(path: str | os.PathLike[str], head: bytes) -> str:
+    """Return the format of a file by its name, or by its first bytes when the name leaves it open.
+
+    >>> detect("train.txt", b"2 qid:1 1:0.5"), detect("robust.txt", b"301 0 FBIS3-10082 1"), detect("-", b"qid,grade")
+    ('letor', 'qrels', 'csv')
+    """
+    suffix = format_suffix(path)
+    known = next((name for name, format in FORMATS.items() if suffix in format.suffixes), None)
+    if known and suffix not in UNSURE and known != "csv":
+        return known
+    seen = _detect_by_content(head)
+    if known == "csv":
+        return "quepid" if seen == "quepid" else "csv"
+    if seen or known:
+        return str(seen or known)
+    raise ReadError(os.fspath(path), None, f"cannot tell the format; name it: {', '.join(FORMATS)}")
+
+
+def read_any(source: Any, format: str | None = None, **columns: Any) -> Dataset:
+    """Read documents in any format that holds them; `columns` name a table's, as in `read_table`.
+
+    >>> read_any(io.BytesIO(b"q1 0 doc-7 2"))
+    Dataset(1 row, 1 query, 0 features, grades 2: 1)
+    """
+    if is_frame(source):
+        return read_table(source, **columns)
+    value, name = _read(source, format, columns)
+    if isinstance(value, Run):
+        raise ReadError(name, None, f"{NO_DOCUMENTS}; a run is read by read_run, and judged beside qrels")
+    if isinstance(value, Qrels):
+        return _read_judgements(value, name)
+    return value
+
+
+def write_any(data: Dataset, target: Source, format: str | None = None) -> Converted:
+    """Write a data set in the format that is named, or that the target's name ends in.
+
+    >>> print(write_any(Dataset([[0.5]], y=[2], qid=["q"], docid=["d"]), io.BytesIO(), "qrels"))
+    1 row written; not carried: features
+    """
+    return _write(data, target, _target_format(target, format))
+
+
+def convert(
+    source: Any, target: Source, source_format: str | None = None, target_format: str | None = None, **columns: Any
+) -> Converted:
+    """Convert a file to another format; `columns` name those of a source that is a table, as in `read_table`.
+
+    Qrels and Quepid's csv carry grades only, and qrels no rows without a grade. A run carries scores: it becomes a
+    table with a column `score`, and a table with that column becomes a run.
+
+    >>> out = io.BytesIO()
+    >>> convert(io.BytesIO(b"2 qid:1 1:0.5 # doc-7"), out, target_format="csv")
+    Converted(rows=1, left_out=0, note='')
+    >>> print(out.getvalue().decode())
+    qid,docid,grade,f1
+    1,doc-7,2,0.5
+    """
+    target_format = _target_format(target, target_format)
+    if target_format == "run":
+        run, note = _read_scored(source, source_format, **columns)
+        write_run(run, target)
+        return Converted(len(run), note=note)
+    if is_frame(source):
+        return _write(read_table(source, **columns), target, target_format)
+    return _write(_read(source, source_format, columns)[0], target, target_format)
+
+
+NO_DOCUMENTS = "a run holds scores, and neither grades nor features"
+
+
+class _NamedBytes(io.BytesIO):
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
+def _open(source: Source, format: str | None) -> tuple[_NamedBytes, str]:
+    content, name = read_bytes(source)
+    return _NamedBytes(content, name), _check(format) if format else detect(name, content[:HEAD])
+
+
+def _read(source: Source, format: str | None, columns: dict[str, Any]) -> tuple[Dataset | Run | Qrels, str]:
+    stream, found = _open(source, format)
+    if columns and found == "quepid" and not format:
+        found = "csv"  # whoever names columns takes it as a table
+    if columns and found not in TABLE_FORMATS:
+        raise ReadError(stream.name, None, f"only tables have named columns ({', '.join(columns)}): this is {found}")
+    return FORMATS[found].read(stream, **columns), stream.name
+
+
+def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Converted:
+    if isinstance(value, Run):
+        if format not in TABLE_FORMATS:
+            raise DataError(f"a run cannot become {format}: {NO_DOCUMENTS}")
+        columns = {"qid": value.qid, "docid": value.docid, "score": value.score, "tag": value.tag}
+        write_frame(pl.DataFrame({name: cells.tolist() for name, cells in columns.items()}), target, format=format)
+        return Converted(len(value))
+    if format == "run":
+        raise DataError("a run needs a score for every document; rank the documents first")
+    if isinstance(value, Qrels):
+        return _write_judgements(value, target, format)
+    if format == "qrels":
+        qrels = qrels_from_data(value)
+        write_qrels(qrels, target)
+        return Converted(len(qrels), len(value) - len(qrels), _not_carried(value, "features", "comments"))
+    FORMATS[format].write(value, target)
+    lost = {"letor": ("feature names",), "quepid": ("features", "comments")}
+    return Converted(len(value), note=_not_carried(value, *lost.get(format, ())))
+
+
+def _write_judgements(qrels: Qrels, target: Source, format: str) -> Converted:
+    FORMATS[format].write(qrels if format == "qrels" else _as_data(qrels), target)
+    n_negative = 0 if format == "qrels" else int((qrels.grade < 0).sum())
+    return Converted(len(qrels), note=f"grades below 0 ({n_negative:,}), written as 0" if n_negative else "")
+
+
+def _read_scored(
+    source: Source, format: str | None, qid: str = "qid", docid: str = "docid", **_: Any
+) -> tuple[Run, str]:
+    """Read a run, or a table that has the columns of one; return also the columns that a run does not carry."""
+    stream, found = _open(source, format)
+    if found == "run":
+        return read_run(stream), ""
+    if found not in TABLE_FORMATS:
+        raise ReadError(stream.name, None, f"a run needs scores, and {found} files hold none; rank the documents first")
+    text, number = {qid, docid, "tag"}, pl.Float64
+    frame, mistake = read_frame(stream, text=text, numeric=["score"], number=number, format=found)
+    for column in (qid, docid, "score"):
+        if column not in frame.columns:
+            raise mistake(None, f"a run needs a column {column!r}, the columns are {', '.join(frame.columns)}")
+    if not frame["score"].dtype.is_numeric():
+        raise mistake(None, f"column 'score' must hold numbers: it holds {frame['score'].dtype}")
+    scores = frame["score"].cast(number).to_numpy()
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if bad.size:
+        raise mistake(int(bad[0]), f"expected a finite number in column 'score', got {frame['score'][int(bad[0])]}")
+    tag = ids(frame["tag"], mistake) if "tag" in frame.columns else np.full(len(frame), "rulerank", dtype=object)
+    try:
+        run = Run(ids(frame[qid], mistake), ids(frame[docid], mistake), scores, tag)
+    except DataError as error:
+        raise mistake(None, str(error)) from None
+    return run, ", ".join(column for column in frame.columns if column not in text | {"score"})
+
+
+def _read_judgements(qrels: Qrels, name: str) -> Dataset:
+    n_negative = int((qrels.grade < 0).sum())
+    if n_negative:
+        counts = f"{n_negative:,} of {len(qrels):,}"
+        warnings.warn(f"{name}: grades below 0 (judged, not relevant) are read as 0: {counts}", stacklevel=3)
+    try:
+        return _as_data(qrels)
+    except DataError as error:
+        raise ReadError(name, None, str(error)) from None
+
+
+def _as_data(qrels: Qrels) -> Dataset:
+    return Dataset(np.empty((len(qrels), 0)), np.maximum(qrels.grade, 0), qrels.qid, qrels.docid)
+
+
+def _not_carried(data: Dataset, *kinds: str) -> str:
+    has = {
+        "features": data.X.shape[1] > 0,
+        "comments": data.comment is not None,
+        "feature names": data.feature_names != tuple(f"f{i + 1}" for i in range(data.X.shape[1])),
+    }
+    return ", ".join(kind for kind in kinds if has[kind])
+
+
+def _target_format(target: Source, format: str | None) -> str:
+    if format:
+        return _check(format)
+    suffix = format_suffix(target) if isinstance(target, str | os.PathLike) else ""
+    for name, known in FORMATS.items():
+        if suffix in known.suffixes:
+            return name
+    raise DataError(f"cannot tell the format to write from the name {str(target)!r}; name one: {', '.join(FORMATS)}")
+
+
+def _check(format: str) -> str:
+    if format not in FORMATS:
+        raise DataError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
+    return format
+
+
+def _detect_by_content(head: bytes) -> str | None:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    text = head.decode("utf-8-sig", errors="replace")
+    line = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
+    words = line.split()
+    if len(words) > 1 and words[1].startswith("qid:"):
+        return "letor"
+    if is_header(line.split(",")):
+        return "quepid"
+    if len(words) == 6 and _is_number(words[4]):
+        return "run"
+    if len(words) == 4 and _is_number(words[3]):
+        return "qrels"
+    return "csv" if "," in line else "tsv" if "\t" in line else None
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} row{'' if n == 1 else 's'}"
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,158 @@
+"""Csv and tsv text as a frame of text and number columns, with the line each row begins on."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import polars as pl
+
+from rulerank.dataset import Array
+from rulerank.errors import ReadError
+
+MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
+NumberType = type[pl.Float32] | type[pl.Float64]
+
+
+def read_delimited(
+    content: bytes,
+    name: str,
+    separator: str = ",",
+    *,
+    text: Collection[str] = (),
+    numeric: Collection[str] = (),
+    number: NumberType = pl.Float32,
+) -> tuple[pl.DataFrame, Array]:
+    """Return the rows and the line of each: columns in `text` as written, all others that hold numbers as numbers.
+
+    Text in a column in `numeric`, or in one that is mostly numbers, is a mistake; any other column stays text.
+
+    >>> frame, lines = read_delimited(b"qid,title,bm25\\n007,Dr No,1.5\\n\\n007,Live,\\n", "films.csv", text=["qid"])
+    >>> frame.rows(), lines.tolist()
+    ([('007', 'Dr No', 1.5), ('007', 'Live', None)], [2, 4])
+    """
+    check_utf8(content, name)
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if not content.strip():
+        raise ReadError(name, None, "the file is empty: expected a line of column names")
+    header, body, lines, n_fields = _records(content, name, separator)
+    columns = _column_names(header.decode(), separator, name, int(lines[0]))
+    ragged = np.flatnonzero(n_fields != len(columns))
+    if ragged.size:
+        row = ragged[0]
+        raise ReadError(
+            name, int(lines[row]), f"expected {len(columns)} columns as in the first line, got {n_fields[row]}"
+        )
+    others = [column for column in columns if column not in text]
+    try:
+        frame = _parse(body, columns, separator, dict.fromkeys(others, number))
+    except pl.exceptions.ComputeError:  # somewhere text: look at every cell
+        frame = _parse(body, columns, separator, {})
+        frame = frame.with_columns(
+            _numbers(frame[column], number, lines[1:], name, column in numeric) for column in others
+        )
+    return frame, lines[1:]
+
+
+def check_utf8(content: bytes, name: str) -> None:
+    """Raise a ReadError that names the line when content is not UTF-8 text."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ReadError(name, line, f"expected UTF-8 text, got the byte 0x{content[error.start]:02x}") from None
+
+
+def _records(content: bytes, name: str, separator: str) -> tuple[bytes, bytes, Array, Array]:
+    """Return the first record, the others without blank lines, the line each begins on and how many fields it has."""
+    if not content.endswith(b"\n"):
+        content += b"\n"
+    byte = np.frombuffer(content, dtype=np.uint8)
+    newlines = np.flatnonzero(byte == ord("\n"))
+    separators, returns = byte == ord(separator), byte == ord("\r")
+    ends = newlines
+    if b'"' in content:
+        quoted = _quoted(byte, separator, name)
+        separators &= ~quoted
+        returns &= ~quoted
+        ends = newlines[~quoted[newlines]]
+    lone = np.flatnonzero(returns[:-1] & (byte[1:] != ord("\n")))
+    if lone.size:
+        line = _line(byte, lone[0])
+        raise ReadError(name, line, "a carriage return is inside a line; end lines with \\n, or quote the field")
+    n_before = np.searchsorted(np.flatnonzero(separators), ends)
+    n_fields = np.diff(n_before, prepend=0) + 1
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    lines = np.searchsorted(newlines, starts) + 1
+    sizes = ends - starts
+    blank = (sizes == 0) | ((sizes == 1) & (byte[starts] == ord("\r")))
+    if blank.any():
+        content = byte[~np.repeat(blank, sizes + 1)].tobytes()
+    header_size = int(sizes[~blank][0]) + 1
+    return content[:header_size], content[header_size:], lines[~blank], n_fields[~blank]
+
+
+def _quoted(byte: Array, separator: str, name: str) -> Array:
+    """Return which bytes are inside quotes, after checking that a field has them around it or not at all."""
+    quotes = byte == ord('"')
+    quoted = np.logical_xor.accumulate(quotes)
+    edges = [ord(edge) for edge in (separator, "\r", "\n", '"')]  # a quote beside a quote is a doubled one
+    around = np.pad(np.isin(byte, edges), 1, constant_values=True)
+    opens, closes = quotes & quoted, quotes & ~quoted
+    misplaced = np.flatnonzero((opens & ~around[:-2]) | (closes & ~around[2:]))
+    if misplaced.size:
+        line = _line(byte, misplaced[0])
+        raise ReadError(
+            name, line, 'a quote (") is inside a field; write it twice, and one more around the whole field'
+        )
+    if quoted[-1]:
+        line = _line(byte, np.flatnonzero(opens)[-1])
+        raise ReadError(name, line, 'a quote (") is opened and never closed; inside a quoted field write it twice')
+    return quoted
+
+
+def _line(byte: Array, place: int) -> int:
+    return int((byte[:place] == ord("\n")).sum()) + 1
+
+
+def _column_names(header: str, separator: str, name: str, line: int) -> list[str]:
+    try:
+        (columns,) = csv.reader(io.StringIO(header, newline=""), delimiter=separator)
+    except csv.Error as error:
+        raise ReadError(name, line, f"expected a line of column names: {error}") from None
+    for column in columns:
+        if columns.count(column) > 1:
+            raise ReadError(name, line, f"column names must differ: {column!r} is there twice")
+    return columns
+
+
+def _parse(body: bytes, columns: Sequence[str], separator: str, numbers: dict[str, NumberType]) -> pl.DataFrame:
+    schema = {column: numbers.get(column, pl.String) for column in columns}
+    if not body:
+        return pl.DataFrame(schema=schema)
+    # the names come from the csv module: Polars keeps doubled quotes in them and renames those that repeat
+    return pl.read_csv(body, separator=separator, has_header=False, schema=schema)
+
+
+def _numbers(column: pl.Series, number: NumberType, lines: Array, name: str, certain: bool) -> pl.Series:
+    """Return the column as numbers or booleans when it holds them, as it is when it holds text."""
+    cells = column.str.strip_chars()
+    cells = cells.set(cells.is_in(MISSING), None)
+    numbers = cells.cast(number, strict=False)
+    wrong = cells.is_not_null() & numbers.is_null()
+    if not wrong.any():
+        return numbers
+    lower = cells.str.to_lowercase()
+    if lower.drop_nulls().is_in(["true", "false"]).all():
+        return lower == "true"
+    if not certain and numbers.count() < wrong.sum():  # prose, where a number may stand here and there
+        return column
+    row = int(np.flatnonzero(wrong.to_numpy())[0])
+    raise ReadError(
+        name,
+        int(lines[row]),
+        f"expected a number in column {column.name!r}, got {cells[row]!r}; "
+        "if the column is not a feature, name those that are with features=",
+    )

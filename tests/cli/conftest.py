@@ -1,0 +1,48 @@
+"""Run commands as a user does, in a folder with small files of every kind."""
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from rulerank.cli import main
+from rulerank.io.convert import convert, write_any
+from rulerank.io.trec import run_from_scores, write_run
+from rulerank.worlds import make_world
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line in this process: run("evaluate", "test.txt", ...) -> code, out, err."""
+
+    def run(*args):
+        monkeypatch.setattr(sys, "argv", ["rulerank", *args])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return Done(stop.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the examples in the help name; the current one during the test."""
+    monkeypatch.chdir(tmp_path)
+    data = make_world(n_queries=12, docs_per_query=8, seed=1)
+    for name in ("train", "test"):
+        write_any(data, f"{name}.txt")
+        write_any(data, f"{name}.csv")
+    table = (tmp_path / "train.csv").read_text()
+    (tmp_path / "train.csv").write_text(table.replace("qid,", "query,", 1))
+    convert("test.txt", "qrels.txt", target_format="qrels")
+    np.savetxt("scores.txt", data.X[:, 0])
+    write_run(run_from_scores(data, data.X[:, 0], "one"), "one.run")
+    write_run(run_from_scores(data, data.X[:, 2], "two"), "two.run")
+    return tmp_path

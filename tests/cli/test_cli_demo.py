@@ -1,0 +1,77 @@
+import json
+
+import pytest
+
+from rulerank.cli.demo import METHODS, best_feature
+from rulerank.dataset import Dataset
+
+
+@pytest.fixture(scope="module")
+def small_world():
+    return ("demo", "--queries", "30", "--seed", "2")
+
+
+def test_the_table_ranks_chance_below_features_below_learning_below_the_truth(run, small_world):
+    payload = json.loads(run(*small_world, "--json").out)
+    ndcg = {ranking["ranking"]: ranking["means"]["NDCG@10"] for ranking in payload["rankings"]}
+    assert next(iter(ndcg)) == "random order"
+    assert list(ndcg)[-1] == "the true relevance"
+    learned = max(ndcg[label] for label in METHODS)
+    assert ndcg["random order"] < ndcg["best single feature"] < learned < ndcg["the true relevance"]
+    assert all(ranking["n_queries"] == 30 for ranking in payload["rankings"])
+    assert len(payload["chosen_features"]) == 5
+    assert payload["pairs"][0]["b"] == "best single feature"
+
+
+def test_the_demo_ends_with_the_table_and_its_point(run, small_world):
+    done = run(*small_world)
+    assert done.code == 0
+    assert done.out.startswith("A synthetic web search: Dataset(")
+    for label in ("by bm25_body", "by pagerank", "best single feature", *METHODS):
+        assert f"\n{label} " in done.out
+    assert "Learning pays: " in done.out.splitlines()[-2]
+    assert "chosen on the training queries" in done.out
+
+
+def test_the_same_seed_prints_the_same(run, small_world):
+    assert run(*small_world) == run(*small_world)
+
+
+def test_a_ranker_is_added_by_one_line(run, small_world, monkeypatch):
+    class Backwards:
+        def fit(self, X, y, qid):
+            assert len(X) == len(y) == len(qid)
+            return self
+
+        def predict(self, X):
+            return -X[:, 0]
+
+    monkeypatch.setitem(METHODS, "backwards", Backwards)
+    assert "\nbackwards " in run(*small_world).out
+
+
+def test_the_best_feature_may_be_one_that_ranks_lowest_first():
+    data = Dataset([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [2, 1, 0], ["q"] * 3, feature_names=("depth", "same"))
+    assert best_feature(data) == "-depth"
+
+
+def test_too_few_queries_are_refused(run):
+    assert run("demo", "--queries", "9") == (
+        2,
+        "",
+        "error: --queries must be at least 10, two to test in each fold: got 9\n",
+    )
+
+
+def test_what_does_not_gain_is_not_called_a_gain(run, monkeypatch):
+    class Clueless:
+        def fit(self, X, y, qid):
+            return self
+
+        def predict(self, X):
+            return X[:, 0] * 0
+
+    for label in list(METHODS):
+        monkeypatch.delitem(METHODS, label)
+    monkeypatch.setitem(METHODS, "clueless", Clueless)
+    assert "No sure gain: clueless is -" in run("demo", "--queries", "10").out

@@ -1,0 +1,198 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rulerank.evaluation as library
+from rulerank.cli.rankings import scores_by_feature
+from rulerank.dataset import Dataset
+from rulerank.errors import DataError
+from rulerank.io.convert import read_any
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("convention", ["standard", "standard-exp", "letor3", "letor4"])
+def test_scores_beside_data_give_what_the_library_gives(run, folder, convention):
+    data = read_any("test.txt")
+    measures = ["NDCG@10", "MAP", "ERR@5", "MRR"]
+    expected = library.evaluate(data.y, np.loadtxt("scores.txt"), data.qid, measures, convention=convention)
+    done = run("evaluate", "test.txt", "scores.txt", "-m", "NDCG@10,MAP", "-m", "ERR@5", "-m", "mrr",
+               "--convention", convention, "--csv")  # fmt: skip
+    assert done.code == 0
+    [row] = rows_of(done.out)
+    assert row["ranking"] == "scores.txt"
+    assert {name: float(row[name]) for name in measures} == expected.means
+    assert int(row["tied"]) == expected.n_tied
+
+
+def test_a_feature_ranks_as_its_values_do(run, folder):
+    by_scores = run("evaluate", "test.txt", "scores.txt", "--json", "-m", "MAP")
+    by_feature = run("evaluate", "test.csv", "--feature", "bm25_body", "--json", "-m", "MAP")
+    means = [json.loads(done.out)["rankings"][0]["means"] for done in (by_scores, by_feature)]
+    assert means[0] == pytest.approx(means[1])
+
+
+def test_minus_a_feature_ranks_the_lowest_first_and_missing_values_last(run, folder):
+    Path("t.csv").write_text("qid,grade,depth\n1,0,3\n1,0,\n1,1,1\n1,0,2\n")
+    done = run("evaluate", "t.csv", "--feature", "-depth", "--feature", "depth", "-m", "MRR", "--csv")
+    assert [float(row["MRR"]) for row in rows_of(done.out)] == [1.0, 1 / 3]
+
+
+def test_the_column_of_a_table_may_hold_the_score(run, folder):
+    Path("t.csv").write_text("q,d,rel,score\n1,a,0,0.1\n1,b,1,0.9\n")
+    done = run("evaluate", "t.csv", "--qid", "q", "--docid", "d", "--grade", "rel", "--score-column", "score",
+               "-m", "P@1", "--csv")  # fmt: skip
+    assert [float(row["P@1"]) for row in rows_of(done.out)] == [1.0]
+
+
+def test_the_table_says_how_ties_were_resolved_and_how_many_there_are(run, folder):
+    Path("zeros.txt").write_text("0\n" * 96)
+    done = run("evaluate", "test.txt", "zeros.txt", "-m", "MAP")
+    header, row, note = done.out.splitlines()
+    assert header.split() == ["ranking", "MAP", "queries", "docs", "tied"]
+    assert row.split()[2:] == ["12", "96", "96"]
+    assert "ties expected: the exact mean over all orders of the tied documents" in note
+    done = run("evaluate", "test.txt", "zeros.txt", "-m", "MAP", "--convention", "letor3")
+    assert "convention letor3; ties file: tied documents stay in the order they came" in done.out
+    done = run("evaluate", "test.txt", "zeros.txt", "-m", "MAP", "--ties", "docid")
+    assert "ties docid" in done.out
+
+
+def test_per_query_lines_average_to_the_mean(run, folder):
+    lines = rows_of(run("evaluate", "test.txt", "scores.txt", "-m", "MAP", "--per-query", "--csv").out)
+    [mean] = rows_of(run("evaluate", "test.txt", "scores.txt", "-m", "MAP", "--csv").out)
+    assert [line["qid"] for line in lines] == [f"q{i + 1}" for i in range(12)]
+    assert np.mean([float(line["AP"]) for line in lines]) == pytest.approx(float(mean["MAP"]))
+    payload = json.loads(run("evaluate", "test.txt", "scores.txt", "-m", "MAP", "--per-query", "--json").out)
+    assert payload["rankings"][0]["per_query"]["MAP"] == [float(line["AP"]) for line in lines]
+    table = run("evaluate", "test.txt", "scores.txt", "-m", "MAP", "--per-query").out
+    assert table.splitlines()[0].split() == ["ranking", "qid", "AP"]
+
+
+def test_runs_stand_side_by_side(run, folder):
+    both = run("evaluate", "--qrels", "qrels.txt", "one.run", "two.run", "-m", "MAP", "--csv")
+    rows = rows_of(both.out)
+    assert [row["ranking"] for row in rows] == ["one.run", "two.run"]
+    [alone] = rows_of(run("evaluate", "test.txt", "scores.txt", "-m", "MAP", "--csv").out)
+    assert float(rows[0]["MAP"]) == pytest.approx(float(alone["MAP"]))
+
+
+def test_a_query_that_a_run_lacks_counts_only_with_complete(run, folder):
+    kept = [line for line in Path("one.run").read_text().splitlines(keepends=True) if not line.startswith("q1 ")]
+    Path("one.run").write_text("".join(kept))
+    plain = run("evaluate", "--qrels", "qrels.txt", "one.run", "--csv")
+    complete = run("evaluate", "--qrels", "qrels.txt", "one.run", "--csv", "--complete")
+    assert [rows_of(done.out)[0]["queries"] for done in (plain, complete)] == ["11", "12"]
+
+
+def test_comparing_runs_agrees_with_comparing_the_scores_they_hold(run, folder):
+    data = read_any("test.csv")
+    Path("a.txt").write_text("\n".join(map(repr, data.X[:, 0].tolist())))
+    Path("b.txt").write_text("\n".join(map(repr, data.X[:, 2].tolist())))
+    expected = library.compare({"a.txt": data.X[:, 0], "b.txt": data.X[:, 2]}, data.y, data.qid, ["MAP", "P@1"])
+    measures = ("-m", "MAP", "-m", "P@1", "--compare", "--json")
+    by_scores = json.loads(run("evaluate", "test.csv", "a.txt", "b.txt", *measures).out)["pairs"]
+    by_runs = json.loads(run("evaluate", "--qrels", "qrels.txt", "one.run", "two.run", *measures).out)["pairs"]
+    assert by_scores == json.loads(expected.to_json())["pairs"]
+    for pair, other in zip(by_scores, by_runs, strict=True):
+        assert other | {"a": "a.txt", "b": "b.txt"} == pair
+
+
+def test_a_comparison_prints_as_a_table_and_as_markdown(run, folder):
+    two = ("evaluate", "test.csv", "--feature", "bm25_body", "--feature", "pagerank", "-m", "MAP", "--compare")
+    assert "wins/ties/losses" in run(*two).out
+    assert run(*two, "--markdown").out.count("\n| --- |") == 2
+
+
+def test_markdown_holds_the_figures_and_the_note(run, folder):
+    out = run("evaluate", "test.txt", "scores.txt", "-m", "MAP", "--markdown").out
+    assert out.startswith("| ranking | MAP | queries | docs | tied |\n| --- | ---: |")
+    assert "ties expected" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("nothere.txt scores.txt", "nothere.txt: there is no such file"),
+        ("test.txt nothere.txt", "nothere.txt: there is no such file"),
+        (". scores.txt", ".: expected a file, got a directory"),
+        ("test.txt", "expected scores for test.txt: name a score file after it, or a column with --feature"),
+        ("test.txt short.txt", "short.txt: expected 96 scores, one per document of test.txt: got 3"),
+        ("test.txt words.txt", "words.txt:2: expected one finite number, the score of a document: got 'two'"),
+        ("test.txt nan.txt", "nan.txt:3: expected one finite number, the score of a document: got 'nan'"),
+        ("test.txt empty.txt", "empty.txt: the file is empty: expected one score per line"),
+        ("test.txt --feature bm25", "there is no feature 'bm25'; the data has f1, f2, f3,"),
+        ("test.txt scores.txt -m NDGC@10", "unknown measure 'NDGC@10'; choose from MAP,"),
+        ("test.txt scores.txt -m P", "P needs a cutoff: write P@1 or P@10"),
+        ("test.txt scores.txt --convention letor5", "unknown convention 'letor5'; choose from standard,"),
+        ("test.txt scores.txt --ties any", "unknown tie rule 'any'; choose from expected, file, docid"),
+        ("test.txt scores.txt --csv --json", "choose one of --csv and --json"),
+        ("test.txt scores.txt --compare", "expected at least two rankings to compare: got 1"),
+        ("test.csv --feature clicks --feature pagerank --compare --csv", "--compare has no csv; choose --json or"),
+        ("test.txt scores.txt scores.txt", "each file and feature may be named once: 'scores.txt' is there twice"),
+        ("- -", "each file and feature may be named once: '-' is there twice"),
+        (
+            "train.csv --feature clicks",
+            "train.csv: expected a column 'qid' (qid), the columns are query, docid, grade,",
+        ),
+        ("test.txt scores.txt --from word", "unknown format 'word'; choose from letor, csv,"),
+        ("--qrels qrels.txt bad.run", "bad.run:1: expected 'qid Q0 docid rank score tag', got 4 columns:"),
+        ("--qrels qrels.txt foreign.run", "foreign.run: does not fit qrels.txt: no query is in both"),
+        ("--qrels nothere.txt one.run", "nothere.txt: there is no such file"),
+        ("--qrels qrels.txt one.run --feature f1", "--feature ranks by a column of the data; TREC runs have none"),
+        ("one.run scores.txt", "one.run: a run holds scores, and neither grades nor features"),
+    ],
+)
+def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(run, folder, args, message):
+    Path("short.txt").write_text("1\n2\n3\n")
+    Path("words.txt").write_text("1\ntwo\n3\n")
+    Path("nan.txt").write_text("1\n2\nnan\n")
+    Path("empty.txt").write_text("\n")
+    Path("bad.run").write_text("q1 Q0 d1 1\n")
+    Path("foreign.run").write_text("other Q0 d1 1 0.5 me\n")
+    done = run("evaluate", *args.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {message}")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("values", [[-3e38, np.nan, 3e38], [0, np.nan, 1], [np.nan, np.nan, np.nan], [5, 4, np.nan]])
+def test_missing_values_rank_below_every_other(values):
+    data = Dataset(np.array(values)[:, None], [0, 0, 1], ["q"] * 3, feature_names=("a",))
+    for name in ("a", "-a"):
+        scores, missing = scores_by_feature(data, name), np.isnan(values)
+        assert np.isfinite(scores).all()
+        assert scores[missing].max() < scores[~missing].min(initial=np.inf)
+
+
+def test_of_many_features_only_a_few_are_listed():
+    data = Dataset(np.zeros((1, 700)), [0], ["q"])
+    with pytest.raises(DataError, match=r"there is no feature 'x'; the data has f1, f2, f3, \.\.\. f700$"):
+        scores_by_feature(data, "x")
+
+
+def test_data_without_grades_cannot_be_evaluated(run, folder):
+    Path("t.csv").write_text("qid,a\n1,0.5\n1,0.7\n")
+    done = run("evaluate", "t.csv", "--feature", "a")
+    assert done.code == 2
+    assert "error: " in done.err
+    assert "grade" in done.err
+
+
+@pytest.mark.parametrize("name", ["letor3-ohsumed.Fold1.ties", "letor4-mq2008.Fold4.rules"])
+def test_official_figures_come_out_of_the_command_line(run, letor, official, name):
+    data, fold, _ = name.split(".")
+    lines = [line for line in csv.DictReader((official / "official.csv").open()) if line["scores"] == name]
+    measures = [option for line in lines for option in ("-m", line["measure"])]
+    done = run("evaluate", str(letor / data / fold / "test.txt"), str(official / f"{name}.score.gz"),
+               "--convention", lines[0]["convention"], "--csv", *measures)  # fmt: skip
+    [row] = rows_of(done.out)
+    digits = 1e-9 if data.startswith("letor3") else 5.1e-5  # the LETOR 4 script prints four digits
+    for line in lines:
+        assert float(row[line["measure"]]) == pytest.approx(float(line["value"]), abs=digits)

@@ -1,0 +1,96 @@
+"""What holds for the whole command line: exit codes, streams, and no traceback for a user's mistake."""
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import rulerank
+from rulerank import cli
+
+
+@pytest.fixture
+def shell():
+    """Run a line in a real shell, with the installed rulerank."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def shell(line):
+        return subprocess.run(
+            ["bash", "-c", line], capture_output=True, text=True, check=False, env=os.environ | {"PATH": path}
+        )
+
+    return shell
+
+
+def test_the_version_is_the_package_s(run):
+    assert run("--version") == (0, f"rulerank {rulerank.__version__}\n", "")
+
+
+def test_help_names_every_command(run):
+    done = run("--help")
+    assert done.code == 0
+    for command in cli.COMMANDS:
+        assert f"\n  {command.__name__} " in done.out
+
+
+def test_help_loads_nothing_heavy():
+    program = (
+        "import sys\n"
+        "from rulerank.cli import main\n"
+        "sys.argv = ['rulerank', 'evaluate', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print({'numpy', 'polars', 'sklearn', 'numba', 'rich'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "set()\n"
+
+
+def test_a_command_that_does_not_exist_is_named(run):
+    done = run("trian")
+    assert done.code == 2
+    assert "No such command 'trian'" in done.err
+
+
+def test_an_interrupt_ends_with_130_and_no_traceback(run, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rulerank.worlds.make_world", interrupt)
+    assert run("world", "x.txt") == (130, "", "")
+
+
+def test_a_warning_of_the_library_is_one_line(run, monkeypatch, folder):
+    Path("odd.csv").write_text("qid,grade,title,a\n1,0,Dr No,1\n1,1,Jaws,2\n")
+    done = run("evaluate", "odd.csv", "--feature", "a")
+    assert done.code == 0
+    assert done.err == "warning: columns left out because they do not hold numbers: 'title' (String)\n"
+
+
+def test_the_library_s_own_way_to_warn_comes_back(run):
+    before = warnings.showwarning
+    run("--version")
+    assert warnings.showwarning is before
+
+
+def test_a_mistake_of_the_system_is_one_line_too(run, folder):
+    done = run("world", "test.txt", "--folds", "3")
+    assert done == (2, "", f"error: {Path('test.txt', 'Fold1')}: Not a directory\n")
+
+
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(shell):
+    done = shell("rulerank world - --to csv --queries 300 | head -1")
+    assert done.stdout.startswith("qid,docid,grade,bm25_body")
+    assert "Traceback" not in done.stderr
+    assert "Broken" not in done.stderr
+    quiet = shell("rulerank --help | true; rulerank evaluate --help | head -1")
+    assert quiet.stderr == ""
+
+
+def test_commands_pipe_into_one_another(shell):
+    done = shell("rulerank world - --to letor --queries 20 2>/dev/null | rulerank evaluate - --feature f1 -m MAP --csv")
+    assert done.stderr == ""
+    assert done.stdout.startswith("ranking,MAP,queries,docs,tied\nf1,0.")

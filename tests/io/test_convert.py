@@ -1,0 +1,268 @@
+"""From each format to each: what arrives, what is said to be lost, and every message."""
+
+import contextlib
+import io
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.dataset import Dataset
+from rulerank.errors import DataError, ReadError
+from rulerank.io.convert import FORMATS, Converted, convert, detect, read_any, write_any
+from rulerank.io.letor import read_letor
+from rulerank.io.trec import Qrels, Run, read_qrels, write_qrels, write_run
+
+DATA = Dataset([[0.1, np.nan], [2, 0], [3, 1]], [2, -1, 0], ["7", "7", "8"], ["a", "b", "a"])
+DATA_FORMATS = ["letor", "csv", "tsv", "parquet"]
+HEADS = {
+    "letor": b"2 qid:1 1:0.5 # d",
+    "csv": b"qid,grade,x\n1,2,0.5",
+    "tsv": b"qid\tgrade\tdocid\tx\n1\t2\td\t0.5",
+    "parquet": b"PAR1\x15",
+    "run": b"1 Q0 d 1 0.5 me",
+    "qrels": b"1 0 d 2",
+    "quepid": b"query,docid,rating\r\na,b,1",
+}
+
+
+def through(source, source_format, target_format, **columns):
+    out = io.BytesIO()
+    done = convert(io.BytesIO(source), out, source_format, target_format, **columns)
+    return out.getvalue(), done
+
+
+def written(data, format):
+    out = io.BytesIO()
+    write_any(data, out, format)
+    return out.getvalue()
+
+
+def grades(data):
+    return dict(zip(zip(data.qid, data.docid, strict=True), data.y.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("target", DATA_FORMATS)
+@pytest.mark.parametrize("source", DATA_FORMATS)
+def test_features_grades_and_ids_go_between_letor_and_tables(source, target):
+    content, done = through(written(DATA, source), source, target)
+    data = read_any(io.BytesIO(content), target)
+    assert np.array_equal(data.X, DATA.X, equal_nan=True)
+    assert grades(data) == grades(DATA)
+    assert done == Converted(3)
+
+
+@pytest.mark.parametrize("target", ["letor", "csv", "tsv", "parquet", "qrels", "quepid"])
+@pytest.mark.parametrize("source", ["qrels", "quepid"])
+def test_judgements_go_to_every_format_that_holds_grades(source, target):
+    judged = DATA.labelled()
+    content, done = through(written(judged, source), source, target)
+    assert grades(read_any(io.BytesIO(content), target)) == grades(judged)
+    assert done == Converted(2)
+
+
+PAIRS = [(source, target) for source in FORMATS for target in FORMATS]
+REFUSED = {
+    **{(source, "run"): "a run needs " for source in FORMATS if source != "run"},
+    **{
+        ("run", target): f"a run cannot become {target}: a run holds scores, and"
+        for target in ("letor", "qrels", "quepid")
+    },
+}
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_every_pair_of_formats_converts_or_says_why_not(source, target):
+    content = HEADS["run"] if source == "run" else written(DATA, source)
+    if (source, target) in REFUSED:
+        with pytest.raises((DataError, ReadError), match=REFUSED[source, target]):
+            through(content, source, target)
+    else:
+        assert through(content, source, target)[1].rows > 0
+
+
+def test_qrels_say_what_they_do_not_carry():
+    content, done = through(b"2 qid:1 1:0.5 # d rest\n? qid:1 1:0.5 # e\n", "letor", "qrels")
+    assert content == b"1 0 d 2\n"
+    assert done == Converted(1, 1, "features, comments")
+    assert str(done) == "1 row written; 1 row without a grade left out; not carried: features, comments"
+
+
+def test_quepid_keeps_documents_without_a_grade():
+    content, done = through(b"? qid:1 1:0.5 # d\n", "letor", "quepid")
+    assert content == b"query,docid,rating\r\n1,d,\r\n"
+    assert done == Converted(1, 0, "features")
+
+
+def test_letor_says_that_it_loses_feature_names():
+    _, done = through(b"qid,bm25\n1,0.5\n", "csv", "letor")
+    assert done == Converted(1, 0, "feature names")
+    assert str(done) == "1 row written; not carried: feature names"
+
+
+def test_grades_below_0_stay_in_qrels_and_are_said_elsewhere():
+    content = b"1 0 a -2\n1 0 b 1\n"
+    assert through(content, "qrels", "qrels") == (content, Converted(2))
+    table, done = through(content, "qrels", "csv")
+    assert table == b"qid,docid,grade\n1,a,0\n1,b,1\n"
+    assert done == Converted(2, 0, "grades below 0 (1), written as 0")
+    with pytest.warns(UserWarning, match=r"^<stream>: grades below 0 \(judged, not relevant\) are read as 0: 1 of 2$"):
+        assert read_any(io.BytesIO(content)).y.tolist() == [0, 1]
+
+
+scores = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@pytest.mark.parametrize("table", ["csv", "tsv", "parquet"])
+@given(st.lists(scores, min_size=1, max_size=5))
+def test_a_run_goes_to_a_table_and_back(table, scores):
+    out = io.BytesIO()
+    n_rows = len(scores)
+    write_run(Run(["007"] * n_rows, [f"d{row}" for row in range(n_rows)], scores, ["me"] * n_rows), out)
+    content, done = through(out.getvalue(), "run", table)
+    assert done == Converted(n_rows)
+    assert through(content, table, "run") == (out.getvalue(), Converted(n_rows))
+
+
+def test_a_table_with_scores_becomes_a_run():
+    content, done = through(b"q,url,score,x\n1,a,0.1,3\n1,b,0.123456789,4\n", "csv", "run", qid="q", docid="url")
+    assert content == b"1 Q0 a 2 0.1 rulerank\n1 Q0 b 1 0.123456789 rulerank\n"
+    assert done == Converted(2, 0, "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"qid,docid,x\n1,a,1\n", "a run needs a column 'score', the columns are qid, docid, x"),
+        (b"qid,docid,score\n1,a,1\n1,b,\n", "3: expected a finite number in column 'score', got None"),
+        (b"qid,docid,score\n1,a,inf\n", "2: expected a finite number in column 'score', got inf"),
+        (b"qid,docid,score\n1,a,true\n", "column 'score' must hold numbers: it holds Boolean"),
+        (
+            b"qid,docid,score\n1,a,1\n1,a,2\n",
+            "a document can be there once per query: document 'a' of query '1' is at rows",
+        ),
+        (b"2 qid:1 1:0.5", "a run needs scores, and letor files hold none; rank the documents first"),
+    ],
+)
+def test_what_is_no_run_is_said(content, message):
+    with pytest.raises(ReadError) as caught:
+        through(content, None, "run")
+    assert message in str(caught.value)
+
+
+def test_data_sets_are_not_runs():
+    with pytest.raises(DataError, match=r"^a run needs a score for every document; rank the documents first$"):
+        write_any(DATA, io.BytesIO(), "run")
+    with pytest.raises(
+        ReadError, match=r"^<stream>: a run holds scores, and neither grades nor features; a run is read by"
+    ):
+        read_any(io.BytesIO(HEADS["run"]))
+
+
+@pytest.mark.parametrize("target", ["qrels", "quepid"])
+def test_judgements_need_doc_ids(target):
+    with pytest.raises(DataError, match=r"^expected an id for every document: the data has none"):
+        through(b"2 qid:1 1:0.5\n", "letor", target)
+
+
+def test_ids_with_white_space_cannot_go_into_trec_files():
+    with pytest.raises(DataError, match=r"^in a TREC file qid must be a word without white space: got 'star wars'"):
+        through(b"query,docid,rating\nstar wars,d,1\n", "quepid", "qrels")
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_a_format_is_known_by_its_first_line(target):
+    assert detect("-", HEADS[target]) == target
+    assert detect("<stdin>", HEADS[target]) == target
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_a_format_is_known_by_its_name(target):
+    for suffix in FORMATS[target].suffixes:
+        assert detect(f"a{suffix}.gz", b"") == target
+    assert detect("a.txt", HEADS[target]) == target  # people name everything .txt
+
+
+def test_a_name_that_is_sure_goes_before_the_content():
+    assert detect("a.run", HEADS["letor"]) == "run"
+    assert detect("a.csv", HEADS["letor"]) == "csv"
+    assert detect("a.csv", HEADS["quepid"]) == "quepid"
+
+
+def test_a_format_that_nobody_can_tell_is_said():
+    with pytest.raises(
+        ReadError, match=r"^a\.log: cannot tell the format; name it: letor, csv, tsv, parquet, run, qrels"
+    ):
+        detect("a.log", b"hello")
+    with pytest.raises(DataError, match=r"^cannot tell the format to write from the name 'a\.log'; name one: letor"):
+        write_any(DATA, "a.log")
+    with pytest.raises(DataError, match=r"^unknown format 'xlsx'; choose from letor, csv"):
+        read_any(io.BytesIO(b""), "xlsx")
+
+
+def test_qrels_with_grades_beyond_the_scale_are_refused_by_name():
+    with pytest.raises(ReadError, match=r"^<stream>: grades must be at most 31: got 32 at row 0$"):
+        read_any(io.BytesIO(b"1 0 a 32\n"))
+
+
+def test_files_convert_by_their_names(tmp_path):
+    write_any(DATA, tmp_path / "a.txt.gz")
+    assert convert(tmp_path / "a.txt.gz", tmp_path / "a.parquet") == Converted(3)
+    assert convert(tmp_path / "a.parquet", tmp_path / "a.qrels") == Converted(2, 1, "features")
+    assert len(read_qrels(tmp_path / "a.qrels")) == 2
+    assert convert(tmp_path / "a.qrels", tmp_path / "b.csv") == Converted(2)
+    assert pl.read_csv(tmp_path / "b.csv").columns == ["qid", "docid", "grade"]
+
+
+def test_columns_are_named_for_tables_only():
+    assert read_any(io.BytesIO(HEADS["quepid"]), qid="query", grade="rating").docid.tolist() == ["b"]
+    with pytest.raises(ReadError, match=r"^<stream>: only tables have named columns \(qid\): this is letor$"):
+        read_any(io.BytesIO(HEADS["letor"]), qid="query")
+
+
+def test_frames_are_sources_too():
+    frame = pl.DataFrame({"q": [1], "docid": ["d"], "grade": [2]})
+    assert len(read_any(frame, qid="q")) == 1
+    out = io.BytesIO()
+    assert convert(frame, out, target_format="qrels", qid="q") == Converted(1)
+    assert out.getvalue() == b"1 0 d 2\n"
+
+
+def test_a_mistake_keeps_the_name_of_its_file(tmp_path):
+    (tmp_path / "a.txt").write_text("2 qid:1 1:0.5\n3 qid:1 1:x\n")
+    with pytest.raises(ReadError, match=r"a\.txt:2: "):
+        convert(tmp_path / "a.txt", tmp_path / "a.csv")
+    assert not (tmp_path / "a.csv").exists()
+
+
+@given(
+    st.binary(max_size=80)
+    | st.sampled_from(list(HEADS.values())).flatmap(
+        lambda head: st.tuples(st.integers(0, len(head)), st.binary(max_size=3)).map(
+            lambda cut: head[: cut[0]] + cut[1]
+        )
+    )
+)
+def test_junk_is_read_or_refused_with_a_read_error(content):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(ReadError):
+            read_any(io.BytesIO(content))
+
+
+def test_the_real_data_goes_through_every_format_and_back(letor, tmp_path):
+    path = letor / "letor4-mq2008" / "Fold1" / "vali.txt"
+    data = read_letor(path)
+    convert(path, tmp_path / "a.csv")
+    convert(tmp_path / "a.csv", tmp_path / "a.parquet")
+    convert(tmp_path / "a.parquet", tmp_path / "b.txt")
+    back = read_letor(tmp_path / "b.txt")
+    assert back.X.tobytes() == data.X.tobytes()
+    for name in ("y", "qid", "docid", "comment"):
+        assert getattr(back, name).tolist() == getattr(data, name).tolist()
+    write_qrels(Qrels(data.qid, data.docid, data.y), tmp_path / "a.qrels")
+    assert convert(path, tmp_path / "b.qrels").rows == len(data)
+    assert (tmp_path / "a.qrels").read_bytes() == (tmp_path / "b.qrels").read_bytes()
