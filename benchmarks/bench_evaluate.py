@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rulerank.evaluate import evaluate
+from rulerank.evaluation import evaluate
 
 N_QUERIES, N_DOCS, N_REPEATS = 1_000, 1_000, 7
 

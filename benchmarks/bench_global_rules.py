@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 import rulerank as rr
-from rulerank.evaluate import evaluate
+from rulerank.evaluation import evaluate
 from timing import median_time
 
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.evaluate import evaluate
+from rulerank.evaluation import evaluate
 
 RANKERS = [rr.GlobalRules]
 

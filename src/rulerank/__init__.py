@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from rulerank.io.trec import write_run as write_run
     from rulerank.model_file import load as load
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
+    from rulerank.scoring import scorer as scorer
+    from rulerank.splitting import QueryKFold as QueryKFold
+    from rulerank.tuning import tune as tune
     from rulerank.worlds import make_folds as make_folds
     from rulerank.worlds import make_world as make_world
 
@@ -55,6 +58,9 @@ _NAMES = {
     "discretize": ("MDLP", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),
     "model_file": ("load",),
+    "splitting": ("QueryKFold",),
+    "scoring": ("scorer",),
+    "tuning": ("tune",),
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
 }

@@ -8,7 +8,9 @@ import pytest
 
 from rulerank.cli import main
 from rulerank.io.convert import convert, write_any
+from rulerank.io.letor import read_letor
 from rulerank.io.trec import run_from_scores, write_run
+from rulerank.rankers.global_rules import GlobalRules
 from rulerank.worlds import make_world
 
 
@@ -45,4 +47,5 @@ def folder(tmp_path, monkeypatch):
     np.savetxt("scores.txt", data.X[:, 0])
     write_run(run_from_scores(data, data.X[:, 0], "one"), "one.run")
     write_run(run_from_scores(data, data.X[:, 2], "two"), "two.run")
+    GlobalRules().fit(read_letor("train.txt")).save("model.rulerank")
     return tmp_path

@@ -164,6 +164,8 @@ def test_work_of_hours_is_refused_with_its_size_and_what_to_lower():
     with pytest.raises(TooLargeError, match=r"Lower the number of bins or features, raise drop_weakest"):
         check_work(np.full(300, 4), 1, 100_000, limit=1e3)
     check_work(np.full(300, 4), 3, 100_000, limit=None)
+    with pytest.raises(TooLargeError, match=r"1,000 features in sets of up to 4 are 41,583,792,250 .* do not fit"):
+        check_work(np.full(1000, 2), 4, 1, limit=None)
 
 
 @given(st.lists(st.integers(2, 5), min_size=1, max_size=7), st.integers(1, 4))

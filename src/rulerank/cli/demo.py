@@ -17,6 +17,7 @@ OBVIOUS = ("bm25_body", "pagerank")  # what one would sort by without any grades
 MIN_QUERIES = 10
 BEST = "best single feature"
 TRUTH = "the true relevance"
+OURS = "RE-GR (rules)"
 
 
 class Regression:
@@ -35,10 +36,15 @@ class Regression:
         return self.model_.predict(X)
 
 
-# one line per ranker: its label, and what makes a ranker with fit(X, y, qid=) and predict(X)
-METHODS: dict[str, Callable[[], Any]] = {
-    "ridge regression": Regression,
-}
+def methods() -> dict[str, Callable[[], Any]]:
+    """Return, by label, what makes a ranker with fit(X, y, qid=) and predict(X): one line each."""
+    from rulerank.rankers.global_rules import GlobalRules
+
+    return {
+        "ridge regression": Regression,
+        "RE-GR, literal": lambda: GlobalRules(votes="mean"),
+        OURS: GlobalRules,
+    }
 
 
 def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> None:
@@ -72,8 +78,9 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     scores = {"random order": np.zeros(len(tested))}  # all tied: the expected value over all orders
     scores |= {f"by {name}": scores_by_feature(tested, name) for name in OBVIOUS}
     scores[BEST] = np.concatenate([scores_by_feature(test, name) for test, name in zip(tests, chosen, strict=True)])
-    with progress(len(METHODS) * len(folds), "learning") as bar:
-        for label, make in METHODS.items():
+    learners = methods()
+    with progress(len(learners) * len(folds), "learning") as bar:
+        for label, make in learners.items():
             parts = []
             for training, test in zip(trainings, tests, strict=True):
                 parts.append(make().fit(training.X, training.y, qid=training.qid).predict(test.X))
@@ -82,8 +89,7 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
 
     results = {label: evaluate(tested.y, values, tested.qid, MEASURES) for label, values in scores.items()}
     results[TRUTH] = evaluate(data.y, truth, data.qid, MEASURES)
-    winner = max(METHODS, key=lambda label: results[label].means[MEASURES[0]])
-    comparison = compare_results({label: results[label] for label in (*METHODS, BEST)})
+    comparison = compare_results({label: results[label] for label in (*learners, BEST)})
     if as_json:
         world = {"seed": seed, "queries": queries, "rows": len(data), "features": data.feature_names}
         print_json({"world": world, "chosen_features": chosen} | as_payload(results, comparison))
@@ -92,7 +98,8 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print(f"Each query is ranked by what was learned from the others, in {len(folds)} folds.\n")
     show(results)
     print(f"{BEST}: {', '.join(dict.fromkeys(chosen))}, chosen on the training queries of each fold")
-    print(f"\n{closing(next(pair for pair in comparison.pairs if (pair.a, pair.b) == (winner, BEST)))}")
+    print(f"\n{closing(next(pair for pair in comparison.pairs if (pair.a, pair.b) == (OURS, BEST)))}")
+    print(f"\n{reasons(trainings[0], tests[0])}")
 
 
 def best_feature(training: Dataset) -> str:
@@ -115,3 +122,23 @@ def closing(pair: Pair) -> str:
         f"better on {pair.wins} queries and worse on {pair.losses}\n"
         f"({pair.low:+.3f} to {pair.high:+.3f} with 95 % confidence, p = {pair.p_holm['randomisation']:.4f})."
     )
+
+
+def reasons(training: Dataset, test: Dataset, n_rules: int = 3) -> str:
+    """Say why the best document of a query is first: the rules that lift it most."""
+    import numpy as np
+
+    from rulerank.rankers.global_rules import GlobalRules
+
+    ranker = GlobalRules().fit(training)
+    query = test[test.qid == test.qid[0]]
+    best = int(np.argmax(ranker.predict(query)))
+    name = query.docid[best] if query.docid is not None else f"document {best + 1}"
+    usual = np.bincount(training.y) / len(training)
+    rules = [rule for rule in ranker.rules_for(query.X[best]) if rule.grade > 0 and rule.covered >= 30]
+    rules.sort(key=lambda rule: rule.confidence / usual[rule.grade], reverse=True)
+    lines = [f"Why is {name} first for {query.qid[0]}? Three of the rules that say so, with their training rows:"]
+    for rule in rules[:n_rules]:
+        times = rule.confidence / usual[rule.grade]
+        lines.append(f"  {rule}, {times:.1f} times the usual share of grade {rule.grade}")
+    return "\n".join(lines)

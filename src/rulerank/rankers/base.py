@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
-from rulerank.errors import DataError
+from rulerank.errors import DataError, ModelFileError
 from rulerank.normalize import NORMALIZATIONS, normalize_by_query
 
 
@@ -72,6 +72,8 @@ class Ranker(BaseEstimator, ABC):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the ranker that `to_state` described, bit for bit."""
         made = cls(**state["params"])
+        if made.normalize is not None and made.normalize not in NORMALIZATIONS:
+            raise ModelFileError(f"the model normalises features by {made.normalize!r}, which is unknown here")
         made.feature_names_ = tuple(state["feature_names"])
         made.n_features_in_ = len(made.feature_names_)
         if state["named_columns"]:

@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.errors import ModelFileError, TooLargeError
+from rulerank.errors import TooLargeError
 from rulerank.progress import progress
 from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets, Layout
+from rulerank.rules.saved import check_saved
 from rulerank.rules.tables import Counter, Counts, Rows, join_counts
 from rulerank.rules.votes import Training, Votes, vote_table
 from rulerank.threads import in_blocks
@@ -86,17 +87,12 @@ class Engine:
     @classmethod
     def from_state(cls, state: dict[str, Any], scheme: Votes, n_jobs: int | None = None) -> Self:
         """Return the engine that `to_state` described, its votes derived anew."""
+        check_saved(state, scheme)
         layout = Layout.over(state["n_bins"], max(1, state["max_size"]), state["used"])
         training = Training(**state["training"])
         if "rows" in state:
             return cls(layout, scheme, training, n_jobs, Rows(**state["rows"]), None, None)
-        counts = Counts(**state["counts"])
-        if counts.grades.shape != (layout.n_cells, training.n_grades):
-            raise ModelFileError(
-                f"the model's tables should have {layout.n_cells} cells and {training.n_grades} grades: "
-                f"got {counts.grades.shape}; save the model again"
-            )
-        return cls.from_counts(layout, scheme, training, counts, n_jobs=n_jobs)
+        return cls.from_counts(layout, scheme, training, Counts(**state["counts"]), n_jobs=n_jobs)
 
     def sums(self, bins: Array) -> Array:
         """Add up the votes for documents given as bins uint8 (n_features, n_documents)."""

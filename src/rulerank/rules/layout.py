@@ -15,6 +15,7 @@ from rulerank.errors import DataError, TooLargeError
 MAX_BINS = 255  # bins 0..254; 255 marks a bin that no training row has
 UNSEEN = 255
 STEPS_PER_HOUR = 5e8 * 3600  # measured on two cores, counting and looking up together
+MAX_SETS = 2**27  # laid out at once: some 2 GiB
 MAX_CELLS = 2**30  # of one feature set: cell numbers inside a set are int32
 
 
@@ -105,12 +106,17 @@ def size_of_work(n_bins: Array, max_size: int) -> tuple[int, int]:
 
 
 def check_work(n_bins: Array, max_size: int, n_rows: int, limit: float | None) -> None:
-    """Refuse work that would take hours, saying how much it is and what to lower."""
+    """Refuse work that would take hours or not fit, saying how much it is and what to lower."""
 
     def steps(size: int) -> int:
         n_sets, n_cells = size_of_work(n_bins, size)
         return n_sets * n_rows + n_cells
 
+    if size_of_work(n_bins, max_size)[0] > MAX_SETS:
+        raise TooLargeError(
+            f"{n_bins.size:,} features in sets of up to {max_size} are {size_of_work(n_bins, max_size)[0]:,} feature "
+            f"sets, which do not fit in memory (at most {MAX_SETS:,} do); lower max_size, or use fewer features"
+        )
     if limit is None or steps(max_size) <= limit:
         return
     feasible = [size for size in range(1, max_size) if steps(size) <= limit]

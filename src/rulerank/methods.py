@@ -1,0 +1,52 @@
+"""The rankers by the names that papers, people and model files give them: one line each, known everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from rulerank.errors import DataError
+
+if TYPE_CHECKING:
+    from rulerank.rankers.base import Ranker
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A ranker that can be named without loading it."""
+
+    name: str  # as the papers have it
+    short: str  # in one word
+    module: str
+    class_name: str
+
+    def ranker_class(self) -> type[Ranker]:
+        """Load the class.
+
+        >>> METHODS["RE-GR"].ranker_class().__name__
+        'GlobalRules'
+        """
+        found: type[Ranker] = getattr(import_module(f"rulerank.{self.module}"), self.class_name)
+        return found
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("RE-GR", "global", "rankers.global_rules", "GlobalRules"),
+    )
+}  # fmt: skip
+
+
+def method_named(name: str) -> Method:
+    """Return a method by its name or its short name; capitals do not matter.
+
+    >>> method_named("re-gr") is method_named("global")
+    True
+    """
+    for method in METHODS.values():
+        if name.lower() in (method.name.lower(), method.short):
+            return method
+    choices = ", ".join(f"{method.name} ({method.short})" for method in METHODS.values())
+    raise DataError(f"unknown method {name!r}; choose from {choices}")

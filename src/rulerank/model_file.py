@@ -1,0 +1,244 @@
+"""Model files: what a ranker learned, as numbers and names. Nothing in them is ever executed.
+
+    magic          8 bytes   b"RULERANK"
+    version        uint32    of this layout; a reader refuses newer ones
+    manifest size  uint32
+    file size      uint64
+    manifest       JSON: {"library", "class", "arrays": [{"dtype", "shape"}, ...], "state"}
+    arrays         one after the other, as they lie in memory
+    sha256         of all that precedes
+
+All numbers are little-endian. In the state, {"$array": 2} stands for the third array. Any later version keeps the
+first four fields and the checksum, so that an older reader can tell a newer file from a damaged one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rulerank import __version__
+from rulerank.dataset import Array
+from rulerank.errors import DataError, ModelFileError, RulerankError
+from rulerank.io.streams import COMPRESSIONS, write_bytes
+from rulerank.methods import METHODS, Method
+from rulerank.rankers.base import Ranker
+
+MAGIC = b"RULERANK"
+VERSION = 1
+HEADER = struct.Struct("<8sIIQ")
+N_CHECKSUM = 32
+DTYPES = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
+ARRAY = "$array"
+# what content that `save` never wrote can lead to, in a file that is whole
+NONSENSE = (RulerankError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+AGAIN = "save the model again, or copy the file anew"
+
+
+def save(ranker: Ranker, path: str | os.PathLike[str]) -> None:
+    """Write a fitted ranker to a file; one that is there is replaced only when the new one is complete.
+
+    The same model gives the same bytes.
+    """
+    check_target(path)
+    method = _classes().get(type(ranker).__name__)
+    if method is None or type(ranker) is not method.ranker_class():
+        raise DataError(f"a model file holds one of {', '.join(_classes())}: got {type(ranker).__name__}")
+    arrays: list[Array] = []
+    state = _pack(ranker.to_state(), arrays, "state")
+    manifest = json.dumps(
+        {
+            "library": __version__,
+            "class": type(ranker).__name__,
+            "arrays": [{"dtype": array.dtype.str, "shape": array.shape} for array in arrays],
+            "state": state,
+        }
+    ).encode()
+    body = [manifest, *(array.tobytes() for array in arrays)]
+    size = HEADER.size + sum(map(len, body)) + N_CHECKSUM
+    content = b"".join([HEADER.pack(MAGIC, VERSION, len(manifest), size), *body])
+    write_bytes(Path(path), content + hashlib.sha256(content).digest())
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that no model can be written to: better before an hour of training than after."""
+    target = Path(path)
+    if target.suffix.lower() in COMPRESSIONS:
+        raise DataError(f"a model file is not compressed: name it model.rulerank, not {os.fspath(path)}")
+    if target.is_dir() or not target.parent.is_dir():
+        what = "it is a directory" if target.is_dir() else f"there is no directory {target.parent}"
+        raise DataError(f"cannot write {os.fspath(path)}: {what}")
+
+
+def load(path: str | os.PathLike[str]) -> Ranker:
+    """Read a fitted ranker from a model file; its scores are those of the one that was saved, bit for bit.
+
+    >>> import tempfile
+    >>> import rulerank as rr
+    >>> ranker = rr.GlobalRules(discretizer=None).fit([[0, 0], [0, 1], [1, 1]], [0, 1, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ranker.save(f"{folder}/model.rulerank")
+    ...     again = load(f"{folder}/model.rulerank")
+    >>> again.predict([[1, 0]]) == ranker.predict([[1, 0]])
+    array([ True])
+    """
+    try:
+        return _read(Path(path))
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from error.__cause__
+
+
+def _read(path: Path) -> Ranker:
+    manifest, content, start = _check_container(path)
+    try:
+        ranker_class = _classes()[manifest["class"]].ranker_class()
+    except (KeyError, TypeError):
+        raise ModelFileError(
+            f"holds a {manifest.get('class')!r}, which rulerank {__version__} does not know "
+            f"(it knows {', '.join(_classes())}); the file was written by rulerank {manifest.get('library')}"
+        ) from None
+    try:
+        arrays = _arrays(manifest["arrays"], content, start)
+        state = _unpack(manifest["state"], arrays)
+        _check_features(state)
+        return ranker_class.from_state(state)
+    except NONSENSE as error:
+        raise ModelFileError(f"does not describe a {ranker_class.__name__}: {error}; {AGAIN}") from error
+
+
+def _check_container(path: Path) -> tuple[dict[str, Any], bytes, int]:
+    """Return the manifest, the whole content and where its arrays start, after checking the file from outside in."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(HEADER.size)
+            if content.startswith(MAGIC):
+                content += file.read()
+    except FileNotFoundError:
+        raise ModelFileError("there is no such file") from None
+    except IsADirectoryError:
+        raise ModelFileError("expected a model file, got a directory") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise ModelFileError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not content.startswith(MAGIC):
+        raise ModelFileError(f"is not a rulerank model: {_kind(content)}; name a file that `save` wrote")
+    size = HEADER.unpack_from(content)[3] if len(content) >= HEADER.size else HEADER.size + N_CHECKSUM
+    if len(content) < size:
+        raise ModelFileError(f"is cut off: {len(content):,} of its {size:,} bytes are there; copy the file anew")
+    end = len(content) - N_CHECKSUM
+    if len(content) > size or hashlib.sha256(memoryview(content)[:end]).digest() != content[end:]:
+        raise ModelFileError(f"is damaged: its checksum does not fit its content; {AGAIN}")
+    _, version, manifest_size, _ = HEADER.unpack_from(content)
+    if version != VERSION:
+        raise ModelFileError(
+            f"has format version {version}, and rulerank {__version__} reads version {VERSION}; "
+            "install a newer rulerank, or save the model with this one"
+        )
+    try:
+        manifest = json.loads(content[HEADER.size : HEADER.size + manifest_size])
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its manifest is not JSON: {error}; {AGAIN}") from None
+    if not isinstance(manifest, dict):
+        raise ModelFileError(f"its manifest is not a JSON object; {AGAIN}")
+    return manifest, content, HEADER.size + manifest_size
+
+
+def _arrays(declared: list[dict[str, Any]], content: bytes, start: int) -> list[Array]:
+    """Return writable copies of the arrays; together they must fill the file to its checksum."""
+    arrays = []
+    end = len(content) - N_CHECKSUM
+    for number, one in enumerate(declared):
+        dtype, shape = one["dtype"], one["shape"]
+        if dtype not in DTYPES:
+            raise ModelFileError(f"array {number} has the type {dtype!r}, not one of {', '.join(DTYPES)}")
+        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
+            raise ModelFileError(f"array {number} has the shape {shape!r}")
+        count = math.prod(shape)
+        n_bytes = count * np.dtype(dtype).itemsize
+        if n_bytes > end - start:
+            raise ModelFileError(f"array {number} would take {n_bytes:,} bytes of the {end - start:,} that are left")
+        flat = np.frombuffer(content, dtype=dtype, count=count, offset=start)
+        arrays.append(flat.reshape(shape).astype(dtype, order="C", copy=True))
+        start += n_bytes
+    if start != end:
+        raise ModelFileError(f"{end - start:,} bytes belong to no array")
+    return arrays
+
+
+def _check_features(state: dict[str, Any]) -> None:
+    """Refuse a state whose parts do not agree on the features."""
+    names = state["feature_names"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+        raise ModelFileError("its feature names are not a list of different names")
+    for part in _dicts(state):
+        for name, n_more in (("n_bins", 0), ("offsets", 1)):
+            array = part.get(name, np.empty(len(names) + n_more))
+            if not isinstance(array, np.ndarray) or array.shape != (len(names) + n_more,):
+                raise ModelFileError(f"it has {len(names)} feature names, but {name} of another number of features")
+
+
+def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield every dictionary of what was learned; parameters are checked by the classes that have them."""
+    if isinstance(value, dict):
+        yield value
+        for key, one in value.items():
+            if key != "params":
+                yield from _dicts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _dicts(one)
+
+
+def _pack(value: Any, arrays: list[Array], where: str) -> Any:
+    """Return the value as JSON has it, with its arrays moved to the list."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray):
+        array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        if array.dtype.str in DTYPES:
+            arrays.append(array.reshape(value.shape))
+            return {ARRAY: len(arrays) - 1}
+    if isinstance(value, list | tuple):
+        return [_pack(one, arrays, f"{where}[{i}]") for i, one in enumerate(value)]
+    if isinstance(value, dict) and ARRAY not in value and all(isinstance(key, str) for key in value):
+        return {key: _pack(one, arrays, f"{where}.{key}") for key, one in value.items()}
+    kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+    raise DataError(f"a model file holds numbers, text, lists and arrays of numbers: {where} is a {kind}")
+
+
+def _unpack(value: Any, arrays: list[Array]) -> Any:
+    if isinstance(value, list):
+        return [_unpack(one, arrays) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if ARRAY in value:
+        number = value[ARRAY]
+        if type(number) is not int or not 0 <= number < len(arrays):
+            raise ModelFileError(f"there is no array {number!r}, only {len(arrays)} arrays")
+        return arrays[number]
+    return {key: _unpack(one, arrays) for key, one in value.items()}
+
+
+def _classes() -> dict[str, Method]:
+    """The classes that a file may name: nothing else is ever loaded for it."""
+    return {method.class_name: method for method in METHODS.values()}
+
+
+def _kind(header: bytes) -> str:
+    if not header:
+        return "the file is empty"
+    known = {b"PK": "a zip archive", b"\x80": "a pickle, which is never opened", b"PAR1": "a Parquet file"}
+    known |= {kind.magic: f"{kind.name} data" for kind in COMPRESSIONS.values()}
+    return next(
+        (f"it looks like {name}" for magic, name in known.items() if header.startswith(magic)),
+        f"it begins with {header[:12]!r}",
+    )

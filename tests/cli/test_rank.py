@@ -1,0 +1,125 @@
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rulerank.dataset import Dataset
+from rulerank.io.convert import read_any, write_any
+from rulerank.io.scores import read_scores
+from rulerank.io.trec import read_run
+from rulerank.rankers.global_rules import GlobalRules
+
+
+@pytest.fixture
+def model(folder):
+    """A model of the LETOR file, saved where the examples look for it."""
+    ranker = GlobalRules().fit(read_any("train.txt"))
+    ranker.save("model.rulerank")
+    return ranker
+
+
+def test_scores_come_one_per_line_with_all_digits(run, model):
+    done = run("rank", "model.rulerank", "test.txt")
+    assert (done.code, done.err) == (0, "")
+    Path("ranked.txt").write_text(done.out)
+    assert np.array_equal(read_scores("ranked.txt"), model.predict(read_any("test.txt")))
+
+
+def test_a_file_is_written_and_reported(run, model):
+    done = run("rank", "model.rulerank", "test.txt", "-o", "ranked.txt")
+    n_rows = len(read_any("test.txt"))
+    assert done == (0, f"ranked.txt: {n_rows} scores\n", "")
+    assert len(read_scores("ranked.txt")) == n_rows
+    done = run("rank", "model.rulerank", "test.txt", "-o", "ranked.txt", "--json")
+    assert json.loads(done.out) == {"rows": n_rows, "format": "scores"}
+
+
+def test_a_run_has_the_best_first(run, model):
+    assert run("rank", "model.rulerank", "test.txt", "--format", "run", "-o", "model.run").code == 0
+    data, found = read_any("test.txt"), read_run("model.run")
+    score = dict(zip(zip(data.qid, data.docid, strict=True), model.predict(data), strict=True))
+    assert {(q, d): s for q, d, s in zip(found.qid, found.docid, found.score, strict=True)} == score
+    for query in set(found.qid):
+        assert (np.diff(found.score[found.qid == query]) <= 0).all()
+
+
+def test_csv_has_the_ids_there_are(run, model):
+    data = read_any("test.txt")
+    first, second, *_ = run("rank", "model.rulerank", "test.txt", "--format", "csv").out.splitlines()
+    assert first == "qid,docid,score"
+    assert second == f"{data.qid[0]},{data.docid[0]},{model.predict(data)[0]!r}".replace("np.float64(", "").rstrip(")")
+    write_any(Dataset(data.X, data.y, data.qid), "nameless.txt")
+    assert run("rank", "model.rulerank", "nameless.txt", "--format", "csv").out.startswith("qid,score\n")
+
+
+def test_a_run_of_documents_without_ids_is_refused(run, model):
+    data = read_any("test.txt")
+    write_any(Dataset(data.X, data.y, data.qid), "nameless.txt")
+    done = run("rank", "model.rulerank", "nameless.txt", "--format", "run")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: expected an id for every document: the data has none; ")
+
+
+def test_stdin_is_read(run, model, monkeypatch):
+    content = Path("test.txt").read_bytes()
+    expected = run("rank", "model.rulerank", "test.txt").out
+    stdin = SimpleNamespace(buffer=SimpleNamespace(read=lambda: content))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert run("rank", "model.rulerank", "-").out == expected
+
+
+def test_a_letor_file_without_the_last_features_has_zeros_there(run, folder):
+    data = read_any("train.txt")
+    ranker = GlobalRules(votes="mean").fit(data)
+    ranker.save("model.rulerank")
+    narrow = read_any("test.txt")
+    write_any(Dataset(narrow.X[:, :-2], narrow.y, narrow.qid), "narrow.txt")
+    X = narrow.X.copy()
+    X[:, -2:] = 0
+    Path("ranked.txt").write_text(run("rank", "model.rulerank", "narrow.txt").out)
+    assert np.array_equal(read_scores("ranked.txt"), ranker.predict(Dataset(X, narrow.y, narrow.qid)))
+
+
+def test_a_table_that_lacks_a_feature_is_refused_by_its_name(run, folder):
+    table = read_any("test.csv")
+    GlobalRules().fit(table).save("model.rulerank")
+    names = table.feature_names
+    write_any(Dataset(table.X[:, 1:], table.y, table.qid, feature_names=names[1:]), "less.csv")
+    done = run("rank", "model.rulerank", "less.csv")
+    assert done == (2, "", f"error: less.csv lacks 1 of the {len(names)} features needed: {names[0]}\n")
+    done = run("rank", "model.rulerank", "test.txt")
+    shown = ", ".join(names[:5])
+    assert done == (2, "", f"error: test.txt lacks {len(names)} of the {len(names)} features needed: {shown}, ...\n")
+
+
+def test_features_are_matched_by_name_in_any_order(run, folder):
+    table = read_any("test.csv")
+    GlobalRules().fit(table).save("model.rulerank")
+    order = np.random.default_rng(0).permutation(len(table.feature_names))
+    names = [table.feature_names[i] for i in order]
+    X = np.column_stack([table.X[:, order], np.ones(len(table))])
+    write_any(Dataset(X, table.y, table.qid, feature_names=(*names, "more")), "mixed.csv")
+    assert run("rank", "model.rulerank", "mixed.csv").out == run("rank", "model.rulerank", "test.csv").out
+
+
+def test_a_model_that_normalises_gets_the_queries_of_the_file(run, folder):
+    data = read_any("test.txt")
+    ranker = GlobalRules(normalize="rank").fit(data)
+    ranker.save("model.rulerank")
+    Path("ranked.txt").write_text(run("rank", "model.rulerank", "test.txt").out)
+    assert np.array_equal(read_scores("ranked.txt"), ranker.predict(data.X, qid=data.qid))
+
+
+def test_mistakes_end_in_one_line(run, model):
+    assert run("rank", "model.rulerank", "test.txt", "--format", "json") == (
+        2,
+        "",
+        "error: unknown format 'json'; choose from scores, run, csv\n",
+    )
+    done = run("rank", "train.txt", "test.txt")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: train.txt: is not a rulerank model: it begins with ")
+    assert run("rank", "none.rulerank", "test.txt").err == "error: none.rulerank: there is no such file\n"
