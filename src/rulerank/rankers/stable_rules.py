@@ -1,0 +1,181 @@
+"""RE-SR: rules count as far as they say the same in every query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.rankers.base import Labelled
+from rulerank.rankers.rule_book import describe_items
+from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rules.rule import Item, Rule
+from rulerank.rules.stability import QueryEngine, QueryRows, QueryVotes
+from rulerank.rules.stability_kernels import LIFTS, N_DOWN, N_QUERIES, N_UP
+from rulerank.rules.stable_votes import LiteralVotes, stability_named
+from rulerank.rules.tables import UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """What the training queries, each by itself, say of documents that hold some items.
+
+    >>> items = (Item(0, 2, "BM25 >= 0.5"),)
+    >>> print(Stability(items, covered=90, n_queries=52, n_up=40, n_down=9, lift=0.31, weight=3.0))
+    BM25 >= 0.5: +0.31 to the mean grade of a query, up in 40 and down in 9 of 52 queries
+    """
+
+    items: tuple[Item, ...]
+    covered: int  # training rows where the items hold
+    n_queries: int  # queries with such rows
+    n_up: int  # queries where they have a higher mean grade than all rows of the query
+    n_down: int
+    lift: float  # mean over the queries of the difference
+    weight: float  # in the document's score: 0 when not stable; the number of stable rules when literal
+
+    def __str__(self) -> str:
+        return (
+            f"{' & '.join(map(str, self.items))}: {self.lift:+.2f} to the mean grade of a query, "
+            f"up in {self.n_up} and down in {self.n_down} of {self.n_queries} queries"
+        )
+
+
+class StableRules(RuleRanker):
+    """Rank documents by the rules that say the same whatever the query (RE-SR).
+
+    Parameters
+    ----------
+    max_size: a rule has at most this many items.
+    min_support: share of the training rows a rule must hold in; one row is always needed.
+    stability: how far a set of items is trusted. "agreement" takes the mean over the training queries of how far its
+        documents lie above their query's mean grade, one voice per query, and weighs it by the share of the queries
+        that agree with its sign and by how well its features tell relevant documents apart; "signs" and "clustered"
+        weigh its mean grade by how many of its rows lie in queries that agree, or by its evidence with queries as
+        the units that vary.
+    min_queries: a rule must hold in documents of this many training queries to be called stable.
+    literal: the paper to the letter: a rule X -> r is stable when its confidence in every query that holds X is
+        within phi of its confidence overall, and the stable rules vote with their confidence. The paper has
+        min_queries=1 and phi=0.1.
+    phi: see literal; not used otherwise.
+    discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
+    drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
+        by default a quarter, and none when literal.
+    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
+        They do not grow with the number of queries.
+    work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
+    n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
+
+    A document without any stable rule is scored by all rules, as `GlobalRules` does.
+
+    Examples
+    --------
+    >>> import rulerank as rr
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> ranker = rr.StableRules(discretizer=None, drop_weakest=0).fit(X, [0, 1, 0, 2], qid=["a", "a", "b", "b"])
+    >>> ranker.predict(X).round(2).tolist()
+    [0.25, 1.25, 0.25, 1.25]
+    >>> print(ranker.stability_for([1, 1])[1])
+    f2=1: +0.75 to the mean grade of a query, up in 2 and down in 0 of 2 queries
+    """
+
+    def __init__(
+        self,
+        max_size: int = 2,
+        min_support: float = 0.0,
+        stability: str = "agreement",
+        min_queries: int = 2,
+        literal: bool = False,
+        phi: float = 0.1,
+        discretizer: Any = "mdlp",
+        drop_weakest: float | None = None,
+        normalize: str | None = None,
+        memory_budget: float = 1024,
+        work_limit: float | None = 5e12,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_size = max_size
+        self.min_support = min_support
+        self.stability = stability
+        self.min_queries = min_queries
+        self.literal = literal
+        self.phi = phi
+        self.discretizer = discretizer
+        self.drop_weakest = drop_weakest
+        self.normalize = normalize
+        self.memory_budget = memory_budget
+        self.work_limit = work_limit
+        self.n_jobs = n_jobs
+
+    def _learn(self, data: Labelled) -> None:
+        scheme = self._scheme()
+        data = _by_query(data)
+        rows, layout, training = self._prepare(data)
+        budget = self.memory_budget * 2**20
+        query_rows = QueryRows.along(rows, data.queries)
+        self.engine_ = QueryEngine.learn(query_rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+
+    def _score(self, X: Array) -> Array:
+        return self.engine_.score(self._known_bins(X))
+
+    def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
+        """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""
+        row_bins = self._one_document(x, row)
+        counts, votes = self.engine_.votes_of(row_bins)
+        min_rows, n_grades = self.engine_.training.min_rows, self.engine_.training.n_grades
+        stable = votes[:, n_grades : 2 * n_grades] if self.literal else np.repeat(votes[:, 1:2], n_grades, axis=1)
+        rules = self._rules(row_bins, self.engine_.layout.sets, counts, min_rows)
+        keep = stable[counts.grades >= min_rows] > 0
+        return [rule for rule, kept in zip(rules, keep, strict=True) if kept]
+
+    def stability_for(self, x: Any, row: int | None = None) -> list[Stability]:
+        """Return what the queries say of the items of one document, of all those that training saw together."""
+        row_bins = self._one_document(x, row)
+        counts, votes = self.engine_.votes_of(row_bins)
+        n_grades = self.engine_.training.n_grades
+        weight = votes[:, n_grades : 2 * n_grades].sum(axis=1) if self.literal else votes[:, 1]
+        members = [members for block in self.engine_.layout.sets for members in block.features]
+        return [
+            Stability(
+                describe_items(members[cell], row_bins[members[cell]], self._item_text),
+                int(counts.grades[cell].sum()),
+                int(tally[N_QUERIES]),
+                int(tally[N_UP]),
+                int(tally[N_DOWN]),
+                float(tally[LIFTS] * UNIT / tally[N_QUERIES]),
+                float(weight[cell]),
+            )
+            for cell, tally in enumerate(counts.tallies)
+            if tally[N_QUERIES]
+        ]
+
+    def _scheme(self) -> QueryVotes:
+        if not isinstance(self.min_queries, int | np.integer) or self.min_queries < 1:
+            raise DataError(f"min_queries must be a whole number from 1: got {self.min_queries!r}")
+        if not 0 <= self.phi <= 1:
+            raise DataError(f"phi is a difference of confidences, from 0 to 1: got {self.phi}")
+        by_name = stability_named(self.stability, self.min_queries)
+        return LiteralVotes(self.phi, self.min_queries) if self.literal else by_name
+
+    def _drop_share(self) -> float:
+        if self.drop_weakest is not None:
+            return self.drop_weakest
+        return 0.0 if self.literal else 0.25
+
+    def _learned_state(self) -> dict[str, Any]:
+        return self._discretizer_state() | {"engine": self.engine_.to_state()}
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        self._take_discretizer(state)
+        self.engine_ = QueryEngine.from_state(state["engine"], self._scheme())
+
+
+def _by_query(data: Labelled) -> Labelled:
+    """Put the rows of each query side by side."""
+    if (np.diff(data.queries) >= 0).all():
+        return data
+    order = np.argsort(data.queries, kind="stable")
+    return Labelled(data.X[order], data.grades[order], data.queries[order], data.query_ids)

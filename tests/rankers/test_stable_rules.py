@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rulerank.discretize import EqualFrequency
+from rulerank.errors import DataError, ModelFileError
+from rulerank.model_file import load
+from rulerank.rankers.global_rules import GlobalRules
+from rulerank.rankers.stable_rules import Stability, StableRules
+from rulerank.rules.plain_stability import score_literally, score_stably
+from rulerank.rules.stable_votes import STABILITIES
+from rulerank.worlds import make_world
+from worked_example import X, d10, d11, d12, qid, y
+
+FORMS = [*({"stability": name} for name in STABILITIES), {"literal": True, "min_queries": 1}]
+
+
+@parametrize_with_checks([StableRules(), StableRules(literal=True)])
+def test_scikit_learn_checks_pass(estimator, check):
+    check(estimator)
+
+
+def literal(**options):
+    given = {"max_size": 3, "literal": True, "phi": 0.05, "min_queries": 1, "discretizer": None} | options
+    return StableRules(**given).fit(X, y, qid=qid)
+
+
+def test_the_worked_example_of_the_paper():
+    assert literal().predict([d10, d11, d12]).tolist() == [0.0, 1.0, 0.0]
+
+
+def test_the_stable_rules_of_the_worked_example():
+    ranker = literal()
+    assert [str(rule) for rule in ranker.rules_for(d11)] == ["f1=3 -> 1 (3 of 3)", "f1=3 & f3=3 -> 1 (1 of 1)"]
+    assert len(ranker.rules_for(d12)) == 4
+    assert literal(memory_budget=0).rules_for(d12) == ranker.rules_for(d12)
+
+
+def test_rules_of_too_few_queries_are_not_stable():
+    assert [str(rule) for rule in literal(min_queries=3).rules_for(d11)] == ["f1=3 -> 1 (3 of 3)"]
+    assert literal(min_queries=4).rules_for(d11) == []
+
+
+def test_a_document_without_a_stable_rule_is_scored_by_all_rules():
+    everything = GlobalRules(max_size=3, votes="mean", discretizer=None).fit(X, y, qid=qid)
+    assert np.array_equal(literal(min_queries=4).predict([d10, d11, d12]), everything.predict([d10, d11, d12]))
+    evidence = GlobalRules(discretizer=None).fit(X, y, qid=qid)
+    for stability in STABILITIES:
+        ranker = StableRules(stability=stability, min_queries=4, discretizer=None).fit(X, y, qid=qid)
+        assert np.array_equal(ranker.predict(X), evidence.predict(X))
+        assert ranker.rules_for(d11) == []
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_rows_of_one_query_alone_or_no_useful_feature_can_be_ranked(form):
+    assert np.isfinite(StableRules(discretizer=None, **form).fit(X, y).predict(X)).all()
+    ranker = StableRules(discretizer=None, **form).fit([[3], [3]], [0, 1], qid=[0, 1])
+    assert ranker.predict([[3], [4]]).tolist() == [0.5, 0.5]
+    assert ranker.rules_for([3]) == ranker.stability_for([3]) == []
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_a_fitted_ranker_agrees_with_the_plain_way_end_to_end(form):
+    rng = np.random.default_rng(3)
+    train, grades, queries = rng.random((60, 4)), rng.integers(0, 3, 60), rng.integers(0, 9, 60)
+    train[rng.random(train.shape) < 0.1] = np.nan
+    test = rng.random((20, 4)) * 2 - 0.5
+    ranker = StableRules(**form, discretizer=EqualFrequency(4), drop_weakest=0).fit(train, grades, qid=queries)
+    train_bins, test_bins = (ranker.discretizer_.transform(part).tolist() for part in (train, test))
+    plain = score_literally if "literal" in form else score_stably
+    options = {"phi": "0.1"} if "literal" in form else form
+    expected = [plain(train_bins, grades.tolist(), queries, row, max_size=2, **options) for row in test_bins]
+    assert ranker.predict(test) == pytest.approx(expected, abs=1e-6)
+
+
+def test_stability_says_in_how_many_queries_items_were_seen_and_how_many_agree():
+    ranker = StableRules(discretizer=None, drop_weakest=0).fit(X, y, qid=qid)
+    seen = ranker.stability_for(d11)
+    assert [str(one) for one in seen] == [
+        "f1=3: +0.56 to the mean grade of a query, up in 3 and down in 0 of 3 queries",
+        "f3=3: -0.28 to the mean grade of a query, up in 1 and down in 2 of 3 queries",
+        "f1=3 & f3=3: +0.67 to the mean grade of a query, up in 1 and down in 0 of 1 queries",
+    ]
+    assert [one.covered for one in seen] == [3, 4, 1]
+    strength = ranker.engine_.training.strength
+    assert [one.weight for one in seen] == pytest.approx([strength[0], strength[2] * 2 / 3, 0])
+    assert [str(rule.items[0]) for rule in ranker.rules_for(d11)] == ["f1=3", "f3=3", "f3=3"]
+    in_one_pass = StableRules(discretizer=None, drop_weakest=0, memory_budget=0).fit(X, y, qid=qid)
+    assert in_one_pass.stability_for(d11) == seen
+    assert [one.weight for one in literal().stability_for(d11)] == [1, 0, 1]
+    assert isinstance(seen[0], Stability)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_the_order_of_the_queries_does_not_matter(form):
+    data = make_world(n_queries=8, docs_per_query=15, n_features=6)
+    order = np.random.default_rng(0).permutation(len(data))
+    one, other = (StableRules(**form).fit(part).predict(data) for part in (data, data[order]))
+    assert one == pytest.approx(other, abs=1e-9)
+
+
+@pytest.mark.parametrize("budget", [1024, 0])
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_a_loaded_model_gives_the_same_bits(tmp_path, form, budget):
+    data = make_world(n_queries=6, docs_per_query=12, n_features=8)
+    ranker = StableRules(**form, memory_budget=budget).fit(data)
+    ranker.save(tmp_path / "model.rulerank")
+    again = load(tmp_path / "model.rulerank")
+    assert again.get_params() == ranker.get_params()
+    assert np.array_equal(again.predict(data), ranker.predict(data))
+    assert again.stability_for(data.X[0]) == ranker.stability_for(data.X[0])
+
+
+@pytest.mark.parametrize(
+    ("kept", "name", "value", "message"),
+    [
+        ("rows", "starts", np.array([0, 3, 2, 9]), "its queries do not cover its rows"),
+        ("rows", "starts", np.array([0, 3, 99]), "its queries do not cover its rows"),
+        (
+            "counts",
+            "tallies",
+            np.zeros((3, 6), dtype=np.int64),
+            r"tallies must have the shape \(\d+, 6\): got \(3, 6\)",
+        ),
+        ("counts", "squares", np.zeros(3), "squares must be numbers from 0, one per cell"),
+    ],
+)
+def test_a_crafted_state_is_refused(kept, name, value, message):
+    state = StableRules(discretizer=None, memory_budget=0 if kept == "rows" else 1).fit(X, y, qid=qid).to_state()
+    state["learned"]["engine"][kept] = state["learned"]["engine"][kept] | {name: value}
+    with pytest.raises(ModelFileError, match=message):
+        StableRules.from_state(state)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_queries": 0}, "min_queries must be a whole number from 1: got 0"),
+        ({"min_queries": 1.5}, "min_queries must be a whole number from 1: got 1.5"),
+        ({"phi": 1.5}, "phi is a difference of confidences, from 0 to 1: got 1.5"),
+        ({"stability": "rock"}, "unknown stability 'rock'; choose from agreement, signs, clustered"),
+        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
+    ],
+)
+def test_wrong_parameters_are_named(options, message):
+    with pytest.raises(DataError, match=message):
+        literal(**options)

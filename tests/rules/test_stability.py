@@ -1,0 +1,163 @@
+"""What queries say of cells: the engine agrees with its plain twin, in tables and in one pass, on any threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.errors import DataError
+from rulerank.rules.layout import Layout
+from rulerank.rules.plain_stability import score_literally, score_stably
+from rulerank.rules.stability import THETA_UNIT, QueryEngine, QueryRows
+from rulerank.rules.stability_kernels import LIFTS, THETAS
+from rulerank.rules.stable_votes import STABILITIES, LiteralVotes, stability_named
+from rulerank.rules.strength import feature_strength
+from rulerank.rules.tables import UNIT, Rows, hide_unseen
+from rulerank.rules.votes import Training
+
+pytestmark = pytest.mark.kernels
+
+
+@st.composite
+def worlds(draw):
+    """Training bins, grades and queries (some of one document, some of one grade), and documents, some never seen."""
+    n_rows, n_features = draw(st.integers(1, 14)), draw(st.integers(1, 4))
+    n_bins = draw(st.lists(st.integers(1, 3), min_size=n_features, max_size=n_features))
+    row = st.tuples(*(st.integers(0, n - 1) for n in n_bins))
+    document = st.tuples(*(st.integers(0, n) for n in n_bins))
+    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
+    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n_rows, max_size=n_rows))
+    queries = sorted(draw(st.lists(st.integers(0, draw(st.integers(0, 4))), min_size=n_rows, max_size=n_rows)))
+    return rows, grades, queries, draw(st.lists(document, min_size=1, max_size=4))
+
+
+def learn(rows, grades, queries, max_size, scheme, min_support=0.0, **options):
+    _, numbers = np.unique(queries, return_inverse=True)
+    checked = QueryRows.along(Rows.of(np.array(rows).T, np.array(grades), numbers), numbers)
+    min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
+    strength = feature_strength(checked, checked.n_bins())
+    training = Training(checked.n_grades, float(np.mean(grades)), min_rows, strength)
+    return QueryEngine.learn(checked, Layout.over(checked.n_bins(), max_size), scheme, training, **options)
+
+
+def known_bins(engine, documents):
+    return hide_unseen(np.array(documents).T, engine.layout.n_bins)
+
+
+def schemes():
+    return [stability_named(name, min_queries=2) for name in STABILITIES] + [LiteralVotes(0.1, min_queries=1)]
+
+
+supports = st.sampled_from([0.0, 0.1, 0.3, 1.0])
+queries_needed = st.integers(1, 4)
+
+
+@given(worlds(), st.integers(1, 3), st.sampled_from(sorted(STABILITIES)), supports, queries_needed)
+def test_the_engine_agrees_with_the_plain_way(world, max_size, stability, min_support, min_queries):
+    rows, grades, queries, documents = world
+    engine = learn(rows, grades, queries, max_size, stability_named(stability, min_queries), min_support)
+    options = {"max_size": max_size, "min_support": min_support, "min_queries": min_queries, "stability": stability}
+    plain = [score_stably(rows, grades, queries, d, **options) for d in documents]
+    # the engine keeps means in units of 2**-28
+    assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-6)
+
+
+@given(worlds(), st.integers(1, 3), st.sampled_from(["0", "0.1", "0.2", "0.3", "0.5", "1"]), supports, queries_needed)
+def test_the_literal_engine_agrees_with_exact_fractions(world, max_size, phi, min_support, min_queries):
+    rows, grades, queries, documents = world
+    engine = learn(rows, grades, queries, max_size, LiteralVotes(float(phi), min_queries), min_support)
+    options = {"max_size": max_size, "min_support": min_support, "min_queries": min_queries, "phi": phi}
+    plain = [score_literally(rows, grades, queries, d, **options) for d in documents]
+    assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "phi"), [(3, 0.1), (4, 0.3), (5, 0.5)])
+def test_a_difference_of_exactly_phi_is_stable(n, phi):
+    """Five rows in each of two queries: n / 5 and 1 - n / 5 are relevant, half overall."""
+    grades = [1] * n + [0] * (5 - n) + [0] * n + [1] * (5 - n) + [0]
+    rows, queries = [(0,)] * 10 + [(1,)], [0] * 5 + [1] * 6
+    document = np.zeros(1, dtype=np.uint8)
+    for allowed, stable in [(phi, True), (phi - 1e-6, False)]:
+        _, votes = learn(rows, grades, queries, 1, LiteralVotes(allowed, 1)).votes_of(document)
+        assert (votes[:, 2:4] == stable).all()
+
+
+@given(worlds(), st.integers(1, 3))
+def test_tables_and_one_pass_give_the_same_bits(world, max_size):
+    rows, grades, queries, documents = world
+    for scheme in schemes():
+        tables = learn(rows, grades, queries, max_size, scheme)
+        one_pass = learn(rows, grades, queries, max_size, scheme, memory_budget=-1)
+        assert one_pass.votes is None
+        bins = known_bins(tables, documents)
+        assert np.array_equal(tables.score(bins), one_pass.score(bins))
+        for row_bins in np.ascontiguousarray(bins.T):
+            for one, other in zip(tables.votes_of(row_bins), one_pass.votes_of(row_bins), strict=True):
+                assert same(one, other)
+
+
+def same(one, other):
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    return all(np.array_equal(a, b) for a, b in zip(vars(one).values(), vars(other).values(), strict=True))
+
+
+@pytest.mark.parametrize("scheme", schemes(), ids=lambda scheme: type(scheme).__name__)
+def test_threads_and_parts_do_not_change_a_bit(scheme, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, grades, queries = rng.integers(0, 4, (300, 6)), rng.integers(0, 3, 300), np.sort(rng.integers(0, 40, 300))
+    documents = rng.integers(0, 5, (1100, 6))
+    one = learn(rows, grades, queries, 3, scheme, n_jobs=1)
+    bins = known_bins(one, documents)
+    expected = one.score(bins)
+    assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2).score(bins))
+    assert np.array_equal(expected[:50], [one.score(bins[:, i : i + 1])[0] for i in range(50)])
+    monkeypatch.setattr("rulerank.rules.engine.PASS_CELLS", 50)
+    monkeypatch.setattr("rulerank.rules.stability.SETS_AT_ONCE", 2)
+    parts = learn(rows, grades, queries, 3, scheme, n_jobs=2, memory_budget=0)
+    assert np.array_equal(expected, parts.score(bins))
+    row_bins = np.ascontiguousarray(bins[:, 0])
+    assert same(one.votes_of(row_bins)[0], parts.votes_of(row_bins)[0])
+
+
+@given(worlds(), st.integers(1, 3))
+def test_shards_that_hold_whole_queries_add_up(world, max_size):
+    rows, grades, queries, _ = world
+    rows, grades, queries = np.array(rows), np.array(grades), np.array(queries)
+    first = queries == queries[0]
+    if first.all():
+        return
+    scheme = LiteralVotes(0.1, 1)
+    whole = learn(rows, grades, queries, max_size, scheme)
+    shards = []
+    for part in (first, ~first):
+        _, numbers = np.unique(queries[part], return_inverse=True)
+        own = QueryRows.along(Rows.of(rows[part].T, grades[part], numbers, whole.training.n_grades), numbers)
+        shards.append(QueryEngine.learn(own, whole.layout, scheme, whole.training).all_counts())
+    total, expected = shards[0] + shards[1], whole.all_counts()
+    assert np.array_equal(total.grades, expected.grades)
+    assert np.array_equal(total.expected, expected.expected)
+    assert np.array_equal(total.tallies, expected.tallies)
+    assert total.squares == pytest.approx(expected.squares)
+    with pytest.raises(TypeError):
+        expected - shards[0]
+
+
+def test_tallies_are_those_of_each_query():
+    rows, grades, queries = [(0,), (0,), (1,), (0,), (1,)], [2, 1, 0, 0, 1], [0, 0, 0, 1, 1]
+    counts = learn(rows, grades, queries, 1, LiteralVotes(0.1, 1)).all_counts()
+    assert counts.tallies[:, :LIFTS].tolist() == [[2, 1, 1, 2, 1], [2, 1, 1, 1, 1]]
+    assert counts.tallies[:, LIFTS] * UNIT == pytest.approx([0.5 - 0.5, -1 + 0.5])
+    assert counts.squares.tolist() == [1 + 0.25, 1 + 0.25]
+    assert (counts.tallies[:, THETAS:] * THETA_UNIT).tolist() == [[1, 0.5, 0.5, 1, 1, 1], [1, 1, 0, 1, 1, 1]]
+
+
+def test_rows_must_come_query_by_query():
+    rows = Rows.of([[0, 1, 1]], [0, 1, 0], [0, 1, 0])
+    with pytest.raises(DataError, match=r"expected the queries of 3 rows in order: got \[0, 1, 0\]"):
+        QueryRows.along(rows, np.array([0, 1, 0]))
+
+
+def test_an_unknown_stability_lists_the_choices():
+    with pytest.raises(DataError, match="unknown stability 'rock'; choose from agreement, signs, clustered"):
+        stability_named("rock", 2)
