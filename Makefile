@@ -29,7 +29,7 @@ clean:
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "rulerank needs Python 3.11 or newer; call: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@echo "Making .venv ..." >&2
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
 
 .venv/core: .venv/bin/python pyproject.toml constraints.txt
 	@echo "Installing rulerank into .venv (a minute or two the first time) ..." >&2

@@ -34,7 +34,7 @@ def main() -> None:
     documents = rng.integers(0, N_BINS, (N_FEATURES, N_TEST)).astype(np.uint8)
 
     pairs = Layout.over(rows.n_bins(), max_size=2).sets[1]
-    counter = Counter(rows, rows.n_bins(), moments=False, n_jobs=1)
+    counter = Counter(rows, rows.n_bins(), expected=False, n_jobs=1)
     ours = median_time(lambda: counter.count(pairs)) / (len(pairs.features) * N_TRAIN)
     cells = (bins[0].astype(np.int32) * N_BINS + bins[1]) * 3 + rows.grades
     many = np.tile(cells, 200)

@@ -1,8 +1,11 @@
 """Every ranker, every promise. A new ranker is one more line in RANKERS."""
 
 import inspect
+import warnings
+from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.base import clone
 
@@ -10,7 +13,12 @@ import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 
-RANKERS = [rr.GlobalRules]
+RANKERS = {
+    "GlobalRules": rr.GlobalRules,
+    "StableRules": rr.StableRules,
+    # the obvious world is separable, and one of its values is missing
+    "QueryIntercepts": partial(rr.QueryIntercepts, l2=1.0, missing="mean"),
+}
 
 
 def obvious_world(n_queries=12, n_docs=30, seed=0):
@@ -107,6 +115,25 @@ def check_saved_and_loaded_it_scores_the_same(make, tmp_path):
     assert np.array_equal(loaded.predict(X), ranker.predict(X))
 
 
+def check_what_is_saved_is_what_was_fitted(make, tmp_path):
+    ranker = make(normalize="minmax").fit(X, y, qid=qid)
+    before = ranker.predict(X, qid=qid)
+    ranker.set_params(normalize=None)
+    assert np.array_equal(ranker.predict(X, qid=qid), before)
+    ranker.save(tmp_path / "model.rulerank")
+    loaded = rr.load(tmp_path / "model.rulerank")
+    assert loaded.normalize == "minmax"
+    assert np.array_equal(loaded.predict(X, qid=qid), before)
+
+
+def check_a_ranker_fitted_to_a_frame_ranks_a_data_set_without_a_word(make):
+    ranker = make().fit(pl.DataFrame(X, schema=["bm25", "tf", "noise"]), y, qid=qid)
+    data = rr.Dataset(X, y, qid, feature_names=("bm25", "tf", "noise"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(ranker.predict(data), make().fit(X, y, qid=qid).predict(X))
+
+
 def check_mistakes_are_named(make):
     for changes, message in [
         ({"y": None}, "requires y to be passed"),
@@ -126,7 +153,7 @@ CHECKS = [value for name, value in list(globals().items()) if name.startswith("c
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("make", RANKERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", RANKERS.values(), ids=RANKERS)
 def test_contract(make, check, request):
     if "tmp_path" in inspect.signature(check).parameters:
         check(make, request.getfixturevalue("tmp_path"))

@@ -14,6 +14,8 @@ def make(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"X": [[1.0, 2.0], [1e300, 4.0]]}, "X must be finite, or NaN for missing, and fit float32: row 1, column 0"),
+        ({"y": np.ma.masked_array([0, 1], [0, 1])}, "y must not be a masked array: leave the masked rows out"),
         ({"X": [1.0]}, "X must have two dimensions, rows and features: got 1"),
         ({"y": [0]}, "y must have one entry per row: expected 2, got 1"),
         ({"y": [0, 1.5]}, "grades must be whole numbers from 0, or -1 for not labelled: got 1.5 at row 1"),
@@ -54,3 +56,12 @@ def test_queries_are_numbered_in_order_of_appearance(qid):
     numbers, ids = query_index(column)
     assert numbers.tolist() == [0, 1, 0]
     assert ids.tolist() == [qid[0], qid[1]]
+
+
+def test_query_ids_must_be_there_and_hashable():
+    with pytest.raises(DataError, match=r"query ids must not be missing: row 1 has none \(NaN\)"):
+        query_index(np.array([1.0, np.nan]))
+    lists = np.empty(2, dtype=object)
+    lists[:] = [["a"], ["b"]]
+    with pytest.raises(DataError, match=r"query ids must be hashable, such as text or numbers: got \['a'\] ..."):
+        query_index(lists)

@@ -42,3 +42,11 @@ def test_a_constant_that_floats_round_is_still_constant():
 def test_unknown_names_list_the_choices():
     with pytest.raises(DataError, match="unknown normalize 'max'; choose from None, minmax, rank, zscore"):
         normalize_by_query(np.zeros((1, 1)), np.zeros(1, int), "max")
+
+
+@pytest.mark.parametrize("how", NORMALIZATIONS)
+@pytest.mark.parametrize("scale", [1e-300, 1e-13, 1e200, 1.7e308])
+def test_the_scale_of_a_feature_does_not_matter(how, scale):
+    column = np.array([[-1.0], [0.0], [0.5], [1.0]])
+    expected = normalize_by_query(column, np.zeros(4, int), how)
+    assert normalize_by_query(column * scale, np.zeros(4, int), how) == pytest.approx(expected, abs=1e-9)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from rulerank.dataset import Dataset
 from rulerank.discretize import EqualWidth
@@ -119,7 +119,34 @@ def test_mistakes_are_named():
         tune(DATA, n_splits=13)
     with pytest.raises(DataError, match=r"^unknown votes 'loud'"):
         tune(DATA, grid={"votes": ["mean", "loud"]})
-    with pytest.raises(DataError, match=r"^min_support is a share of the rows"):
+    with pytest.raises(DataError, match=r"^min_support must be a share of the rows"):
         tune(DATA, grid={"min_support": [0.0, 7.0]})
     with pytest.raises(DataError, match=r"^unknown measure 'MAPS'"):
         tune(DATA, measure="MAPS")
+
+
+def test_discretisers_of_others_are_fitted_each_for_itself():
+    class AboveCut(BaseEstimator):
+        def __init__(self, cut=0.0):
+            self.cut = cut
+
+        def __repr__(self):
+            return "AboveCut()"  # does not say where
+
+        def fit(self, X, y):
+            return self
+
+        def transform(self, X):
+            return (np.nan_to_num(X) > self.cut).astype(int)
+
+    choices = [AboveCut(0.1), AboveCut(3.0)]
+    grid = {"discretizer": choices, "votes": ["evidence", "mean"]}
+    both = tune(DATA, grid=grid, n_splits=2)
+    for number, choice in enumerate(choices):
+        alone = tune(DATA, grid=grid | {"discretizer": [choice]}, n_splits=2)
+        assert [t.mean for t in both.table[2 * number :][:2]] == [t.mean for t in alone.table]
+
+
+def test_a_data_frame_is_told_how_to_become_a_data_set():
+    with pytest.raises(DataError, match=r"^expected a Dataset, such as rr.from_frame\(frame\).*: got list$"):
+        tune([1, 2])

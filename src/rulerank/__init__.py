@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rulerank.evaluation import Measure as Measure
     from rulerank.evaluation import compare as compare
     from rulerank.evaluation import evaluate as evaluate
+    from rulerank.export import export_model as export_model
     from rulerank.io.convert import convert as convert
     from rulerank.io.folds import read_folds as read_folds
     from rulerank.io.letor import read_letor as read_letor
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from rulerank.io.trec import write_run as write_run
     from rulerank.model_file import load as load
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
+    from rulerank.rankers.query_intercepts import QueryIntercepts as QueryIntercepts
+    from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.scoring import scorer as scorer
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.tuning import tune as tune
@@ -57,10 +60,13 @@ _NAMES = {
     # bins, rankers
     "discretize": ("MDLP", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),
+    "rankers.stable_rules": ("StableRules",),
+    "rankers.query_intercepts": ("QueryIntercepts",),
     "model_file": ("load",),
     "splitting": ("QueryKFold",),
     "scoring": ("scorer",),
     "tuning": ("tune",),
+    "export": ("export_model",),
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Callable
 from typing import TypeVar, cast
@@ -11,33 +10,29 @@ from typing import TypeVar, cast
 from numba import njit
 from numba.core import event
 
+from rulerank.progress import somebody_looks
+
 Loop = TypeVar("Loop", bound=Callable[..., object])
+MESSAGE = "compiling rulerank's loops for this machine: once, some seconds each the first time they are used ..."
 
 
 def compiled(loop: Loop) -> Loop:
-    """Compile a loop over arrays, keep the result for later processes, and let other threads run meanwhile.
-
-    >>> @compiled
-    ... def add_up(values, out):
-    ...     for i in range(values.size):
-    ...         out[0] += values[i]
-    """
+    """Compile a loop over arrays, keep the result for later processes, and let other threads run meanwhile."""
     return cast(Loop, njit(cache=True, nogil=True)(loop))
 
 
 class FirstTime(event.Listener):
     """Says once per process that loops are being compiled; what lies in the cache raises no event."""
 
-    told = False
+    def __init__(self) -> None:
+        self.told = False
 
     def on_start(self, event: object) -> None:
-        if self.told:
-            return
-        self.told = True
-        message = "compiling rulerank's loops for this machine; this happens once and takes some seconds ..."
-        logging.getLogger("rulerank").info(message)
-        if sys.stderr.isatty() and os.environ.get("RULERANK_PROGRESS", "").lower() not in ("off", "0", "no"):
-            print(message, file=sys.stderr)
+        if not self.told:
+            self.told = True
+            logging.getLogger("rulerank").info(MESSAGE)
+            if somebody_looks():
+                print(MESSAGE, file=sys.stderr)
 
     def on_end(self, event: object) -> None:
         """Nothing to say."""

@@ -38,9 +38,15 @@ class Dataset:
     comment: Array | None = None  # (n_rows,) what else a LETOR line's comment says
 
     def __post_init__(self) -> None:
-        X = np.asarray(self.X, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            X = np.asarray(self.X, dtype=np.float32)
         if X.ndim != 2:
             raise DataError(f"X must have two dimensions, rows and features: got {X.ndim}")
+        if np.isinf(X).any():
+            row, column = (int(i[0]) for i in np.nonzero(np.isinf(X)))
+            raise DataError(
+                f"X must be finite, or NaN for missing, and fit float32: row {row}, column {column} does not"
+            )
         n_rows, n_features = X.shape
         names = tuple(self.feature_names) or tuple(f"f{i + 1}" for i in range(n_features))
         if len(names) != n_features:
@@ -155,6 +161,8 @@ def check_grades(y: ArrayLike, n_rows: int) -> Array:
 
 def check_column(name: str, values: ArrayLike, n_rows: int) -> Array:
     """Return a one-dimensional array with one entry per row."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError(f"{name} must not be a masked array: leave the masked rows out, or fill them")
     column = values if isinstance(values, np.ndarray) else _as_column(values)
     if column.ndim != 1:
         raise DataError(f"{name} must have one dimension: got {column.ndim}")
@@ -170,9 +178,14 @@ def query_index(qid: Array) -> tuple[Array, Array]:
     >>> numbers.tolist(), ids.tolist()
     ([0, 1, 0], ['b', 'a'])
     """
+    if (qid != qid).any():
+        raise DataError(f"query ids must not be missing: row {int(np.argmax(qid != qid))} has none (NaN)")
     if qid.dtype == object:  # any hashable ids, which need not be sortable
         number: dict[object, int] = {}
-        numbers = np.fromiter((number.setdefault(q, len(number)) for q in qid), dtype=np.int64, count=qid.size)
+        try:
+            numbers = np.fromiter((number.setdefault(q, len(number)) for q in qid), dtype=np.int64, count=qid.size)
+        except TypeError:
+            raise DataError(f"query ids must be hashable, such as text or numbers: got {qid[0]!r} ...") from None
         ids = np.empty(len(number), dtype=object)
         ids[:] = list(number)
         return numbers, ids

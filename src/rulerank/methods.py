@@ -35,6 +35,8 @@ METHODS = {
     method.name: method
     for method in (
         Method("RE-GR", "global", "rankers.global_rules", "GlobalRules"),
+        Method("RE-SR", "stable", "rankers.stable_rules", "StableRules"),
+        Method("QI", "intercepts", "rankers.query_intercepts", "QueryIntercepts"),
     )
 }  # fmt: skip
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from rulerank.compiled import compiled
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.threads import in_blocks
@@ -43,7 +43,7 @@ def normalize_by_query(X: Array, queries: Array, how: str, n_jobs: int | None = 
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def scale_minmax(X: Array, order: Array, bounds: Array, first: int, last: int, out: Array) -> None:
     for q in range(first, last):
         for f in range(X.shape[1]):
@@ -59,37 +59,40 @@ def scale_minmax(X: Array, order: Array, bounds: Array, first: int, last: int, o
                 row = order[i]
                 if math.isnan(X[row, f]):
                     out[row, f] = math.nan
-                else:
-                    out[row, f] = (X[row, f] - low) / (high - low) if high > low else 0.0
+                else:  # halved first: the range itself could overflow
+                    out[row, f] = (0.5 * X[row, f] - 0.5 * low) / (0.5 * high - 0.5 * low) if high > low else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def scale_zscore(X: Array, order: Array, bounds: Array, first: int, last: int, out: Array) -> None:
     for q in range(first, last):
         for f in range(X.shape[1]):
             n = 0
-            total = 0.0
+            largest = 0.0
             for i in range(bounds[q], bounds[q + 1]):
                 if not math.isnan(X[order[i], f]):
                     n += 1
-                    total += X[order[i], f]
-            mean = total / n if n else 0.0
+                    largest = max(largest, abs(float(X[order[i], f])))
+            scale = largest if largest > 0.0 else 1.0  # squares of tiny and of huge values would not be numbers
+            mean = 0.0
+            for i in range(bounds[q], bounds[q + 1]):
+                if not math.isnan(X[order[i], f]):
+                    mean += X[order[i], f] / scale / n
             squares = 0.0
             for i in range(bounds[q], bounds[q + 1]):
                 if not math.isnan(X[order[i], f]):
-                    squares += (X[order[i], f] - mean) ** 2
+                    squares += (X[order[i], f] / scale - mean) ** 2
             deviation = math.sqrt(squares / n) if n else 0.0
-            # a constant column whose mean is rounded must not blow up into noise
-            constant = deviation <= 1e-12 * max(1.0, abs(mean))
+            constant = deviation <= 1e-12  # a constant column whose mean is rounded must not blow up into noise
             for i in range(bounds[q], bounds[q + 1]):
                 row = order[i]
                 if math.isnan(X[row, f]):
                     out[row, f] = math.nan
                 else:
-                    out[row, f] = 0.0 if constant else (X[row, f] - mean) / deviation
+                    out[row, f] = 0.0 if constant else (X[row, f] / scale - mean) / deviation
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def scale_rank(X: Array, order: Array, bounds: Array, first: int, last: int, out: Array) -> None:
     for q in range(first, last):
         for f in range(X.shape[1]):

@@ -28,7 +28,7 @@ def progress(total: int, label: str, after: float = 2.0) -> Iterator[Bar]:
     3
     """
     bar = Bar(total, label)
-    if not sys.stderr.isatty() or os.environ.get("RULERANK_PROGRESS", "").lower() in ("off", "0", "no"):
+    if not somebody_looks():
         yield bar
         return
     timer = threading.Timer(after, bar.show)
@@ -39,6 +39,11 @@ def progress(total: int, label: str, after: float = 2.0) -> Iterator[Bar]:
     finally:
         timer.cancel()
         bar.close()
+
+
+def somebody_looks() -> bool:
+    """Tell whether stderr is a terminal and RULERANK_PROGRESS does not say off."""
+    return sys.stderr.isatty() and os.environ.get("RULERANK_PROGRESS", "").lower() not in ("off", "0", "no")
 
 
 class Bar:

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+from rulerank.checks import is_whole
 from rulerank.errors import DataError
 
 _pools: dict[int, ThreadPoolExecutor] = {}  # kept: starting threads takes longer than scoring a query
 _lock = threading.Lock()
 _inside = threading.local()
 if hasattr(os, "register_at_fork"):  # threads do not survive a fork
-    os.register_at_fork(after_in_child=_pools.clear)
+    os.register_at_fork(after_in_child=lambda: _forget())
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -25,8 +26,8 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None or n_jobs == -1:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs < 1:
-        raise DataError(f"n_jobs must be a positive number, or -1 for all cores: got {n_jobs}")
+    if not is_whole(n_jobs, 1):
+        raise DataError(f"n_jobs must be a positive number, or -1 for all cores: got {n_jobs!r}")
     return n_jobs
 
 
@@ -54,6 +55,12 @@ def in_blocks(work: Callable[[int, int], None], n_items: int, n_jobs: int | None
     finally:
         for other in others:
             other.result()
+
+
+def _forget() -> None:
+    global _lock
+    _lock = threading.Lock()  # the parent may have held it
+    _pools.clear()
 
 
 def _marked(work: Callable[[int, int], None], start: int, stop: int) -> None:

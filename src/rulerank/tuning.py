@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.discretize import Discretizer
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure, evaluate
 from rulerank.evaluation.tables import plain_table
@@ -20,6 +21,7 @@ from rulerank.normalize import normalize_by_query
 from rulerank.progress import progress
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
+from rulerank.rankers.query_intercepts import L2_GRID
 from rulerank.rules.engine import Engine
 from rulerank.rules.tables import Counts
 from rulerank.rules.votes import votes_named
@@ -32,6 +34,8 @@ GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings th
     "normalize": (None, "minmax", "rank", "zscore"),
     "min_support": (0.0, 0.001),
     "drop_weakest": (0.0, 0.25),
+    "stability": ("agreement", "signs"),
+    "l2": L2_GRID,
 }
 SHOWN = 10  # settings in print
 
@@ -82,7 +86,7 @@ def tune(
     ranker: Ranker | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,
-    measure: str = "MAP",
+    measure: str | Measure = "MAP",
     n_splits: int = 5,
     seed: int = 0,
 ) -> Tuned:
@@ -96,12 +100,16 @@ def tune(
     >>> len(tuned.table), sorted(tuned.best), type(tuned.ranker).__name__
     (4, ['max_size', 'votes'], 'GlobalRules')
     """
+    if not isinstance(data, Dataset):
+        raise DataError(
+            f"expected a Dataset, such as rr.from_frame(frame) or rr.Dataset(X, y, qid): got {type(data).__name__}"
+        )
     if (data.y == UNLABELLED).any():
         raise DataError("only labelled rows can be learned from: leave the others out, tune(data.labelled())")
     ranker = GlobalRules() if ranker is None else ranker
     settings = _settings(ranker, grid)
     query, ids = query_index(data.qid)
-    label = str(Measure.parse(measure))
+    label = str(Measure.parse(measure) if isinstance(measure, str) else measure)
     parts = list(QueryKFold(n_splits, seed=seed).split(data.X, qid=query))
     values = np.empty((len(settings), ids.size))
     with progress(len(settings) * len(parts), "tuning") as bar:
@@ -110,7 +118,7 @@ def tune(
             tried = [clone(ranker).set_params(**settings[number]).set_params(normalize=None) for number in numbers]
             for train, test in parts:
                 for place, fitted in fit_each(tried, X[train], data.y[train], query[train]):
-                    result = evaluate(data.y[test], fitted.predict(X[test]), query[test], measure)
+                    result = evaluate(data.y[test], fitted.predict(X[test]), query[test], label)
                     values[numbers[place], result.queries] = result.values[0]
                     bar.advance()
     tested = [np.unique(query[test]) for _, test in parts]
@@ -149,8 +157,9 @@ def fit_each(rankers: Sequence[Ranker], X: Array, y: Array, qid: Array) -> Itera
 
 
 def _what_is_counted(ranker: Ranker) -> str | None:
-    if not isinstance(ranker, GlobalRules):
-        return None
+    """Return the same text for rankers that count the same, None for one that must count for itself."""
+    if type(ranker) is not GlobalRules or not isinstance(ranker.discretizer, str | Discretizer | None):
+        return None  # the text of somebody else's discretiser need not say how it differs from another
     params = ranker.get_params(deep=False) | {"drop_weakest": ranker._drop_share()}
     return repr([value for name, value in params.items() if name not in ("votes", "min_support")])
 
@@ -172,7 +181,7 @@ def _settings(ranker: Ranker, grid: Mapping[str, Sequence[Any]] | None) -> list[
     for name, values in chosen.items():
         if name not in known:
             raise DataError(f"{type(ranker).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-        if isinstance(values, str) or not len(values):
+        if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
             raise DataError(f"expected a list of values to try for {name!r}: got {values!r}")
     return [dict(zip(chosen, values, strict=True)) for values in product(*chosen.values())]
 
@@ -185,7 +194,7 @@ def _normalized(
     for number, setting in enumerate(settings):
         groups.setdefault(setting.get("normalize", ranker.normalize), []).append(number)
     for how, numbers in groups.items():
-        yield numbers, X if how is None else normalize_by_query(X, query, how)
+        yield numbers, X if how is None else normalize_by_query(X, query, how, ranker.n_jobs)
 
 
 def _error(values: Array) -> float:

@@ -178,3 +178,14 @@ def test_only_rankings_of_the_same_queries_are_compared():
         compare_results({"x": two, "y": other})
     with pytest.raises(DataError, match="expected at least two queries to tell a difference from chance: got 1"):
         compare_results({"x": one, "y": one})
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [({"measures": "P@1"}, "measures"), ({"convention": "letor3"}, "convention"), ({"ties": "file"}, "ties")],
+)
+def test_only_results_of_one_kind_are_compared(other, what):
+    y, scores, qid = [1, 0, 1, 0], [2, 1, 1, 2], ["a", "a", "b", "b"]
+    one, two = evaluate(y, scores, qid, "MAP"), evaluate(y, scores, qid, **({"measures": "MAP"} | other))
+    with pytest.raises(DataError, match=f"rankings can only be compared by the same {what}: got "):
+        compare_results({"x": one, "y": two})

@@ -1,12 +1,19 @@
+import itertools
+
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rulerank as rr
-from rulerank.discretize import EqualFrequency
+from rulerank.discretize import EqualFrequency, EqualWidth
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rules.plain import score_plainly
+from rulerank.normalize import normalize_by_query
+from rulerank.rules.plain import score_plainly, strength_plainly
 from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import Rows
 from rulerank.rules.votes import VOTES
@@ -77,6 +84,43 @@ def test_a_fitted_ranker_agrees_with_the_plain_way_end_to_end(votes):
     train_bins, test_bins = (ranker.discretizer_.transform(part).tolist() for part in (train, test))
     plain = [score_plainly(train_bins, grades, queries, row, max_size=2, votes=votes) for row in test_bins]
     assert ranker.predict(test) == pytest.approx(plain, abs=1e-6)
+
+
+@st.composite
+def raw_worlds(draw):
+    """Raw features with missing values, grades, queries, and documents some of whose values lie outside."""
+    n_rows, n_features = draw(st.integers(2, 14)), draw(st.integers(1, 4))
+    value = st.one_of(st.just(float("nan")), st.integers(0, 3).map(float))
+    outside = st.one_of(st.just(float("nan")), st.integers(-2, 6).map(float))
+    rows = draw(st.lists(st.tuples(*[value] * n_features), min_size=n_rows, max_size=n_rows))
+    grades = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
+    queries = draw(st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows))
+    return rows, grades, queries, draw(st.lists(st.tuples(*[outside] * n_features), min_size=1, max_size=4))
+
+
+@given(
+    raw_worlds(),
+    st.integers(1, 4),
+    st.sampled_from(sorted(VOTES)),
+    st.sampled_from([0.0, 0.1, 0.3]),
+    st.sampled_from([None, 0.0, 0.5]),
+)
+def test_any_fitted_ranker_agrees_with_the_plain_way(world, max_size, votes, min_support, drop_weakest):
+    rows, grades, queries, documents = world
+    ranker = rr.GlobalRules(max_size, min_support, votes=votes, drop_weakest=drop_weakest, discretizer=EqualWidth(3))
+    ranker.fit(rows, grades, qid=queries)
+    bins, document_bins = (ranker.discretizer_.transform(part).tolist() for part in (rows, documents))
+    share = drop_weakest if drop_weakest is not None else (0.0 if votes == "mean" else 0.25)
+    strengths = [strength_plainly(bins, grades, queries, f) for f in range(len(rows[0]))]
+    near = [abs(a - b) < 1e-6 * max(a, b, 1) for a, b in itertools.combinations(strengths, 2)]
+    assume(share == 0 or not any(near))  # which of two equal features is dropped is for rounding to say
+    plain = [
+        score_plainly(
+            bins, grades, queries, document, max_size=max_size, min_support=min_support, votes=votes, drop_weakest=share
+        )
+        for document in document_bins
+    ]
+    assert ranker.predict(documents) == pytest.approx(plain, abs=1e-6)
 
 
 def test_the_discretiser_sees_training_rows_only():
@@ -154,8 +198,13 @@ def test_feature_strength_is_the_mean_squared_surprise_of_its_definition():
     [
         ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
         ({"max_size": 1.5}, "max_size must be a whole number from 1: got 1.5"),
-        ({"min_support": 2}, "min_support is a share of the rows, from 0 to 1: got 2"),
-        ({"drop_weakest": 1}, "drop_weakest is a share of the features, from 0 to below 1: got 1"),
+        ({"max_size": True}, "max_size must be a whole number from 1: got True"),
+        ({"min_support": 2}, "min_support must be a share of the rows, a number from 0 to 1: got '2'"),
+        ({"min_support": "x"}, "min_support must be a share of the rows, a number from 0 to 1: got 'x'"),
+        ({"drop_weakest": -1}, "drop_weakest must be a share of the features, a number from 0 to 1: got '-1'"),
+        ({"memory_budget": "x" * 99}, "memory_budget must be MiB for the tables, a number from 0 to inf: got 'x{40}'"),
+        ({"work_limit": -1}, "work_limit must be steps, or None, a number from 0 to inf: got '-1'"),
+        ({"n_jobs": 1.5}, "n_jobs must be a positive number, or -1 for all cores: got 1.5"),
         ({"metric": "loudness"}, "unknown metric 'loudness'; choose from confidence"),
         ({"votes": "loud"}, "unknown votes 'loud'; choose from mean, evidence, residual"),
         ({"discretizer": "magic"}, "unknown discretizer 'magic'; choose from 'mdlp'"),
@@ -172,9 +221,69 @@ def test_values_where_bin_numbers_are_expected_are_named():
         rr.GlobalRules(discretizer=None).fit([[1, 0.5]], [1])
 
 
+@pytest.mark.parametrize("encode", ["ordinal", "onehot", "onehot-dense"])
+def test_a_discretiser_of_scikit_learn_must_give_one_bin_per_feature(encode):
+    bins = KBinsDiscretizer(3, encode=encode, quantile_method="averaged_inverted_cdf")
+    ranker = rr.GlobalRules(discretizer=bins, votes="mean")
+    train = np.random.default_rng(0).random((20, 2))
+    if encode == "ordinal":
+        assert ranker.fit(train, np.arange(20) % 2).predict(train).shape == (20,)
+        return
+    with pytest.raises(
+        DataError, match=r"one bin number per row and feature, shape \(20, 2\): got .* of shape \(20, 6\)"
+    ):
+        ranker.fit(train, np.arange(20) % 2)
+
+
+def test_no_documents_get_no_scores():
+    assert literal().predict(np.empty((0, 3))).tolist() == []
+    assert rr.GlobalRules(normalize="rank").fit(X, y, qid=qid).predict(np.empty((0, 3)), qid=[]).tolist() == []
+
+
 def test_too_much_work_is_refused_before_it_starts():
     with pytest.raises(TooLargeError, match="3 features in sets of up to 3 are 7 feature sets"):
         literal(work_limit=10)
+
+
+def test_rules_of_a_ranker_that_normalises_need_the_whole_query():
+    rng = np.random.default_rng(0)
+    train, grades, queries = rng.random((60, 2)), rng.integers(0, 2, 60), np.repeat(np.arange(6), 10)
+    ranker = rr.GlobalRules(normalize="rank", discretizer=EqualWidth(3), votes="mean", max_size=1)
+    ranker.fit(train, grades, qid=queries)
+    with pytest.raises(DataError, match=r"normalises features by query: give all documents of the query .* row=3\)"):
+        ranker.rules_for(train[0])
+    bins = ranker.discretizer_.transform(normalize_by_query(train[:10], np.zeros(10, int), "rank"))
+    items = {(item.feature, item.bin) for rule in ranker.rules_for(train[:10], row=4) for item in rule.items}
+    assert items == set(enumerate(bins[4]))
+
+
+def test_the_document_meant_must_be_named():
+    with pytest.raises(DataError, match=r"expected one document: got 9; say which is meant, rules_for\(X, row=3\)"):
+        literal().rules_for(X)
+    with pytest.raises(DataError, match="row must be a whole number from 0 to 8: got 9"):
+        literal().rules_for(X, row=9)
+    assert literal().rules_for(X, row=2) == literal().rules_for(X[2])
+
+
+def test_rules_of_a_ranker_that_is_not_fitted_are_refused():
+    with pytest.raises(NotFittedError):
+        rr.GlobalRules().rules_for([1])
+    with pytest.raises(NotFittedError):
+        _ = rr.GlobalRules().rules_
+
+
+def test_tens_of_thousands_of_features_can_be_counted():
+    wide = np.zeros((4, 40_000))
+    wide[:, 39_999] = [0, 0, 1, 1]
+    ranker = rr.GlobalRules(max_size=1, discretizer=None).fit(wide, [0, 0, 1, 1])
+    assert ranker.predict(wide).argmax() == 2
+
+
+def test_a_model_file_with_parameters_that_are_unknown_here_is_refused():
+    state = literal().to_state()
+    for params, message in [({"metric": "strength"}, "unknown metric"), ({"max_size": 0}, "max_size must be")]:
+        with pytest.raises(DataError, match=message):
+            rr.GlobalRules.from_state(state | {"params": state["params"] | params})
 
 
 def test_a_discretiser_of_others_cannot_be_saved(tmp_path):

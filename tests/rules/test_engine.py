@@ -50,7 +50,7 @@ def test_engine_agrees_with_the_plain_way(world, max_size, votes, min_support):
         score_plainly(rows, grades, queries, d, max_size=max_size, min_support=min_support, votes=votes)
         for d in documents
     ]
-    # the engine keeps its moments in units of 2**-28
+    # the engine keeps expected grades in units of 2**-28
     assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-6)
 
 
@@ -98,7 +98,7 @@ def test_counts_of_shards_add_up_and_withdrawn_queries_subtract(world, max_size)
 
 
 def same_counts(one: Counts, other: Counts) -> bool:
-    return np.array_equal(one.grades, other.grades) and np.array_equal(one.moments, other.moments)
+    return np.array_equal(one.grades, other.grades) and np.array_equal(one.expected, other.expected)
 
 
 @given(worlds(), st.integers(1, 3))
@@ -150,10 +150,10 @@ def test_many_grades_and_many_bins_do_not_overflow_their_codes():
     assert np.array_equal(counts[510:].reshape(expected.shape), expected)
 
 
-def test_moments_are_those_of_each_query():
+def test_what_is_expected_of_a_cell_comes_from_its_rows_queries():
     rows = Rows.of([[0, 0, 1]], [0, 2, 1], [0, 0, 1])
     counts = count_all(rows, Layout.over(rows.n_bins(), 1))
-    assert (counts.moments * UNIT).tolist() == [[2.0, 2.0], [1.0, 0.0]]
+    assert (counts.expected * UNIT).tolist() == [2.0, 1.0]
 
 
 def test_work_of_hours_is_refused_with_its_size_and_what_to_lower():

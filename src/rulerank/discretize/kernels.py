@@ -13,8 +13,8 @@ offsets    int64[n_features + 1]        the cuts of feature f are cuts[offsets[f
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from rulerank.compiled import compiled
 from rulerank.dataset import Array
 
 SIGN = np.uint32(0x80000000)
@@ -29,7 +29,7 @@ ROWS_AT_ONCE = 256  # a tile of X stays in the nearest cache while every feature
 FEW_CUTS = 32  # up to here comparing with every cut beats halving: no branch to mispredict
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pack(bits: Array, grades: Array, first: int, packed: Array, n_present: Array) -> None:
     """Pack the features first, first + 1, ... with the grades, ready to be sorted."""
     n_features, n_rows = packed.shape
@@ -48,7 +48,7 @@ def pack(bits: Array, grades: Array, first: int, packed: Array, n_present: Array
             packed[i, row] = np.uint64(key) << GRADE_BITS | grade
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_runs(packed: Array, n_present: int, stops: Array, grades: Array, boundary: Array) -> int:
     """Write the runs of equal grades between which one may cut, and return how many there are.
 
@@ -79,7 +79,7 @@ def find_runs(packed: Array, n_present: int, stops: Array, grades: Array, bounda
     return n_runs
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def split(
     stops: Array, grades: Array, boundary: Array, first: int, last: int, table: Array, scale: float, counts: Array
 ) -> tuple[int, float]:
@@ -140,7 +140,7 @@ def split(
     return best, gained
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def entropy_of(counts: Array, n_rows: int, table: Array) -> tuple[int, int]:
     """Return how many grades there are, and the class entropy times n_rows in table units."""
     n_grades = 0
@@ -151,7 +151,7 @@ def entropy_of(counts: Array, n_rows: int, table: Array) -> tuple[int, int]:
     return n_grades, entropy
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_cuts(
     packed: Array, n_present: Array, table: Array, scale: float, n_grades: int, places: Array, n_cuts: Array
 ) -> None:
@@ -199,7 +199,7 @@ def find_cuts(
         n_cuts[i] = n_found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def assign_bins(X: Array, cuts: Array, offsets: Array, first: int, last: int, bins: Array) -> None:
     """Write the bins of the rows first .. last - 1 into bins, uint8[n_features, n_rows]."""
     for top in range(first, last, ROWS_AT_ONCE):

@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rulerank.checks import is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.evaluation.evaluation import evaluate
-from rulerank.evaluation.measures import Measure, as_measures, is_whole
+from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.evaluation.result import Result
 from rulerank.evaluation.significance import SAME, TESTS, bootstrap_means, holm
 from rulerank.evaluation.tables import latex_table, markdown_table, plain_table
@@ -165,6 +166,13 @@ def compare_results(
     """Compare rankings that were evaluated on the same queries, such as TREC runs; parameters as in `compare`."""
     _check(results, tests, n_rounds, seed, alpha)
     first, *others = results.values()
+    for other in others:
+        for what in ("measures", "convention", "ties"):
+            if getattr(other, what) != getattr(first, what):
+                raise DataError(
+                    f"rankings can only be compared by the same {what}: "
+                    f"got {getattr(first, what)} and {getattr(other, what)}"
+                )
     place = {query: number for number, query in enumerate(first.queries)}
     if any(place.keys() != set(other.queries) for other in others):
         raise DataError("rankings can only be compared on the same queries: these were evaluated on different ones")

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rulerank.checks import is_whole
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, check_column, check_grades, query_index
 from rulerank.errors import DataError
-from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named, is_whole
+from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
 from rulerank.evaluation.result import Result
 from rulerank.threads import in_blocks
 
@@ -105,10 +106,7 @@ def _group(qid: Array, names: list[str] | None) -> tuple[Array | None, Array, Ar
     n_rows = qid.size
     # numbering runs of equal ids is far faster than numbering rows
     heads = np.flatnonzero(np.concatenate([[True], qid[1:] != qid[:-1]]))
-    try:
-        number_of_run, queries = query_index(qid[heads])
-    except TypeError:
-        raise DataError(f"query ids must be hashable, such as text or numbers: got {qid[0]!r} ...") from None
+    number_of_run, queries = query_index(qid[heads])
     if names is None and queries.size == heads.size:
         return None, np.append(heads, n_rows), queries
     numbers = np.repeat(number_of_run, np.diff(np.append(heads, n_rows)))

@@ -20,8 +20,8 @@ expected value over all orders of the documents tied there; a document that is t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from rulerank.compiled import compiled
 from rulerank.dataset import Array
 
 MAP, P, NDCG, MEAN_NDCG, MRR, ERR, RECALL = range(7)  # as in measures.KINDS
@@ -30,7 +30,7 @@ LOW_BITS = 2**63 - 1  # all but the sign
 SHORT = 64  # up to here insertion beats eight passes over 256 buckets
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def measure_queries(
     first: int,
     last: int,
@@ -92,13 +92,13 @@ def measure_queries(
             )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def falling_key(score_bits: int) -> int:
     """Return an integer that is the smaller the larger the score, from the bits of the score."""
     return ~score_bits if score_bits >= 0 else score_bits & LOW_BITS
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sort_keys(keys: Array, n: int, order: Array, spare: Array, buckets: Array) -> None:
     """Write the positions of the first n keys into order, smallest key first, equal keys as they came."""
     if n <= SHORT:
@@ -130,7 +130,7 @@ def sort_keys(keys: Array, n: int, order: Array, spare: Array, buckets: Array) -
         order[:n] = spare[:n]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_tied(ranked_keys: Array, n_ranked: int) -> int:
     """Count the documents whose key is also that of a neighbour."""
     n_tied = 0
@@ -141,7 +141,7 @@ def count_tied(ranked_keys: Array, n_ranked: int) -> int:
     return n_tied
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_ideal(n_of_grade: Array, gains: Array, discounts: Array, parts: Array) -> None:
     """Fill the discounted gains of the best possible ranking, which has all documents of the query."""
     rank = 0
@@ -151,7 +151,7 @@ def fill_ideal(n_of_grade: Array, gains: Array, discounts: Array, parts: Array) 
             rank += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mark_groups(ranked_keys: Array, n_ranked: int, expected: bool, ends: Array) -> None:
     """Write at the first rank of each group of tied documents the rank after its last; of one if not expected."""
     begin = 0
@@ -161,7 +161,7 @@ def mark_groups(ranked_keys: Array, n_ranked: int, expected: bool, ends: Array) 
             begin = rank
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_groups(
     ends: Array, n_ranked: int, grades: Array, gains: Array, discounts: Array, relevant_from: int, parts: Array
 ) -> None:
@@ -196,7 +196,7 @@ def fill_groups(
         begin = end
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_stops(ends: Array, depth: int, grades: Array, chances: Array, survival: Array, parts: Array) -> None:
     """Fill, down to depth, the chance that a reader stops at each rank, over the rank.
 
@@ -228,7 +228,7 @@ def fill_stops(ends: Array, depth: int, grades: Array, chances: Array, survival:
         begin = end
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_up(
     kind: int, cutoff: int, parts: Array, n_docs: int, n_ranked: int, n_relevant: int, short_is_zero: bool
 ) -> float:

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Literal
 
+from rulerank.checks import is_whole
 from rulerank.errors import DataError
 
 
@@ -166,17 +166,6 @@ def convention_named(name: str) -> Convention:
     if name not in CONVENTIONS:
         raise DataError(f"unknown convention {name!r}; choose from {', '.join(CONVENTIONS)}")
     return CONVENTIONS[name]
-
-
-def is_whole(value: object, low: int, high: int | None = None) -> bool:
-    """Tell whether a value is a whole number within bounds; True and False are not.
-
-    >>> is_whole(3, 1), is_whole(True, 0), is_whole(2.0, 1)
-    (True, False, False)
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        return False
-    return low <= int(value) and (high is None or int(value) <= high)
 
 
 def _choices() -> str:

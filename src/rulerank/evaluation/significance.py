@@ -9,6 +9,7 @@ import numpy as np
 from rulerank.dataset import Array
 
 ROUND_CELLS = 1_000_000  # rounds x queries drawn at a time: some 20 MB
+MAX_FLIPS = 2**16  # all ways to flip the signs are tried at once up to here
 SAME = 1e-12  # values that differ by less are equal: sums of the same numbers in another order
 
 
@@ -53,7 +54,7 @@ def randomisation_test(differences: Array, n_rounds: int, seed: int) -> Array:
         n_extreme += _is_extreme(signs, differences).sum(axis=0)
     p = (1 + n_extreme) / (1 + n_rounds)  # the ranking as it is counts as one of the rounds: p is never 0
     for pair, moved in enumerate(row[np.abs(row) >= SAME] for row in differences):
-        if 2**moved.size <= n_rounds:
+        if 2**moved.size <= min(n_rounds, MAX_FLIPS):
             flips = np.arange(2**moved.size)[:, None] >> np.arange(moved.size) & 1
             p[pair] = _is_extreme(1.0 - 2.0 * flips, moved[None]).mean()
     return p

@@ -28,7 +28,8 @@ class Labelled(NamedTuple):
 class Ranker(BaseEstimator, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
-    A Dataset (or frame) is matched by feature name: other columns may come along in any order, none may be missing.
+    A Dataset is matched by feature name: its columns may come in any order, others may come along, none may be missing.
+    A data frame must have the columns it had in fit, in the same order, as everywhere in scikit-learn.
     """
 
     normalize: str | None
@@ -36,6 +37,7 @@ class Ranker(BaseEstimator, ABC):
     _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
 
     feature_names_: tuple[str, ...]
+    normalize_: str | None  # as it was when fitted
 
     # scikit-learn hands the queries over without being told so in every script
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
@@ -45,6 +47,8 @@ class Ranker(BaseEstimator, ABC):
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given)."""
         data = self._check_training(X, y, qid)
         self._learn(data)
+        self.normalize_ = self.normalize
+        self._fitted_params = self._plain_params()  # what a model file says, whatever set_params does later
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Array:
@@ -62,7 +66,7 @@ class Ranker(BaseEstimator, ABC):
         """Return all that was learned as plain values and arrays, for a model file."""
         check_is_fitted(self)
         return {
-            "params": self._plain_params(),
+            "params": self._fitted_params,
             "feature_names": list(self.feature_names_),
             "named_columns": hasattr(self, "feature_names_in_"),
             "learned": self._learned_state(),
@@ -79,6 +83,8 @@ class Ranker(BaseEstimator, ABC):
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
         made._take_learned(state["learned"])
+        made.normalize_ = made.normalize
+        made._fitted_params = made._plain_params()
         return made
 
     @abstractmethod
@@ -111,7 +117,10 @@ class Ranker(BaseEstimator, ABC):
             qid = X.qid if qid is None else qid
             X = X.X
         if y is None:
-            raise DataError("requires y to be passed, but the target y is None: one grade per row")
+            raise DataError(
+                "requires y to be passed, but the target y is None: give one grade per row, fit(X, y, qid=qid), "
+                "or a Dataset, which rr.from_frame makes of a data frame"
+            )
         X = self._check_matrix(X, reset=True)
         grades = check_grades(y, X.shape[0])
         if (grades == UNLABELLED).any():
@@ -131,15 +140,17 @@ class Ranker(BaseEstimator, ABC):
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
             X = _columns(X, self.feature_names_)
-        X = self._check_matrix(X, reset=False)
-        if self.normalize is None:
+            _check_finite(X)
+        else:
+            X = self._check_matrix(X, reset=False)
+        if self.normalize_ is None:
             return X
         if qid is None:
             raise DataError(
-                f"this ranker normalises features by query (normalize={self.normalize!r}): "
+                f"this ranker normalises features by query (normalize={self.normalize_!r}): "
                 "give predict the rows' queries too, predict(X, qid=qid)"
             )
-        return normalize_by_query(X, _query_numbers(qid, len(X))[0], self.normalize, self.n_jobs)
+        return normalize_by_query(X, _query_numbers(qid, len(X))[0], self.normalize_, self.n_jobs)
 
     def _check_matrix(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(
@@ -148,6 +159,7 @@ class Ranker(BaseEstimator, ABC):
             dtype=[np.float32, np.float64],
             accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
             reset=reset,
         )
         if issparse(X) and self.normalize is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_book import RuleBook
@@ -69,10 +71,9 @@ class GlobalRules(RuleRanker):
         self.n_jobs = n_jobs
 
     def _learn(self, data: Labelled) -> None:
-        check_metric(self.metric)
         scheme = votes_named(self.votes)
         rows, layout, training = self._prepare(data)
-        budget = int(self.memory_budget * 2**20)
+        budget = self.memory_budget * 2**20
         self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
 
     def _score(self, X: Array) -> Array:
@@ -81,11 +82,16 @@ class GlobalRules(RuleRanker):
     @property
     def rules_(self) -> RuleBook:
         """All rules, as a sequence that makes each Rule when it is looked at."""
+        check_is_fitted(self)
         return RuleBook(self.engine_, self._item_text)
 
-    def rules_for(self, x: Any) -> list[Rule]:
-        """Return the rules that cover one document (a row of raw features), smaller antecedents first."""
-        row_bins = self._one_document(x)
+    def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
+        """Return the rules that cover one document, smaller antecedents first.
+
+        x: the document's features; or those of all documents of its query, `row` saying which one is meant, which a
+        ranker that normalises by query needs.
+        """
+        row_bins = self._one_document(x, row)
         counts = self.engine_.cells_of(row_bins)
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
 
@@ -94,9 +100,14 @@ class GlobalRules(RuleRanker):
             return self.drop_weakest
         return 0.0 if self.votes == "mean" else 0.25
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_metric(self.metric)
+
     def _learned_state(self) -> dict[str, Any]:
         return self._discretizer_state() | {"engine": self.engine_.to_state()}
 
     def _take_learned(self, state: dict[str, Any]) -> None:
+        self._check_parameters()
         self._take_discretizer(state)
         self.engine_ = Engine.from_state(state["engine"], votes_named(self.votes))

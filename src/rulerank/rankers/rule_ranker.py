@@ -6,7 +6,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
+from rulerank.checks import check_number, is_whole
 from rulerank.dataset import Array
 from rulerank.discretize import Discretizer, discretizer_from_state, make_discretizer
 from rulerank.errors import DataError
@@ -17,6 +20,7 @@ from rulerank.rules.rule import Rule
 from rulerank.rules.strength import feature_strength, without_weakest
 from rulerank.rules.tables import Counts, Rows, hide_unseen
 from rulerank.rules.votes import Training
+from rulerank.threads import n_threads
 
 
 class Prepared(NamedTuple):
@@ -34,6 +38,7 @@ class RuleRanker(Ranker):
     min_support: float
     discretizer: Any
     drop_weakest: float | None
+    memory_budget: float
     work_limit: float | None
 
     n_bins_: Array  # table width of each feature; training bins lie below it
@@ -42,9 +47,14 @@ class RuleRanker(Ranker):
         """Put training data into bins and lay out the feature sets to count."""
         self._check_parameters()
         self.discretizer_ = make_discretizer(self.discretizer)
+        if isinstance(self.discretizer, str):
+            self.discretizer_.set_params(n_jobs=self.n_jobs)
         if self.discretizer_ is not None:
             self.discretizer_.fit(data.X, data.grades)
-        rows = Rows.of(self._bins(data.X), data.grades, data.queries)
+        return self._lay_out(Rows.of(self._bins(data.X), data.grades, data.queries))
+
+    def _lay_out(self, rows: Rows) -> Prepared:
+        """Decide which feature sets of training rows in bins are to be counted."""
         self.n_bins_ = rows.n_bins()
         strength = feature_strength(rows, self.n_bins_, self.n_jobs)
         used = without_weakest(strength, self.n_bins_, self._drop_share())
@@ -62,9 +72,22 @@ class RuleRanker(Ranker):
         """Put documents into bins uint8 (n_features, n_rows), 255 where training saw none."""
         return hide_unseen(self._bins(X), self.n_bins_)
 
-    def _one_document(self, x: Any) -> Array:
-        """Return the bins of one document, a row of raw features."""
-        return np.ascontiguousarray(self._known_bins(self._check_rows(np.asarray(x).reshape(1, -1), np.zeros(1)))[:, 0])
+    def _one_document(self, x: Any, row: int | None) -> Array:
+        """Return the bins of one document, given alone or as a row among all documents of its query."""
+        check_is_fitted(self)
+        rows = np.atleast_2d(np.asarray(x))
+        if row is None and (len(rows) > 1 or self.normalize_ is not None):
+            raise DataError(
+                "this ranker normalises features by query: give all documents of the query and say which is meant, "
+                "rules_for(X_of_the_query, row=3)"
+                if self.normalize_ is not None
+                else f"expected one document: got {len(rows)}; say which is meant, rules_for(X, row=3)"
+            )
+        number = 0 if row is None else row
+        if not is_whole(number, 0, len(rows) - 1):
+            raise DataError(f"row must be a whole number from 0 to {len(rows) - 1}: got {row!r}")
+        bins = self._known_bins(self._check_rows(rows, np.zeros(len(rows))))
+        return np.ascontiguousarray(bins[:, number])
 
     def _rules(self, row_bins: Array, blocks: tuple[FeatureSets, ...], counts: Counts, min_rows: int) -> list[Rule]:
         """Make the rules of one document from the counts of its cells, one per feature set."""
@@ -110,29 +133,38 @@ class RuleRanker(Ranker):
     def _bins(self, X: Array) -> Array:
         """Discretise: bins as (n_features, n_rows)."""
         if self.discretizer_ is None:
-            return _given_bins(X)
+            return _whole_bins(X, "with discretizer=None, X must hold bin numbers")
         if hasattr(self.discretizer_, "bins_of"):
             return self.discretizer_.bins_of(X)
-        return np.asarray(self.discretizer_.transform(X)).T
+        bins = self.discretizer_.transform(X)
+        if issparse(bins) or np.shape(bins) != X.shape:
+            raise DataError(
+                f"the discretizer must give one bin number per row and feature, shape {X.shape}: "
+                f"got {type(bins).__name__} of shape {np.shape(bins)}"
+            )
+        return _whole_bins(np.asarray(bins), "the discretizer must give bin numbers")
 
     def _drop_share(self) -> float:
         return self.drop_weakest or 0.0
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.max_size, int | np.integer) or self.max_size < 1:
+        if not is_whole(self.max_size, 1):
             raise DataError(f"max_size must be a whole number from 1: got {self.max_size!r}")
-        if not 0 <= self.min_support <= 1:
-            raise DataError(f"min_support is a share of the rows, from 0 to 1: got {self.min_support}")
-        if not 0 <= self._drop_share() < 1:
-            raise DataError(f"drop_weakest is a share of the features, from 0 to below 1: got {self.drop_weakest}")
+        check_number("min_support", self.min_support, 0, 1, "a share of the rows")
+        check_number("memory_budget", self.memory_budget, 0, math.inf, "MiB for the tables")
+        if self.work_limit is not None:
+            check_number("work_limit", self.work_limit, 0, math.inf, "steps, or None")
+        if self.drop_weakest is not None:
+            check_number("drop_weakest", self.drop_weakest, 0, 1, "a share of the features")
+        n_threads(self.n_jobs)
 
 
-def _given_bins(X: Array) -> Array:
-    whole = np.isfinite(X) & (np.floor(X) == X) & (X >= 0)
+def _whole_bins(bins: Array, expected: str) -> Array:
+    whole = np.isfinite(bins) & (np.floor(bins) == bins) & (bins >= 0)
     if not whole.all():
         row, column = (int(i[0]) for i in np.nonzero(~whole))
         raise DataError(
-            f"with discretizer=None, X must hold bin numbers (whole numbers from 0): row {row}, column {column} "
-            f"is {X[row, column]}; name a discretizer such as 'mdlp' to have values put into bins"
+            f"{expected} (whole numbers from 0): row {row}, column {column} is {bins[row, column]}; "
+            "name a discretizer such as 'mdlp' to have values put into bins"
         )
-    return np.minimum(X, MAX_BINS).astype(np.int64).T
+    return np.minimum(bins, MAX_BINS).astype(np.int64).T

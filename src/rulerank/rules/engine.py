@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from rulerank.progress import progress
 from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.saved import check_saved
-from rulerank.rules.tables import Counter, Counts, Rows, join_counts
+from rulerank.rules.tables import Counter, Counts, Rows
 from rulerank.rules.votes import Training, Votes, vote_table
 from rulerank.threads import in_blocks
 
 PASS_CELLS = 1 << 20  # cells counted between two looks at the documents when nothing is kept
+NO_SETS = FeatureSets(np.zeros((0, 1), dtype=np.int32), np.zeros(1, dtype=np.int64))
+
+AnyCounts = TypeVar("AnyCounts", bound=Counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,9 @@ class Engine:
     >>> engine.score(np.array([[0, 1], [0, 0]], dtype=np.uint8)).tolist()
     [0.4, 0.6]
     """
+
+    rows_type: ClassVar[type[Rows]] = Rows  # an engine that counts more says in what it is kept
+    counts_type: ClassVar[type[Counts]] = Counts
 
     layout: Layout
     scheme: Votes
@@ -49,16 +56,26 @@ class Engine:
         scheme: Votes,
         training: Training,
         *,
-        memory_budget: int = 1 << 30,
+        memory_budget: float = 1 << 30,
         n_jobs: int | None = None,
     ) -> Self:
         """Build the tables if they take at most memory_budget bytes, else keep the rows."""
-        if table_bytes(layout, scheme, training) > memory_budget:
+        if layout.n_cells * cls.cell_bytes(scheme, training) > memory_budget:
             return cls(layout, scheme, training, n_jobs, rows, None, None)
-        counter = Counter(rows, layout.n_bins, moments=scheme.needs_moments, n_jobs=n_jobs)
+        counter = cls.counter(rows, layout.n_bins, scheme, n_jobs)
         with progress(layout.n_sets, "counting feature sets") as bar:
-            parts = [counter.count(block, bar.advance) for block in layout.sets]
-        return cls.from_counts(layout, scheme, training, join_counts(parts, rows.n_grades), n_jobs=n_jobs)
+            parts = [counter.count(block, bar.advance) for block in layout.sets or (NO_SETS,)]
+        return cls.from_counts(layout, scheme, training, joined(parts), n_jobs=n_jobs)
+
+    @classmethod
+    def counter(cls, rows: Rows, n_bins: Array, scheme: Votes, n_jobs: int | None) -> Counter:
+        """Return what counts the rows as the scheme needs them."""
+        return Counter(rows, n_bins, expected=scheme.needs_expected, n_jobs=n_jobs)
+
+    @classmethod
+    def cell_bytes(cls, scheme: Votes, training: Training) -> int:
+        """Return how much memory the counts and votes of one cell take."""
+        return 4 * training.n_grades + 8 * scheme.needs_expected + 8 * scheme.width(training)
 
     @classmethod
     def from_counts(
@@ -68,13 +85,13 @@ class Engine:
         tables = [np.empty((0, scheme.width(training)))]
         for block in layout.sets:
             own = slice(int(block.offsets[0]), int(block.offsets[-1]))
-            part = Counts(counts.grades[own], counts.moments[own])
-            tables.append(vote_table(scheme, part, block.part(0, len(block.features)), training, n_jobs))
+            part = block.part(0, len(block.features))
+            tables.append(vote_table(scheme, picked(counts, own), part, training, n_jobs))
         return cls(layout, scheme, training, n_jobs, None, counts, np.concatenate(tables))
 
     def to_state(self) -> dict[str, Any]:
         """Return the counts (or the rows, where counts are not kept) as plain values and arrays."""
-        used = self.layout.sets[0].features[:, 0] if self.layout.sets else np.zeros(0, dtype=np.int16)
+        used = self.layout.sets[0].features[:, 0] if self.layout.sets else np.zeros(0, dtype=np.int32)
         state: dict[str, Any] = {
             "n_bins": self.layout.n_bins,
             "used": used,
@@ -91,8 +108,8 @@ class Engine:
         layout = Layout.over(state["n_bins"], max(1, state["max_size"]), state["used"])
         training = Training(**state["training"])
         if "rows" in state:
-            return cls(layout, scheme, training, n_jobs, Rows(**state["rows"]), None, None)
-        return cls.from_counts(layout, scheme, training, Counts(**state["counts"]), n_jobs=n_jobs)
+            return cls(layout, scheme, training, n_jobs, cls.rows_type(**state["rows"]), None, None)
+        return cls.from_counts(layout, scheme, training, cls.counts_type(**state["counts"]), n_jobs=n_jobs)
 
     def sums(self, bins: Array) -> Array:
         """Add up the votes for documents given as bins uint8 (n_features, n_documents)."""
@@ -102,7 +119,7 @@ class Engine:
                 self._look_up(bins, block, self.votes, sums)
             return sums
         assert self.rows is not None
-        counter = Counter(self.rows, self.layout.n_bins, moments=self.scheme.needs_moments, n_jobs=self.n_jobs)
+        counter = self.counter(self.rows, self.layout.n_bins, self.scheme, self.n_jobs)
         with progress(self.layout.n_sets, "counting feature sets") as bar:
             for part in self.layout.parts(PASS_CELLS):
                 votes = vote_table(self.scheme, counter.count(part), part, self.training, self.n_jobs)
@@ -117,27 +134,21 @@ class Engine:
     def cells_of(self, row_bins: Array) -> Counts:
         """Return the counts of one document's cell in each feature set, in order; zeros where it has none."""
         parts = []
-        for block in self.layout.sets:
+        for block in self.layout.sets or (NO_SETS,):
             if self.counts is None:
                 assert self.rows is not None
-                parts.append(Counter(self.rows, self.layout.n_bins, n_jobs=self.n_jobs).count_like(block, row_bins))
+                counter = self.counter(self.rows, self.layout.n_bins, self.scheme, self.n_jobs)
+                parts.append(counter.count_like(block, row_bins))
                 continue
             cells = np.empty(len(block.features), dtype=np.int64)
             kernels.find_cells(row_bins, block.features, self.layout.n_bins, block.offsets, cells)
-            known = (cells >= 0)[:, None]
-            moments = self.counts.moments
-            parts.append(
-                Counts(
-                    np.where(known, self.counts.grades[cells], 0),
-                    np.where(known, moments[cells], 0) if len(moments) else np.zeros((len(cells), 2), dtype=np.int64),
-                )
-            )
-        return join_counts(parts, self.training.n_grades)
+            parts.append(picked(self.counts, cells))
+        return joined(parts)
 
     def all_counts(self) -> Counts:
         """Return the counts of every cell, or say why they are not kept."""
         if self.counts is None:
-            need = table_bytes(self.layout, self.scheme, self.training)
+            need = self.layout.n_cells * self.cell_bytes(self.scheme, self.training)
             raise TooLargeError(
                 f"the tables of all {self.layout.n_sets:,} feature sets take {need / 2**20:,.0f} MiB, more than the "
                 "memory budget, so they are not kept; raise memory_budget, lower max_size, or ask for the rules of one "
@@ -152,6 +163,22 @@ class Engine:
         in_blocks(work, bins.shape[1], self.n_jobs, min_block=kernels.BLOCK)
 
 
-def table_bytes(layout: Layout, scheme: Votes, training: Training) -> int:
-    """Return how much memory the counts and votes of a layout take."""
-    return layout.n_cells * (4 * training.n_grades + 16 * scheme.needs_moments + 8 * scheme.width(training))
+def picked(counts: AnyCounts, cells: slice | Array) -> AnyCounts:
+    """Return the counts of some cells, zeros for the cell -1; what is not counted stays empty.
+
+    >>> picked(Counts(np.array([[1, 2], [3, 4]]), np.zeros(0)), np.array([1, -1])).grades.tolist()
+    [[3, 4], [0, 0]]
+    """
+    arrays = [array[cells] if len(array) else array for array in vars(counts).values()]
+    if not isinstance(cells, slice):
+        for array in arrays:
+            if len(array):
+                array[cells < 0] = 0
+    return type(counts)(*arrays)
+
+
+def joined(parts: Sequence[AnyCounts]) -> AnyCounts:
+    """Put the counts of parts of a layout one after the other."""
+    return type(parts[0])(
+        *(np.concatenate(arrays) for arrays in zip(*(vars(part).values() for part in parts), strict=True))
+    )

@@ -15,8 +15,8 @@ from rulerank.errors import DataError, TooLargeError
 MAX_BINS = 255  # bins 0..254; 255 marks a bin that no training row has
 UNSEEN = 255
 STEPS_PER_HOUR = 5e8 * 3600  # measured on two cores, counting and looking up together
-MAX_SETS = 2**27  # laid out at once: some 2 GiB
-MAX_CELLS = 2**30  # of one feature set: cell numbers inside a set are int32
+MAX_SETS = 2**27  # laid out at once: some 3 GiB
+MAX_CELLS = 2**24  # of one feature set: its table is never split, and takes some 40 bytes a cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class FeatureSets:
     ([[0, 1], [0, 2], [1, 2]], [7, 13, 17, 23])
     """
 
-    features: Array  # int16 (n_sets, size)
+    features: Array  # int32 (n_sets, size)
     offsets: Array  # int64 (n_sets + 1,) first cell of each set among all cells of the layout
 
     def part(self, first: int, last: int) -> FeatureSets:
@@ -57,7 +57,7 @@ class Layout:
         for size in range(1, min(max_size, features.size) + 1):
             check_set_cells(widths[features], size)
             flat = chain.from_iterable(combinations(features.tolist(), size))
-            members = np.fromiter(flat, dtype=np.int16).reshape(-1, size)
+            members = np.fromiter(flat, dtype=np.int32).reshape(-1, size)
             offsets = np.concatenate([[0], np.cumsum(widths[members].astype(np.int64).prod(axis=1))]) + n_cells
             n_cells = int(offsets[-1])
             sets.append(FeatureSets(members, offsets))
@@ -98,6 +98,7 @@ def size_of_work(n_bins: Array, max_size: int) -> tuple[int, int]:
     >>> size_of_work(np.full(45, 4), 2)
     (1035, 16020)
     """
+    max_size = min(max_size, n_bins.size)
     n_cells = [1] + [0] * max_size  # of all sets of each size: the elementary symmetric sums of the widths
     for width in n_bins.tolist():
         for size in range(max_size, 0, -1):
@@ -107,6 +108,7 @@ def size_of_work(n_bins: Array, max_size: int) -> tuple[int, int]:
 
 def check_work(n_bins: Array, max_size: int, n_rows: int, limit: float | None) -> None:
     """Refuse work that would take hours or not fit, saying how much it is and what to lower."""
+    max_size = min(max_size, max(1, n_bins.size))
 
     def steps(size: int) -> int:
         n_sets, n_cells = size_of_work(n_bins, size)

@@ -9,17 +9,16 @@ import numpy as np
 
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import ModelFileError
-from rulerank.rules.layout import MAX_BINS, size_of_work
+from rulerank.rules.layout import MAX_BINS, MAX_SETS, size_of_work
 from rulerank.rules.votes import Votes
 
 MAX_SIZE = 30  # a set of more features has more than `layout.MAX_CELLS` cells
-MAX_SETS = 2**28  # laid out in memory at once; no file grows with them when rows are kept
 
 
 def check_saved(state: dict[str, Any], scheme: Votes) -> None:
     """Refuse a state that `Engine.to_state` cannot have made with such votes."""
     n_bins = _array(state["n_bins"], "n_bins", "i4", (None,), 0, MAX_BINS)
-    used = _array(state["used"], "used", "i2", (None,), 0, n_bins.size - 1)
+    used = _array(state["used"], "used", "i4", (None,), 0, n_bins.size - 1)
     _must((np.diff(used) > 0).all() and (n_bins[used] > 1).all(), "its features are not in order, or have one bin")
     max_size = _whole(state["max_size"], "max_size", 0, min(used.size, MAX_SIZE))
     _must(max_size > 0 or used.size == 0, "it uses features in sets of none")
@@ -40,9 +39,9 @@ def check_saved(state: dict[str, Any], scheme: Votes) -> None:
 
 def _check_counts(counts: dict[str, Array], n_cells: int, n_grades: int, scheme: Votes) -> None:
     _array(counts["grades"], "counts", "i4", (n_cells, n_grades))
-    # votes that need no moments are saved without
-    n_moments = n_cells if scheme.needs_moments or len(counts["moments"]) else 0
-    _array(counts["moments"], "moments", "i8", (n_moments, 2))
+    # votes that need no expectations are saved without
+    n_expected = n_cells if scheme.needs_expected or len(counts["expected"]) else 0
+    _array(counts["expected"], "expected", "i8", (n_expected,))
 
 
 def _check_rows(rows: dict[str, Any], n_bins: Array, used: Array, n_grades: int) -> None:

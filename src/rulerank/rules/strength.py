@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rulerank.dataset import Array
+from rulerank.rules.kernels import sum_by_bin
 from rulerank.rules.layout import Layout
 from rulerank.rules.tables import UNIT, Rows, count_all
+from rulerank.threads import in_blocks
 
 
 def feature_strength(rows: Rows, n_bins: Array, n_jobs: int | None = None) -> Array:
@@ -24,12 +26,18 @@ def feature_strength(rows: Rows, n_bins: Array, n_jobs: int | None = None) -> Ar
     if not layout.sets:
         return strength
     counts = count_all(rows, layout, n_jobs)
+    features, offsets = layout.sets[0].features[:, 0], layout.sets[0].offsets
+    spread = np.zeros(layout.n_cells, dtype=np.int64)
+
+    def work(first: int, last: int) -> None:
+        sum_by_bin(rows.bins, rows.spread, features, offsets, first, last, spread)
+
+    in_blocks(work, features.size, n_jobs, min_block=8)
     n = counts.grades.sum(axis=1)
-    surprise = counts.grades @ np.arange(rows.n_grades) - counts.moments[:, 0] * UNIT
-    surprise[np.abs(surprise) <= n * UNIT] = 0.0  # no more than the rounding of the moments
-    squares = surprise**2 / (counts.moments[:, 1] * UNIT + 1e-9)
-    starts = layout.sets[0].offsets[:-1]
-    strength[layout.sets[0].features[:, 0]] = np.add.reduceat(n * squares, starts) / rows.n_rows
+    surprise = counts.grades @ np.arange(rows.n_grades) - counts.expected * UNIT
+    surprise[np.abs(surprise) <= n * UNIT] = 0.0  # no more than the rounding of the expected grades
+    squares = surprise**2 / (spread * UNIT + 1e-9)
+    strength[features] = np.add.reduceat(n * squares, offsets[:-1]) / rows.n_rows
     return strength
 
 
@@ -41,4 +49,5 @@ def without_weakest(strength: Array, n_bins: Array, share: float) -> Array:
     """
     features = np.flatnonzero(n_bins > 1)
     weakest_first = np.argsort(strength[features], kind="stable")
-    return np.sort(features[weakest_first[int(share * features.size) :]])
+    n_dropped = min(int(share * features.size), max(0, features.size - 1))  # one feature always stays
+    return np.sort(features[weakest_first[n_dropped:]])

@@ -1,13 +1,14 @@
 """What is counted, and the one place where its arguments are checked.
 
 Counts are sums of integers: those of two shards that hold whole queries add up to those of both, and a withdrawn
-query is a subtraction, to the last bit. The two float moments are kept in fixed point for the same reason.
+query is a subtraction, to the last bit. Expected grades are kept in fixed point for the same reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from rulerank.rules import kernels
 from rulerank.rules.layout import MAX_BINS, UNSEEN, FeatureSets, Layout
 from rulerank.threads import in_blocks
 
-UNIT = 2.0**-28  # of the moments; variances of grades to 31 over 100 million rows stay inside int64
+UNIT = 2.0**-28  # of expected grades and variances, whose sums over 100 million rows stay inside int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,25 +76,28 @@ class Counts:
     """Training rows per cell and grade, with what the cells' queries lead one to expect."""
 
     grades: Array  # int32 (n_cells, n_grades)
-    moments: Array  # int64 (n_cells, 2) sums of expected and spread, in UNITs
+    expected: Array  # int64 (n_cells,) sum of the rows' expected grades, in UNITs; empty when not asked for
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(self.grades + other.grades, self.moments + other.moments)
+        return Counts(self.grades + other.grades, self.expected + other.expected)
 
     def __sub__(self, other: Counts) -> Counts:
-        return Counts(self.grades - other.grades, self.moments - other.moments)
+        return Counts(self.grades - other.grades, self.expected - other.expected)
 
 
 class Counter:
     """Counts training rows into the cells of feature sets, with all cores."""
 
-    def __init__(self, rows: Rows, n_bins: Array, *, moments: bool = True, n_jobs: int | None = None) -> None:
+    def __init__(self, rows: Rows, n_bins: Array, *, expected: bool = True, n_jobs: int | None = None) -> None:
         self.rows = rows
         self.n_bins = n_bins
-        self.moments = moments
+        self.expected = expected
         self.n_jobs = n_jobs
-        # one addition per row instead of a multiplication and an addition
-        self._coded = rows.bins.astype(np.uint16) * np.uint16(rows.n_grades) + rows.grades
+
+    @cached_property
+    def _coded(self) -> Array:
+        """One addition per row instead of a multiplication and an addition."""
+        return self.rows.bins.astype(np.uint16) * np.uint16(self.rows.n_grades) + self.rows.grades
 
     def count(self, sets: FeatureSets, done: Callable[[int], None] | None = None) -> Counts:
         """Count all sets; `done` is told after each stretch how many sets are ready."""
@@ -101,44 +105,44 @@ class Counter:
         n_cells = int(sets.offsets[-1] - sets.offsets[0])
         offsets = sets.offsets - sets.offsets[0]
         counts = np.zeros((n_cells, rows.n_grades), dtype=np.int32)
-        moments = np.zeros((n_cells if self.moments else 0, 2), dtype=np.int64)
+        sums = np.zeros(n_cells if self.expected else 0, dtype=np.int64)
+        # bits of one row's expectation, and of how many rows are added up at once: with their count less than 63
+        row_bits = int(rows.expected.max()).bit_length()
+        chunk_bits = (62 - row_bits) // 2
+        packed = rows.expected + (1 << row_bits + chunk_bits) if self.expected else rows.expected[:0]
+        coded = self._coded
         stretch = n_sets if done is None else max(64, 10**8 // rows.n_rows)
         for start in range(0, n_sets, stretch):
             stop = min(start + stretch, n_sets)
 
             def work(first: int, last: int, start: int = start) -> None:
-                bounds = (sets.features, self.n_bins, offsets, start + first, start + last)
-                kernels.count_grades(rows.bins, self._coded, *bounds, counts)
-                if self.moments:
-                    kernels.sum_moments(rows.bins, rows.expected, rows.spread, *bounds, moments)
+                first, last = start + first, start + last
+                if self.expected:
+                    kernels.count_and_expect(
+                        rows.bins, coded, packed, row_bits + chunk_bits, 1 << chunk_bits,
+                        sets.features, self.n_bins, offsets, first, last, counts, sums,
+                    )  # fmt: skip
+                else:
+                    kernels.count_grades(rows.bins, coded, sets.features, self.n_bins, offsets, first, last, counts)
 
             in_blocks(work, stop - start, self.n_jobs, min_block=4)
             if done is not None:
                 done(stop - start)
-        return Counts(counts, moments)
+        return Counts(counts, sums)
 
     def count_like(self, sets: FeatureSets, row_bins: Array) -> Counts:
         """Count, for each set, the training rows that fall into the same cell as one document."""
         rows, n_sets = self.rows, len(sets.features)
         counts = np.zeros((n_sets, rows.n_grades), dtype=np.int32)
-        moments = np.zeros((n_sets, 2), dtype=np.int64)
+        sums = np.zeros(n_sets, dtype=np.int64)
 
         def work(first: int, last: int) -> None:
             kernels.count_like(
-                rows.bins,
-                rows.grades,
-                rows.expected,
-                rows.spread,
-                sets.features,
-                row_bins,
-                first,
-                last,
-                counts,
-                moments,
+                rows.bins, rows.grades, rows.expected, sets.features, row_bins, first, last, counts, sums
             )
 
         in_blocks(work, n_sets, self.n_jobs, min_block=4)
-        return Counts(counts, moments)
+        return Counts(counts, sums)
 
 
 def count_all(rows: Rows, layout: Layout, n_jobs: int | None = None) -> Counts:
@@ -155,8 +159,8 @@ def count_all(rows: Rows, layout: Layout, n_jobs: int | None = None) -> Counts:
 def join_counts(parts: list[Counts], n_grades: int) -> Counts:
     """Put the counts of parts of a layout one after the other."""
     if not parts:
-        return Counts(np.zeros((0, n_grades), dtype=np.int32), np.zeros((0, 2), dtype=np.int64))
-    return Counts(np.concatenate([p.grades for p in parts]), np.concatenate([p.moments for p in parts]))
+        return Counts(np.zeros((0, n_grades), dtype=np.int32), np.zeros(0, dtype=np.int64))
+    return Counts(np.concatenate([p.grades for p in parts]), np.concatenate([p.expected for p in parts]))
 
 
 def hide_unseen(bins: Array, n_bins: Array) -> Array:

@@ -32,7 +32,7 @@ class Training:
 class Votes(Protocol):
     """A scheme: the votes of each cell of some feature sets, and the score from a document's sum of votes."""
 
-    needs_moments: bool
+    needs_expected: bool
 
     def width(self, training: Training) -> int: ...
 
@@ -46,7 +46,7 @@ class Votes(Protocol):
 class MeanVotes:
     """The papers' literal vote: mean confidence per grade, normalised, expected grade."""
 
-    needs_moments = False
+    needs_expected = False
 
     def width(self, training: Training) -> int:
         return 2 * training.n_grades
@@ -71,7 +71,7 @@ class LiftVotes:
     Added to the mean grade, the lift reads as the grade to be expected in a query like any other.
     """
 
-    needs_moments = True
+    needs_expected = True
 
     def __init__(self, shrink: float, by_strength: bool) -> None:
         self.shrink = shrink
@@ -84,7 +84,7 @@ class LiftVotes:
         weights = training.strength[sets.features].mean(axis=1) if self.by_strength else np.ones(len(sets.features))
         kernels.lift_votes(
             counts.grades,
-            counts.moments,
+            counts.expected,
             UNIT,
             self.shrink,
             training.min_rows,
