@@ -75,7 +75,7 @@ def test_threads_and_parts_do_not_change_a_bit(votes, monkeypatch):
     expected = one.score(bins)
     assert np.array_equal(expected, learn(rows, grades, queries, 3, votes, n_jobs=2).score(bins))
     assert np.array_equal(expected, [one.score(bins[:, i : i + 1])[0] for i in range(bins.shape[1])])
-    monkeypatch.setattr("rulerank.rules.engine.PASS_CELLS", 50)
+    monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
     assert np.array_equal(expected, learn(rows, grades, queries, 3, votes, n_jobs=2, memory_budget=0).score(bins))
 
 

@@ -112,7 +112,7 @@ def test_threads_and_parts_do_not_change_a_bit(scheme, monkeypatch):
     expected = one.score(bins)
     assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2).score(bins))
     assert np.array_equal(expected[:50], [one.score(bins[:, i : i + 1])[0] for i in range(50)])
-    monkeypatch.setattr("rulerank.rules.engine.PASS_CELLS", 50)
+    monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
     monkeypatch.setattr("rulerank.rules.stability.SETS_AT_ONCE", 2)
     parts = learn(rows, grades, queries, 3, scheme, n_jobs=2, memory_budget=0)
     assert np.array_equal(expected, parts.score(bins))

@@ -18,7 +18,7 @@ from rulerank.rules.tables import Counter, Counts, Rows
 from rulerank.rules.votes import Training, Votes, vote_table
 from rulerank.threads import in_blocks
 
-PASS_CELLS = 1 << 20  # cells counted between two looks at the documents when nothing is kept
+PASS_BYTES = 1 << 21  # of votes between two looks at the documents when nothing is kept: they should stay in the cache
 NO_SETS = FeatureSets(np.zeros((0, 1), dtype=np.int32), np.zeros(1, dtype=np.int64))
 
 AnyCounts = TypeVar("AnyCounts", bound=Counts)
@@ -121,7 +121,7 @@ class Engine:
         assert self.rows is not None
         counter = self.counter(self.rows, self.layout.n_bins, self.scheme, self.n_jobs)
         with progress(self.layout.n_sets, "counting feature sets") as bar:
-            for part in self.layout.parts(PASS_CELLS):
+            for part in self.layout.parts(PASS_BYTES // (8 * sums.shape[1])):
                 votes = vote_table(self.scheme, counter.count(part), part, self.training, self.n_jobs)
                 self._look_up(bins, part, votes, sums)
                 bar.advance(len(part.features))
