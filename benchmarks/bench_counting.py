@@ -49,7 +49,7 @@ def main() -> None:
 
     for max_size in (2, 3):
         layout = Layout.over(rows.n_bins(), max_size)
-        training = Training(3, float(rows.grades.mean()), 1, np.ones(N_FEATURES))
+        training = Training.of(rows, 1, np.ones(N_FEATURES))
         start = time.perf_counter()
         engine = Engine.learn(rows, layout, VOTES["mean"], training)
         engine.score(documents)

@@ -16,6 +16,7 @@ from rulerank.evaluation import evaluate
 RANKERS = {
     "GlobalRules": rr.GlobalRules,
     "StableRules": rr.StableRules,
+    "QueryRules": rr.QueryRules,
     # the obvious world is separable, and one of its values is missing
     "QueryIntercepts": partial(rr.QueryIntercepts, l2=1.0, missing="mean"),
 }
@@ -132,6 +133,12 @@ def check_a_ranker_fitted_to_a_frame_ranks_a_data_set_without_a_word(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.array_equal(ranker.predict(data), make().fit(X, y, qid=qid).predict(X))
+
+
+def check_rows_without_queries_are_one_query_and_that_is_said(make):
+    with pytest.warns(UserWarning, match=r"no qid, so all rows count as one query; give the query of each row"):
+        ranker = make().fit(X, y)
+    assert np.array_equal(ranker.predict(X), make().fit(X, y, qid=np.zeros(len(X))).predict(X))
 
 
 def check_mistakes_are_named(make):

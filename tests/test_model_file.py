@@ -156,7 +156,8 @@ def test_a_foreign_file_is_called_what_it_is(tmp_path, write, kind):
     write(path)
     with pytest.raises(ModelFileError) as caught:
         load(path)
-    assert str(caught.value) == f"{path}: is not a rulerank model: {kind}; name a file that `save` wrote"
+    wanted = "name a file that `rulerank train` or `save` wrote"
+    assert str(caught.value) == f"{path}: is not a rulerank model: {kind}; {wanted}"
 
 
 def test_a_pickle_is_not_opened(tmp_path):
@@ -283,6 +284,9 @@ BAD_STATES = [
     (TABLES, ENGINE + "training.mean_grade", float("nan"), "mean_grade is nan"),
     (TABLES, ENGINE + "training.strength", lambda a: a[:-1], "strength must have the shape (12,): got (11,)"),
     (TABLES, ENGINE + "training.strength", lambda a: a * np.nan, "strength must be from 0"),
+    (TABLES, ENGINE + "training.n_by_grade", lambda a: a[:-1], "n_by_grade must have the shape (3,): got (2,)"),
+    (TABLES, ENGINE + "training.n_by_grade", lambda a: a * 0, "it counts more rows of a grade than there are"),
+    (ROWS, ENGINE + "training.n_by_grade", lambda a: a - 1, "it counts more rows of a grade than there are"),
     (TABLES, ENGINE + "training.more", 1, "unexpected keyword argument 'more'"),
     (TABLES, ENGINE + "rows", {}, "it must hold either counts or rows"),
     (TABLES, ENGINE + "counts.grades", lambda a: a[:-1], "counts must have the shape"),

@@ -79,6 +79,10 @@ def test_a_scorer_with_a_wrong_measure_is_refused_at_once():
         scorer("MAPP")
     with pytest.raises(DataError, match=r"^unknown convention 'letor5'"):
         scorer("MAP", convention="letor5")
+    with pytest.raises(DataError, match=r"^ties='docid' needs the document ids"):
+        scorer("MAP", ties="docid")
+    with pytest.raises(DataError, match=r"^a scorer has one measure, such as 'MAP' or 'NDCG@10': got \['MAP', 'P@1'\]"):
+        scorer(["MAP", "P@1"])
     assert scorer("P@1", ties="file") == clone(scorer("P@1", ties="file"), safe=False)
 
 

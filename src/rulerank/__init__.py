@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from rulerank.aggregate.fusion import fuse as fuse
+    from rulerank.aggregate.linear_fusion import LinearFusion as LinearFusion
+    from rulerank.aggregate.runs import fuse_runs as fuse_runs
     from rulerank.dataset import Dataset as Dataset
     from rulerank.dataset import Fold as Fold
     from rulerank.discretize import MDLP as MDLP
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from rulerank.model_file import load as load
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
     from rulerank.rankers.query_intercepts import QueryIntercepts as QueryIntercepts
+    from rulerank.rankers.query_rules import QueryRules as QueryRules
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.scoring import scorer as scorer
     from rulerank.splitting import QueryKFold as QueryKFold
@@ -61,7 +65,11 @@ _NAMES = {
     "discretize": ("MDLP", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),
     "rankers.stable_rules": ("StableRules",),
+    "rankers.query_rules": ("QueryRules",),
     "rankers.query_intercepts": ("QueryIntercepts",),
+    "aggregate.fusion": ("fuse",),
+    "aggregate.linear_fusion": ("LinearFusion",),
+    "aggregate.runs": ("fuse_runs",),
     "model_file": ("load",),
     "splitting": ("QueryKFold",),
     "scoring": ("scorer",),

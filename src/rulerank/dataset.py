@@ -75,8 +75,8 @@ class Dataset:
             f"{'not labelled' if g == UNLABELLED else g}: {c}" for g, c in zip(found, counts, strict=True)
         )
         return (
-            f"Dataset({_count(len(self), 'row')}, {_count(n_queries, 'query', 'queries')}, "
-            f"{_count(self.X.shape[1], 'feature')}, grades {grades or 'none'})"
+            f"Dataset({counted(len(self), 'row')}, {counted(n_queries, 'query', 'queries')}, "
+            f"{counted(self.X.shape[1], 'feature')}, grades {grades or 'none'})"
         )
 
     def __getitem__(self, rows: Any) -> Dataset:
@@ -205,5 +205,20 @@ def _as_column(values: ArrayLike) -> Array:
     return np.asarray(values)
 
 
-def _count(n: int, one: str, many: str | None = None) -> str:
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Return a number and its noun.
+
+    >>> counted(1, "row"), counted(4037, "query", "queries")
+    ('1 row', '4,037 queries')
+    """
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 30) -> str:
+    """Return names in a row, of many only the first and the last.
+
+    >>> listed(["a", "b", "c"]), listed([f"f{i}" for i in range(1, 47)])
+    ('a, b, c', 'f1, f2, f3, ... f46')
+    """
+    shown = [*names[:3], f"... {names[-1]}"] if len(names) > most else names
+    return ", ".join(shown)

@@ -36,6 +36,7 @@ METHODS = {
     for method in (
         Method("RE-GR", "global", "rankers.global_rules", "GlobalRules"),
         Method("RE-SR", "stable", "rankers.stable_rules", "StableRules"),
+        Method("RE-QR", "query", "rankers.query_rules", "QueryRules"),
         Method("QI", "intercepts", "rankers.query_intercepts", "QueryIntercepts"),
     )
 }  # fmt: skip

@@ -39,7 +39,9 @@ N_CHECKSUM = 32
 DTYPES = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
 ARRAY = "$array"
 # what content that `save` never wrote can lead to, in a file that is whole
-NONSENSE = (RulerankError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+NONSENSE = (
+    RulerankError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
 AGAIN = "save the model again, or copy the file anew"
 
 
@@ -128,7 +130,9 @@ def _check_container(path: Path) -> tuple[dict[str, Any], bytes, int]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ModelFileError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not content.startswith(MAGIC):
-        raise ModelFileError(f"is not a rulerank model: {_kind(content)}; name a file that `save` wrote")
+        raise ModelFileError(
+            f"is not a rulerank model: {_kind(content)}; name a file that `rulerank train` or `save` wrote"
+        )
     size = HEADER.unpack_from(content)[3] if len(content) >= HEADER.size else HEADER.size + N_CHECKSUM
     if len(content) < size:
         raise ModelFileError(f"is cut off: {len(content):,} of its {size:,} bytes are there; copy the file anew")

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from rulerank.errors import DataError
-from rulerank.evaluation import evaluate
+from rulerank.evaluation import Measure, evaluate
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Scorer:
         return request
 
 
-def scorer(measure: str = "MAP", convention: str = "standard", ties: str | None = None) -> Scorer:
+def scorer(measure: str | Measure = "MAP", convention: str = "standard", ties: str | None = None) -> Scorer:
     """Return a scorer for `GridSearchCV` and `cross_validate`: `scorer("NDCG@10")`.
 
     >>> import sklearn
@@ -55,5 +55,7 @@ def scorer(measure: str = "MAP", convention: str = "standard", ties: str | None 
     >>> 0.4 < float(search.best_score_) < 1
     True
     """
-    evaluate([1], [0.0], [0], measure, convention=convention, ties=ties, docid=["a"])  # complain here, not in each fold
-    return Scorer(measure, convention, ties)
+    if not isinstance(measure, str | Measure):
+        raise DataError(f"a scorer has one measure, such as 'MAP' or 'NDCG@10': got {measure!r}")
+    evaluate([1], [0.0], [0], measure, convention=convention, ties=ties)  # complain here, not in each fold
+    return Scorer(str(measure), convention, ties)

@@ -149,7 +149,8 @@ def fit_each(rankers: Sequence[Ranker], X: Array, y: Array, qid: Array) -> Itera
             if len(places) > 1 and isinstance(ranker, GlobalRules):
                 if counted is None:  # evidence needs all that is ever counted
                     share = ranker._drop_share()
-                    counted = clone(ranker).set_params(votes="evidence", drop_weakest=share).fit(X, y, qid=qid)
+                    everything = {"votes": "evidence", "metric": "confidence", "drop_weakest": share}
+                    counted = clone(ranker).set_params(**everything).fit(X, y, qid=qid)
                 if counted.engine_.counts is not None:
                     yield place, _vote_again(counted, counted.engine_.counts, ranker, len(y))
                     continue
@@ -161,7 +162,7 @@ def _what_is_counted(ranker: Ranker) -> str | None:
     if type(ranker) is not GlobalRules or not isinstance(ranker.discretizer, str | Discretizer | None):
         return None  # the text of somebody else's discretiser need not say how it differs from another
     params = ranker.get_params(deep=False) | {"drop_weakest": ranker._drop_share()}
-    return repr([value for name, value in params.items() if name not in ("votes", "min_support")])
+    return repr([value for name, value in params.items() if name not in ("votes", "metric", "min_support")])
 
 
 def _vote_again(counted: GlobalRules, counts: Counts, ranker: GlobalRules, n_rows: int) -> GlobalRules:
@@ -170,7 +171,7 @@ def _vote_again(counted: GlobalRules, counts: Counts, ranker: GlobalRules, n_row
     fitted = copy(counted).set_params(**ranker.get_params(deep=False))
     learned = counted.engine_
     training = replace(learned.training, min_rows=max(1, math.ceil(round(ranker.min_support * n_rows, 9))))
-    scheme = votes_named(ranker.votes)
+    scheme = votes_named(ranker.votes, ranker.metric)
     fitted.engine_ = Engine.from_counts(learned.layout, scheme, training, counts, n_jobs=ranker.n_jobs)
     return fitted
 

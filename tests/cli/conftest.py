@@ -11,6 +11,8 @@ from rulerank.io.convert import convert, write_any
 from rulerank.io.letor import read_letor
 from rulerank.io.trec import run_from_scores, write_run
 from rulerank.rankers.global_rules import GlobalRules
+from rulerank.rankers.query_intercepts import QueryIntercepts
+from rulerank.rankers.query_rules import QueryRules
 from rulerank.worlds import make_world
 
 
@@ -41,11 +43,15 @@ def folder(tmp_path, monkeypatch):
     for name in ("train", "test"):
         write_any(data, f"{name}.txt")
         write_any(data, f"{name}.csv")
+    write_any(make_world(n_queries=6, docs_per_query=8, seed=2), "vali.txt")
     table = (tmp_path / "train.csv").read_text()
     (tmp_path / "train.csv").write_text(table.replace("qid,", "query,", 1))
     convert("test.txt", "qrels.txt", target_format="qrels")
     np.savetxt("scores.txt", data.X[:, 0])
     write_run(run_from_scores(data, data.X[:, 0], "one"), "one.run")
     write_run(run_from_scores(data, data.X[:, 2], "two"), "two.run")
-    GlobalRules().fit(read_letor("train.txt")).save("model.rulerank")
+    train = read_letor("train.txt")
+    GlobalRules().fit(train).save("model.rulerank")
+    QueryRules().fit(train).save("query.rulerank")
+    QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
     return tmp_path

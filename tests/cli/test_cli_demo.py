@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from rulerank.cli.demo import OURS, best_feature, methods
+from rulerank.cli.demo import OURS, best_feature, methods, reasons
 from rulerank.dataset import Dataset
+from rulerank.rules.rule import Item, Rule
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,10 @@ def test_the_demo_ends_with_the_table_and_its_point(run, small_world):
     assert done.out.startswith("A synthetic web search: Dataset(")
     for label in ("by bm25_body", "by pagerank", "best single feature", *methods()):
         assert f"\n{label} " in done.out
-    assert f"\nLearning pays: {OURS} is +" in done.out
+    assert "\nRE-GR: relevance estimation with global rules, " in done.out
+    assert f"\nLearning pays: {OURS} gains 0." in done.out
+    assert " in NDCG@10 over the best single feature, better on " in done.out
+    assert "All rules that cover it vote. Those that point most to grade 2, with their training rows:" in done.out
     assert done.out.splitlines()[-1].endswith("times the usual share of grade 2")
     assert "chosen on the training queries" in done.out
 
@@ -73,4 +77,25 @@ def test_what_does_not_gain_is_not_called_a_gain(run, monkeypatch):
             return X[:, 0] * 0
 
     monkeypatch.setitem(best_feature.__globals__, "methods", lambda: {OURS: Clueless})
-    assert f"No sure gain: {OURS} is -" in run("demo", "--queries", "10").out
+    out = run("demo", "--queries", "10").out
+    assert f"No sure gain: {OURS} loses 0." in out
+    assert " in NDCG@10 to the best single feature, " in out
+
+
+@pytest.mark.parametrize("n_rules", [0, 1])
+def test_as_many_rules_are_shown_as_there_are(monkeypatch, n_rules):
+    rule = Rule((Item(0, 1, "a >= 1"),), grade=1, hits=30, covered=60)
+    few = Rule((Item(0, 1, "a >= 1"),), grade=1, hits=3, covered=3)
+    other = Rule((Item(0, 1, "a >= 1"),), grade=0, hits=50, covered=60)
+    monkeypatch.setattr(
+        "rulerank.rankers.global_rules.GlobalRules.rules_for", lambda *_: [few, other, *[rule] * n_rules]
+    )
+    data = Dataset([[0.0], [1.0]] * 20, [0, 1] * 20, ["q"] * 40)
+    first, *lines = reasons(data, data).splitlines()
+    assert first.startswith("Why is document 2 first for q? All rules that cover it vote. ")
+    if n_rules:
+        assert first.endswith("Those that point most to grade 1, with their training rows:")
+        assert lines == [f"  {rule}, 1.0 times the usual share of grade 1"]
+    else:
+        assert first.endswith("None of those that cover 30 training rows or more points to grade 1.")
+        assert not lines

@@ -44,18 +44,29 @@ def test_data_on_stdout_sends_the_report_to_stderr(run, folder):
 def test_reports_can_be_json(run, folder):
     assert json.loads(run("world", "w.csv", "--queries", "3", "--json").out)["files"] == ["w.csv"]
     payload = json.loads(run("convert", "test.txt", "out.qrels", "--json").out)
-    assert payload == {"rows": 96, "left_out": 0, "note": "features"}
+    assert payload == {"rows": 96, "from": "letor", "to": "qrels", "left_out": 0, "note": "features"}
 
 
 def test_convert_takes_named_columns(run, folder):
     done = run("convert", "train.csv", "out.txt", "--qid", "query", "--features", "pagerank, clicks")
-    assert done.out == "out.txt: 96 rows written; not carried: feature names\n"
+    assert done.out == "out.txt: 96 rows, csv to letor; not carried: feature names\n"
     assert read_any("out.txt").X.shape == (96, 2)
 
 
 def test_convert_says_what_is_left_out(run, folder):
     Path("some.csv").write_text("qid,docid,grade\n1,a,2\n1,b,?\n")
-    assert run("convert", "some.csv", "some.qrels").out == "some.qrels: 1 row written; 1 row without a grade left out\n"
+    done = run("convert", "some.csv", "some.qrels")
+    assert done == (0, "some.qrels: 1 row, csv to qrels; 1 row without a grade left out\n", "")
+
+
+def test_convert_says_when_a_name_suggests_another_format(run, folder):
+    done = run("convert", "test.txt", "my-qrels.txt")
+    assert done.out == "my-qrels.txt: 96 rows, letor to letor\n"
+    assert done.err == "note: my-qrels.txt is letor because of its ending; --to qrels makes it qrels\n"
+    done = run("convert", "test.txt", "my-qrels.txt", "--to", "qrels")
+    assert done == (0, "my-qrels.txt: 96 rows, letor to qrels; not carried: features\n", "")
+    assert run("convert", "one.run", "run.csv").err == ""
+    assert run("convert", "test.txt", "trunk.txt").err == ""
 
 
 @pytest.mark.parametrize(
@@ -72,11 +83,15 @@ def test_convert_says_what_is_left_out(run, folder):
         ("world nowhere/w.txt", "cannot write nowhere/w.txt: No such file or directory"),
         ("convert nothere.txt out.csv", "nothere.txt: there is no such file"),
         ("convert . out.csv", ".: expected a file, got a directory"),
-        ("convert train.csv out.txt", "train.csv: expected a column 'qid' (qid), the columns are query,"),
+        ("convert train.csv out.txt", "train.csv: there is no column 'qid'; the columns are query,"),
         ("convert test.txt out.csv --qid q", "test.txt: only tables have named columns (qid): this is letor"),
         (
             "convert test.txt out.run",
             "test.txt: a run needs scores, and letor files hold none; rank the documents first",
+        ),
+        (
+            "convert test.csv out.run --grade grade",
+            "a run holds scores, and neither grades nor features: leave out grade=",
         ),
         ("convert test.txt out.csv --from csv", "test.txt"),
     ],

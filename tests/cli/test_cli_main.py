@@ -36,6 +36,13 @@ def test_help_names_every_command(run):
         assert f"\n  {command.__name__} " in done.out
 
 
+def test_no_summary_of_a_command_is_cut(run):
+    lines = run("--help").out.partition("Commands:\n")[2].splitlines()
+    for line in lines[: len(cli.COMMANDS)]:
+        assert line.endswith(".")
+        assert not line.endswith("...")
+
+
 def test_help_loads_nothing_heavy():
     program = (
         "import sys\n"

@@ -31,14 +31,40 @@ def test_scores_come_one_per_line_with_all_digits(run, model):
 def test_a_file_is_written_and_reported(run, model):
     done = run("rank", "model.rulerank", "test.txt", "-o", "ranked.txt")
     n_rows = len(read_any("test.txt"))
-    assert done == (0, f"ranked.txt: {n_rows} scores\n", "")
+    assert done == (0, f"ranked.txt: {n_rows} scores, one per line\n", "")
     assert len(read_scores("ranked.txt")) == n_rows
     done = run("rank", "model.rulerank", "test.txt", "-o", "ranked.txt", "--json")
     assert json.loads(done.out) == {"rows": n_rows, "format": "scores"}
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "says", "begins"),
+    [
+        ("one.run", [], "as a TREC run", "q1 Q0 q1-d"),
+        ("one.csv", [], "as csv", "qid,docid,score\n"),
+        ("one.csv", ["--format", "scores"], "one per line", ""),
+        ("one.txt", ["--to", "RUN"], "as a TREC run", "q1 Q0 q1-d"),
+        ("one.scores", [], "one per line", ""),
+    ],
+)
+def test_the_ending_of_the_file_chooses_the_format_unless_it_is_named(run, model, name, options, says, begins):
+    done = run("rank", "model.rulerank", "test.txt", "-o", name, *options)
+    assert done == (0, f"{name}: {len(read_any('test.txt'))} scores, {says}\n", "")
+    content = Path(name).read_text()
+    assert content.startswith(begins)
+    assert begins or len(read_scores(name)) == len(read_any("test.txt"))
+
+
+def test_json_without_a_file_holds_the_scores(run, model):
+    data = read_any("test.txt")
+    done = run("rank", "model.rulerank", "test.txt", "--json")
+    assert done.err == ""
+    expected = {"rows": len(data), "format": "scores", "scores": model.predict(data).tolist()}
+    assert json.loads(done.out) == expected
+
+
 def test_a_run_has_the_best_first(run, model):
-    assert run("rank", "model.rulerank", "test.txt", "--format", "run", "-o", "model.run").code == 0
+    assert run("rank", "model.rulerank", "test.txt", "-o", "model.run").code == 0
     data, found = read_any("test.txt"), read_run("model.run")
     score = dict(zip(zip(data.qid, data.docid, strict=True), model.predict(data), strict=True))
     assert {(q, d): s for q, d, s in zip(found.qid, found.docid, found.score, strict=True)} == score
@@ -79,7 +105,9 @@ def test_a_letor_file_without_the_last_features_has_zeros_there(run, folder):
     write_any(Dataset(narrow.X[:, :-2], narrow.y, narrow.qid), "narrow.txt")
     X = narrow.X.copy()
     X[:, -2:] = 0
-    Path("ranked.txt").write_text(run("rank", "model.rulerank", "narrow.txt").out)
+    done = run("rank", "model.rulerank", "narrow.txt")
+    assert done.err == "warning: narrow.txt has 18 features and 20 are needed: the last 2 are taken as 0\n"
+    Path("ranked.txt").write_text(done.out)
     assert np.array_equal(read_scores("ranked.txt"), ranker.predict(Dataset(X, narrow.y, narrow.qid)))
 
 
@@ -89,10 +117,13 @@ def test_a_table_that_lacks_a_feature_is_refused_by_its_name(run, folder):
     names = table.feature_names
     write_any(Dataset(table.X[:, 1:], table.y, table.qid, feature_names=names[1:]), "less.csv")
     done = run("rank", "model.rulerank", "less.csv")
-    assert done == (2, "", f"error: less.csv lacks 1 of the {len(names)} features needed: {names[0]}\n")
-    done = run("rank", "model.rulerank", "test.txt")
-    shown = ", ".join(names[:5])
-    assert done == (2, "", f"error: test.txt lacks {len(names)} of the {len(names)} features needed: {shown}, ...\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: less.csv: the data lacks 1 of the {len(names)} features ")
+    assert f": {names[0]}; " in done.err
+    write_any(Dataset(table.X[:, 1:], table.y, table.qid), "less.txt")
+    done = run("rank", "model.rulerank", "less.txt")  # no zeros for features of another name
+    assert done.err.startswith(f"error: less.txt: the data lacks {len(names)} of the {len(names)} features ")
+    assert f": {', '.join(names[:5])}, ..." in done.err
 
 
 def test_features_are_matched_by_name_in_any_order(run, folder):
@@ -119,6 +150,12 @@ def test_mistakes_end_in_one_line(run, model):
         "",
         "error: unknown format 'json'; choose from scores, run, csv\n",
     )
+    done = run("rank", "test.txt", "model.rulerank")
+    assert done == (2, "", "error: MODEL comes first, then DATA: rulerank rank model.rulerank test.txt\n")
+    done = run("rank", "model.rulerank", "model.rulerank")
+    assert done.err.startswith("error: model.rulerank: this is a rulerank model, not data; use `rulerank rank`")
+    done = run("rank", "model.rulerank", "test.txt", "--json", "--format", "run")
+    assert done.err == "error: --json prints the scores as JSON: leave out --format, or name a file for it with -o\n"
     done = run("rank", "train.txt", "test.txt")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: train.txt: is not a rulerank model: it begins with ")

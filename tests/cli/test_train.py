@@ -17,8 +17,9 @@ def test_a_model_is_what_the_library_learns(run, folder):
     expected = GlobalRules().fit(data)
     assert (done.code, done.err) == (0, "")
     assert np.array_equal(load("model.rulerank").predict(data), expected.predict(data))
-    assert done.out.startswith(f"trained on train.txt: {data!r}\nRE-GR: ")
-    assert "max_size 2" in done.out
+    assert done.out.startswith(f"trained on train.txt: {data!r}\nfeatures: f1, f2, f3, ")
+    assert "\nRE-GR: discretizer mdlp, drop_weakest 0.25, max_size 2, " in done.out
+    assert "metric" not in done.out
     assert f"\nmodel.rulerank: {len(expected.rules_):,} rules, learned in " in done.out
 
 
@@ -29,7 +30,9 @@ def test_a_model_is_what_the_library_learns(run, folder):
         (["--literal"], {"votes": "mean", "drop_weakest": 0.0}),
         (["--discretizer", "equal_width", "--normalize", "rank"], {"discretizer": "equal_width", "normalize": "rank"}),
         (["--normalize", "none", "--drop-weakest", "0"], {"normalize": None, "drop_weakest": 0.0}),
-        (["--method", "global"], {"votes": "evidence"}),
+        (["--method", "global"], {"votes": "evidence", "drop_weakest": 0.25}),
+        (["--votes", "MEAN", "--discretizer", "Equal-Width"], {"votes": "mean", "discretizer": "equal_width"}),
+        (["--discretizer", "MDLP", "--normalize", "MinMax"], {"discretizer": "mdlp", "normalize": "minmax"}),
     ],
 )
 def test_parameters_reach_the_ranker(run, folder, options, params):
@@ -45,6 +48,65 @@ def test_a_table_keeps_its_feature_names(run, folder):
     done = run("train", "train.csv", "-o", "model.rulerank", "--qid", "query", "--features", "bm25_body,pagerank")
     assert done.code == 0
     assert load("model.rulerank").feature_names_ == ("bm25_body", "pagerank")
+    assert "\nfeatures: bm25_body, pagerank\n" in done.out
+
+
+def test_an_id_taken_as_a_feature_is_seen(run, folder):
+    Path("t.csv").write_text("id,qid,grade,bm25\n1,1,0,0.1\n2,1,1,0.9\n")
+    done = run("train", "t.csv", "-o", "new.rulerank")
+    assert "\nfeatures: id, bm25\n" in done.out
+    done = run("train", "t.csv", "-o", "new.rulerank", "--json")
+    assert json.loads(done.out)["feature_names"] == ["id", "bm25"]
+
+
+def test_of_many_features_only_a_few_are_named(run, folder):
+    write_any(make_world(n_queries=6, docs_per_query=8, n_features=40), "wide.txt")
+    assert "\nfeatures: f1, f2, f3, ... f40\n" in run("train", "wide.txt", "-o", "new.rulerank").out
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ("1,1,0.5\n1,1,0.7\n2,1,0.1\n", "all training documents have grade 1"),
+        ("1,0,0.5\n1,1,0.5\n2,1,0.5\n", "no feature tells their grades apart"),
+        ("1,0,0.5\n1,1,0.5\n" * 600, "no feature tells their grades apart"),
+    ],
+)
+def test_a_model_that_scores_everything_alike_is_said(run, folder, rows, why):
+    Path("t.csv").write_text(f"qid,grade,a\n{rows}")
+    done = run("train", "t.csv", "-o", "new.rulerank")
+    assert (done.code, done.err) == (0, f"warning: every document will get the same score: {why}\n")
+
+
+def test_training_data_are_not_overwritten(run, folder):
+    Path("other").symlink_to("train.txt")
+    for out, options in [("train.txt", []), ("./train.txt", []), ("other", []), ("vali.txt", ["--vali", "vali.txt"])]:
+        before = Path(out).read_bytes()
+        done = run("train", "train.txt", "-o", out, *options)
+        which = "vali.txt" if options else "train.txt"
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            f"error: the model would overwrite {which}, which it is trained on; choose another name with -o\n"
+        )
+        assert Path(out).read_bytes() == before
+    done = run("train", "train.txt", "-o", "test.csv")
+    assert done.err == "error: test.csv exists and is not a model; choose another name or remove it\n"
+
+
+def test_a_model_and_an_empty_file_are_replaced(run, folder):
+    Path("empty").touch()
+    assert run("train", "train.txt", "-o", "empty").code == 0
+    before = Path("empty").read_bytes()
+    assert run("train", "train.txt", "-o", "empty", "--max-size", "1").code == 0
+    assert Path("empty").read_bytes() != before
+
+
+def test_literal_is_what_the_paper_of_each_method_says(run, folder):
+    done = run("train", "train.txt", "-o", "new.rulerank", "--method", "stable", "--literal", "--json")
+    assert json.loads(done.out)["params"]["literal"] is True
+    assert json.loads(done.out)["rules"] is None
+    done = run("train", "train.txt", "-o", "new.rulerank", "--method", "stable")
+    assert done.out.splitlines()[-1].startswith("new.rulerank: learned in ")
 
 
 def test_given_bins_are_taken_as_they_are(run, folder):
@@ -68,12 +130,17 @@ def test_rows_without_a_grade_are_left_out_and_counted(run, folder):
 
 
 def test_vali_tunes_what_is_not_given_inside_both_files(run, folder):
-    write_any(make_world(n_queries=6, docs_per_query=8, seed=2), "vali.txt")
     fixed = ["--max-size", "1", "--discretizer", "mdlp"]
     done = run("train", "train.txt", "--vali", "vali.txt", "-o", "model.rulerank", *fixed)
     assert done.code == 0
     assert "chosen by MAP in cross-validation by query" in done.out
-    assert "the best 10 of 48 settings; --json prints all" in done.out
+    assert "the best 10 of 48 settings" in done.out
+    table = done.out.split("\n\n")[2].splitlines()
+    assert table[0].split() == ["votes", "normalize", "min_support", "drop_weakest", "MAP", "behind"]
+    [defaults] = [line for line in table if line.endswith("  defaults")]
+    assert defaults.split()[:4] == ["evidence", "none", "0.0", "0.25"]
+    assert len(table) in (12, 13)  # header, ten settings, the defaults unless they are one of them, and the count
+    assert max(map(len, done.out.splitlines())) <= 120
     rows = len(read_any("train.txt")) + len(read_any("vali.txt"))
     assert f"trained on train.txt and vali.txt: Dataset({rows} rows, " in done.out
     tuned = run("train", "train.txt", "--vali", "vali.txt", "-o", "again.rulerank", *fixed, "--json", "-m", "NDCG@5")
@@ -98,11 +165,13 @@ def test_files_of_different_width_get_the_same_features(run, folder):
     Path("b.txt").write_text("1 qid:4 1:0.5 3:1\n0 qid:5 1:0.25\n")
     done = run("train", "a.txt", "--vali", "b.txt", "-o", "model.rulerank", "--discretizer", "mdlp", "--literal")
     assert done.code == 0
+    assert "warning: a.txt has 1 feature and 3 are needed: the last 2 are taken as 0\n" in done.err
     assert load("model.rulerank").feature_names_ == ("f1", "f2", "f3")
     Path("c.csv").write_text("qid,grade,b,a\n7,1,0.5,0.25\n8,0,0.25,0.5\n")
     Path("d.csv").write_text("qid,grade,a,c\n9,1,0.5,0.25\n")
     done = run("train", "c.csv", "--vali", "d.csv", "-o", "model.rulerank")
-    assert done == (2, "", "error: d.csv lacks 1 of the 2 features needed: b\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: d.csv: the data lacks 1 of the 2 features ")
 
 
 @pytest.mark.parametrize(
@@ -116,12 +185,28 @@ def test_files_of_different_width_get_the_same_features(run, folder):
         (["nothing.txt", "-o", "m"], "nothing.txt: there is no such file"),
         (["qrels.txt", "-o", "m"], "qrels.txt has no features: expected LETOR text, or a table with columns of nu"),
         (["train.txt", "-o", "m", "--method", "RE-XX"], "unknown method 'RE-XX'; choose from RE-GR (global)"),
-        (["train.txt", "-o", "m", "--votes", "loud"], "unknown votes 'loud'; choose from "),
+        (["train.txt", "-o", "m", "--votes", "Loud"], "unknown votes 'Loud'; choose from "),
+        (["train.txt", "-o", "m", "--votes", "none"], "unknown votes 'none'; choose from "),
+        (
+            ["train.txt", "-o", "m", "--discretizer", "mdl"],
+            "unknown discretizer 'mdl'; choose from mdlp, equal_width, equal_frequency, none\n",
+        ),
+        (
+            ["train.txt", "-o", "m", "--normalize", "max"],
+            "unknown normalize 'max'; choose from none, minmax, rank, zscore\n",
+        ),
+        (
+            ["relevance.csv", "-o", "m"],
+            "relevance.csv: there is no column 'grade'; the columns are qid, relevance, a; "
+            "name the column of the grade (grade=..., on the command line --grade ...)\n",
+        ),
+        (["model.rulerank", "-o", "m"], "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
         (["train.txt", "-o", "m", "--literal", "--votes", "evidence"], "--literal means --votes mean --drop-weakest 0"),
         (["train.txt", "-o", "m", "--max-size", "0"], "max_size must be a whole number from 1: got 0"),
     ],
 )
 def test_mistakes_end_in_one_line_and_leave_no_file(run, folder, args, says):
+    Path("relevance.csv").write_text("qid,relevance,a\n1,0,0.5\n1,1,0.7\n")
     before = {path.name for path in folder.iterdir()}
     done = run("train", *args)
     assert (done.code, done.out) == (2, "")
@@ -131,7 +216,7 @@ def test_mistakes_end_in_one_line_and_leave_no_file(run, folder, args, says):
 
 
 def test_a_parameter_that_a_method_lacks_is_named():
-    from rulerank.cli.train import make_ranker
+    from rulerank.cli.parameters import make_ranker
     from rulerank.errors import DataError
 
     with pytest.raises(DataError, match=r"^GlobalRules takes no --min-queries; it takes discretizer, "):
@@ -147,5 +232,31 @@ def test_every_method_is_found_by_both_names_and_loads():
 def test_rules_that_are_not_kept_are_not_counted():
     from rulerank.cli.train import count_rules
 
-    ranker = GlobalRules(discretizer=None, memory_budget=0).fit([[0, 0], [1, 1]], [0, 1])
+    ranker = GlobalRules(discretizer=None, memory_budget=0).fit([[0, 0], [1, 1]], [0, 1], qid=[0, 0])
     assert count_rules(ranker) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("stable", "StableRules"), ("RE-QR", "QueryRules"), ("intercepts", "QueryIntercepts")],
+)
+def test_every_method_is_trained_ranks_and_is_tuned(run, folder, method, name):
+    settings = ("--set", "missing=mean", "--set", "l2=1") if method == "intercepts" else ()
+    done = run("train", "train.txt", "-o", "other.rulerank", "--method", method, *settings, "--json")
+    assert done.code == 0, done.err
+    assert type(load("other.rulerank")).__name__ == name
+    assert len(run("rank", "other.rulerank", "test.txt").out.splitlines()) == 96
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("l2", "--set takes NAME=VALUE, such as l2=100: got 'l2'"),
+        ("volume=11", "GlobalRules takes no --volume; it takes "),
+        ("max_size=big", "max_size must be a whole number from 1: got 'big'"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(run, folder, setting, message):
+    done = run("train", "train.txt", "-o", "other.rulerank", "--set", setting)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {message}")

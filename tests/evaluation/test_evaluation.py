@@ -174,7 +174,7 @@ def test_a_result_prints_its_figures_its_tie_rule_and_how_many_are_tied():
     result = evaluate([1, 0, 0], [0.5, 0.5, 0.1], ["a", "a", "b"], ["MAP", "NDCG@10"])
     assert repr(result) == (
         "measure    mean\nMAP      0.3750\nNDCG@10  0.4077\n"
-        "2 queries (1 without a relevant document, counted 0), convention standard, ties expected: "
+        "2 queries (1 without a relevant document), convention standard, ties expected: "
         "2 of 3 documents tied"
     )
     assert result.to_markdown().startswith("| measure | mean |\n| --- | ---: |\n| MAP | 0.3750 |\n")

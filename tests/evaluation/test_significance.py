@@ -122,7 +122,19 @@ def test_a_comparison_prints_its_table_and_how_it_came_about(world):
     scores, y, qid = world
     found = compare(scores, y, qid, n_rounds=200, tests=["randomisation"])
     first, *rows, note = repr(found).splitlines()
-    assert " ".join(first.split()) == ("measure a b mean a mean b a - b interval p randomisation Holm wins/ties/losses")
+    assert " ".join(first.split()) == (
+        "measure a b mean a mean b a - b interval p randomisation Holm randomisation wins/ties/losses"
+    )
+    assert found.rows(brief=True)[0] == [
+        "measure",
+        "a",
+        "b",
+        "a - b",
+        "interval",
+        "p randomisation",
+        "wins/ties/losses",
+    ]
+    assert found.rows(brief=True)[1][1][5] == "0.0149*"
     assert len(rows) == 3
     assert rows[1].startswith("MAP      good  blind  ")
     assert "0.0149*" in rows[1]  # 3 / 201

@@ -88,7 +88,7 @@ def test_qrels_say_what_they_do_not_carry():
     content, done = through(b"2 qid:1 1:0.5 # d rest\n? qid:1 1:0.5 # e\n", "letor", "qrels")
     assert content == b"1 0 d 2\n"
     assert done == Converted(1, 1, "features, comments")
-    assert str(done) == "1 row written; 1 row without a grade left out; not carried: features, comments"
+    assert str(done) == "1 row, letor to qrels; 1 row without a grade left out; not carried: features, comments"
 
 
 def test_quepid_keeps_documents_without_a_grade():
@@ -100,7 +100,7 @@ def test_quepid_keeps_documents_without_a_grade():
 def test_letor_says_that_it_loses_feature_names():
     _, done = through(b"qid,bm25\n1,0.5\n", "csv", "letor")
     assert done == Converted(1, 0, "feature names")
-    assert str(done) == "1 row written; not carried: feature names"
+    assert str(done) == "1 row, csv to letor; not carried: feature names"
 
 
 def test_grades_below_0_stay_in_qrels_and_are_said_elsewhere():
@@ -136,7 +136,7 @@ def test_a_table_with_scores_becomes_a_run():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"qid,docid,x\n1,a,1\n", "a run needs a column 'score', the columns are qid, docid, x"),
+        (b"qid,docid,x\n1,a,1\n", "a run needs a column 'score'; the columns are qid, docid, x"),
         (b"qid,docid,score\n1,a,1\n1,b,\n", "3: expected a finite number in column 'score', got None"),
         (b"qid,docid,score\n1,a,inf\n", "2: expected a finite number in column 'score', got inf"),
         (b"qid,docid,score\n1,a,true\n", "column 'score' must hold numbers: it holds Boolean"),
@@ -157,7 +157,7 @@ def test_data_sets_are_not_runs():
     with pytest.raises(DataError, match=r"^a run needs a score for every document; rank the documents first$"):
         write_any(DATA, io.BytesIO(), "run")
     with pytest.raises(
-        ReadError, match=r"^<stream>: a run holds scores, and neither grades nor features; a run is read by"
+        ReadError, match=r"^<stream>: a run holds scores, and neither grades nor features; it is judged"
     ):
         read_any(io.BytesIO(HEADS["run"]))
 
@@ -229,6 +229,27 @@ def test_frames_are_sources_too():
     out = io.BytesIO()
     assert convert(frame, out, target_format="qrels", qid="q") == Converted(1)
     assert out.getvalue() == b"1 0 d 2\n"
+
+
+def test_a_frame_with_scores_becomes_a_run():
+    frame = pl.DataFrame({"q": [1, 1], "docid": ["a", "b"], "score": [0.5, 2.0], "x": [3, 4]})
+    out = io.BytesIO()
+    done = convert(frame, out, target_format="run", qid="q")
+    assert out.getvalue() == b"1 Q0 a 2 0.5 rulerank\n1 Q0 b 1 2.0 rulerank\n"
+    assert str(done) == "2 rows, a data frame to run; not carried: x"
+    with pytest.raises(DataError, match=r"^a run needs a column 'score'; the columns are q, docid$"):
+        convert(frame.drop("score", "x"), out, target_format="run", qid="q")
+
+
+@pytest.mark.parametrize("role", ["grade", "features"])
+def test_a_run_has_no_columns_for_grades_and_features(role):
+    with pytest.raises(DataError) as caught:
+        through(b"qid,docid,score\n1,a,1\n", "csv", "run", **{role: "x"})
+    assert str(caught.value) == (
+        f"a run holds scores, and neither grades nor features: leave out {role}= (on the command line --{role})"
+    )
+    with pytest.raises(ReadError, match=r"^<stream>: only tables have named columns \(qid\): this is run$"):
+        through(HEADS["run"], "run", "run", qid="q")
 
 
 def test_a_mistake_keeps_the_name_of_its_file(tmp_path):

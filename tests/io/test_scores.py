@@ -26,6 +26,13 @@ def test_a_line_that_is_no_score_is_named(line):
         read_scores(io.StringIO(f"1\n{line}\n3\n"))
 
 
+def test_a_trec_run_is_told_from_scores():
+    with pytest.raises(
+        ReadError, match=r"^<stream>: this looks like a TREC run, not a score file; .*--qrels QRELS RUN"
+    ):
+        read_scores(io.BytesIO(b"q1 Q0 d1 1 0.5 me\n"))
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"  \r\n"])
 def test_an_empty_file_is_named(content):
     with pytest.raises(ReadError, match=r"^<stream>: the file is empty: expected one score per line"):

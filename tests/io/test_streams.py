@@ -8,7 +8,8 @@ import pytest
 import zstandard
 
 from rulerank.errors import DataError, ReadError
-from rulerank.io.streams import format_suffix, read_bytes, write_bytes
+from rulerank.io.streams import format_suffix, is_model, read_bytes, write_bytes
+from rulerank.rankers.global_rules import GlobalRules
 
 TEXT = b"2 qid:1 1:0.5 # d1\n" * 50
 PACKED = {
@@ -25,6 +26,16 @@ def test_what_is_written_is_read_back(tmp_path, suffix):
     assert read_bytes(path) == (TEXT, str(path))
     assert read_bytes(str(path)) == (TEXT, str(path))
     assert (path.read_bytes() == TEXT) == (suffix.lower() not in PACKED)
+
+
+def test_a_model_is_not_read_as_data(tmp_path):
+    path = tmp_path / "model.rulerank"
+    GlobalRules(discretizer=None).fit([[0], [1]], [0, 1], qid=[0, 0]).save(path)
+    assert is_model(path.read_bytes())
+    for source in (path, io.BytesIO(path.read_bytes())):
+        with pytest.raises(ReadError, match=r": this is a rulerank model, not data; use `rulerank rank` \(in Python"):
+            read_bytes(source)
+    assert read_bytes(io.BytesIO(b"RULERANK_score,qid\n"))[0] == b"RULERANK_score,qid\n"
 
 
 @pytest.mark.parametrize("suffix", PACKED)

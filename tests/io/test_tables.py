@@ -181,13 +181,17 @@ def test_a_comment_column_can_be_asked_for_as_a_feature():
 MISTAKES = {
     "": "t.csv: the file is empty",
     "\n \n": "t.csv: the file is empty: expected a line of column names",
-    "query,x\na,1\n": "t.csv: expected a column 'qid' (qid), the columns are query, x; name another with qid=",
+    "query,x\na,1\n": "t.csv: there is no column 'qid'; the columns are query, x; "
+    "name the column of the query id (qid=..., on the command line --qid ...)",
+    "qid;x\na;1,5\n": "t.csv:1: expected column names with a comma between them, got 'qid;x': "
+    "the separator seems to be a semicolon, but csv has commas and tsv has tabs",
     "qid,x,x\na,1,2\n": "t.csv:1: column names must differ: 'x' is there twice",
-    ",qid,x\n0,a,1\n": "t.csv: a column has no name; name it, take it away or choose with features=",
+    ",qid,x\n0,a,1\n": "t.csv: a column has no name; "
+    "name it, take it away or choose others (features=..., on the command line --features ...)",
     "qid,x\na,1\nb,1,2\n": "t.csv:3: expected 2 columns as in the first line, got 3",
     'qid,x,y\n"a\nb",1,2\n\nb,1\n': "t.csv:5: expected 3 columns as in the first line, got 2",
     "qid,x\na,1\n\nb,abc\n": "t.csv:4: expected a number in column 'x', got 'abc'; "
-    "if the column is not a feature, name those that are with features=",
+    "if the column is not a feature, name those that are (features=..., on the command line --features ...)",
     "qid,x\na,1\nb,1e300\n": "t.csv:3: expected finite numbers that fit in 32 bits in column 'x', got inf",
     "qid,x\na,-inf\n": "t.csv:2: expected finite numbers that fit in 32 bits in column 'x', got -inf",
     "qid,x\na,1\n,2\n": "t.csv:3: expected a query id in column 'qid', got nothing",
@@ -217,11 +221,20 @@ def test_a_mistake_in_a_csv_is_named_by_file_and_line(text):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"docid": "url"}, "expected a column 'url' (docid), the columns are qid, title; name another with docid="),
-        ({"grade": "g"}, "expected a column 'g' (grade), the columns are qid, title; name another with grade="),
+        (
+            {"docid": "url"},
+            "there is no column 'url'; the columns are qid, title; "
+            "name the column of the document id (docid=..., on the command line --docid ...)",
+        ),
+        (
+            {"grade": "g"},
+            "there is no column 'g'; the columns are qid, title; "
+            "name the column of the grade (grade=..., on the command line --grade ...)",
+        ),
         (
             {"features": ["x"]},
-            "expected a column 'x' (features), the columns are qid, title; name another with features=",
+            "there is no column 'x'; the columns are qid, title; "
+            "name the columns of the features (features=..., on the command line --features ...)",
         ),
         ({"features": ["qid"]}, "column 'qid' cannot be a feature: it is the qid, docid or grade"),
     ],
@@ -232,6 +245,19 @@ def test_a_column_that_was_named_must_be_there(options, message):
     assert str(caught.value) == f"t.csv: {message}"
 
 
+def test_a_table_can_be_asked_for_grades():
+    assert csv("qid,g,x\na,1,2\n", grade="g", graded=True).y.tolist() == [1]
+    with pytest.raises(
+        ReadError, match=r"^t\.csv: there is no column 'grade'; the columns are qid, x; name the column of"
+    ):
+        csv("qid,x\na,1\n", graded=True)
+
+
+def test_of_many_columns_only_a_few_are_listed():
+    with pytest.raises(ReadError, match=r"the columns are x0, x1, x2, \.\.\. x39; name the column of the query id"):
+        csv(",".join(f"x{i}" for i in range(40)) + "\n")
+
+
 def test_text_in_a_feature_that_was_named_is_a_mistake():
     with pytest.raises(ReadError, match=r"^t.csv:2: expected a number in column 'title', got 'Live'"):
         csv("qid,title\na,Live\nb,Let Die\n", features=["title"])
@@ -240,7 +266,11 @@ def test_text_in_a_feature_that_was_named_is_a_mistake():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"x": [1]}, "expected a column 'qid' (qid), the columns are x; name another with qid="),
+        (
+            {"x": [1]},
+            "there is no column 'qid'; the columns are x; "
+            "name the column of the query id (qid=..., on the command line --qid ...)",
+        ),
         ({"qid": [1.5]}, "column 'qid' must hold text or whole numbers: it holds Float64"),
         ({"qid": [True]}, "column 'qid' must hold text or whole numbers: it holds Boolean"),
         ({"qid": ["a", None]}, "row 1: expected a query id in column 'qid', got nothing"),
@@ -266,7 +296,7 @@ def test_a_mistake_in_a_parquet_file_is_named_by_file_and_row(tmp_path):
     pl.DataFrame({"qid": ["a", None]}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(ReadError, match=r"t.parquet: row 1: expected a query id in column 'qid', got nothing$"):
         read_table(tmp_path / "t.parquet")
-    with pytest.raises(ReadError, match=r"t.parquet: expected a column 'q' "):
+    with pytest.raises(ReadError, match=r"t.parquet: there is no column 'q'; "):
         read_table(tmp_path / "t.parquet", qid="q")
 
 

@@ -205,7 +205,11 @@ def test_feature_strength_is_the_mean_squared_surprise_of_its_definition():
         ({"memory_budget": "x" * 99}, "memory_budget must be MiB for the tables, a number from 0 to inf: got 'x{40}'"),
         ({"work_limit": -1}, "work_limit must be steps, or None, a number from 0 to inf: got '-1'"),
         ({"n_jobs": 1.5}, "n_jobs must be a positive number, or -1 for all cores: got 1.5"),
-        ({"metric": "loudness"}, "unknown metric 'loudness'; choose from confidence"),
+        ({"metric": "loudness"}, "unknown metric 'loudness'; choose from added_value, certainty, confidence"),
+        (
+            {"metric": "yule_q", "votes": "evidence"},
+            "votes='evidence' vote with lifts, not with a metric: metric='yule_q' needs votes='mean'",
+        ),
         ({"votes": "loud"}, "unknown votes 'loud'; choose from mean, evidence, residual"),
         ({"discretizer": "magic"}, "unknown discretizer 'magic'; choose from 'mdlp'"),
         ({"n_jobs": 0}, "n_jobs must be a positive number, or -1 for all cores: got 0"),
@@ -281,7 +285,7 @@ def test_tens_of_thousands_of_features_can_be_counted():
 
 def test_a_model_file_with_parameters_that_are_unknown_here_is_refused():
     state = literal().to_state()
-    for params, message in [({"metric": "strength"}, "unknown metric"), ({"max_size": 0}, "max_size must be")]:
+    for params, message in [({"metric": "loudness"}, "unknown metric"), ({"max_size": 0}, "max_size must be")]:
         with pytest.raises(DataError, match=message):
             rr.GlobalRules.from_state(state | {"params": state["params"] | params})
 

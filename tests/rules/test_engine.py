@@ -34,7 +34,7 @@ def learn(rows, grades, queries, max_size, votes, min_support=0.0, **options):
     layout = Layout.over(checked.n_bins(), max_size)
     min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
     strength = feature_strength(checked, checked.n_bins())
-    training = Training(checked.n_grades, float(np.mean(grades)), min_rows, strength)
+    training = Training.of(checked, min_rows, strength)
     return Engine.learn(checked, layout, VOTES[votes], training, **options)
 
 

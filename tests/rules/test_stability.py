@@ -36,7 +36,7 @@ def learn(rows, grades, queries, max_size, scheme, min_support=0.0, **options):
     checked = QueryRows.along(Rows.of(np.array(rows).T, np.array(grades), numbers), numbers)
     min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
     strength = feature_strength(checked, checked.n_bins())
-    training = Training(checked.n_grades, float(np.mean(grades)), min_rows, strength)
+    training = Training.of(checked, min_rows, strength)
     return QueryEngine.learn(checked, Layout.over(checked.n_bins(), max_size), scheme, training, **options)
 
 

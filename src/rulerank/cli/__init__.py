@@ -14,12 +14,15 @@ from rulerank import __version__
 from rulerank.cli.convert import convert
 from rulerank.cli.demo import demo
 from rulerank.cli.evaluate import evaluate
+from rulerank.cli.export import export
+from rulerank.cli.figure import figure
+from rulerank.cli.fuse import fuse
 from rulerank.cli.rank import rank
 from rulerank.cli.train import train
 from rulerank.cli.world import world
 from rulerank.errors import RulerankError
 
-COMMANDS = (demo, train, rank, evaluate, convert, world)
+COMMANDS = (demo, train, rank, fuse, evaluate, figure, export, convert, world)
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in COMMANDS:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,7 +38,8 @@ def convert(
         rulerank convert train.csv train.txt.gz --qid query --features bm25_body,pagerank
         rulerank convert train.txt - --to qrels
     """
-    from rulerank.io.convert import convert
+    from rulerank.io.convert import UNSURE, convert
+    from rulerank.io.streams import format_suffix
 
     done = convert(
         source,
@@ -44,5 +48,24 @@ def convert(
         target_format=target_format,
         **columns(qid, docid, grade, features),
     )
-    payload = {"rows": done.rows, "left_out": done.left_out, "note": done.note}
+    payload = {
+        "rows": done.rows,
+        "from": done.source,
+        "to": done.target,
+        "left_out": done.left_out,
+        "note": done.note,
+    }
     report(payload, f"{target}: {done}", as_json=as_json, target=target)
+    meant = format_in_name(target)
+    if meant and target_format is None and format_suffix(target) in UNSURE:
+        print(f"note: {target} is {done.target} because of its ending; --to {meant} makes it {meant}", file=sys.stderr)
+
+
+def format_in_name(path: str) -> str | None:
+    """Return the TREC format that a file is named after, whatever its ending.
+
+    >>> format_in_name("qrels.txt"), format_in_name("bm25-run.txt"), format_in_name("trunk.txt")
+    ('qrels', 'run', None)
+    """
+    words = re.split(r"[^a-z]+", Path(path).name.lower())
+    return "qrels" if {"qrels", "qrel"} & {*words} else "run" if "run" in words else None

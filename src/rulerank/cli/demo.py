@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 MEASURES = ("NDCG@10", "MAP", "P@1")
 OBVIOUS = ("bm25_body", "pagerank")  # what one would sort by without any grades
 MIN_QUERIES = 10
+MIN_ROWS = 30  # of a rule that is shown
 BEST = "best single feature"
 TRUTH = "the true relevance"
-OURS = "RE-GR (rules)"
+OURS = "RE-GR (default)"
 
 
 class Regression:
@@ -39,10 +40,16 @@ class Regression:
 def methods() -> dict[str, Callable[[], Any]]:
     """Return, by label, what makes a ranker with fit(X, y, qid=) and predict(X): one line each."""
     from rulerank.rankers.global_rules import GlobalRules
+    from rulerank.rankers.query_intercepts import QueryIntercepts
+    from rulerank.rankers.query_rules import QueryRules
+    from rulerank.rankers.stable_rules import StableRules
 
     return {
         "ridge regression": Regression,
-        "RE-GR, literal": lambda: GlobalRules(votes="mean"),
+        "query intercepts": lambda: QueryIntercepts(l2=10.0, missing="mean"),
+        "RE-QR (query-level rules)": QueryRules,
+        "RE-SR (stable rules)": StableRules,
+        "RE-GR, literal (votes='mean')": lambda: GlobalRules(votes="mean"),
         OURS: GlobalRules,
     }
 
@@ -97,6 +104,7 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print(f"A synthetic web search: {data!r}")
     print(f"Each query is ranked by what was learned from the others, in {len(folds)} folds.\n")
     show(results)
+    print("RE-GR: relevance estimation with global rules, learned from the training queries of each fold")
     print(f"{BEST}: {', '.join(dict.fromkeys(chosen))}, chosen on the training queries of each fold")
     print(f"\n{closing(next(pair for pair in comparison.pairs if (pair.a, pair.b) == (OURS, BEST)))}")
     print(f"\n{reasons(trainings[0], tests[0])}")
@@ -117,15 +125,16 @@ def best_feature(training: Dataset) -> str:
 def closing(pair: Pair) -> str:
     """Say in a sentence what the table shows."""
     verdict = "Learning pays" if pair.low > 0 else "No sure gain"
+    does, than = ("gains", "over") if pair.difference >= 0 else ("loses", "to")
     return (
-        f"{verdict}: {pair.a} is {pair.difference:+.3f} in {pair.measure} from the {pair.b}, "
+        f"{verdict}: {pair.a} {does} {abs(pair.difference):.3f} in {pair.measure} {than} the {pair.b}, "
         f"better on {pair.wins} queries and worse on {pair.losses}\n"
         f"({pair.low:+.3f} to {pair.high:+.3f} with 95 % confidence, p = {pair.p_holm['randomisation']:.4f})."
     )
 
 
 def reasons(training: Dataset, test: Dataset, n_rules: int = 3) -> str:
-    """Say why the best document of a query is first: the rules that lift it most."""
+    """Show what is behind the first document of a query: rules that cover it and point most to the highest grade."""
     import numpy as np
 
     from rulerank.rankers.global_rules import GlobalRules
@@ -134,11 +143,14 @@ def reasons(training: Dataset, test: Dataset, n_rules: int = 3) -> str:
     query = test[test.qid == test.qid[0]]
     best = int(np.argmax(ranker.predict(query)))
     name = query.docid[best] if query.docid is not None else f"document {best + 1}"
-    usual = np.bincount(training.y) / len(training)
-    rules = [rule for rule in ranker.rules_for(query.X[best]) if rule.grade > 0 and rule.covered >= 30]
-    rules.sort(key=lambda rule: rule.confidence / usual[rule.grade], reverse=True)
-    lines = [f"Why is {name} first for {query.qid[0]}? Three of the rules that say so, with their training rows:"]
-    for rule in rules[:n_rules]:
-        times = rule.confidence / usual[rule.grade]
-        lines.append(f"  {rule}, {times:.1f} times the usual share of grade {rule.grade}")
-    return "\n".join(lines)
+    top = int(training.y.max())
+    usual = float((training.y == top).mean())
+    rules = [rule for rule in ranker.rules_for(query.X[best]) if rule.grade == top and rule.covered >= MIN_ROWS]
+    rules.sort(key=lambda rule: rule.confidence, reverse=True)
+    question = f"Why is {name} first for {query.qid[0]}? All rules that cover it vote."
+    if not rules:
+        return f"{question} None of those that cover {MIN_ROWS} training rows or more points to grade {top}."
+    lines = [
+        f"  {rule}, {rule.confidence / usual:.1f} times the usual share of grade {top}" for rule in rules[:n_rules]
+    ]
+    return "\n".join([f"{question} Those that point most to grade {top}, with their training rows:", *lines])

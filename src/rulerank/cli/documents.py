@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from rulerank.dataset import Dataset
+from rulerank.dataset import Dataset, counted
 from rulerank.errors import DataError
-from rulerank.io.convert import HEAD, detect, read_any
-from rulerank.io.streams import read_bytes
+from rulerank.io.convert import read_found
+from rulerank.io.letor import widen
+from rulerank.rankers.base import columns_of  # the matching by name that predict does
 
 
 @dataclass(frozen=True)
@@ -25,38 +24,33 @@ class Documents:
 
     def with_features(self, names: Sequence[str]) -> Dataset:
         """Return the documents with these features in this order, or say which are missing."""
-        data = self.data
-        n_missing = len(names) - data.X.shape[1]
-        if self.is_letor and n_missing > 0:
-            data = replace(data, X=np.pad(data.X, ((0, 0), (0, n_missing))), feature_names=())
-        place = {name: i for i, name in enumerate(data.feature_names)}
-        missing = [name for name in names if name not in place]
-        if missing:
-            shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-            raise DataError(f"{self.name} lacks {len(missing)} of the {len(names)} features needed: {shown}")
-        if data.feature_names == tuple(names):
-            return data
-        return replace(data, X=data.X[:, [place[name] for name in names]], feature_names=tuple(names))
+        data, n_features = self.data, self.data.X.shape[1]
+        if self.is_letor and n_features < len(names):
+            wide = widen(data, len(names))
+            if wide.feature_names == tuple(names):  # and not the names of a table, which no LETOR file has
+                data = wide
+                warnings.warn(
+                    f"{self.name} has {counted(n_features, 'feature')} and {len(names)} are needed: "
+                    f"the last {len(names) - n_features} are taken as 0",
+                    stacklevel=2,
+                )
+        try:
+            return replace(data, X=columns_of(data, tuple(names)), feature_names=tuple(names))
+        except DataError as error:
+            raise DataError(f"{self.name}: {error}") from None
 
 
-class _NamedBytes(io.BytesIO):
-    def __init__(self, content: bytes, name: str) -> None:
-        super().__init__(content)
-        self.name = name
-
-
-def read_documents(source: str, format: str | None, columns: dict[str, Any]) -> Documents:
-    """Read a file in any format that holds documents; - is stdin."""
-    content, name = read_bytes(source)
-    data = read_any(_NamedBytes(content, name), format, **columns)
+def read_documents(source: str, format: str | None, columns: dict[str, Any], *, graded: bool = False) -> Documents:
+    """Read a file in any format that holds documents; - is stdin. With `graded`, a table must have grades."""
+    data, name, found = read_found(source, format, graded=graded, **columns)
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
-    return Documents(name, data, (format or detect(name, content[:HEAD])) == "letor")
+    return Documents(name, data, found == "letor")
 
 
 def read_together(sources: Sequence[str], format: str | None, columns: dict[str, Any]) -> Dataset:
-    """Read several files with the same features as one; those of the first, or of the widest when all are LETOR."""
-    found = [read_documents(source, format, columns) for source in sources]
+    """Read several files of graded documents as one; its features are the first's, or the widest's if all are LETOR."""
+    found = [read_documents(source, format, columns, graded=True) for source in sources]
     names = found[0].data.feature_names
     if all(documents.is_letor for documents in found):
         names = max((documents.data.feature_names for documents in found), key=len)

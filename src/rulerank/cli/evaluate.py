@@ -29,7 +29,10 @@ def evaluate(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            "--feature", "--score-column", metavar="NAME", help="Rank by a column of the data; -NAME: lowest first."
+            "--feature",
+            "--score-column",
+            metavar="NAME",
+            help="Rank by a column of the data; -NAME: lowest first. Documents without a value come last.",
         ),
     ] = None,
     compare: Annotated[
@@ -78,6 +81,8 @@ def evaluate(
         rankings = from_runs(qrels, files, complete=complete or compare)
     else:
         rankings = from_data(files[0], files[1:], by or [], format=format, **columns(qid, docid, grade, features))
+    if ties == "docid" and any(ranking.docid is None for ranking in rankings):
+        raise DataError("--ties docid needs ids of the documents: name their column with --docid, or choose other ties")
     results = {
         ranking.name: evaluate(
             ranking.y,
@@ -93,4 +98,6 @@ def evaluate(
         )
         for ranking in rankings
     }
-    show(results, compare_results(results) if compare else None, *chosen, per_query=per_query)
+    comparison = compare_results(results) if compare else None
+    remarks = {ranking.name: ranking.remarks for ranking in rankings}
+    show(results, comparison, *chosen, per_query=per_query, remarks=remarks)

@@ -19,7 +19,9 @@ def export(
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The file to write, - for stdout.")] = "-",
     as_json: AsJson = False,
 ) -> None:
-    """Write the document that makes a search engine score as a linear model does, and say where to send it.
+    """Put a linear model into a search engine.
+
+    Writes the document that makes the engine score as the model does, and says where to send it.
 
     Models of rules, and those that normalise features by query, cannot be exported exactly and are refused.
 

@@ -7,15 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.dataset import Array, Dataset
+from rulerank.dataset import UNLABELLED, Array, Dataset, counted, listed
 from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import read_any
+from rulerank.io.convert import read_found
 from rulerank.io.scores import read_scores
-from rulerank.io.trec import join, read_qrels, read_run
+from rulerank.io.trec import Qrels, Run, join, read_qrels, read_run
+
+
+class Remark(NamedTuple):
+    """Something counted that a reader of the figures must know."""
+
+    key: str  # in JSON
+    n: int
+    text: str
 
 
 class Ranking(NamedTuple):
-    """A ranking by its name, and the arguments `rulerank.evaluate` takes for it."""
+    """A ranking by its name, the arguments `rulerank.evaluate` takes for it, and what to say about it."""
 
     name: str
     y: Array
@@ -23,20 +31,30 @@ class Ranking(NamedTuple):
     qid: Array
     docid: Array | None
     retrieved: Array | None = None
+    remarks: tuple[Remark, ...] = ()
 
 
 def from_data(data_file: str, score_files: Sequence[str], features: Sequence[str], **reading: Any) -> list[Ranking]:
     """Return the documents of a data file ranked by each score file and by each feature named."""
+    data = read_found(data_file, graded=True, **reading).data
     if not score_files and not features:
         raise DataError(f"expected scores for {data_file}: name a score file after it, or a column with --feature")
-    data = read_any(data_file, **reading)
-    scores = {name: read_scores_of(data, name, data_file) for name in score_files}
-    scores |= {name: scores_by_feature(data, name) for name in features}
-    return [Ranking(name, data.y, values, data.qid, data.docid) for name, values in scores.items()]
+    n_ungraded = int((data.y == UNLABELLED).sum())
+    if n_ungraded:
+        raise DataError(
+            f"{data_file}: {n_ungraded:,} of {counted(len(data), 'document')} have no grade; leave them out, "
+            "or grade them 0 to count them as not relevant"
+        )
+    by_scores = [(name, read_scores_of(data, name, data_file), ()) for name in score_files]
+    by_features = [(name, scores_by_feature(data, name), missing_values(data, name)) for name in features]
+    return [
+        Ranking(name, data.y, scores, data.qid, data.docid, remarks=remarks)
+        for name, scores, remarks in [*by_scores, *by_features]
+    ]
 
 
 def from_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool) -> list[Ranking]:
-    """Return each TREC run beside the same judgements."""
+    """Return each TREC run beside the same judgements; complete: a query that a run lacks counts 0."""
     qrels = read_qrels(qrels_file)
     rankings = []
     for name in run_files:
@@ -45,8 +63,33 @@ def from_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool) -> l
             both = join(run, qrels, complete)
         except DataError as error:  # says what does not fit, but not in which of the runs
             raise ReadError(name, None, f"does not fit {qrels_file}: {error}") from None
-        rankings.append(Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved))
+        remarks = queries_apart(run, qrels, complete=complete)
+        rankings.append(Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks))
     return rankings
+
+
+def queries_apart(run: Run, qrels: Qrels, *, complete: bool) -> tuple[Remark, ...]:
+    """Say how many queries are only in the judgements, and how many only in the run.
+
+    >>> run, qrels = Run(["a"], ["d"], [1.0], ["me"]), Qrels(["a", "b", "c"], ["d", "d", "d"], [1, 1, 1])
+    >>> [remark.text for remark in queries_apart(run, qrels, complete=True)]
+    ['2 of 3 judged queries are not in the run: they count 0']
+    """
+    judged, ran = set(qrels.qid), set(run.qid)
+    n_missing, n_extra = len(judged - ran), len(ran - judged)
+    counts = "they count 0" if complete else "they are not counted; --complete counts them 0"
+    missing = f"{n_missing:,} of {len(judged):,} judged queries are not in the run: {counts}"
+    extra = f"{n_extra:,} of {len(ran):,} queries of the run have no judgements: they are not counted"
+    found = Remark("n_queries_not_in_run", n_missing, missing), Remark("n_queries_not_judged", n_extra, extra)
+    return tuple(remark for remark in found if remark.n)
+
+
+def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
+    """Say how many documents lack the feature that they are ranked by."""
+    feature = name.removeprefix("-")
+    n = int(np.isnan(data.X[:, data.feature_names.index(feature)]).sum())
+    text = f"{n:,} of {counted(len(data), 'document')} have no {feature}: they are ranked last"
+    return (Remark("n_missing_values", n, text),) if n else ()
 
 
 def read_scores_of(data: Dataset, score_file: str, data_file: str) -> Array:
@@ -68,9 +111,7 @@ def scores_by_feature(data: Dataset, name: str) -> Array:
     """
     feature = name.removeprefix("-")
     if feature not in data.feature_names:
-        names = data.feature_names
-        shown = ", ".join(names) if len(names) <= 30 else f"{', '.join(names[:3])}, ... {names[-1]}"
-        raise DataError(f"there is no feature {feature!r}; the data has {shown or 'none'}")
+        raise DataError(f"there is no feature {feature!r}; the data has {listed(data.feature_names) or 'none'}")
     values = data.X[:, data.feature_names.index(feature)].astype(np.float64)
     if feature != name:
         values = -values

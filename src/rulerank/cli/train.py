@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, columns
-from rulerank.cli.output import print_json, print_table
+from rulerank.cli.output import print_json
 from rulerank.errors import DataError, TooLargeError
+from rulerank.methods import METHODS, method_named
 
 if TYPE_CHECKING:
     from rulerank.dataset import Dataset
     from rulerank.rankers.base import Ranker
     from rulerank.tuning import Tuned
 
-OF_THE_MACHINE = ("n_jobs", "memory_budget", "work_limit")  # parameters that say nothing about the model
+SAMPLE = 1000  # rows that nearly always show whether scores differ
 
 
 def train(
     source: Annotated[str, typer.Argument(metavar="DATA", help="Graded documents, - for stdin.")],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="The model file; one that is there is replaced.")
+        str, typer.Option("--out", "-o", metavar="FILE", help="The model file; a model that is there is replaced.")
     ],
     vali: Annotated[
-        str | None, typer.Option(metavar="FILE", help="More graded documents; tune inside DATA and these.")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="More graded documents. Both files are used: parameters are chosen by cross-validation by query "
+            "inside both together, and the model is trained on both.",
+        ),
     ] = None,
-    tune: Annotated[bool, typer.Option("--tune", help="Choose what is not given by cross-validation.")] = False,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose parameters that are not given by cross-validation inside DATA.")
+    ] = False,
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to tune for: MAP, NDCG@10, ...")] = "MAP",
-    method: Annotated[str, typer.Option(help="RE-GR (or global).")] = "RE-GR",
+    method: Annotated[
+        str, typer.Option(help=f"{', '.join(f'{method.name} ({method.short})' for method in METHODS.values())}.")
+    ] = "RE-GR",
     max_size: Annotated[int | None, typer.Option(help="Items in a rule at most [2].")] = None,
     min_support: Annotated[float | None, typer.Option(help="Share of the rows a rule must hold in [0].")] = None,
     votes: Annotated[str | None, typer.Option(help="evidence, residual or mean [evidence].")] = None,
@@ -43,6 +54,10 @@ def train(
     literal: Annotated[
         bool, typer.Option("--literal", help="As in the paper: votes mean, no feature dropped.")
     ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method, such as l2=100."),
+    ] = None,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
@@ -50,32 +65,40 @@ def train(
     features: FeatureColumns = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a ranker and write it to a model file, which `rulerank rank` reads.
+    """Learn a ranker from graded documents.
 
-    With --vali or --tune, the parameters that are not given are chosen by cross-validation by query, and the best of
-    the table they were chosen from is printed. Documents without a grade are left out.
+    The model is written to a file, which `rulerank rank` reads. With --vali or --tune, the parameters that are not
+    given are chosen by cross-validation by query, and the best of the table they were chosen from is printed beside the
+    defaults. Documents without a grade are left out.
 
     Example:
 
     \b
         rulerank train train.txt -o model.rulerank
         rulerank train train.csv -o model.rulerank --qid query --votes residual
-        rulerank train train.txt --vali test.txt -o model.rulerank --max-size 1
+        rulerank train train.txt --vali vali.txt -o model.rulerank --max-size 1
+        rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
     """
     from time import perf_counter
 
-    from rulerank.methods import method_named
+    from rulerank.cli.model_files import check_out
+    from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
+    from rulerank.cli.tuning_table import show_tuning
+    from rulerank.dataset import counted, listed
     from rulerank.model_file import check_target
 
     if out == "-":
         raise DataError("a model is written to a file: name one, such as -o model.rulerank")
     check_target(out)
-    options = literal_options(votes, drop_weakest) if literal else {"votes": votes, "drop_weakest": drop_weakest}
-    options |= {"max_size": max_size, "min_support": min_support, "discretizer": discretizer, "normalize": normalize}
-    given = {name: None if value == "none" else value for name, value in options.items() if value is not None}
-    chosen = method_named(method)
-    ranker = make_ranker(chosen.ranker_class(), given)
     sources = [source] if vali is None else [source, vali]
+    check_out(out, sources)
+    chosen = method_named(method)
+    words = known_words(votes=votes, discretizer=discretizer, normalize=normalize)
+    options = {"max_size": max_size, "min_support": min_support, "drop_weakest": drop_weakest}
+    given = words | {name: value for name, value in options.items() if value is not None} | parse_settings(settings)
+    if literal:
+        given |= literal_options(chosen.ranker_class(), given)
+    ranker = untuned = make_ranker(chosen.ranker_class(), given)
     data, n_left_out = read_labelled(sources, format, columns(qid, docid, grade, features))
 
     start = perf_counter()
@@ -84,8 +107,9 @@ def train(
     seconds = perf_counter() - start
     ranker.save(out)
 
-    params = {name: value for name, value in ranker.get_params().items() if name not in OF_THE_MACHINE}
+    params = used_params(ranker)
     n_rules = count_rules(ranker)
+    warn_if_useless(ranker, data)
     summary = {
         "model": out,
         "method": chosen.name,
@@ -93,6 +117,7 @@ def train(
         "rows": len(data),
         "left_out": n_left_out,
         "features": len(data.feature_names),
+        "feature_names": data.feature_names,
         "params": params,
         "rules": n_rules,
         "seconds": round(seconds, 3),
@@ -101,11 +126,12 @@ def train(
         print_json(summary | ({} if tuned is None else {"tuning": as_payload(tuned)}))
         return
     print(f"trained on {' and '.join(sources)}: {data!r}")
+    print(f"features: {listed(data.feature_names)}")
     if tuned is not None:
-        show_tuning(tuned)
-    print(f"{chosen.name}: {', '.join(f'{name} {value}' for name, value in params.items())}")
-    rules = "more rules than the memory budget holds" if n_rules is None else f"{n_rules:,} rules"
-    print(f"{out}: {rules}, learned in {seconds:.1f} s")
+        show_tuning(tuned, used_params(untuned))
+    print(f"{chosen.name}: {', '.join(f'{name} {as_word(value)}' for name, value in params.items())}")
+    rules = "" if n_rules is None else f"{counted(n_rules, 'rule')}, "
+    print(f"{out}: {rules}learned in {seconds:.1f} s")
 
 
 def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any]) -> tuple[Dataset, int]:
@@ -126,48 +152,36 @@ def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any
 
 def tune_rest(data: Dataset, ranker: Ranker, given: dict[str, Any], measure: str) -> Tuned:
     """Choose the parameters that were not given."""
+    from rulerank.cli.parameters import used_params
     from rulerank.tuning import GRID, tune
 
-    has = ranker.get_params()
-    grid = {name: values for name, values in GRID.items() if name in has and name not in given}
+    defaults = used_params(ranker)
+    grid = {name: values for name, values in GRID.items() if name in defaults and name not in given}
+    grid = {  # the defaults are always among what is tried
+        name: values if defaults[name] in values else (defaults[name], *values) for name, values in grid.items()
+    }
     return tune(data, ranker, grid, measure=measure)
 
 
-def literal_options(votes: str | None, drop_weakest: float | None) -> dict[str, Any]:
-    """Return the parameters of the paper's own ranker, unless others are asked for at the same time."""
-    if votes not in (None, "mean") or drop_weakest:
-        raise DataError("--literal means --votes mean --drop-weakest 0: leave these out, or leave out --literal")
-    return {"votes": "mean", "drop_weakest": 0.0}
-
-
-def make_ranker(ranker_class: type[Ranker], given: dict[str, Any]) -> Ranker:
-    """Return a ranker with the parameters that were given, all of which it must have."""
-    ranker = ranker_class()
-    known = ranker.get_params()
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        option = unknown[0].replace("_", "-")
-        raise DataError(f"{ranker_class.__name__} takes no --{option}; it takes {', '.join(known)}")
-    ranker.set_params(**given)
-    return ranker
-
-
 def count_rules(ranker: Ranker) -> int | None:
-    """Return how many rules the ranker has, None when they are not kept."""
+    """Return how many rules the ranker has, None when it does not keep them."""
     try:
-        return len(getattr(ranker, "rules_", ()))
+        rules = getattr(ranker, "rules_", None)
+        return None if rules is None else len(rules)
     except TooLargeError:
         return None
 
 
+def warn_if_useless(ranker: Ranker, data: Dataset) -> None:
+    """Say so when the model cannot tell documents apart."""
+    scores = ranker.predict(data[:SAMPLE])
+    if (scores == scores[0]).all() and len(data) > SAMPLE:
+        scores = ranker.predict(data)
+    if (scores == scores[0]).all():
+        alike = (data.y == data.y[0]).all()
+        why = f"all training documents have grade {data.y[0]}" if alike else "no feature tells their grades apart"
+        warnings.warn(f"every document will get the same score: {why}", stacklevel=2)
+
+
 def as_payload(tuned: Tuned) -> dict[str, object]:
     return {"measure": tuned.measure, "table": [vars(trial) for trial in tuned.table]}
-
-
-def show_tuning(tuned: Tuned) -> None:
-    from rulerank.tuning import SHOWN
-
-    header, rows = tuned.rows(SHOWN)
-    print(f"\nchosen by {tuned.measure} in cross-validation by query; behind: mean difference to the best\n")
-    print_table(header, rows, n_left=len(tuned.varied))
-    print(f"the best {len(rows)} of {len(tuned.table)} settings; --json prints all\n")

@@ -64,14 +64,14 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        return f"{plain_table(*self._table(), n_left=3)}\n{self.note}"
+        return f"{plain_table(*self.rows(), n_left=3)}\n{self.note}"
 
     def to_markdown(self) -> str:
-        return f"{markdown_table(*self._table(), n_left=3)}\n\n{self.note}\n"
+        return f"{markdown_table(*self.rows(), n_left=3)}\n\n{self.note}\n"
 
     def to_latex(self) -> str:
         """A LaTeX table (package booktabs), with the note as a comment below it."""
-        return f"{latex_table(*self._table(), n_left=3)}\n% {self.note}\n"
+        return f"{latex_table(*self.rows(), n_left=3)}\n% {self.note}\n"
 
     def to_json(self) -> str:
         payload = {
@@ -83,27 +83,22 @@ class Comparison:
         }
         return json.dumps(payload, indent=2)
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        tests = list(self.pairs[0].p)
-        header = ["measure", "a", "b", "mean a", "mean b", "a - b", "interval"]
-        header += [column for test in tests for column in (f"p {test}", "Holm")]
-        header += ["wins/ties/losses"]
-        rows = []
-        for pair in self.pairs:
-            cells = [
-                pair.measure,
-                pair.a,
-                pair.b,
-                f"{pair.mean_a:.4f}",
-                f"{pair.mean_b:.4f}",
-                f"{pair.difference:+z.4f}",
-            ]
-            cells += [f"{pair.low:+z.4f} to {pair.high:+z.4f}"]
-            for test in tests:
-                star = "*" if pair.p_holm[test] < self.alpha else ""
-                cells += [f"{pair.p[test]:.4f}", f"{pair.p_holm[test]:.4f}{star}"]
-            rows.append([*cells, f"{pair.wins}/{pair.ties}/{pair.losses}"])
-        return header, rows
+    def rows(self, *, brief: bool = False) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows as text; brief: without the means and with the corrected p alone."""
+        cells = [self._cells(pair, brief=brief) for pair in self.pairs]
+        return list(cells[0]), [list(row.values()) for row in cells]
+
+    def _cells(self, pair: Pair, *, brief: bool) -> dict[str, str]:
+        cells = {"measure": pair.measure, "a": pair.a, "b": pair.b}
+        if not brief:
+            cells |= {"mean a": f"{pair.mean_a:.4f}", "mean b": f"{pair.mean_b:.4f}"}
+        cells["a - b"] = f"{pair.difference:+z.4f}"
+        cells["interval"] = f"{pair.low:+z.4f} to {pair.high:+z.4f}"
+        for test, p in pair.p_holm.items():
+            if not brief:
+                cells[f"p {test}"] = f"{pair.p[test]:.4f}"
+            cells[f"p {test}" if brief else f"Holm {test}"] = f"{p:.4f}{'*' if p < self.alpha else ''}"
+        return cells | {"wins/ties/losses": f"{pair.wins}/{pair.ties}/{pair.losses}"}
 
 
 def compare(

@@ -14,6 +14,8 @@ what trec_eval does for a query that is in the qrels. A `Result` says how many s
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -44,6 +46,7 @@ KINDS = {  # the kernels number them in this order
     "Recall": Kind("Recall", "optional", "share of the relevant documents that are among the first k"),
 }
 _NAMES = {kind.lower(): kind for kind in KINDS} | {kind.per_query.lower(): name for name, kind in KINDS.items()}
+_SPELLINGS = _NAMES | {"precision": "P", "prec": "P", "reciprocalrank": "MRR"}  # for "did you mean"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +66,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.name not in KINDS:
-            raise DataError(f"unknown measure {self.name!r}; choose from {_choices()}")
+            raise DataError(_unknown(self.name))
         if self.cutoff is None:
             return
         if not is_whole(self.cutoff, 1, MAX_CUTOFF):
@@ -81,7 +84,7 @@ class Measure:
         """
         name, at, cutoff = text.strip().partition("@")
         if name.lower() not in _NAMES:
-            raise DataError(f"unknown measure {text!r}; choose from {_choices()}")
+            raise DataError(_unknown(text))
         measure = Measure(_NAMES[name.lower()])
         if not at:
             return measure.complete()
@@ -169,4 +172,29 @@ def convention_named(name: str) -> Convention:
 
 
 def _choices() -> str:
-    return ", ".join(f"{name}@k" if kind.cutoff == "needed" else name for name, kind in KINDS.items())
+    cutoffs = {"needed": "@k", "optional": "[@k]", "none": ""}
+    return ", ".join(name + cutoffs[kind.cutoff] for name, kind in KINDS.items())
+
+
+def _unknown(text: str) -> str:
+    meant = _close_to(text)
+    return f"unknown measure {text!r}; {f'did you mean {meant}? ' if meant else ''}choose from {_choices()}"
+
+
+def _close_to(text: str) -> str | None:
+    """Return the measure that was probably meant: letters swapped, or written as trec_eval and others do.
+
+    >>> _close_to("NCDG@10"), _close_to("ndcg_cut_10"), _close_to("p10"), _close_to("F1")
+    ('NDCG@10', 'NDCG@10', 'P@10', None)
+    """
+    written = re.fullmatch(r"([a-z]+?)(?:cut|at)?([1-9]\d{0,5})?", re.sub(r"[\W_]+", "", text.lower()))
+    if not written:
+        return None
+    found = difflib.get_close_matches(written[1], _SPELLINGS, n=1, cutoff=0.7)
+    if not found:
+        return None
+    name, cutoff = _SPELLINGS[found[0]], written[2]
+    allowed = KINDS[name].cutoff
+    if allowed == "none" or not (cutoff or allowed == "needed"):
+        return name
+    return f"{name}@{cutoff or 10}"

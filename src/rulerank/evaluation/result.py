@@ -20,7 +20,7 @@ class Result:
     values: Array  # float64 (n_measures, n_queries)
     n_docs: int
     n_tied: int  # documents that share their score with another one of the same query
-    n_without_relevant: int  # queries that have no relevant document and so count 0
+    n_without_relevant: int  # queries without a relevant document count 0 (in NDCG and ERR: without any gain)
     convention: str
     ties: str
 
@@ -43,7 +43,7 @@ class Result:
         """How the figures came about, in one line."""
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
         if self.n_without_relevant:
-            queries += f" ({self.n_without_relevant:,} without a relevant document, counted 0)"
+            queries += f" ({self.n_without_relevant:,} without a relevant document)"
         tied = f"{self.n_tied:,} of {self.n_docs:,} documents tied"
         return f"{queries}, convention {self.convention}, ties {self.ties}: {tied}"
 

@@ -6,17 +6,18 @@ import io
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from rulerank.dataset import Dataset
+from rulerank.dataset import Dataset, counted, listed
 from rulerank.errors import DataError, ReadError
 from rulerank.io.letor import read_letor, write_letor
-from rulerank.io.quepid import is_header, read_quepid, write_quepid
+from rulerank.io.quepid import read_quepid, write_quepid
+from rulerank.io.sniffing import sniff
 from rulerank.io.streams import Source, format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, ids, is_frame, read_frame, read_table, write_frame, write_table
 from rulerank.io.trec import Qrels, Run, qrels_from_data, read_qrels, read_run, write_qrels, write_run
@@ -50,18 +51,21 @@ FORMATS = {
 class Converted:
     """What a conversion did: the rows it wrote, those it could not, and what else the format does not carry.
 
-    >>> print(Converted(8, 2, "features"))
-    8 rows written; 2 rows without a grade left out; not carried: features
+    >>> print(Converted(8, 2, "features", source="letor", target="qrels"))
+    8 rows, letor to qrels; 2 rows without a grade left out; not carried: features
     """
 
     rows: int
     left_out: int = 0
     note: str = ""
+    source: str = field(default="", compare=False, repr=False)  # the formats, once they are known
+    target: str = field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
-        parts = [f"{_rows(self.rows)} written"]
+        formats = f"{self.source} to {self.target}" if self.source else f"as {self.target}"
+        parts = [f"{counted(self.rows, 'row')}, {formats}"]
         if self.left_out:
-            parts.append(f"{_rows(self.left_out)} without a grade left out")
+            parts.append(f"{counted(self.left_out, 'row')} without a grade left out")
         if self.note:
             parts.append(f"not carried: {self.note}")
         return "; ".join(parts)
@@ -77,12 +81,14 @@ def detect(path: str | os.PathLike[str], head: bytes) -> str:
     known = next((name for name, format in FORMATS.items() if suffix in format.suffixes), None)
     if known and suffix not in UNSURE and known != "csv":
         return known
-    seen = _detect_by_content(head)
+    seen = sniff(head)
     if known == "csv":
         return "quepid" if seen == "quepid" else "csv"
     if seen or known:
         return str(seen or known)
-    raise ReadError(os.fspath(path), None, f"cannot tell the format; name it: {', '.join(FORMATS)}")
+    raise ReadError(
+        os.fspath(path), None, f"cannot tell the format; name it: {', '.join(FORMATS)} (command line: --from)"
+    )
 
 
 def read_any(source: Any, format: str | None = None, **columns: Any) -> Dataset:
@@ -91,23 +97,38 @@ def read_any(source: Any, format: str | None = None, **columns: Any) -> Dataset:
     >>> read_any(io.BytesIO(b"q1 0 doc-7 2"))
     Dataset(1 row, 1 query, 0 features, grades 2: 1)
     """
-    if is_frame(source):
-        return read_table(source, **columns)
-    value, name = _read(source, format, columns)
+    return read_found(source, format, **columns).data
+
+
+class Found(NamedTuple):
+    """Documents, the name of their file and the format it was found to have."""
+
+    data: Dataset
+    name: str
+    format: str
+
+
+def read_found(source: Any, format: str | None = None, *, graded: bool = False, **columns: Any) -> Found:
+    """Read documents as `read_any` does; with `graded`, a table must have the column of the grade.
+
+    >>> read_found(io.BytesIO(b"2 qid:1 1:0.5"))
+    Found(data=Dataset(1 row, 1 query, 1 feature, grades 2: 1), name='<stream>', format='letor')
+    """
+    value, name, found = _read(source, format, columns, graded=graded)
     if isinstance(value, Run):
-        raise ReadError(name, None, f"{NO_DOCUMENTS}; a run is read by read_run, and judged beside qrels")
-    if isinstance(value, Qrels):
-        return _read_judgements(value, name)
-    return value
+        raise ReadError(name, None, f"{NO_DOCUMENTS}; it is judged beside qrels (--qrels, in Python read_run)")
+    data = _read_judgements(value, name) if isinstance(value, Qrels) else value
+    return Found(data, name, found)
 
 
 def write_any(data: Dataset, target: Source, format: str | None = None) -> Converted:
     """Write a data set in the format that is named, or that the target's name ends in.
 
     >>> print(write_any(Dataset([[0.5]], y=[2], qid=["q"], docid=["d"]), io.BytesIO(), "qrels"))
-    1 row written; not carried: features
+    1 row, as qrels; not carried: features
     """
-    return _write(data, target, _target_format(target, format))
+    format = _target_format(target, format)
+    return replace(_write(data, target, format), target=format)
 
 
 def convert(
@@ -127,14 +148,16 @@ def convert(
     """
     target_format = _target_format(target, target_format)
     if target_format == "run":
-        run, note = _read_scored(source, source_format, **columns)
+        run, found, note = _read_scored(source, source_format, columns)
         write_run(run, target)
-        return Converted(len(run), note=note)
-    if is_frame(source):
-        return _write(read_table(source, **columns), target, target_format)
-    return _write(_read(source, source_format, columns)[0], target, target_format)
+        done = Converted(len(run), note=note)
+    else:
+        value, _, found = _read(source, source_format, columns)
+        done = _write(value, target, target_format)
+    return replace(done, source=found, target=target_format)
 
 
+FRAME = "a data frame"
 NO_DOCUMENTS = "a run holds scores, and neither grades nor features"
 
 
@@ -149,13 +172,24 @@ def _open(source: Source, format: str | None) -> tuple[_NamedBytes, str]:
     return _NamedBytes(content, name), _check(format) if format else detect(name, content[:HEAD])
 
 
-def _read(source: Source, format: str | None, columns: dict[str, Any]) -> tuple[Dataset | Run | Qrels, str]:
+def _read(
+    source: Any, format: str | None, columns: dict[str, Any], *, graded: bool = False
+) -> tuple[Dataset | Run | Qrels, str, str]:
+    """Return what a file or frame holds, its name and its format."""
+    if is_frame(source):
+        return read_table(source, graded=graded, **columns), FRAME, FRAME
     stream, found = _open(source, format)
     if columns and found == "quepid" and not format:
         found = "csv"  # whoever names columns takes it as a table
-    if columns and found not in TABLE_FORMATS:
-        raise ReadError(stream.name, None, f"only tables have named columns ({', '.join(columns)}): this is {found}")
-    return FORMATS[found].read(stream, **columns), stream.name
+    _check_columns(columns, found, stream.name)
+    if found in TABLE_FORMATS:
+        columns = columns | {"graded": graded}
+    return FORMATS[found].read(stream, **columns), stream.name, found
+
+
+def _check_columns(columns: dict[str, Any], format: str, name: str) -> None:
+    if columns and format not in TABLE_FORMATS:
+        raise ReadError(name, None, f"only tables have named columns ({', '.join(columns)}): this is {format}")
 
 
 def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Converted:
@@ -184,20 +218,23 @@ def _write_judgements(qrels: Qrels, target: Source, format: str) -> Converted:
     return Converted(len(qrels), note=f"grades below 0 ({n_negative:,}), written as 0" if n_negative else "")
 
 
-def _read_scored(
-    source: Source, format: str | None, qid: str = "qid", docid: str = "docid", **_: Any
-) -> tuple[Run, str]:
-    """Read a run, or a table that has the columns of one; return also the columns that a run does not carry."""
-    stream, found = _open(source, format)
+def _read_scored(source: Any, format: str | None, columns: dict[str, str]) -> tuple[Run, str, str]:
+    """Read a run, or a table that has the columns of one; return also its format and the columns a run cannot carry."""
+    foreign = [role for role in columns if role not in ("qid", "docid")]
+    if foreign:
+        raise DataError(f"{NO_DOCUMENTS}: leave out {foreign[0]}= (on the command line --{foreign[0]})")
+    qid, docid = columns.get("qid", "qid"), columns.get("docid", "docid")
+    stream, found = (source, FRAME) if is_frame(source) else _open(source, format)
     if found == "run":
-        return read_run(stream), ""
-    if found not in TABLE_FORMATS:
+        _check_columns(columns, found, stream.name)
+        return read_run(stream), found, ""
+    if found not in (FRAME, *TABLE_FORMATS):
         raise ReadError(stream.name, None, f"a run needs scores, and {found} files hold none; rank the documents first")
     text, number = {qid, docid, "tag"}, pl.Float64
     frame, mistake = read_frame(stream, text=text, numeric=["score"], number=number, format=found)
     for column in (qid, docid, "score"):
         if column not in frame.columns:
-            raise mistake(None, f"a run needs a column {column!r}, the columns are {', '.join(frame.columns)}")
+            raise mistake(None, f"a run needs a column {column!r}; the columns are {listed(frame.columns)}")
     if not frame["score"].dtype.is_numeric():
         raise mistake(None, f"column 'score' must hold numbers: it holds {frame['score'].dtype}")
     scores = frame["score"].cast(number).to_numpy()
@@ -209,7 +246,7 @@ def _read_scored(
         run = Run(ids(frame[qid], mistake), ids(frame[docid], mistake), scores, tag)
     except DataError as error:
         raise mistake(None, str(error)) from None
-    return run, ", ".join(column for column in frame.columns if column not in text | {"score"})
+    return run, found, ", ".join(column for column in frame.columns if column not in text | {"score"})
 
 
 def _read_judgements(qrels: Qrels, name: str) -> Dataset:
@@ -243,39 +280,13 @@ def _target_format(target: Source, format: str | None) -> str:
     for name, known in FORMATS.items():
         if suffix in known.suffixes:
             return name
-    raise DataError(f"cannot tell the format to write from the name {str(target)!r}; name one: {', '.join(FORMATS)}")
+    choices = ", ".join(FORMATS)
+    raise DataError(
+        f"cannot tell the format to write from the name {str(target)!r}; name one: {choices} (command line: --to)"
+    )
 
 
 def _check(format: str) -> str:
     if format not in FORMATS:
         raise DataError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
     return format
-
-
-def _detect_by_content(head: bytes) -> str | None:
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    text = head.decode("utf-8-sig", errors="replace")
-    line = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
-    words = line.split()
-    if len(words) > 1 and words[1].startswith("qid:"):
-        return "letor"
-    if is_header(line.split(",")):
-        return "quepid"
-    if len(words) == 6 and _is_number(words[4]):
-        return "run"
-    if len(words) == 4 and _is_number(words[3]):
-        return "qrels"
-    return "csv" if "," in line else "tsv" if "\t" in line else None
-
-
-def _rows(n: int) -> str:
-    return f"{n:,} row{'' if n == 1 else 's'}"
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -13,6 +13,7 @@ from rulerank.dataset import Array
 from rulerank.errors import ReadError
 
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
+SEPARATOR_NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 NumberType = type[pl.Float32] | type[pl.Float64]
 
 
@@ -39,6 +40,8 @@ def read_delimited(
         raise ReadError(name, None, "the file is empty: expected a line of column names")
     header, body, lines, n_fields = _records(content, name, separator)
     columns = _column_names(header.decode(), separator, name, int(lines[0]))
+    if len(columns) == 1 and columns[0] not in text:
+        _check_separator(columns[0], separator, name, int(lines[0]))
     ragged = np.flatnonzero(n_fields != len(columns))
     if ragged.size:
         row = ragged[0]
@@ -54,6 +57,15 @@ def read_delimited(
             _numbers(frame[column], number, lines[1:], name, column in numeric) for column in others
         )
     return frame, lines[1:]
+
+
+def either(parameter: str) -> str:
+    """Return how a parameter is given in Python and on the command line.
+
+    >>> either("qid")
+    'qid=..., on the command line --qid ...'
+    """
+    return f"{parameter}=..., on the command line --{parameter} ..."
 
 
 def check_utf8(content: bytes, name: str) -> None:
@@ -128,6 +140,18 @@ def _column_names(header: str, separator: str, name: str, line: int) -> list[str
     return columns
 
 
+def _check_separator(column: str, separator: str, name: str, line: int) -> None:
+    """Say so when the only column name looks like several names with another separator between them."""
+    found = next((other for other in SEPARATOR_NAMES if other != separator and other in column), None)
+    if found:
+        raise ReadError(
+            name,
+            line,
+            f"expected column names with {SEPARATOR_NAMES[separator]} between them, got {column[:80]!r}: the separator "
+            f"seems to be {SEPARATOR_NAMES[found]}, but csv has commas and tsv has tabs",
+        )
+
+
 def _parse(body: bytes, columns: Sequence[str], separator: str, numbers: dict[str, NumberType]) -> pl.DataFrame:
     schema = {column: numbers.get(column, pl.String) for column in columns}
     if not body:
@@ -154,5 +178,5 @@ def _numbers(column: pl.Series, number: NumberType, lines: Array, name: str, cer
         name,
         int(lines[row]),
         f"expected a number in column {column.name!r}, got {cells[row]!r}; "
-        "if the column is not a feature, name those that are with features=",
+        f"if the column is not a feature, name those that are ({either('features')})",
     )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from rulerank.dataset import Dataset, Fold
+from rulerank.dataset import Fold
 from rulerank.errors import ReadError
-from rulerank.io.letor import read_letor
+from rulerank.io.letor import read_letor, widen
 from rulerank.io.streams import COMPRESSIONS
 
 PARTS = {"train": "trainingset", "vali": "validationset", "test": "testset"}  # and the name LETOR 2 has for each
@@ -59,7 +56,7 @@ def _read_fold(folder: Path) -> Fold:
     paths = {part: _find(folder, part) for part in PARTS}
     parts = {part: read_letor(path) for part, path in paths.items()}
     n_features = max(data.X.shape[1] for data in parts.values())
-    return Fold(folder.resolve().name, **{part: _widen(data, n_features) for part, data in parts.items()})
+    return Fold(folder.resolve().name, **{part: widen(data, n_features) for part, data in parts.items()})
 
 
 def _find(folder: Path, part: str) -> Path:
@@ -80,12 +77,6 @@ def _candidates(folder: Path, part: str) -> list[Path]:
 def _plain_name(path: Path) -> str:
     name = path.name.lower()
     return name.removesuffix(path.suffix.lower()) if path.suffix.lower() in COMPRESSIONS else name
-
-
-def _widen(data: Dataset, n_features: int) -> Dataset:
-    """Add features that the file never mentions, which is to say zeros."""
-    missing = n_features - data.X.shape[1]
-    return replace(data, X=np.pad(data.X, ((0, 0), (0, missing))), feature_names=()) if missing else data
 
 
 def _entries(folder: Path) -> list[Path]:

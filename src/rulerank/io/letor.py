@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
@@ -76,10 +77,17 @@ def write_letor(data: Dataset, target: Source) -> None:
     """
     if not len(data):
         raise DataError("expected at least one row to write as LETOR text: got none")
-    if np.isinf(data.X).any():
-        row, column = np.argwhere(np.isinf(data.X))[0]
-        raise DataError(f"expected finite values: got {data.X[row, column]} in row {row}, feature {column + 1}")
     write_bytes(target, "".join(_lines(data)).encode())
+
+
+def widen(data: Dataset, n_features: int) -> Dataset:
+    """Add features that a LETOR file never mentions, which is to say zeros.
+
+    >>> widen(Dataset([[0.5]], y=[1], qid=["q"]), 3).X.tolist()
+    [[0.5, 0.0, 0.0]]
+    """
+    missing = n_features - data.X.shape[1]
+    return replace(data, X=np.pad(data.X, ((0, 0), (0, missing))), feature_names=()) if missing > 0 else data
 
 
 class _Reader:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from rulerank.compiled import compiled
 from rulerank.dataset import MAX_GRADE
 
 Array = NDArray[Any]
@@ -45,7 +45,7 @@ EXACT = 2**53  # integers up to here, and powers of ten up to 22, are exact in f
 POWERS = np.array([float(f"1e{power}") for power in range(61)])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def measure_lines(content: Array, lines: Array, first: int, last: int) -> tuple[int, int]:
     """Find the parts of lines first..last, whose end is that of their line break; set the row to 0 where there is one.
 
@@ -70,7 +70,7 @@ def measure_lines(content: Array, lines: Array, first: int, last: int) -> tuple[
     return largest, largest_line
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _index_before(content: Array, start: int, colon: int) -> int:
     """Return the number that fills the field up to a colon, 0 when there is none."""
     at, place = colon - 1, 1
@@ -82,7 +82,7 @@ def _index_before(content: Array, start: int, colon: int) -> int:
     return index if at >= start and (content[at] == SPACE or content[at] == TAB) else 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse_lines(
     content: Array,
     lines: Array,
@@ -145,7 +145,7 @@ def parse_lines(
             return
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def parse_number(content: Array, start: int, end: int) -> tuple[int, float, int]:
     """Read the number that begins at start; return what it is, its value and where its field stops.
 
@@ -191,7 +191,7 @@ def parse_number(content: Array, start: int, end: int) -> tuple[int, float, int]
     return NUMBER, -value if content[start] == MINUS else value, at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _power(content: Array, at: int, end: int) -> tuple[int, int]:
     """Read the exponent after an e; without digits, stay at the e, where no field ends."""
     first = at
@@ -206,7 +206,7 @@ def _power(content: Array, at: int, end: int) -> tuple[int, int]:
     return at, -power if content[first] == MINUS else power
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _word_kind(content: Array, start: int, stop: int) -> int:
     if _is_word(content, start, stop, NULL, ANY_CASE):
         return MISSING
@@ -219,7 +219,7 @@ def _word_kind(content: Array, start: int, stop: int) -> int:
     return BAD_VALUE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _grade(content: Array, start: int, stop: int) -> int:
     """Return a grade, -1 for `?`, -2 for what is neither; a whole number may be written 2.0 or +2."""
     if stop - start == 1 and content[start] == QUESTION:
@@ -240,7 +240,7 @@ def _grade(content: Array, start: int, stop: int) -> int:
     return grade if at == stop and grade <= MAX_GRADE else -2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _split_comment(content: Array, hash_: int, end: int, span: Array) -> bool:
     """Find doc id and rest in '#docid = ID rest' or '# ID rest'; False when 'docid =' is followed by nothing."""
     at = _skip_blanks(content, min(hash_ + 1, end), end)
@@ -257,33 +257,33 @@ def _split_comment(content: Array, hash_: int, end: int, span: Array) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _append_digit(number: Any, char: Any) -> int:
     return min(number * 10 + np.int64(char) - ZERO, 1_000_000_000)  # larger than any limit here, small enough to go on
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _skip_blanks(content: Array, at: int, end: int) -> int:
     while at < end and (content[at] == SPACE or content[at] == TAB):
         at += 1
     return at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _field_end(content: Array, at: int, end: int) -> int:
     while at < end and content[at] != SPACE and content[at] != TAB:
         at += 1
     return at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _find_control(content: Array, at: int, end: int) -> int:
     while at < end and (content[at] >= SPACE or content[at] == TAB):
         at += 1
     return at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_word(content: Array, start: int, stop: int, word: Array, case: int) -> bool:
     if stop - start != word.size:
         return False
@@ -293,6 +293,6 @@ def _is_word(content: Array, start: int, stop: int, word: Array, case: int) -> b
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _report(problem: Array, code: int, line: int, start: int, stop: int) -> None:
     problem[0], problem[1], problem[2], problem[3] = code, line, start, stop

@@ -9,6 +9,7 @@ import numpy as np
 from rulerank.dataset import Array
 from rulerank.errors import ReadError
 from rulerank.io.streams import Source, read_bytes
+from rulerank.io.trec_lines import RUN
 
 
 def read_scores(source: Source) -> Array:
@@ -22,6 +23,13 @@ def read_scores(source: Source) -> Array:
     lines = content.decode("utf-8", "replace").rstrip().split("\n")
     if lines == [""]:
         raise ReadError(name, None, "the file is empty: expected one score per line")
+    if len(lines[0].split()) == RUN.n_columns:
+        raise ReadError(
+            name,
+            None,
+            "this looks like a TREC run, not a score file; a run is judged beside qrels "
+            "(rulerank evaluate --qrels QRELS RUN, in Python read_run and read_qrels)",
+        )
     return np.array([_score(line.strip(), name, number) for number, line in enumerate(lines, start=1)])
 
 

@@ -16,6 +16,8 @@ from typing import IO, cast
 
 from rulerank.errors import DataError, ReadError
 
+MODEL_MAGIC = b"RULERANK"  # a model file begins with it and a version, whose bytes are no text
+
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 
@@ -23,12 +25,28 @@ def read_bytes(source: Source) -> tuple[bytes, str]:
     """Return the whole decompressed content and the name to use in messages.
 
     Compressed content is known by its first bytes, so that a pipe works too; a name that promises .gz, .xz or .zst
-    must hold it.
+    must hold it. A model file is refused: it is the one file that is at hand wherever data are.
 
     >>> import io
     >>> read_bytes(io.StringIO("2 qid:1 1:0.5"))
     (b'2 qid:1 1:0.5', '<stream>')
     """
+    content, name = _read_source(source)
+    if is_model(content):
+        raise ReadError(name, None, "this is a rulerank model, not data; use `rulerank rank` (in Python rulerank.load)")
+    return content, name
+
+
+def is_model(content: bytes) -> bool:
+    """Whether these are the first bytes of a model file.
+
+    >>> is_model(b"RULERANK\\1\\0\\0\\0"), is_model(b"RULERANK_score,qid")
+    (True, False)
+    """
+    return content.startswith(MODEL_MAGIC) and b"\0" in content[len(MODEL_MAGIC) : len(MODEL_MAGIC) + 4]
+
+
+def _read_source(source: Source) -> tuple[bytes, str]:
     if not isinstance(source, str | os.PathLike):
         return _read_open_file(source)
     if source == "-":

@@ -12,12 +12,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
-from rulerank.io.delimited import MISSING, NumberType, read_delimited
+from rulerank.io.delimited import MISSING, NumberType, either, read_delimited
 from rulerank.io.streams import Source, format_suffix, read_bytes, write_bytes
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
+ROLES = {
+    "qid": "column of the query id",
+    "docid": "column of the document id",
+    "grade": "column of the grade",
+    "features": "columns of the features",
+}
 TABLE_FORMATS = (*SEPARATORS, "parquet")
 
 Mistake = Callable[[int | None, str], Exception]  # (row or None, message) -> the error that says where
@@ -31,20 +37,22 @@ def read_table(
     grade: str = "grade",
     features: Sequence[str] | None = None,
     format: str | None = None,
+    graded: bool = False,
 ) -> Dataset:
     """Read a csv, tsv or parquet file, or a data frame.
 
     All columns of numbers or booleans are features unless `features` names them; a warning names the columns that
     are left out. Ids are text ("007" stays "007"). No `docid` or `grade` column is needed; a grade that is empty,
-    `?` or -1 is not labelled; an empty feature is missing (NaN). A column `comment` is kept beside the features.
+    `?` or -1 is not labelled, but with `graded` the column must be there; an empty feature is missing (NaN). A column
+    `comment` is kept beside the features.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
     """
-    if is_frame(source):
-        return from_frame(source, qid=qid, docid=docid, grade=grade, features=features)
     text = {qid, docid, grade} | ({"comment"} - set(features or ()))
     frame, mistake = read_frame(source, text=text, numeric=features or (), format=format)
+    if graded:
+        _check_columns(frame, mistake, [("grade", grade)])
     return _to_dataset(frame, mistake, qid, docid, grade, features)
 
 
@@ -57,11 +65,7 @@ def from_frame(
     ...            grade="clicked").X.tolist()
     [[0.5], [nan]]
     """
-
-    def mistake(row: int | None, message: str) -> Exception:
-        return DataError(message if row is None else f"row {row}: {message}")
-
-    return _to_dataset(_to_polars(frame), mistake, qid, docid, grade, features)
+    return _to_dataset(_to_polars(frame), _mistake_in_frame, qid, docid, grade, features)
 
 
 def to_frame(data: Dataset) -> pl.DataFrame:
@@ -98,14 +102,16 @@ def write_table(data: Dataset, target: Source, *, format: str | None = None) -> 
 
 
 def read_frame(
-    source: Source,
+    source: Any,
     *,
     text: Collection[str] = (),
     numeric: Collection[str] = (),
     number: NumberType = pl.Float32,
     format: str | None = None,
 ) -> tuple[pl.DataFrame, Mistake]:
-    """Return a file's columns as they are, and what makes an error that names the file and the line or row."""
+    """Return the columns of a file or frame as they are, and what makes an error that names the file and the line."""
+    if is_frame(source):
+        return _to_polars(source), _mistake_in_frame
     content, name = read_bytes(source)
     format = _check_format(format) if format else _table_format(name, content)
     if not content:
@@ -167,18 +173,12 @@ def _to_dataset(
 ) -> Dataset:
     named = [("qid", qid), *(("features", feature) for feature in features or ())]
     named += [(role, column) for role, column in (("docid", docid), ("grade", grade)) if column != role]
-    for role, column in named:
-        if column not in frame.columns:
-            raise mistake(
-                None,
-                f"expected a column {column!r} ({role}), the columns are {', '.join(frame.columns)}; "
-                f"name another with {role}=",
-            )
+    _check_columns(frame, mistake, named)
     reserved = {qid, docid, grade}
     comment = "comment" if "comment" in frame.columns and "comment" not in (features or ()) else None
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
-            raise mistake(None, "a column has no name; name it, take it away or choose with features=")
+            raise mistake(None, f"a column has no name; name it, take it away or choose others ({either('features')})")
         features = _feature_columns(frame.drop(reserved | {"comment"}, strict=False))
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
@@ -196,6 +196,17 @@ def _to_dataset(
         tuple(features),
         shared_strings(frame[comment].cast(pl.String).fill_null("")) if comment else None,
     )
+
+
+def _check_columns(frame: pl.DataFrame, mistake: Mistake, named: Sequence[tuple[str, str]]) -> None:
+    for role, column in named:
+        if column not in frame.columns:
+            there = f"there is no column {column!r}; the columns are {listed(frame.columns)}"
+            raise mistake(None, f"{there}; name the {ROLES[role]} ({either(role)})")
+
+
+def _mistake_in_frame(row: int | None, message: str) -> Exception:
+    return DataError(message if row is None else f"row {row}: {message}")
 
 
 def _feature_columns(others: pl.DataFrame) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, counted, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.streams import Source
 from rulerank.io.trec_lines import QRELS, RUN, read_columns, words, write_lines
@@ -50,7 +50,7 @@ class Run:
         return self.qid.size
 
     def __repr__(self) -> str:
-        return f"Run({_count(self)})"
+        return f"Run({_size(self)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Qrels:
         return self.qid.size
 
     def __repr__(self) -> str:
-        return f"Qrels({_count(self)})"
+        return f"Qrels({_size(self)})"
 
 
 class Joined(NamedTuple):
@@ -260,9 +260,8 @@ def _ranks(run: Run) -> Array:
     return ranks
 
 
-def _count(table: Run | Qrels) -> str:
-    n_rows, n_queries = len(table), len(set(table.qid))
-    return f"{n_rows:,} row{'s' * (n_rows != 1)}, {n_queries:,} quer{'y' if n_queries == 1 else 'ies'}"
+def _size(table: Run | Qrels) -> str:
+    return f"{counted(len(table), 'row')}, {counted(len(set(table.qid)), 'query', 'queries')}"
 
 
 def _some(qid: Array) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple, Self
@@ -11,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, counted, query_index
 from rulerank.errors import DataError, ModelFileError
 from rulerank.normalize import NORMALIZATIONS, normalize_by_query
 
@@ -103,6 +104,10 @@ class Ranker(BaseEstimator, ABC):
     def _take_learned(self, state: dict[str, Any]) -> None:
         """Take over what `_learned_state` gave."""
 
+    def _uses_queries(self) -> bool:
+        """Tell whether it matters to which query a training row belongs."""
+        return True
+
     def _plain_params(self) -> dict[str, Any]:
         """Return the parameters as plain Python values, n_jobs left to the machine that loads them."""
         return {name: value for name, value in self.get_params(deep=False).items() if name != "n_jobs"}
@@ -131,6 +136,11 @@ class Ranker(BaseEstimator, ABC):
         self.feature_names_ = names or tuple(
             map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
         )
+        if qid is None and self._uses_queries():
+            warnings.warn(
+                "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
+                stacklevel=3,
+            )
         queries, ids = _query_numbers(qid, X.shape[0])
         if self.normalize is not None:
             X = normalize_by_query(X, queries, self.normalize, self.n_jobs)
@@ -139,7 +149,7 @@ class Ranker(BaseEstimator, ABC):
     def _check_rows(self, X: Any, qid: Any) -> Array:
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
-            X = _columns(X, self.feature_names_)
+            X = columns_of(X, self.feature_names_)
             _check_finite(X)
         else:
             X = self._check_matrix(X, reset=False)
@@ -178,7 +188,7 @@ class Ranker(BaseEstimator, ABC):
         return tags
 
 
-def _columns(data: Dataset, names: tuple[str, ...]) -> Array:
+def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
     if data.feature_names == names:
         return data.X
     place = {name: i for i, name in enumerate(data.feature_names)}
@@ -187,7 +197,7 @@ def _columns(data: Dataset, names: tuple[str, ...]) -> Array:
         shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise DataError(
             f"the data lacks {len(missing)} of the {len(names)} features the model was trained on: {shown}; "
-            f"it has {len(place)} features"
+            f"it has {counted(len(place), 'feature')}"
         )
     return data.X[:, [place[name] for name in names]]
 

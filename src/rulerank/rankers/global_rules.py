@@ -11,7 +11,6 @@ from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_book import RuleBook
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.engine import Engine
-from rulerank.rules.metrics import check_metric
 from rulerank.rules.rule import Rule
 from rulerank.rules.votes import votes_named
 
@@ -23,10 +22,11 @@ class GlobalRules(RuleRanker):
     ----------
     max_size: a rule has at most this many items.
     min_support: share of the training rows a rule must hold in; one row is always needed.
-    metric: how strong a rule is.
+    metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
+        "yule_y" or "relative_confidence"; `rulerank.rules.metrics` defines them.
     votes: "evidence" averages how far each cell's grades lie above what its queries lead one to expect, weighed by
         how well its features tell relevant documents apart; "residual" weighs all cells alike; "mean" is the papers'
-        literal RE-GR, the mean confidence of the rules.
+        literal RE-GR, the mean strength (metric) of the rules.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the literal votes="mean".
@@ -71,7 +71,7 @@ class GlobalRules(RuleRanker):
         self.n_jobs = n_jobs
 
     def _learn(self, data: Labelled) -> None:
-        scheme = votes_named(self.votes)
+        scheme = votes_named(self.votes, self.metric)
         rows, layout, training = self._prepare(data)
         budget = self.memory_budget * 2**20
         self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
@@ -95,6 +95,9 @@ class GlobalRules(RuleRanker):
         counts = self.engine_.cells_of(row_bins)
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
 
+    def _uses_queries(self) -> bool:
+        return self.votes != "mean" or self.normalize is not None
+
     def _drop_share(self) -> float:
         if self.drop_weakest is not None:
             return self.drop_weakest
@@ -102,7 +105,7 @@ class GlobalRules(RuleRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_metric(self.metric)
+        votes_named(self.votes, self.metric)
 
     def _learned_state(self) -> dict[str, Any]:
         return self._discretizer_state() | {"engine": self.engine_.to_state()}
@@ -110,4 +113,4 @@ class GlobalRules(RuleRanker):
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._check_parameters()
         self._take_discretizer(state)
-        self.engine_ = Engine.from_state(state["engine"], votes_named(self.votes))
+        self.engine_ = Engine.from_state(state["engine"], votes_named(self.votes, self.metric))

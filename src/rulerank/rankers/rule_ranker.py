@@ -59,13 +59,9 @@ class RuleRanker(Ranker):
         strength = feature_strength(rows, self.n_bins_, self.n_jobs)
         used = without_weakest(strength, self.n_bins_, self._drop_share())
         check_work(self.n_bins_[used], self.max_size, rows.n_rows, self.work_limit)
-        training = Training(
-            n_grades=rows.n_grades,
-            mean_grade=float(rows.grades.mean(dtype=np.float64)),
-            # rounded first: 0.1 * 30 is a little more than 3 in floating point
-            min_rows=max(1, math.ceil(round(self.min_support * rows.n_rows, 9))),
-            strength=strength,
-        )
+        # rounded first: 0.1 * 30 is a little more than 3 in floating point
+        min_rows = max(1, math.ceil(round(self.min_support * rows.n_rows, 9)))
+        training = Training.of(rows, min_rows, strength)
         return Prepared(rows, Layout.over(self.n_bins_, self.max_size, used), training)
 
     def _known_bins(self, X: Array) -> Array:

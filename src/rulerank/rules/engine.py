@@ -30,7 +30,7 @@ class Engine:
 
     >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
     >>> from rulerank.rules.votes import VOTES
-    >>> training = Training(n_grades=2, mean_grade=2 / 3, min_rows=1, strength=np.ones(2))
+    >>> training = Training.of(rows, min_rows=1, strength=np.ones(2))
     >>> layout = Layout.over(rows.n_bins(), max_size=1)
     >>> engine = Engine.learn(rows, layout, VOTES["mean"], training)
     >>> engine.score(np.array([[0, 1], [0, 0]], dtype=np.uint8)).tolist()

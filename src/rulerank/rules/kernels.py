@@ -197,17 +197,69 @@ def add_votes(
 
 
 @compiled
-def mean_votes(counts: Array, min_hits: int, offsets: Array, first: int, last: int, votes: Array) -> None:
-    """Vote with the confidence of each rule, and count the rules, per grade."""
+def mapped_theta(metric: int, hits: float, covered: float, of_grade: float, n_rows: float) -> float:
+    """Return what a rule votes with; the metrics, by their number, are those of `metrics.METRICS`."""
+    confidence = hits / covered
+    share = of_grade / n_rows
+    if metric == 2:
+        return confidence
+    if metric == 3:
+        return hits / of_grade * confidence / ((covered - hits + 1.0) / (n_rows - of_grade + 1.0))
+    theta = 0.0
+    if metric == 0:
+        theta = confidence - share
+    elif metric == 1:
+        if confidence >= share:
+            theta = (confidence - share) / (1.0 - share) if of_grade < n_rows else 0.0
+        else:
+            theta = (confidence - share) / share
+    elif metric == 6:
+        theta = 4.0 * (confidence - share) * (covered / n_rows)
+    else:
+        along = hits * (n_rows - covered - of_grade + hits)
+        across = (covered - hits) * (of_grade - hits)
+        if metric == 5:
+            along, across = np.sqrt(along), np.sqrt(across)
+        if along + across > 0.0:
+            theta = (along - across) / (along + across)
+    return (theta + 1.0) / 2.0
+
+
+@compiled
+def mean_votes(
+    counts: Array,
+    min_hits: int,
+    metrics: Array,
+    n_by_grade: Array,
+    offsets: Array,
+    first: int,
+    last: int,
+    votes: Array,
+) -> None:
+    """Vote with the strength of each rule by each metric, and count the rules, per grade.
+
+    metrics     int64[n_metrics]    their numbers in `metrics.METRICS`
+    n_by_grade  int64[n_grades]     training rows of each grade
+    votes       float64[n_cells, (n_metrics + 1) * n_grades]    grades by metric, then the rules per grade
+    """
     n_grades = counts.shape[1]
+    n_thetas = metrics.size * n_grades
+    n_rows = 0.0
+    for r in range(n_grades):
+        n_rows += n_by_grade[r]
     for cell in range(offsets[first], offsets[last]):
-        covered = 0
+        covered = 0.0
         for r in range(n_grades):
             covered += counts[cell, r]
         for r in range(n_grades):
             exists = counts[cell, r] >= min_hits
-            votes[cell, r] = counts[cell, r] / covered if exists else 0.0
-            votes[cell, n_grades + r] = 1.0 if exists else 0.0
+            votes[cell, n_thetas + r] = 1.0 if exists else 0.0
+            for m in range(metrics.size):
+                votes[cell, m * n_grades + r] = 0.0
+                if exists:
+                    votes[cell, m * n_grades + r] = mapped_theta(
+                        metrics[m], float(counts[cell, r]), covered, float(n_by_grade[r]), n_rows
+                    )
 
 
 @compiled

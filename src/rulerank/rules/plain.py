@@ -19,6 +19,7 @@ def score_plainly(
     max_size: int,
     min_support: float = 0.0,
     votes: str = "mean",
+    metric: str = "confidence",
     drop_weakest: float = 0.0,
 ) -> float:
     """Score one document by the definitions, over the features that have two bins or more in training.
@@ -35,7 +36,7 @@ def score_plainly(
     sets = [members for size in range(1, max_size + 1) for members in combinations(features, size)]
     cells = [[i for i, row in enumerate(train) if all(row[f] == document[f] for f in members)] for members in sets]
     if votes == "mean":
-        return _mean(cells, grades, min_rows)
+        return _mean(cells, grades, min_rows, metric)
     above = below = Fraction(0)
     for members, rows in zip(sets, cells, strict=True):
         if len(rows) >= min_rows:
@@ -58,19 +59,57 @@ def strength_plainly(train: Sequence[Row], grades: Sequence[int], queries: Seque
     return total / len(train)
 
 
-def _mean(cells: list[list[int]], grades: Sequence[int], min_rows: int) -> float:
-    strengths: dict[int, Fraction] = {}
+def theta_plainly(metric: str, hits: int, covered: int, of_grade: int, n_rows: int) -> float | Fraction:
+    """Return the strength of a rule as the papers define it, signed where they have it so.
+
+    >>> theta_plainly("yule_q", hits=3, covered=4, of_grade=5, n_rows=10)
+    Fraction(5, 7)
+    """
+    a, b, c, d = hits, covered - hits, of_grade - hits, n_rows - covered - of_grade + hits
+    gain = Fraction(a, covered) - Fraction(of_grade, n_rows)
+    if metric == "added_value":
+        return gain
+    if metric == "certainty":
+        return gain / (1 - Fraction(of_grade, n_rows)) if of_grade < n_rows else Fraction(0)
+    if metric == "confidence":
+        return Fraction(a, covered)
+    if metric == "strength":
+        return Fraction(a, of_grade) * Fraction(a, covered) / Fraction(b + 1, n_rows - of_grade + 1)
+    if metric == "relative_confidence":
+        return gain * Fraction(covered, n_rows)
+    if a * d + b * c == 0:
+        return Fraction(0)
+    if metric == "yule_q":
+        return Fraction(a * d - b * c, a * d + b * c)
+    return (math.sqrt(a * d) - math.sqrt(b * c)) / (math.sqrt(a * d) + math.sqrt(b * c))
+
+
+def _vote(metric: str, hits: int, covered: int, of_grade: int, n_rows: int) -> float | Fraction:
+    """Return the strength of a rule where it is never negative, else mapped onto 0 .. 1."""
+    theta = theta_plainly(metric, hits, covered, of_grade, n_rows)
+    if metric in ("confidence", "strength"):
+        return theta
+    if metric == "relative_confidence":
+        theta *= 4
+    if metric == "certainty" and theta < 0:
+        theta *= Fraction(n_rows - of_grade, of_grade)
+    return (theta + 1) / 2
+
+
+def _mean(cells: list[list[int]], grades: Sequence[int], min_rows: int, metric: str) -> float:
+    strengths: dict[int, float | Fraction] = {}
     for grade in sorted(set(grades)):
         thetas = []
         for rows in cells:
             hits = sum(grades[i] == grade for i in rows)
             if hits >= min_rows:
-                thetas.append(Fraction(hits, len(rows)))
+                thetas.append(_vote(metric, hits, len(rows), list(grades).count(grade), len(grades)))
         if thetas:
             strengths[grade] = sum(thetas, Fraction(0)) / len(thetas)
-    if not strengths:
+    total = sum(strengths.values())
+    if not total:
         return sum(grades) / len(grades)
-    return float(sum(grade * s for grade, s in strengths.items()) / sum(strengths.values()))
+    return float(sum(grade * s for grade, s in strengths.items()) / total)
 
 
 def _surprise(grades: Sequence[int], queries: Sequence[int], row: int) -> Fraction:

@@ -32,9 +32,13 @@ def check_saved(state: dict[str, Any], scheme: Votes) -> None:
     n_sets, n_cells = size_of_work(n_bins[used], max_size)
     if "counts" in state:
         _check_counts(state["counts"], n_cells, n_grades, scheme)
+        needed = state["counts"]["grades"].max(axis=0, initial=0)
     else:
         _must(n_sets <= MAX_SETS, f"it would lay out {n_sets:,} feature sets")
         _check_rows(state["rows"], n_bins, used, n_grades)
+        needed = np.bincount(state["rows"]["grades"], minlength=n_grades)
+    n_by_grade = _array(training["n_by_grade"], "n_by_grade", "i8", (n_grades,), 0, 2**53)
+    _must((needed <= n_by_grade).all(), "it counts more rows of a grade than there are")
 
 
 def _check_counts(counts: dict[str, Array], n_cells: int, n_grades: int, scheme: Votes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.rules import by_query_kernels as kernels
+from rulerank.rules import trusted_kernels as kernels
 from rulerank.rules.by_query import LIFTS, ByQuery
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import Counts
@@ -33,8 +33,18 @@ class TrustedVotes(LiftVotes):
     def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
         super().fill(counts, sets, training, first, last, votes)
         kernels.trusted_votes(
-            *(self._bins, self._codes, self._shares, sets.features, self._n_bins, sets.offsets),
-            *(self._means, training.n_grades, self._query_shrink, first, last, votes),
+            self._bins,
+            self._codes,
+            self._shares,
+            sets.features,
+            self._n_bins,
+            sets.offsets,
+            self._means,
+            training.n_grades,
+            self._query_shrink,
+            first,
+            last,
+            votes,
         )
 
 
@@ -47,7 +57,7 @@ def share_of_right_pairs(by_query: ByQuery, training: Training, shrink: float) -
     >>> from rulerank.rules.tables import Rows
     >>> queries = np.array([0, 0, 1, 1, 2, 2])
     >>> rows = Rows.of([[0, 1, 0, 1, 0, 1]], [0, 1, 0, 1, 1, 0], queries)
-    >>> training = Training(n_grades=2, mean_grade=0.5, min_rows=1, strength=np.ones(1))
+    >>> training = Training.of(rows, min_rows=1, strength=np.ones(1))
     >>> share_of_right_pairs(ByQuery(rows, queries, Layout.over(rows.n_bins(), max_size=1)), training, 1.0).tolist()
     [0.5, 0.5, 0.0]
     """
@@ -57,9 +67,7 @@ def share_of_right_pairs(by_query: ByQuery, training: Training, shrink: float) -
         scores = np.nan_to_num(by_query.shrunken_lifts(by_query.bins, first, last, training, shrink))
 
         def work(start: int, stop: int, first: int = first, last: int = last, scores: Array = scores) -> None:
-            kernels.count_right_pairs(
-                scores, by_query.grades, n_grades, starts, first, start, stop, right[first:last]
-            )
+            kernels.count_right_pairs(scores, by_query.grades, n_grades, starts, first, start, stop, right[first:last])
 
         in_blocks(work, last - first, by_query.n_jobs)
     by_grade = np.zeros((by_query.n_queries, n_grades), dtype=np.int64)

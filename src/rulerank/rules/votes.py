@@ -11,7 +11,8 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets
-from rulerank.rules.tables import UNIT, Counts
+from rulerank.rules.metrics import METRICS, check_metric
+from rulerank.rules.tables import UNIT, Counts, Rows
 from rulerank.threads import in_blocks
 
 EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
@@ -27,6 +28,18 @@ class Training:
     mean_grade: float  # also the score of a document that no rule covers
     min_rows: int  # training rows a rule (votes="mean") or a cell (else) must have
     strength: Array  # float64 (n_features,) how well each feature tells relevant documents apart within queries
+    n_by_grade: Array  # int64 (n_grades,) rows of each grade
+
+    @staticmethod
+    def of(rows: Rows, min_rows: int, strength: Array) -> Training:
+        """Sum up training rows.
+
+        >>> Training.of(Rows.of([[0, 1, 1]], [0, 2, 2], [0, 0, 0]), 1, np.ones(1)).n_by_grade.tolist()
+        [1, 0, 2]
+        """
+        n_by_grade = np.bincount(rows.grades, minlength=rows.n_grades)
+        mean_grade = float(rows.grades.mean(dtype=np.float64))
+        return Training(rows.n_grades, mean_grade, min_rows, strength, n_by_grade.astype(np.int64))
 
 
 class Votes(Protocol):
@@ -44,22 +57,40 @@ class Votes(Protocol):
 
 
 class MeanVotes:
-    """The papers' literal vote: mean confidence per grade, normalised, expected grade."""
+    """The papers' literal vote: mean strength of the rules per grade, normalised, expected grade.
+
+    Several metrics vote side by side at little more than the cost of one: `scores_by_metric` tells them apart.
+    """
 
     needs_expected = False
 
+    def __init__(self, metrics: tuple[str, ...] = ("confidence",)) -> None:
+        self.metrics = tuple(map(check_metric, metrics))
+        self._numbers = np.array([METRICS.index(name) for name in metrics], dtype=np.int64)
+
     def width(self, training: Training) -> int:
-        return 2 * training.n_grades
+        return (len(self.metrics) + 1) * training.n_grades
 
     def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
-        kernels.mean_votes(counts.grades, training.min_rows, sets.offsets, first, last, votes)
+        kernels.mean_votes(
+            counts.grades, training.min_rows, self._numbers, training.n_by_grade, sets.offsets, first, last, votes
+        )
 
     def scores(self, sums: Array, training: Training) -> Array:
-        theta, n_rules = sums[:, : training.n_grades], sums[:, training.n_grades :]
+        """Return the scores by the first metric."""
+        return self._scores_by(0, sums, training)
+
+    def scores_by_metric(self, sums: Array, training: Training) -> Array:
+        """Return the scores by each metric, (n_documents, n_metrics)."""
+        return np.column_stack([self._scores_by(m, sums, training) for m in range(len(self.metrics))])
+
+    def _scores_by(self, metric: int, sums: Array, training: Training) -> Array:
+        n_grades = training.n_grades
+        theta, n_rules = sums[:, metric * n_grades : (metric + 1) * n_grades], sums[:, -n_grades:]
         mean = np.divide(theta, n_rules, out=np.zeros_like(theta), where=n_rules > 0)
         weighted = np.zeros(len(sums))
         total = np.zeros(len(sums))
-        for grade in range(training.n_grades):  # a fixed order: one row alone scores as it does among others
+        for grade in range(n_grades):  # a fixed order: one row alone scores as it does among others
             weighted += grade * mean[:, grade]
             total += mean[:, grade]
         return _divide(weighted, total, training.mean_grade)
@@ -106,16 +137,22 @@ VOTES: dict[str, Votes] = {
 }
 
 
-def votes_named(name: str) -> Votes:
-    """Return the scheme of that name.
+def votes_named(name: str, metric: str = "confidence") -> Votes:
+    """Return the scheme of that name, which votes with a metric if it is the mean.
 
-    >>> type(votes_named("mean")).__name__
-    'MeanVotes'
+    >>> votes_named("mean", "yule_q").metrics
+    ('yule_q',)
     """
     try:
-        return VOTES[name]
+        scheme = VOTES[name]
     except (KeyError, TypeError):
         raise DataError(f"unknown votes {name!r}; choose from {', '.join(VOTES)}") from None
+    check_metric(metric)
+    if isinstance(scheme, MeanVotes):
+        return MeanVotes((metric,))
+    if metric != "confidence":
+        raise DataError(f"votes={name!r} vote with lifts, not with a metric: metric={metric!r} needs votes='mean'")
+    return scheme
 
 
 def vote_table(

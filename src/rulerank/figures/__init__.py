@@ -1,0 +1,1 @@
+"""Pictures of what rankers have learned, drawn with Matplotlib (the extra `figures`)."""

@@ -1,0 +1,284 @@
+"""RE-QR: every training query is a function of its own, and the competent ones are heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.checks import check_number, is_whole
+from rulerank.dataset import Array
+from rulerank.errors import DataError, ModelFileError, TooLargeError
+from rulerank.rankers.base import Labelled
+from rulerank.rankers.rule_ranker import Prepared, RuleRanker
+from rulerank.rules.by_query import ByQuery, Labels
+from rulerank.rules.competence import TIES, most_competent
+from rulerank.rules.engine import Engine
+from rulerank.rules.tables import Rows
+from rulerank.rules.trusted import TrustedVotes, share_of_right_pairs
+from rulerank.rules.votes import VOTES, Votes
+
+ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is counted
+LABEL_BYTES = 100  # of a document and a query of D*, while they are put in order
+
+
+class Settings(NamedTuple):
+    """The parameters as they were when fitted, whatever set_params does later."""
+
+    literal: bool
+    leave_one_out: bool
+    min_support: float
+    n_trusted: int
+    shrink: float
+
+
+class QueryRules(RuleRanker):
+    """Rank documents by the rules of those training queries that are competent (RE-QR).
+
+    By default a query's function is the mean over a document's cells of how far the query's grades there lie above
+    its mean grade, mixed with `shrink` rows of what all queries say, and weighed by how well the cell's features tell
+    relevant documents apart. A query is trusted for the share of pairs of other queries' documents that it orders
+    rightly; the score is the mean over the `n_trusted` best.
+
+    Parameters
+    ----------
+    max_size: a rule has at most this many items.
+    min_support: share of the rows a rule must hold in; one row is always needed.
+    n_trusted: how many queries are heard (all of them if there are fewer).
+    shrink: rows' worth of the global rule that are mixed into each query's own.
+    literal: the paper to the letter. A query's function is RE-GR on its own rows; D* labels each training document
+        with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
+        A document that no query knows is scored by RE-GR. n_trusted and shrink are not used.
+    leave_one_out: judge a query's estimate of one of its own documents without that document.
+    ties: of several queries that are equally close, take the "first" or give each a "share" (literal only).
+    discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
+    drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
+        by default a quarter, and none when literal.
+    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    memory_budget: MiB the tables of `predict` may take (beyond it they are counted anew), and a matrix of documents
+        by queries (beyond it there is an error). Fitting takes some 200 MiB more, however many queries there are.
+    work_limit: refuse to start more steps (rows x feature sets x queries / 8) than this; None never refuses.
+    n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
+
+    Attributes
+    ----------
+    queries_: the training queries in order of appearance: the columns of `rank_by_query`, `weights` and `competence_`.
+    trust_: the share of right pairs of each query (not when literal).
+
+    Examples
+    --------
+    >>> import rulerank as rr
+    >>> X = [[0, 0], [1, 0], [0, 1], [1, 1], [0, 0], [1, 1]]
+    >>> grades, queries = [0, 1, 0, 1, 1, 0], ["a", "a", "b", "b", "c", "c"]
+    >>> ranker = rr.QueryRules(discretizer=None, literal=True).fit(X, grades, qid=queries)
+    >>> ranker.rank_by_query([[1, 1]]).tolist()
+    [[1.0, 0.625, 0.0]]
+    >>> ranker.weights([[1, 1]]).tolist()
+    [[0.5, 0.5, 0.0]]
+    >>> ranker.predict([[1, 1]]).tolist()
+    [0.8125]
+    """
+
+    queries_: Array
+    trust_: Array
+    engine_: Engine  # the trusted queries' mean; RE-GR when literal
+
+    def __init__(
+        self,
+        max_size: int = 2,
+        min_support: float = 0.0,
+        n_trusted: int = 25,
+        shrink: float = 20.0,
+        literal: bool = False,
+        leave_one_out: bool = True,
+        ties: str = "first",
+        discretizer: Any = "mdlp",
+        drop_weakest: float | None = None,
+        normalize: str | None = None,
+        memory_budget: float = 1024,
+        work_limit: float | None = 5e12,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_size = max_size
+        self.min_support = min_support
+        self.n_trusted = n_trusted
+        self.shrink = shrink
+        self.literal = literal
+        self.leave_one_out = leave_one_out
+        self.ties = ties
+        self.discretizer = discretizer
+        self.drop_weakest = drop_weakest
+        self.normalize = normalize
+        self.memory_budget = memory_budget
+        self.work_limit = work_limit
+        self.n_jobs = n_jobs
+
+    def rank_by_query(self, X: Any, qid: Any = None) -> Array:
+        """Return every training query's own estimate, (n_rows, n_queries), NaN where one abstains."""
+        bins = self._documents(X, qid)
+        return self._by_columns(bins.shape[1], lambda first, last: self._ranks(bins, first, last))
+
+    def weights(self, X: Any, qid: Any = None) -> Array:
+        """Return p(q|d), how much each training query is heard for each row, (n_rows, n_queries).
+
+        Each row adds up to 1, or to 0 where no rule of D* covers the document (literal only).
+        """
+        bins = self._documents(X, qid)
+        if not self._settings.literal:
+            self._check_fits(bins.shape[1])
+            trusted = self._trusted()
+            return np.tile(np.isin(np.arange(self.queries_.size), trusted) / trusted.size, (bins.shape[1], 1))
+        strengths = self._by_columns(bins.shape[1], lambda first, last: self._strengths(bins, first, last))
+        total = strengths.sum(axis=1, keepdims=True)
+        return np.divide(strengths, total, out=np.zeros_like(strengths), where=total > 0)
+
+    @property
+    def competence_(self) -> Array:
+        """Delta = |rank(q, d) - grade|, (n_training_rows, n_queries), NaN where one abstains; computed when asked."""
+        check_is_fitted(self)
+        deltas = self._by_columns(self._by_query.rows.n_rows, self._deltas)
+        deltas[self._by_query.order] = deltas.copy()
+        return deltas
+
+    def _learn(self, data: Labelled) -> None:
+        prepared = self._prepare(data)
+        self._check_work(prepared, data.query_ids.size)
+        self._take_rows(prepared, data.queries, data.query_ids)
+        if self.literal:
+            blocks = self._by_query.blocks(prepared.rows.n_rows)
+            deltas = ((first, self._deltas(first, last)) for first, last in blocks)
+            max_labels = self.memory_budget * 2**20 / LABEL_BYTES
+            found = most_competent(deltas, prepared.rows.n_rows, self.ties, max_labels)
+            self._labels = Labels.of(self._by_query.order[found.rows], found.queries)
+        else:
+            self.trust_ = share_of_right_pairs(self._by_query, prepared.training, self.shrink)
+        self._make_engine(prepared)
+
+    def _take_rows(self, prepared: Prepared, queries: Array, query_ids: Array) -> None:
+        self.queries_ = query_ids
+        self._settings = Settings(self.literal, self.leave_one_out, self.min_support, self.n_trusted, self.shrink)
+        self._training = prepared.training
+        self._by_query = ByQuery(prepared.rows, queries, prepared.layout, self.n_jobs)
+
+    def _make_engine(self, prepared: Prepared) -> None:
+        rows, layout, training = prepared
+        scheme: Votes = VOTES["mean"] if self.literal else TrustedVotes(self._by_query, self._trusted(), self.shrink)
+        budget = self.memory_budget * 2**20
+        self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+
+    def _trusted(self) -> Array:
+        """Return the numbers of the most competent queries, in order; of equals the first."""
+        return np.sort(np.argsort(-self.trust_, kind="stable")[: self._settings.n_trusted])
+
+    def _score(self, X: Array) -> Array:
+        bins = self._known_bins(X)
+        if not self._settings.literal:
+            return self.engine_.score(bins)
+        heard, weight = np.zeros((2, bins.shape[1]))
+        for first, last in self._by_query.blocks(bins.shape[1]):
+            ranks, strengths = self._ranks(bins, first, last), self._strengths(bins, first, last)
+            strengths[np.isnan(ranks)] = 0.0
+            for rank, strength in zip(np.nan_to_num(ranks), strengths, strict=True):  # one by one: an order for good
+                heard += strength * rank
+                weight += strength
+        unheard = weight == 0
+        heard[unheard] = self.engine_.score(np.ascontiguousarray(bins[:, unheard]))
+        return heard / np.where(unheard, 1.0, weight)
+
+    def _ranks(self, bins: Array, first: int, last: int, *, without_own: bool = False) -> Array:
+        given, training, functions = self._settings, self._training, self._by_query
+        if given.literal:
+            return functions.literal_ranks(bins, first, last, min_support=given.min_support, without_own=without_own)
+        lifts = functions.shrunken_lifts(bins, first, last, training, given.shrink, without_own=without_own)
+        return training.mean_grade + lifts
+
+    def _strengths(self, bins: Array, first: int, last: int) -> Array:
+        return self._by_query.label_strengths(bins, self._labels, first, last, min_support=self._settings.min_support)
+
+    def _deltas(self, first: int, last: int) -> Array:
+        """Return Delta of the training rows, sorted by query."""
+        ranks = self._ranks(self._by_query.bins, first, last, without_own=self._settings.leave_one_out)
+        return np.abs(ranks - self._by_query.grades)
+
+    def _documents(self, X: Any, qid: Any) -> Array:
+        check_is_fitted(self)
+        return self._known_bins(self._check_rows(X, qid))
+
+    def _by_columns(self, n_rows: int, columns: Callable[[int, int], Array]) -> Array:
+        """Put blocks of queries side by side, (n_rows, n_queries), if all of them fit in memory."""
+        self._check_fits(n_rows)
+        out = np.empty((n_rows, self.queries_.size))
+        for first, last in self._by_query.blocks(n_rows):
+            out[:, first:last] = columns(first, last).T
+        return out
+
+    def _check_fits(self, n_rows: int) -> None:
+        need = 8 * n_rows * self.queries_.size / 2**20
+        if need > self.memory_budget:
+            raise TooLargeError(
+                f"a matrix of {n_rows:,} documents by {self.queries_.size:,} queries takes {need:,.0f} MiB, more than "
+                f"memory_budget ({self.memory_budget:,.0f}); ask for fewer documents at a time, or raise memory_budget"
+            )
+
+    def _drop_share(self) -> float:
+        if self.drop_weakest is not None:
+            return self.drop_weakest
+        return 0.0 if self.literal else 0.25
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not is_whole(self.n_trusted, 1):
+            raise DataError(f"n_trusted must be a whole number from 1: got {self.n_trusted!r}")
+        check_number("shrink", self.shrink, 1e-6, 1e15, "rows' worth of the global rule")
+        if self.ties not in TIES:
+            raise DataError(f"unknown ties {self.ties!r}; choose from {', '.join(TIES)}")
+
+    def _check_work(self, prepared: Prepared, n_queries: int) -> None:
+        n_rows, n_sets = prepared.rows.n_rows, prepared.layout.n_sets
+        steps = n_rows * n_sets * n_queries / ADDITIONS_PER_STEP
+        if self.work_limit is not None and steps > self.work_limit:
+            raise TooLargeError(
+                f"{n_queries:,} queries that each judge {n_rows:,} rows by {n_sets:,} feature sets are {steps:.1e} "
+                f"steps (the limit is {self.work_limit:.1e}); lower max_size, raise drop_weakest to keep fewer "
+                "features, train on fewer queries, or set work_limit=None to do it all the same"
+            )
+
+    def _learned_state(self) -> dict[str, Any]:
+        rows = self._by_query.rows
+        queries = np.empty(rows.n_rows, dtype=np.int64)
+        queries[self._by_query.order] = self._by_query.queries
+        ids = [q if isinstance(q, int | float) else str(q) for q in self.queries_.tolist()]
+        state = {"bins": rows.bins, "grades": rows.grades, "queries": queries, "query_ids": ids}
+        if self._settings.literal:
+            learned = {"rows": self._labels.rows, "queries": self._labels.queries}
+        else:
+            learned = {"trust": self.trust_}
+        return self._discretizer_state() | {"training_rows": state, "learned": learned}
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        self._take_discretizer(state)
+        self._check_parameters()
+        saved, learned = state["training_rows"], state["learned"]
+        n_bins = self.n_bins_
+        prepared = self._lay_out(Rows.of(saved["bins"], saved["grades"], saved["queries"]))
+        ids = np.array(saved["query_ids"], dtype=object)
+        numbers = np.unique(saved["queries"])
+        if not np.array_equal(self.n_bins_, n_bins) or not np.array_equal(numbers, np.arange(ids.size)):
+            raise ModelFileError("its training rows do not fit its bins, or its queries")
+        self._take_rows(prepared, saved["queries"], ids)
+        if self.literal:
+            rows, queries = learned["rows"], learned["queries"]
+            if not (_all_below(rows, len(saved["grades"])) and _all_below(queries, ids.size)):
+                raise ModelFileError("its labels name rows or queries that it does not have")
+            self._labels = Labels.of(rows, queries)
+        elif learned["trust"].shape != ids.shape:
+            raise ModelFileError(f"it trusts {learned['trust'].size} queries of {ids.size}")
+        else:
+            self.trust_ = learned["trust"]
+        self._make_engine(prepared)
+
+
+def _all_below(numbers: Array, limit: int) -> bool:
+    return bool(numbers.min(initial=0) >= 0 and numbers.max(initial=0) < limit)

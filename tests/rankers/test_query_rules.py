@@ -1,0 +1,209 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rulerank as rr
+from rulerank.discretize import EqualFrequency
+from rulerank.errors import DataError, ModelFileError, TooLargeError
+from rulerank.rankers.query_rules import QueryRules
+from rulerank.rules.by_query import Labels
+from rulerank.rules.plain_by_query import deltas_plainly, score_literally
+from worked_example import X, d10, d11, d12, qid, y
+
+LITERAL = {"literal": True, "discretizer": None}
+
+
+@parametrize_with_checks([QueryRules(), QueryRules(literal=True, ties="share")])
+def test_scikit_learn_checks_pass(estimator, check):
+    check(estimator)
+
+
+def literal(**options):
+    return QueryRules(**{"max_size": 3} | LITERAL | options).fit(X, y, qid=qid)
+
+
+def test_the_worked_example_of_the_paper():
+    ranker = literal()
+    assert ranker.queries_.tolist() == ["q1", "q2", "q3"]
+    assert ranker.rank_by_query([d12])[0] == pytest.approx([0.3500, 0.5000, 0.3636], abs=5e-5)
+    ranker._labels = Labels.of(range(9), [2, 0, 2, 1, 1, 2, 1, 0, 2])  # the paper's Table IV
+    assert ranker.weights([d12])[0] == pytest.approx([0.2561, 0.2134, 0.5305], abs=5e-5)
+    # the paper prints 0.27, which does not follow from its own Eq. 11
+    assert ranker.predict([d12]) == pytest.approx([0.2561 * 0.35 + 0.2134 * 0.5 + 0.5305 * 0.3636], abs=1e-4)
+
+
+def test_a_query_without_a_rule_abstains_and_the_others_share_its_weight():
+    ranker = literal()
+    ranks, weights = ranker.rank_by_query([d10, d11, d12]), ranker.weights([d10, d11, d12])
+    assert np.isnan(ranks).tolist() == [[False, False, True], [False] * 3, [False] * 3]
+    assert weights.sum(axis=1) == pytest.approx([1, 1, 1])
+    heard = np.where(np.isnan(ranks), 0, weights)
+    expected = (heard * np.nan_to_num(ranks)).sum(axis=1) / heard.sum(axis=1)
+    assert ranker.predict([d10, d11, d12]) == pytest.approx(expected)
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0.0, 0.2, 0.4]),
+    st.booleans(),
+    st.sampled_from(["first", "share"]),
+    st.integers(1, 2),
+)
+def test_literal_scores_agree_with_the_plain_way_end_to_end(seed, min_support, leave_one_out, ties, max_size):
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(3, 14))
+    train, grades = rng.integers(0, 3, (n_rows, 3)), rng.integers(0, 3, n_rows)
+    queries = np.sort(rng.integers(0, 4, n_rows))  # in order of appearance, some of one document
+    documents = rng.integers(0, 4, (5, 3))
+    options = {"max_size": max_size, "min_support": min_support, "leave_one_out": leave_one_out}
+    ranker = QueryRules(**LITERAL, **options, ties=ties).fit(train, grades, qid=queries)
+    assert ranker.competence_ == pytest.approx(
+        np.array(deltas_plainly(train.tolist(), grades, queries, **options)), abs=1e-6, nan_ok=True
+    )
+    numbers = np.unique(queries, return_inverse=True)[1].tolist()
+    plain = [
+        score_literally(train.tolist(), grades.tolist(), numbers, d, **options, ties=ties) for d in documents.tolist()
+    ]
+    assert ranker.predict(documents) == pytest.approx(plain, abs=1e-6)
+
+
+def small_world(seed=0, n_queries=8, n_rows=160):
+    rng = np.random.default_rng(seed)
+    train = rng.random((n_rows, 4))
+    queries = rng.integers(0, n_queries, n_rows)
+    return train, np.digitize(train[:, 0] + 0.2 * rng.random(n_rows), [0.6, 0.9]), queries
+
+
+def test_the_default_score_is_the_mean_over_the_most_competent_queries():
+    train, grades, queries = small_world()
+    ranker = QueryRules(n_trusted=3, discretizer=EqualFrequency(4)).fit(train, grades, qid=queries)
+    best = np.argsort(-ranker.trust_)[:3]
+    new = small_world(1)[0]
+    assert ranker.predict(new) == pytest.approx(ranker.rank_by_query(new)[:, best].mean(axis=1))
+    weights = ranker.weights(new)
+    assert weights.shape == (160, 8)
+    assert np.flatnonzero(weights[0]).tolist() == sorted(best)
+    assert weights[0].sum() == pytest.approx(1)
+
+
+def test_queries_that_contradict_all_others_are_not_trusted():
+    train, grades, queries = small_world(n_rows=400)
+    grades = np.where(queries == 5, 2 - grades, grades)
+    ranker = QueryRules(discretizer=EqualFrequency(4), shrink=1.0).fit(train, grades, qid=queries)
+    assert ranker.queries_[ranker.trust_.argmin()] == 5
+
+
+def test_with_much_shrinkage_the_queries_all_say_what_global_rules_say():
+    train, grades, queries = small_world()
+    options = {"discretizer": EqualFrequency(4)}
+    ranker = QueryRules(shrink=1e9, **options).fit(train, grades, qid=queries)
+    world = rr.GlobalRules(**options).fit(train, grades, qid=queries)
+    assert ranker.predict(train) == pytest.approx(world.predict(train), abs=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"literal": True}, {"literal": True, "ties": "share"}])
+def test_competence_is_in_the_order_of_the_training_rows(options):
+    train, grades, queries = small_world()
+    order = np.random.default_rng(0).permutation(160)
+    settings = {"discretizer": EqualFrequency(3)} | options
+    one = QueryRules(**settings).fit(train, grades, qid=queries)
+    other = QueryRules(**settings).fit(train[order], grades[order], qid=queries[order])
+    columns = [other.queries_.tolist().index(q) for q in one.queries_]
+    assert one.competence_[order] == pytest.approx(other.competence_[:, columns], nan_ok=True)
+    keeps_own = QueryRules(**settings, leave_one_out=False).fit(train, grades, qid=queries)
+    deltas = np.abs(keeps_own.rank_by_query(train) - grades[:, None])
+    assert keeps_own.competence_ == pytest.approx(deltas, nan_ok=True)
+    assert not np.allclose(keeps_own.competence_, one.competence_, equal_nan=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"literal": True}])
+def test_documents_that_no_query_knows_are_scored_by_global_rules(options):
+    ranker = QueryRules(discretizer=None, **options).fit([[0], [1], [1]], [0, 1, 2], qid=[7, 7, 8])
+    assert ranker.predict([[5], [300]]).tolist() == [1.0, 1.0]  # the mean grade
+    assert np.isnan(ranker.rank_by_query([[5]])).all()
+
+
+def test_where_support_leaves_no_query_a_rule_global_rules_vote():
+    rows, grades = [[0], [1], [0], [1]], [0, 1, 1, 1]
+    options = {"discretizer": None, "min_support": 0.75}
+    ranker = QueryRules(literal=True, **options).fit(rows, grades, qid=[0, 0, 1, 1])
+    world = rr.GlobalRules(votes="mean", **options).fit(rows, grades, qid=[0, 0, 1, 1])
+    assert ranker.predict(rows).tolist() == world.predict(rows).tolist()
+    assert ranker.weights(rows).tolist() == [[0, 0]] * 4
+
+
+@pytest.mark.parametrize("options", [{}, {"literal": True}])
+@pytest.mark.parametrize("queries", [[0, 0, 0], [0, 1, 2], None])
+def test_one_query_or_one_document_per_query_is_enough(options, queries):
+    ranker = QueryRules(discretizer=None, **options).fit([[0], [1], [1]], [0, 1, 2], qid=queries)
+    assert np.isfinite(ranker.predict([[0], [1]])).all()
+    assert ranker.competence_.shape == (3, ranker.queries_.size)
+
+
+@pytest.mark.parametrize("options", [{}, {"literal": True}, {"literal": True, "ties": "share"}])
+def test_a_loaded_model_has_everything_of_the_saved_one(options, tmp_path):
+    train, grades, queries = small_world()
+    ranker = QueryRules(**options).fit(train, grades, qid=[f"q{q}" for q in queries])
+    again = QueryRules.from_state(ranker.to_state())
+    assert again.queries_.tolist() == ranker.queries_.tolist()
+    for show in (QueryRules.predict, QueryRules.rank_by_query, QueryRules.weights):
+        assert np.array_equal(show(again, train), show(ranker, train), equal_nan=True)
+    assert np.array_equal(again.competence_, ranker.competence_, equal_nan=True)
+
+
+def test_parameters_set_after_fit_change_nothing_before_the_next_fit():
+    train, grades, queries = small_world()
+    ranker = QueryRules(n_trusted=2).fit(train, grades, qid=queries)
+    before = ranker.predict(train), ranker.weights(train), ranker.competence_
+    ranker.set_params(literal=True, n_trusted=5, shrink=1.0, leave_one_out=False)
+    after = ranker.predict(train), ranker.weights(train), ranker.competence_
+    assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "message"),
+    [
+        ({}, lambda state: state["learned"].update(trust=np.ones(2)), "it trusts 2 queries of 3"),
+        ({"literal": True}, lambda state: state["learned"]["queries"].fill(3), "its labels name rows or queries"),
+        ({}, lambda state: state["training_rows"]["query_ids"].append("q9"), "its training rows do not fit"),
+        ({}, lambda state: state["training_rows"]["bins"].fill(0), "its training rows do not fit its bins"),
+    ],
+)
+def test_a_state_that_contradicts_itself_is_refused(options, change, message):
+    state = QueryRules(discretizer=None, **options).fit(X, y, qid=qid).to_state()
+    change(state["learned"])
+    with pytest.raises(ModelFileError, match=message):
+        QueryRules.from_state(state)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_trusted": 0}, "n_trusted must be a whole number from 1: got 0"),
+        ({"n_trusted": 2.5}, "n_trusted must be a whole number from 1: got 2.5"),
+        ({"shrink": 0}, "shrink must be rows' worth of the global rule, a number from 1e-06 to 1e\\+15: got '0'"),
+        ({"ties": "loud"}, "unknown ties 'loud'; choose from first, share"),
+        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
+    ],
+)
+def test_wrong_parameters_are_named(options, message):
+    with pytest.raises(DataError, match=message):
+        literal(**options)
+
+
+def test_a_matrix_that_does_not_fit_is_refused_with_its_size():
+    ranker = literal(memory_budget=1e-4)
+    with pytest.raises(TooLargeError, match=r"9 documents by 3 queries takes 0 MiB, more than memory_budget"):
+        _ = ranker.competence_
+
+
+def test_too_much_work_is_refused_before_it_starts():
+    train, grades, queries = small_world(n_queries=40)
+    ranker = QueryRules(discretizer=EqualFrequency(2), drop_weakest=0, work_limit=5000)
+    with pytest.raises(
+        TooLargeError, match=r"queries that each judge 160 rows by 10 feature sets are .*limit is 5.0e\+03"
+    ):
+        ranker.fit(train, grades, qid=queries)

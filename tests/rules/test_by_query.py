@@ -1,0 +1,226 @@
+"""Query-level rules agree with their plain twin, with any number of threads and with any cut into blocks."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rulerank.errors import DataError, TooLargeError
+from rulerank.rules import by_query as module
+from rulerank.rules.by_query import SHARE, ByQuery, Labels
+from rulerank.rules.competence import most_competent
+from rulerank.rules.engine import Engine
+from rulerank.rules.layout import Layout
+from rulerank.rules.plain_by_query import (
+    deltas_plainly,
+    labels_plainly,
+    lift_of_query,
+    mean_confidences,
+    rank_of_query,
+    sets_of,
+    share_of_right_pairs_plainly,
+)
+from rulerank.rules.strength import feature_strength
+from rulerank.rules.tables import Rows, hide_unseen
+from rulerank.rules.trusted import TrustedVotes, share_of_right_pairs
+from rulerank.rules.votes import Training
+from worked_example import X, d12, qid, y
+
+pytestmark = pytest.mark.kernels
+SUPPORTS = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0])
+
+
+@st.composite
+def worlds(draw):
+    """Training bins, grades and queries (of one document, of one grade), and documents, some unseen."""
+    n_rows, n_features = draw(st.integers(1, 12)), draw(st.integers(1, 4))
+    n_bins = draw(st.lists(st.integers(1, 3), min_size=n_features, max_size=n_features))
+    row = st.tuples(*(st.integers(0, n - 1) for n in n_bins))
+    document = st.tuples(*(st.integers(0, n) for n in n_bins))
+    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
+    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 2))), min_size=n_rows, max_size=n_rows))
+    named = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
+    queries = np.unique(named, return_inverse=True)[1].tolist()
+    return rows, grades, queries, draw(st.lists(document, min_size=1, max_size=4))
+
+
+def learn(rows, grades, queries, max_size, min_support=0.0, n_jobs=None):
+    checked = Rows.of(np.array(rows).T, np.array(grades), np.array(queries))
+    layout = Layout.over(checked.n_bins(), max_size)
+    min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
+    strength = feature_strength(checked, checked.n_bins())
+    training = Training.of(checked, min_rows, strength)
+    return ByQuery(checked, np.array(queries), layout, n_jobs), training
+
+
+def known_bins(by_query, documents):
+    return hide_unseen(np.array(documents).T, by_query.layout.n_bins)
+
+
+def same(found, expected):
+    return np.allclose(found, expected, rtol=0, atol=1e-6, equal_nan=True)
+
+
+@given(worlds(), st.integers(1, 3), SUPPORTS)
+def test_each_query_ranks_as_the_plain_way_does(world, max_size, min_support):
+    rows, grades, queries, documents = world
+    by_query, _ = learn(rows, grades, queries, max_size)
+    sets = sets_of(rows, max_size)
+    plain = []
+    for q in range(by_query.n_queries):
+        own = [i for i, query in enumerate(queries) if query == q]
+        parts = [rows[i] for i in own], [grades[i] for i in own]
+        plain.append([rank_of_query(sets, *parts, d, min_support) for d in documents])
+    bins = known_bins(by_query, documents)
+    assert same(by_query.literal_ranks(bins, 0, by_query.n_queries, min_support=min_support), plain)
+
+
+def literal_deltas(by_query, min_support, leave_one_out):
+    """Deltas one query at a time, so that blocks are tested too: (n_queries, n_rows sorted by query)."""
+    for q in range(by_query.n_queries):
+        ranks = by_query.literal_ranks(by_query.bins, q, q + 1, min_support=min_support, without_own=leave_one_out)
+        yield q, np.abs(ranks - by_query.grades)
+
+
+@given(worlds(), st.integers(1, 3), SUPPORTS, st.booleans())
+def test_competence_agrees_with_the_plain_way(world, max_size, min_support, leave_one_out):
+    rows, grades, queries, _ = world
+    by_query, _ = learn(rows, grades, queries, max_size)
+    options = {"min_support": min_support, "leave_one_out": leave_one_out}
+    plain = np.array(deltas_plainly(rows, grades, queries, max_size=max_size, **options))
+    found = np.concatenate([deltas for _, deltas in literal_deltas(by_query, min_support, leave_one_out)])
+    assert same(found.T, plain[by_query.order])
+
+
+@given(worlds(), st.integers(1, 2), SUPPORTS, st.booleans(), st.sampled_from(["first", "share"]))
+def test_the_most_competent_queries_and_their_rules_agree_with_the_plain_way(
+    world, max_size, min_support, leave_one_out, ties
+):
+    rows, grades, queries, documents = world
+    by_query, _ = learn(rows, grades, queries, max_size)
+    found = most_competent(literal_deltas(by_query, min_support, leave_one_out), len(rows), ties)
+    labels = Labels.of(by_query.order[found.rows], found.queries)
+    options = {"min_support": min_support, "leave_one_out": leave_one_out}
+    plain = labels_plainly(deltas_plainly(rows, grades, queries, max_size=max_size, **options), ties)
+    shares = {(i, q): float(share) for i, label in enumerate(plain) for q, share in label.items()}
+    entries = zip(labels.rows.tolist(), labels.queries.tolist(), strict=True)
+    assert dict(zip(entries, labels.shares / SHARE, strict=True)) == pytest.approx(shares)
+
+    kept = [i for i, label in enumerate(plain) if label]
+    parts = [rows[i] for i in kept], [plain[i] for i in kept]
+    strengths = [mean_confidences(sets_of(rows, max_size), *parts, d, min_support) for d in documents]
+    bins, n_queries = known_bins(by_query, documents), by_query.n_queries
+    expected = [[s.get(q, 0.0) for s in strengths] for q in range(n_queries)]
+    assert same(by_query.label_strengths(bins, labels, 0, n_queries, min_support=min_support), expected)
+
+
+@given(worlds(), st.integers(1, 2), SUPPORTS, st.sampled_from([0.5, 20.0]))
+def test_shrunken_lifts_agree_with_the_plain_way(world, max_size, min_support, shrink):
+    rows, grades, queries, documents = world
+    by_query, training = learn(rows, grades, queries, max_size, min_support)
+    options = {"max_size": max_size, "strength": training.strength, "shrink": shrink, "min_support": min_support}
+
+    def plain(q, document, left_out=None):
+        return lift_of_query(rows, grades, queries, q, document, left_out=left_out, **options)
+
+    n_queries = by_query.n_queries
+    found = by_query.shrunken_lifts(known_bins(by_query, documents), 0, n_queries, training, shrink)
+    assert same(found, [[plain(q, d) for d in documents] for q in range(n_queries)])
+
+    found = by_query.shrunken_lifts(by_query.bins, 0, n_queries, training, shrink, without_own=True)
+    left_out = [[plain(q, rows[i], i) for i in by_query.order] for q in range(n_queries)]
+    assert same(found, left_out)
+
+    lifts = np.nan_to_num(by_query.shrunken_lifts(by_query.bins, 0, n_queries, training, shrink))
+    in_order = np.empty_like(lifts)
+    in_order[:, by_query.order] = lifts
+    expected = share_of_right_pairs_plainly(in_order.tolist(), grades, queries)
+    assert share_of_right_pairs(by_query, training, shrink) == pytest.approx(expected)
+
+
+@given(worlds(), st.integers(1, 2), SUPPORTS, st.data())
+def test_trusted_votes_are_the_mean_of_the_trusted_queries(world, max_size, min_support, data):
+    rows, grades, queries, documents = world
+    by_query, training = learn(rows, grades, queries, max_size, min_support)
+    numbers = st.integers(0, by_query.n_queries - 1)
+    trusted = np.array(sorted(data.draw(st.sets(numbers, min_size=1))))
+    votes = TrustedVotes(by_query, trusted, 20.0)
+    engine = Engine.learn(by_query.rows, by_query.layout, votes, training)
+    bins = known_bins(by_query, documents)
+    lifts = by_query.shrunken_lifts(bins, 0, by_query.n_queries, training, 20.0)[trusted].mean(axis=0)
+    assert same(engine.score(bins), training.mean_grade + np.nan_to_num(lifts))
+
+
+def test_the_worked_example_of_the_paper():
+    queries = np.unique(qid, return_inverse=True)[1]
+    by_query, _ = learn(X.tolist(), y.tolist(), queries.tolist(), 3)
+    document = known_bins(by_query, [d12])
+    assert by_query.literal_ranks(document, 0, 3)[:, 0] == pytest.approx([0.35, 0.5, 0.3636], abs=5e-5)
+    table_iv = Labels.of(range(9), [2, 0, 2, 1, 1, 2, 1, 0, 2])
+    strengths = by_query.label_strengths(document, table_iv, 0, 3)[:, 0]
+    assert strengths / strengths.sum() == pytest.approx([0.2561, 0.2134, 0.5305], abs=5e-5)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6))
+def test_threads_blocks_and_parts_do_not_change_a_bit(seed):
+    rng = np.random.default_rng(seed)
+    rows, grades = rng.integers(0, 4, (160, 4)), rng.integers(0, 3, 160)
+    queries = np.unique(rng.integers(0, 9, 160), return_inverse=True)[1]
+    documents = rng.integers(0, 5, (90, 4))
+
+    def everything(n_jobs, step):
+        by_query, training = learn(rows, grades, queries, 2, n_jobs=n_jobs)
+        bins, n_queries = known_bins(by_query, documents), by_query.n_queries
+        blocks = [(first, min(first + step, n_queries)) for first in range(0, n_queries, step)]
+        labels = Labels.of(np.arange(160), np.arange(160) % n_queries)
+        parts = [
+            [by_query.literal_ranks(bins, *block) for block in blocks],
+            [by_query.literal_ranks(by_query.bins, *block, without_own=True) for block in blocks],
+            [by_query.label_strengths(bins, labels, *block) for block in blocks],
+            [by_query.shrunken_lifts(bins, *block, training, 20.0) for block in blocks],
+            [share_of_right_pairs(by_query, training, 20.0)],
+        ]
+        return [np.concatenate(part) for part in parts]
+
+    whole = everything(1, 100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TABLE_BYTES", 2000)
+        patch.setattr(module, "MAX_QUERIES", 2)
+        cut = everything(2, 3)
+    assert all(np.array_equal(one, other, equal_nan=True) for one, other in zip(whole, cut, strict=True))
+
+
+def test_many_queries_go_by_in_blocks_of_bounded_size():
+    by_query, _ = learn([(0,), (1,)] * 500, [0, 1] * 500, np.repeat(np.arange(500), 2), 1)
+    for n_docs, size in [(1, module.MAX_QUERIES), (10**6, module.SUM_BYTES // (16 * 10**6)), (10**9, 1)]:
+        blocks = list(by_query.blocks(n_docs))
+        assert blocks[0] == (0, size)
+        assert blocks[-1][1] == 500
+        assert all(stop == start for (_, stop), (start, _) in pairwise(blocks))
+
+
+def test_shares_of_thirds_add_up_to_a_whole_row():
+    by_query, _ = learn([(0,), (0,), (0,), (1,)], [0, 0, 0, 1], [0, 1, 2, 2], 1)
+    labels = Labels.of(np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3))  # of three rows, a third each
+    document = known_bins(by_query, [(0,)])
+    assert by_query.label_strengths(document, labels, 0, 3, min_support=1 / 3)[:, 0] == pytest.approx([1 / 3] * 3)
+    assert by_query.label_strengths(document, labels, 0, 3, min_support=0.5)[:, 0].tolist() == [0, 0, 0]
+
+
+def test_more_shared_labels_than_memory_holds_are_refused():
+    blocks = [(first, np.zeros((2, 10))) for first in (0, 2, 4)]
+    assert most_competent(blocks, 10, "first", max_labels=10).queries.tolist() == [0] * 10
+    assert most_competent(blocks, 10, "share", max_labels=60).queries.tolist() == np.repeat(np.arange(6), 10).tolist()
+    with pytest.raises(TooLargeError, match=r'40 labels are shared by 10 documents so far.*ties="first"'):
+        most_competent(blocks, 10, "share", max_labels=30)
+
+
+def test_mistakes_are_named():
+    with pytest.raises(DataError, match="unknown ties 'loud'; choose from first, share"):
+        most_competent([], 0, "loud")
+    rows = Rows.of([[0, 1]], [0, 1], [0, 1])
+    with pytest.raises(DataError, match=r"expected 2 query numbers: got int64 \(1,\)"):
+        ByQuery(rows, np.array([0]), Layout.over(rows.n_bins(), 1))

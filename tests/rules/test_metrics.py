@@ -1,0 +1,135 @@
+"""The seven metrics equal values worked out by hand, their plain twin, and themselves when all vote at once."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.rules import kernels
+from rulerank.rules.engine import Engine
+from rulerank.rules.layout import Layout
+from rulerank.rules.metrics import METRICS, check_metric
+from rulerank.rules.plain import score_plainly, theta_plainly
+from rulerank.rules.tables import Rows, hide_unseen
+from rulerank.rules.votes import MeanVotes, Training, votes_named
+
+pytestmark = pytest.mark.kernels
+
+# n(X, r), n(X), n(r), N; then the seven votes
+BY_HAND = {
+    "an ordinary rule": (
+        (3, 4, 5, 10),
+        (0.625, 0.75, 0.75, (3 / 5) * (3 / 4) / (2 / 6), 6 / 7, math.sqrt(12) / (math.sqrt(12) + math.sqrt(2)), 0.7),
+    ),
+    "against a common grade": (  # certainty is -2, and could be -3
+        (1, 4, 15, 20),
+        (0.25, 1 / 6, 0.25, 0.025, 1 / 22, math.sqrt(2) / (math.sqrt(2) + math.sqrt(42)), 0.3),
+    ),
+    "never against the grade": (
+        (2, 2, 3, 9),
+        (5 / 6, 1.0, 1.0, (2 / 3) / (1 / 7), 1.0, 1.0, 0.5 + 2 * (2 / 3) * (2 / 9)),
+    ),
+    "all rows of the grade and more": ((2, 3, 2, 4), (7 / 12, 2 / 3, 2 / 3, (2 / 3) / (2 / 3), 1.0, 1.0, 0.75)),
+    "every row has the grade": ((2, 2, 5, 5), (0.5, 0.5, 1.0, (2 / 5) / 1, 0.5, 0.5, 0.5)),
+    "every row has the items": ((2, 5, 2, 5), (0.5, 0.5, 0.4, 0.4 / (4 / 4), 0.5, 0.5, 0.5)),
+    "one row": ((1, 1, 1, 1), (0.5, 0.5, 1.0, 1.0, 0.5, 0.5, 0.5)),
+    "as if by chance": ((2, 4, 5, 10), (0.5, 0.5, 0.5, (2 / 5) * 0.5 / (3 / 6), 0.5, 0.5, 0.5)),
+}
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_metrics_vote_as_worked_out_by_hand(case):
+    (hits, covered, of_grade, n_rows), expected = BY_HAND[case]
+    votes = [kernels.mapped_theta(m, float(hits), float(covered), float(of_grade), float(n_rows)) for m in range(7)]
+    assert votes == pytest.approx(expected, abs=1e-12)
+
+
+def test_thetas_are_signed_before_they_vote():
+    thetas = [float(theta_plainly(metric, hits=1, covered=4, of_grade=15, n_rows=20)) for metric in METRICS]
+    roots = math.sqrt(2), math.sqrt(42)
+    assert thetas == pytest.approx([-0.5, -2.0, 0.25, 0.025, -40 / 44, (roots[0] - roots[1]) / sum(roots), -0.1])
+
+
+@given(st.data())
+def test_every_vote_of_a_mapped_metric_lies_between_0_and_1(data):
+    hits = data.draw(st.integers(1, 50))
+    others, elsewhere, rest = (data.draw(st.integers(0, 50)) for _ in range(3))
+    of_grade, covered = hits + elsewhere, hits + others
+    for number, metric in enumerate(METRICS):
+        vote = kernels.mapped_theta(
+            number, float(hits), float(covered), float(of_grade), float(covered + elsewhere + rest)
+        )
+        assert vote >= 0
+        assert vote <= 1 + 1e-15 or metric == "strength"
+
+
+@st.composite
+def worlds(draw):
+    n_rows, n_features = draw(st.integers(1, 10)), draw(st.integers(1, 4))
+    row = st.tuples(*(st.integers(0, 2) for _ in range(n_features)))
+    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
+    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n_rows, max_size=n_rows))
+    return rows, grades, draw(st.lists(row, min_size=1, max_size=4))
+
+
+def learn(rows, grades, scheme, max_size=2, **options):
+    checked = Rows.of(np.array(rows).T, np.array(grades), np.zeros(len(rows), int))
+    training = Training.of(checked, 1, np.ones(len(rows[0])))
+    return Engine.learn(checked, Layout.over(checked.n_bins(), max_size), scheme, training, **options)
+
+
+@given(worlds(), st.integers(1, 3))
+def test_all_metrics_at_once_agree_with_the_plain_way(world, max_size):
+    rows, grades, documents = world
+    engine = learn(rows, grades, MeanVotes(METRICS), max_size)
+    found = engine.scheme.scores_by_metric(engine.sums(known(engine, documents)), engine.training)
+    queries = [0] * len(rows)
+    for metric, scores in zip(METRICS, found.T, strict=True):
+        plain = [score_plainly(rows, grades, queries, d, max_size=max_size, metric=metric) for d in documents]
+        assert scores == pytest.approx(plain, abs=1e-9)
+
+
+@given(worlds(), st.permutations(METRICS))
+def test_a_metric_scores_the_same_bits_alone_and_among_others(world, metrics):
+    rows, grades, documents = world
+    together = learn(rows, grades, MeanVotes(tuple(metrics)))
+    bins = known(together, documents)
+    found = together.scheme.scores_by_metric(together.sums(bins), together.training)
+    for metric, scores in zip(metrics, found.T, strict=True):
+        assert np.array_equal(scores, learn(rows, grades, votes_named("mean", metric)).score(bins))
+    one_pass = learn(rows, grades, MeanVotes(tuple(metrics)), memory_budget=-1)
+    assert np.array_equal(found, one_pass.scheme.scores_by_metric(one_pass.sums(bins), one_pass.training))
+
+
+def known(engine, documents):
+    return hide_unseen(np.array(documents).T, engine.layout.n_bins)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_ranker_with_a_metric_ranks_by_it_and_comes_back_from_its_file(metric, tmp_path):
+    data = rr.make_world(n_queries=3, docs_per_query=8, seed=3)
+    options = {"votes": "mean", "max_size": 1, "discretizer": rr.EqualFrequency(n_bins=3)}
+    ranker = rr.GlobalRules(metric=metric, **options).fit(data)
+    confidence = rr.GlobalRules(**options).fit(data)
+    assert np.array_equal(ranker.predict(data), confidence.predict(data)) == (metric == "confidence")
+    ranker.save(tmp_path / "model.rulerank")
+    assert np.array_equal(rr.load(tmp_path / "model.rulerank").predict(data), ranker.predict(data))
+
+
+def test_tuning_over_metrics_counts_once_and_still_votes_with_each():
+    data = rr.make_world(n_queries=4, docs_per_query=8, seed=3)
+    ranker = rr.GlobalRules(votes="mean", max_size=1, discretizer=rr.EqualFrequency(n_bins=3))
+    together = rr.tune(data, ranker, {"metric": METRICS}, n_splits=2)
+    for metric, trial in zip(METRICS, together.table, strict=True):
+        assert trial.mean == rr.tune(data, ranker, {"metric": [metric]}, n_splits=2).table[0].mean
+
+
+def test_unknown_metrics_and_votes_without_one_are_named():
+    with pytest.raises(DataError, match="unknown metric 'lift'; choose from added_value, certainty, confidence, str"):
+        check_metric("lift")
+    with pytest.raises(DataError, match=r"votes='residual' vote with lifts, .* metric='yule_y' needs votes='mean'"):
+        votes_named("residual", "yule_y")
