@@ -34,7 +34,7 @@ FRAME = """\
 
 def main() -> None:
     demo = subprocess.run([sys.executable, "-m", "rulerank", "demo"], capture_output=True, text=True, check=True)
-    console = Console(record=True, width=118, file=io.StringIO())
+    console = Console(record=True, width=124, file=io.StringIO())
     console.print(Text("$ rulerank demo", style="bold"))
     console.print(Text(demo.stdout))
     picture = console.export_svg(title="rulerank", theme=MONOKAI, code_format=FRAME, unique_id="demo")

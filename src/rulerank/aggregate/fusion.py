@@ -1,0 +1,174 @@
+"""Fuse rankings of the same documents by fixed rules. docs/fusion.md says how each treats ties and missing documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rulerank.dataset import Array, check_column, query_index
+from rulerank.errors import DataError
+from rulerank.threads import in_blocks
+
+RRF_K = 60  # of Cormack, Clarke and Büttcher 2009
+PAIRS_PER_THREAD = 100_000
+
+
+def comb_sum(scores: Array, query: Array) -> Array:
+    """Add up the scores, put onto 0 .. 1 by query and list; a missing document gets 0."""
+    return neutral_sum(np.nan_to_num(on_one_scale(scores, query)))
+
+
+def comb_mnz(scores: Array, query: Array) -> Array:
+    """Return CombSUM times the number of lists that have the document."""
+    return comb_sum(scores, query) * (~np.isnan(scores)).sum(axis=0)
+
+
+def borda(scores: Array, query: Array) -> Array:
+    """Add up points: as many as the query has documents for the first place, one less for each further one."""
+    sizes = np.bincount(query)
+    places = _points(scores, query, -np.arange(sizes.max(), dtype=np.float64), missing_are_last=True)
+    return neutral_sum(places) + len(scores) * sizes[query]
+
+
+def condorcet(scores: Array, query: Array) -> Array:
+    """Count the documents of the query that a majority of lists has below the document; a draw counts half."""
+    from rulerank.aggregate.fusion_kernels import pairwise_wins
+
+    order, starts = _by_query(query)
+    sorted_scores = _missing_last(scores[:, order])
+    sorted_wins = np.zeros(query.size)
+
+    def work(first: int, last: int) -> None:
+        pairwise_wins(sorted_scores, starts, first, last, sorted_wins)
+
+    n_queries = starts.size - 1
+    n_pairs = int((np.diff(starts) ** 2).sum()) * len(scores) // 2
+    in_blocks(work, n_queries, min_block=max(1, n_queries * PAIRS_PER_THREAD // max(1, n_pairs)))
+    return _back(sorted_wins, order)
+
+
+def rrf(scores: Array, query: Array) -> Array:
+    """Add up 1 / (60 + place); a missing document gets nothing."""
+    points = 1.0 / (RRF_K + 1 + np.arange(np.bincount(query).max()))
+    return neutral_sum(_points(scores, query, points, missing_are_last=False))
+
+
+METHODS: dict[str, Callable[[Array, Array], Array]] = {
+    "comb_sum": comb_sum,
+    "comb_mnz": comb_mnz,
+    "borda": borda,
+    "condorcet": condorcet,
+    "rrf": rrf,
+}
+LINEAR = "linear"  # comb_sum with weights
+CHOICES = (*METHODS, LINEAR)
+
+
+def fuse(scores: ArrayLike, qid: ArrayLike, method: str = "comb_mnz", weights: ArrayLike | None = None) -> Array:
+    """Put the scores of several rankers together: one score per row, the higher the better.
+
+    scores: (n_rankers, n_rows); NaN where a document is missing from a ranker's list.
+    method: "comb_sum", "comb_mnz", "borda", "condorcet", "rrf" or "linear".
+    weights: one per ranker, for "linear"; `LinearFusion` learns them.
+
+    >>> fuse([[0.9, 0.5, 0.1], [20, 30, 10]], qid=["a", "a", "a"], method="comb_sum").tolist()
+    [1.5, 1.5, 0.0]
+    >>> fuse([[0.9, 0.5, 0.1], [20, 30, np.nan]], qid=["a", "a", "a"], method="borda").tolist()
+    [5.0, 5.0, 2.0]
+    """
+    if method not in CHOICES:
+        raise DataError(f"unknown method {method!r}; choose from {', '.join(CHOICES)}")
+    lists = check_lists(scores)
+    query = query_index(check_column("qid", qid, lists.shape[1]))[0]
+    if method == LINEAR:
+        return linear(lists, query, check_weights(weights, len(lists)))
+    if weights is not None:
+        raise DataError(f"only method='linear' takes weights: leave them out for method={method!r}")
+    return METHODS[method](lists, query) if query.size else np.zeros(0)
+
+
+def linear(scores: Array, query: Array, weights: Array) -> Array:
+    """Add up the scores as CombSUM does, each list with its weight."""
+    return neutral_sum(np.nan_to_num(on_one_scale(scores, query)) * weights[:, None])
+
+
+def on_one_scale(scores: Array, query: Array) -> Array:
+    """Put the scores of each query and list onto 0 .. 1; equal ones become 0, missing ones stay missing."""
+    from rulerank.normalize import normalize_by_query
+
+    if not query.size:
+        return scores
+    return normalize_by_query(np.ascontiguousarray(scores.T), query, "minmax").T
+
+
+def neutral_sum(parts: Array) -> Array:
+    """Add up over the lists in an order of size, so that the order of the lists does not change a bit.
+
+    >>> parts = np.array([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])
+    >>> len(set(neutral_sum(parts).tolist())), len(set((parts[0] + parts[1] + parts[2]).tolist()))
+    (1, 2)
+    """
+    total = np.zeros(parts.shape[1])
+    for part in np.sort(parts, axis=0):
+        total += part
+    return total
+
+
+def check_lists(scores: ArrayLike) -> Array:
+    """Return scores as float64 (n_rankers, n_rows) after looking at every value."""
+    try:
+        lists = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("scores must be numbers, one list as long as the other: (n_rankers, n_rows)") from None
+    if lists.ndim != 2 or not len(lists):
+        raise DataError(f"scores must have one row per ranker, (n_rankers, n_rows): got the shape {lists.shape}")
+    infinite = np.argwhere(np.isinf(lists))
+    if infinite.size:
+        ranker, row = infinite[0]
+        raise DataError(f"scores must be finite, or NaN for a missing document: ranker {ranker}, row {row} is infinity")
+    return lists
+
+
+def check_weights(weights: ArrayLike | None, n_rankers: int) -> Array:
+    """Return one finite weight per ranker."""
+    if weights is None:
+        raise DataError("method='linear' needs weights, one per ranker; LinearFusion learns them")
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"weights must be numbers: got {weights!r}") from None
+    if values.shape != (n_rankers,) or not np.isfinite(values).all():
+        raise DataError(f"weights must be {n_rankers} finite numbers, one per ranker: got {values.tolist()}")
+    return values
+
+
+def _points(scores: Array, query: Array, points: Array, *, missing_are_last: bool) -> Array:
+    """Return the points of each document's place in each list, (n_lists, n_rows)."""
+    from rulerank.aggregate.fusion_kernels import points_of_places
+
+    order, starts = _by_query(query)
+    sorted_scores = _missing_last(scores[:, order])
+    sorted_parts = np.empty(scores.shape)
+
+    def work(first: int, last: int) -> None:
+        points_of_places(sorted_scores, starts, points, missing_are_last, first, last, sorted_parts)
+
+    in_blocks(work, starts.size - 1, min_block=8)
+    return _back(sorted_parts, order)
+
+
+def _by_query(query: Array) -> tuple[Array, Array]:
+    return np.argsort(query, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(query))])
+
+
+def _missing_last(scores: Array) -> Array:
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+def _back(values: Array, order: Array) -> Array:
+    """Undo values[..., order]."""
+    out = np.empty_like(values)
+    out[..., order] = values
+    return out

@@ -1,0 +1,98 @@
+"""The members of an aggregation: named, fitted as each wants it, and scored on rows they were not fitted to."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.rules.metrics import check_metric
+from rulerank.splitting import QueryKFold
+
+Members = list[tuple[str, Any]]  # names and rankers; None instead of a ranker stands for the metric of that name
+
+
+def named_members(members: Any) -> Members:
+    """Check members given as metric names, as (name, ranker) pairs or as a dict of rankers.
+
+    >>> named_members(["confidence", "yule_q"])
+    [('confidence', None), ('yule_q', None)]
+    """
+    pairs = list(members.items()) if isinstance(members, Mapping) else members
+    if isinstance(pairs, str) or not isinstance(pairs, Sequence) or len(pairs) < 2:
+        raise DataError(
+            "members must be two or more metric names, (name, ranker) pairs, or a dict of rankers by name: "
+            f"got {str(members)[:60]!r}"
+        )
+    if all(isinstance(member, str) for member in pairs):
+        found: Members = [(check_metric(name), None) for name in pairs]
+    else:
+        found = [_pair(member) for member in pairs]
+    names = [name for name, _ in found]
+    if len(set(names)) < len(names):
+        raise DataError(f"members need names of their own: got {', '.join(names)}")
+    return found
+
+
+def fit_member(ranker: Any, X: Array, grades: Array, queries: Array) -> Any:
+    """Fit a copy of a ranker: with the rows' queries as `qid`, or as sizes of groups, if its fit takes them.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> fit_member(LinearRegression(), np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([0, 0])).coef_.round(6)
+    array([1.])
+    """
+    fresh = clone(ranker) if hasattr(ranker, "get_params") else deepcopy(ranker)
+    order = np.argsort(queries, kind="stable")  # group sizes say where a query ends only if its rows stand together
+    taken = _parameters(fresh.fit)
+    extra: dict[str, Array] = {}
+    if "qid" in taken:
+        extra = {"qid": queries[order]}
+    elif "group" in taken:
+        sizes = np.bincount(queries)
+        extra = {"group": sizes[sizes > 0]}
+    fresh.fit(X[order], grades[order], **extra)
+    return fresh
+
+
+def member_scores(fitted: Sequence[Any], X: Array, queries: Array) -> Array:
+    """Score rows by each fitted ranker, (n_rows, n_members)."""
+    scores = np.empty((len(X), len(fitted)))
+    for place, ranker in enumerate(fitted):
+        extra = {"qid": queries} if "qid" in _parameters(ranker.predict) else {}
+        scores[:, place] = np.asarray(ranker.predict(X, **extra), dtype=np.float64).reshape(len(X))
+    if not np.isfinite(scores).all():
+        place = int(np.flatnonzero(~np.isfinite(scores).all(axis=0))[0])
+        raise DataError(f"the scores of member {place + 1}, {type(fitted[place]).__name__}, are not all finite")
+    return scores
+
+
+def cross_fitted_scores(
+    rankers: Sequence[Any], X: Array, grades: Array, queries: Array, n_splits: int, seed: int
+) -> Array:
+    """Score each training row by rankers fitted without its query, (n_rows, n_members)."""
+    scores = np.empty((len(X), len(rankers)))
+    for train, test in QueryKFold(n_splits, seed=seed).split(X, qid=queries):
+        fitted = [fit_member(ranker, X[train], grades[train], queries[train]) for ranker in rankers]
+        scores[test] = member_scores(fitted, X[test], queries[test])
+    return scores
+
+
+def _pair(member: Any) -> tuple[str, Any]:
+    if isinstance(member, Sequence) and len(member) == 2 and isinstance(member[0], str):
+        name, ranker = member
+        if all(callable(getattr(ranker, does, None)) for does in ("fit", "predict")):
+            return name, ranker
+    raise DataError(
+        "a member is a pair of a name and a ranker with fit and predict, or all are names of metrics: "
+        f"got {str(member)[:60]!r}"
+    )
+
+
+def _parameters(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(method).parameters

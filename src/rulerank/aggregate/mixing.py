@@ -1,0 +1,120 @@
+"""Weights by likelihood: the same for all, or depending on what is known of a document or query where that pays.
+
+The model: each unit (a document or a query) was judged as one of the members would have it; which one, nobody saw.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from rulerank.dataset import Array
+from rulerank.splitting import QueryKFold
+
+PENALTIES = (1.0, 0.1, 0.01)  # tried in this order
+N_SPLITS = 5
+MAX_STEPS = 100
+FAR = 3.0  # deviations from the mean; beyond it a feature says no more
+
+
+class Mixture:
+    """Weights of members, as one of them explains each unit best.
+
+    Weights depend on the features only if that makes the members' likelihood greater on queries left out, by more
+    than a standard error: competence is hard to predict, and a wrong prediction costs more than none.
+
+    >>> likelihood = np.log([[0.9, 0.1], [0.8, 0.1], [0.1, 0.9]])
+    >>> mixture = Mixture(likelihood, np.zeros((3, 0)), np.arange(3))
+    >>> mixture.weights(np.zeros((1, 0))).round(2).tolist()
+    [[0.71, 0.29]]
+    """
+
+    def __init__(self, log_likelihood: Array, features: Array, queries: Array, seed: int = 0) -> None:
+        known = np.isfinite(features)
+        self.shift = np.where(known, features, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        squares = np.where(known, features - self.shift, 0.0) ** 2
+        self.scale = np.sqrt(squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+        self.common = common_weights(log_likelihood)
+        self.coef: Array | None = None  # float (n_features + 1, n_members) once weights depend on features
+        penalty = self._penalty_that_pays(log_likelihood, features, queries, seed)
+        if penalty is not None:
+            self.coef = _fit_gate(log_likelihood, self._standard(features), self.common, penalty)
+
+    def weights(self, features: Array) -> Array:
+        """Return the weights of the members for each unit, (n_units, n_members); they add up to 1."""
+        if self.coef is None:
+            return np.tile(self.common, (len(features), 1))
+        return _softmax(self._standard(features) @ self.coef)
+
+    def _standard(self, features: Array) -> Array:
+        standard = (features - self.shift) / np.where(self.scale > 1e-12, self.scale, np.inf)
+        standard = np.clip(np.nan_to_num(standard), -FAR, FAR)
+        return np.hstack([np.ones((len(features), 1)), standard])
+
+    def _penalty_that_pays(self, log_likelihood: Array, features: Array, queries: Array, seed: int) -> float | None:
+        n_queries = np.unique(queries).size
+        if features.shape[1] == 0 or n_queries < 2 * N_SPLITS:
+            return None
+        standard = self._standard(features)
+        gains = np.zeros((len(PENALTIES), len(features)))
+        for train, test in QueryKFold(N_SPLITS, seed=seed).split(features, qid=queries):
+            common = common_weights(log_likelihood[train])
+            without = _log_mix(log_likelihood[test], np.tile(common, (test.size, 1)))
+            for place, penalty in enumerate(PENALTIES):
+                coef = _fit_gate(log_likelihood[train], standard[train], common, penalty)
+                gains[place, test] = _log_mix(log_likelihood[test], _softmax(standard[test] @ coef)) - without
+        by_query = np.stack([np.bincount(queries, gain) for gain in gains])  # documents of a query are not independent
+        mean, error = by_query.mean(axis=1), by_query.std(axis=1, ddof=1) / np.sqrt(n_queries)
+        best = int(np.argmax(mean))
+        return PENALTIES[best] if mean[best] > error[best] else None
+
+
+def common_weights(log_likelihood: Array, tolerance: float = 1e-6) -> Array:
+    """Return the weights that make all units together most likely (expectation maximisation).
+
+    >>> common_weights(np.log([[0.5, 0.5], [0.9, 0.1]])).round(3).tolist()
+    [1.0, 0.0]
+    """
+    likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    weights = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
+    for _ in range(MAX_STEPS):
+        share = likelihood * weights
+        share /= share.sum(axis=1, keepdims=True)
+        before, weights = weights, share.mean(axis=0)
+        if np.abs(weights - before).max() < tolerance:
+            break
+    return weights
+
+
+def _fit_gate(log_likelihood: Array, standard: Array, common: Array, penalty: float) -> Array:
+    """Fit weights = softmax(standard @ coef) to the mean log-likelihood, all but the constants penalised."""
+    n_units, n_members = log_likelihood.shape
+    penalties = np.full((standard.shape[1], 1), penalty)
+    penalties[0] = 1e-6
+
+    def loss(flat: Array) -> tuple[float, Array]:
+        coef = flat.reshape(-1, n_members)
+        weights = _softmax(standard @ coef)
+        mix = _log_mix(log_likelihood, weights)
+        share = weights * np.exp(log_likelihood - mix[:, None])
+        gradient = standard.T @ (weights - share) / n_units + penalties * coef
+        return float(-mix.mean() + 0.5 * (penalties * coef**2).sum()), gradient.ravel()
+
+    start = np.zeros((standard.shape[1], n_members))
+    start[0] = np.log(np.maximum(common, 1e-3))
+    found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS})
+    coef: Array = found.x.reshape(-1, n_members)
+    return coef
+
+
+def _log_mix(log_likelihood: Array, weights: Array) -> Array:
+    highest = log_likelihood.max(axis=1)
+    mix = (weights * np.exp(log_likelihood - highest[:, None])).sum(axis=1)
+    logs: Array = highest + np.log(np.maximum(mix, 1e-300))
+    return logs
+
+
+def _softmax(values: Array) -> Array:
+    powers = np.exp(values - values.max(axis=1, keepdims=True))
+    soft: Array = powers / powers.sum(axis=1, keepdims=True)
+    return soft

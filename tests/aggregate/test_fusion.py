@@ -1,0 +1,131 @@
+"""The fusions equal values worked out by hand and their plain twins; ties and missing documents as declared."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plain_fusion import fuse_plainly
+
+import rulerank as rr
+from rulerank.aggregate.fusion import CHOICES, METHODS
+from rulerank.errors import DataError
+
+pytestmark = pytest.mark.kernels
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("comb_sum", [1 + 0, 0.75 + 0.5, 0.5, 0 + 1]),
+        ("comb_mnz", [2 * 1, 2 * 1.25, 1 * 0.5, 2 * 1]),
+        ("borda", [4 + 2, 3 + 3, 2 + 1, 1 + 4]),
+        ("condorcet", [2, 2, 0.5, 1.5]),
+        ("rrf", [1 / 61 + 1 / 63, 1 / 62 + 1 / 62, 1 / 63, 1 / 64 + 1 / 61]),
+    ],
+)
+def test_two_lists_by_hand_one_of_which_lacks_a_document(method, expected):
+    lists = [[40, 30, 20, 0], [0.0, 0.5, NAN, 1.0]]
+    assert rr.fuse(lists, ["q"] * 4, method) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("method", "tied", "missing", "all_missing"),
+    [
+        ("comb_sum", [1, 1, 0], [0, 0, 0], [0, 0, 0]),  # one document alone lies on no scale
+        ("comb_mnz", [1, 1, 0], [0, 0, 0], [0, 0, 0]),
+        ("borda", [2.5, 2.5, 1], [3, 1.5, 1.5], [2, 2, 2]),
+        ("condorcet", [1.5, 1.5, 0], [2, 0.5, 0.5], [1, 1, 1]),
+        ("rrf", [(1 / 61 + 1 / 62) / 2, (1 / 61 + 1 / 62) / 2, 1 / 63], [1 / 61, 0, 0], [0, 0, 0]),
+    ],
+)
+def test_tied_and_missing_documents_share_what_they_would_get(method, tied, missing, all_missing):
+    for scores, expected in (([5, 5, 1], tied), ([3, NAN, NAN], missing), ([NAN] * 3, all_missing)):
+        assert rr.fuse([scores], ["q"] * 3, method) == pytest.approx(expected)
+
+
+@st.composite
+def lists(draw):
+    n_lists, n_rows = draw(st.integers(1, 5)), draw(st.integers(1, 12))
+    score = st.one_of(st.just(NAN), st.integers(-3, 3).map(float))
+    rows = st.lists(score, min_size=n_rows, max_size=n_rows)
+    scores = draw(st.lists(rows, min_size=n_lists, max_size=n_lists))
+    return scores, draw(st.lists(st.sampled_from("abc"), min_size=n_rows, max_size=n_rows))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(lists())
+def test_fusions_agree_with_the_plain_way(method, world):
+    scores, qid = world
+    assert rr.fuse(scores, qid, method) == pytest.approx(fuse_plainly(scores, qid, method), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(lists(), st.randoms())
+def test_the_order_of_lists_and_rows_does_not_change_a_bit(method, world, random):
+    scores, qid = np.array(world[0]), np.array(world[1])
+    fused = rr.fuse(scores, qid, method)
+    lists = random.sample(range(len(scores)), len(scores))
+    rows = random.sample(range(qid.size), qid.size)
+    assert np.array_equal(rr.fuse(scores[lists][:, rows], qid[rows], method), fused[rows])
+
+
+@given(lists())
+def test_linear_with_equal_weights_is_comb_sum(world):
+    scores, qid = world
+    assert np.array_equal(rr.fuse(scores, qid, "linear", np.ones(len(scores))), rr.fuse(scores, qid, "comb_sum"))
+
+
+def test_linear_weighs_the_lists():
+    assert rr.fuse([[1, 0], [0, 9]], ["q", "q"], "linear", [0.3, 0.7]).tolist() == [0.3, 0.7]
+
+
+def test_a_ranking_that_all_lists_share_is_kept():
+    rng = np.random.default_rng(0)
+    truth, qid = rng.permutation(60), np.repeat(np.arange(3), 20)
+    for method in METHODS:
+        fused = rr.fuse([truth, truth**3, truth / 7], qid, method)
+        for query in range(3):
+            own = qid == query
+            assert np.array_equal(np.argsort(fused[own]), np.argsort(truth[own]))
+
+
+def test_no_rows_give_no_scores():
+    for method in METHODS:
+        assert rr.fuse(np.zeros((2, 0)), [], method).shape == (0,)
+    assert rr.fuse(np.zeros((2, 0)), [], "linear", [1, 1]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        (
+            [[1, 2]],
+            {"method": "magic"},
+            "unknown method 'magic'; choose from comb_sum, comb_mnz, borda, condorcet, rrf, ",
+        ),
+        ([1, 2], {}, r"scores must have one row per ranker, \(n_rankers, n_rows\): got the shape \(2,\)"),
+        (np.zeros((0, 2)), {}, "scores must have one row per ranker"),
+        ([[1, 2, 3]], {}, "qid must have one entry per row: expected 3, got 2"),
+        ([[1, 2], [1]], {}, "scores must be numbers, one list as long as the other"),
+        ([["x", 2]], {}, "scores must be numbers"),
+        ([[1, 2], [3, np.inf]], {}, "finite, or NaN for a missing document: ranker 1, row 1 is infinity"),
+        ([[1, 2]], {"method": "linear"}, "method='linear' needs weights, one per ranker; LinearFusion learns them"),
+        ([[1, 2]], {"method": "linear", "weights": [1, 2]}, r"weights must be 1 finite numbers, .*: got \[1.0, 2.0\]"),
+        ([[1, 2]], {"method": "linear", "weights": [NAN]}, "weights must be 1 finite numbers"),
+        ([[1, 2]], {"method": "linear", "weights": ["x"]}, r"weights must be numbers: got \['x'\]"),
+        (
+            [[1, 2]],
+            {"method": "rrf", "weights": [1]},
+            "only method='linear' takes weights: leave them out for method='rr",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(scores, options, message):
+    with pytest.raises(DataError, match=message):
+        rr.fuse(scores, ["q", "q"], **options)
+
+
+def test_the_docstring_names_every_method():
+    assert all(f'"{name}"' in rr.fuse.__doc__ for name in CHOICES)
