@@ -19,7 +19,7 @@ from rulerank.worlds import make_world
 from timing import median_time
 
 GOAL = 15
-N_QUERIES, N_DOCS, N_FEATURES = 10_000, 10, 20
+N_QUERIES, N_DOCS, N_FEATURES = 10_000, 5, 20
 
 
 def main() -> None:

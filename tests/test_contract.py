@@ -17,6 +17,8 @@ RANKERS = {
     "GlobalRules": rr.GlobalRules,
     "StableRules": rr.StableRules,
     "QueryRules": rr.QueryRules,
+    # ties="first" goes by the order of the rows
+    "QueryRules, literal": partial(rr.QueryRules, literal=True, ties="share"),
     # the obvious world is separable, and one of its values is missing
     "QueryIntercepts": partial(rr.QueryIntercepts, l2=1.0, missing="mean"),
 }

@@ -35,6 +35,8 @@ GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings th
     "min_support": (0.0, 0.001),
     "drop_weakest": (0.0, 0.25),
     "stability": ("agreement", "signs"),
+    "n_trusted": (10, 25),
+    "shrink": (20.0, 100.0),
     "l2": L2_GRID,
 }
 SHOWN = 10  # settings in print
