@@ -19,9 +19,7 @@ def test_an_unknown_name_lists_what_there_is():
 
 
 def test_importing_loads_nothing_heavy():
-    code = (
-        "import sys, rulerank; print([m for m in ('numpy', 'numba', 'sklearn', 'polars') if m in sys.modules])"
-    )
+    code = "import sys, rulerank; print([m for m in ('numpy', 'numba', 'sklearn', 'polars') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from plain_likelihood import information, loss, one_hot
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 
+from plain_likelihood import information, loss, one_hot
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.query_intercepts import MAX_FEATURES, QueryIntercepts
