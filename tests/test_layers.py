@@ -22,7 +22,7 @@ LAYERS = [  # a module may import from its own layer and from those below it in 
         "splitting",
     },
     {"rules", "discretize", "io", "normalize", "worlds"},
-    {"checks", "compiled", "dataset", "errors", "threads", "progress"},
+    {"checks", "compiled", "dataset", "errors", "threads", "progress", "sorting"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from rulerank.aggregate.competence import Competence as Competence
     from rulerank.aggregate.fusion import fuse as fuse
     from rulerank.aggregate.linear_fusion import LinearFusion as LinearFusion
     from rulerank.aggregate.runs import fuse_runs as fuse_runs
@@ -70,6 +71,7 @@ _NAMES = {
     "aggregate.fusion": ("fuse",),
     "aggregate.linear_fusion": ("LinearFusion",),
     "aggregate.runs": ("fuse_runs",),
+    "aggregate.competence": ("Competence",),
     "model_file": ("load",),
     "splitting": ("QueryKFold",),
     "scoring": ("scorer",),

@@ -15,6 +15,7 @@ import numpy as np
 from rulerank.compiled import compiled
 from rulerank.dataset import Array
 from rulerank.errors import DataError
+from rulerank.sorting import sort_places
 from rulerank.threads import in_blocks
 
 NORMALIZATIONS = ("minmax", "rank", "zscore")
@@ -99,15 +100,23 @@ def scale_rank(X: Array, order: Array, bounds: Array, first: int, last: int, out
             values = np.empty(bounds[q + 1] - bounds[q], dtype=np.float64)
             n = 0
             for i in range(bounds[q], bounds[q + 1]):
+                out[order[i], f] = math.nan
                 if not math.isnan(X[order[i], f]):
                     values[n] = X[order[i], f]
                     n += 1
-            values = np.sort(values[:n])
+            places = np.empty(n, dtype=np.int64)
+            sort_places(values, places)
+            ranks = np.empty(n, dtype=np.float64)
+            start = 0
+            while start < n:
+                stop = start
+                while stop < n and values[places[stop]] == values[places[start]]:
+                    stop += 1
+                for place in range(start, stop):  # as many below as above: in the middle
+                    ranks[places[place]] = 0.5 + (start - (n - stop)) / (2.0 * (n - 1)) if stop - start < n else 0.0
+                start = stop
+            known = 0
             for i in range(bounds[q], bounds[q + 1]):
-                row = order[i]
-                if math.isnan(X[row, f]):
-                    out[row, f] = math.nan
-                    continue
-                below = np.searchsorted(values, X[row, f], side="left")
-                above = n - np.searchsorted(values, X[row, f], side="right")
-                out[row, f] = 0.5 + (below - above) / (2.0 * (n - 1)) if n > 1 and values[0] < values[n - 1] else 0.0
+                if not math.isnan(X[order[i], f]):
+                    out[order[i], f] = ranks[known]
+                    known += 1

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plain_fusion import fuse_plainly
 
 import rulerank as rr
+from plain_fusion import fuse_plainly
 from rulerank.aggregate.fusion import CHOICES, METHODS
 from rulerank.errors import DataError
 

@@ -71,7 +71,7 @@ class AsTheyCome:
 
     >>> scale = AsTheyCome(np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([0, 1]), np.array([0, 0]))
     >>> scale.by_document(np.array([[1.0, 0.5]]), np.array([1]), np.array([0])).round(2).tolist()
-    [[1.38, -0.77]]
+    [[1.38, -0.82]]
     """
 
     def __init__(self, scores: Array, grades: Array, queries: Array) -> None:

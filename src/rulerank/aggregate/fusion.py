@@ -1,4 +1,4 @@
-"""Fuse rankings of the same documents by fixed rules. docs/fusion.md says how each treats ties and missing documents."""
+"""Fuse rankings of the same documents by fixed rules; docs/fusion.md says what ties and missing documents get."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def condorcet(scores: Array, query: Array) -> Array:
     n_queries = starts.size - 1
     n_pairs = int((np.diff(starts) ** 2).sum()) * len(scores) // 2
     in_blocks(work, n_queries, min_block=max(1, n_queries * PAIRS_PER_THREAD // max(1, n_pairs)))
-    return _back(sorted_wins, order)
+    wins = np.empty(query.size)
+    wins[order] = sorted_wins
+    return wins
 
 
 def rrf(scores: Array, query: Array) -> Array:
@@ -148,15 +150,17 @@ def _points(scores: Array, query: Array, points: Array, *, missing_are_last: boo
     """Return the points of each document's place in each list, (n_lists, n_rows)."""
     from rulerank.aggregate.fusion_kernels import points_of_places
 
-    order, starts = _by_query(query)
-    sorted_scores = _missing_last(scores[:, order])
-    sorted_parts = np.empty(scores.shape)
+    starts = _by_query(query)[1]
+    parts = np.empty(scores.shape)
 
     def work(first: int, last: int) -> None:
-        points_of_places(sorted_scores, starts, points, missing_are_last, first, last, sorted_parts)
+        for one, part in zip(_missing_last(scores[first:last]), parts[first:last], strict=True):
+            # sorted by NumPy: np.argsort inside the cached loop crashed once other cached loops that sort had run
+            order = np.lexsort((-one, query))
+            points_of_places(one, order, starts, points, missing_are_last, part)
 
-    in_blocks(work, starts.size - 1, min_block=8)
-    return _back(sorted_parts, order)
+    in_blocks(work, len(scores))
+    return parts
 
 
 def _by_query(query: Array) -> tuple[Array, Array]:
@@ -165,10 +169,3 @@ def _by_query(query: Array) -> tuple[Array, Array]:
 
 def _missing_last(scores: Array) -> Array:
     return np.where(np.isnan(scores), -np.inf, scores)
-
-
-def _back(values: Array, order: Array) -> Array:
-    """Undo values[..., order]."""
-    out = np.empty_like(values)
-    out[..., order] = values
-    return out

@@ -1,9 +1,13 @@
 """The loops of fusion. Nothing here checks its arguments; `fusion.py` does.
 
-scores  float64[n_lists, n_rows]  the rows of a query side by side; -inf = missing from the list
-starts  int64[n_queries + 1]      first row of each query
+starts  int64[n_queries + 1]      first row of each query, when rows are sorted by query
+points_of_places, one list at a time:
+scores  float64[n_rows]           -inf = missing from the list
+order   int64[n_rows]             rows sorted by query, then from the highest score to the lowest
 points  float64[n]                what the places are worth, from the first; n is the longest query's number of rows
-parts   float64[n_lists, n_rows]  points of each row from each list
+out     float64[n_rows]           points of each row
+pairwise_wins:
+scores  float64[n_lists, n_rows]  of rows sorted by query; -inf = missing from the list
 wins    float64[n_rows]           rows beaten, plus half of those drawn with
 """
 
@@ -17,27 +21,25 @@ from rulerank.dataset import Array
 
 @compiled
 def points_of_places(
-    scores: Array, starts: Array, points: Array, missing_are_last: bool, first: int, last: int, parts: Array
+    scores: Array, order: Array, starts: Array, points: Array, missing_are_last: bool, out: Array
 ) -> None:
     """Give every row the mean points of the places that its ties share; missing rows are last together, or get none."""
-    for q in range(first, last):
+    for q in range(starts.size - 1):
         start = starts[q]
         n_docs = starts[q + 1] - start
-        for ranker in range(scores.shape[0]):
-            order = np.argsort(-scores[ranker, start : start + n_docs])
-            place = 0
-            while place < n_docs:
-                score = scores[ranker, start + order[place]]
-                end = place
+        place = 0
+        while place < n_docs:
+            score = scores[order[start + place]]
+            end = place
+            total = 0.0
+            while end < n_docs and scores[order[start + end]] == score:
+                total += points[end]
+                end += 1
+            if score == -np.inf and not missing_are_last:
                 total = 0.0
-                while end < n_docs and scores[ranker, start + order[end]] == score:
-                    total += points[end]
-                    end += 1
-                if score == -np.inf and not missing_are_last:
-                    total = 0.0
-                for i in range(place, end):
-                    parts[ranker, start + order[i]] = total / (end - place)
-                place = end
+            for i in range(place, end):
+                out[order[start + i]] = total / (end - place)
+            place = end
 
 
 @compiled

@@ -13,6 +13,8 @@ sums      float64[n_rows, (n_metrics + 1) * n_grades]   added to: grades by metr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rulerank.compiled import compiled
@@ -59,10 +61,10 @@ def scores_without_own_query(
             )  # fmt: skip
 
         in_blocks(work, by_query.n_queries, by_query.n_jobs)
-    scores = scheme.scores_by_metric(sums, training)
-    unknown = ~(sums[:, -n_grades:] > 0).any(axis=1)  # no rule: what the other queries' documents have on average
+    scores = scheme.scores_by_metric(sums, replace(training, mean_grade=np.nan))
+    # no rule: what the other queries' documents have on average
     mean_of_others = others @ np.arange(n_grades) / np.maximum(others.sum(axis=1), 1)
-    scores[unknown] = mean_of_others[by_query.queries[unknown], None]
+    scores = np.where(np.isnan(scores), mean_of_others[by_query.queries, None], scores)
     in_order = np.empty_like(scores)
     in_order[by_query.order] = scores
     return in_order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +14,6 @@ from rulerank.checks import is_whole
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
-
-MAX_ROUNDS = 100  # each must improve the measure, so that this many are never seen
 
 
 class LinearFusion(BaseEstimator):
@@ -32,16 +31,18 @@ class LinearFusion(BaseEstimator):
     Attributes
     ----------
     weights_: (n_rankers,), from 0 to 1; they sum to 1. `fuse(scores, qid, "linear", weights_)` uses them.
+    value_: the measure that they reach where they were learned.
 
     Examples
     --------
     >>> scores = np.array([[3, 1], [2, 2], [1, 3], [1, 1], [2, 3]])  # a good ranker beside a bad one
     >>> fusion = LinearFusion().fit(scores, [2, 1, 0, 0, 1], qid=["a", "a", "a", "b", "b"])
-    >>> fusion.predict(scores, qid=["a", "a", "a", "b", "b"]).argmax()
-    4
+    >>> fusion.weights_.tolist(), fusion.predict(scores, qid=["a", "a", "a", "b", "b"]).tolist()
+    ([1.0, 0.0], [1.0, 0.5, 0.0, 0.0, 1.0])
     """
 
     weights_: Array
+    value_: float
 
     def __init__(self, measure: str = "MAP", n_steps: int = 20) -> None:
         self.measure = measure
@@ -62,12 +63,11 @@ class LinearFusion(BaseEstimator):
         values = [value(weights) for weights in starts]
         best = int(np.argmax(values))
         self.weights_, self.value_ = starts[best], values[best]
-        for _ in range(MAX_ROUNDS):
+        before = -np.inf
+        while self.value_ > before:
             before = self.value_
             for ranker in range(len(lists)):
                 self._move(ranker, value)
-            if self.value_ <= before:
-                break
         return self
 
     def predict(self, X: Any, qid: Any) -> Array:
@@ -78,7 +78,7 @@ class LinearFusion(BaseEstimator):
             raise DataError(f"expected the scores of {self.weights_.size} rankers: got {len(lists)} columns")
         return linear(lists, query, self.weights_)
 
-    def _move(self, ranker: int, value: Any) -> None:
+    def _move(self, ranker: int, value: Callable[[Array], float]) -> None:
         """Try every share for one ranker, the others keeping their proportions, and keep the best."""
         others = self.weights_.copy()
         others[ranker] = 0.0

@@ -31,7 +31,7 @@ def named_members(members: Any) -> Members:
             f"got {str(members)[:60]!r}"
         )
     if all(isinstance(member, str) for member in pairs):
-        found: Members = [(check_metric(name), None) for name in pairs]
+        found: Members = [(check_metric(str(name)), None) for name in pairs]
     else:
         found = [_pair(member) for member in pairs]
     names = [name for name, _ in found]
@@ -60,11 +60,12 @@ def fit_member(ranker: Any, X: Array, grades: Array, queries: Array) -> Any:
     return fresh
 
 
-def member_scores(fitted: Sequence[Any], X: Array, queries: Array) -> Array:
+def member_scores(fitted: Sequence[Any], X: Array, queries: Array | None) -> Array:
     """Score rows by each fitted ranker, (n_rows, n_members)."""
     scores = np.empty((len(X), len(fitted)))
     for place, ranker in enumerate(fitted):
-        extra = {"qid": queries} if "qid" in _parameters(ranker.predict) else {}
+        takes_queries = queries is not None and "qid" in _parameters(ranker.predict)
+        extra = {"qid": queries} if takes_queries else {}
         scores[:, place] = np.asarray(ranker.predict(X, **extra), dtype=np.float64).reshape(len(X))
     if not np.isfinite(scores).all():
         place = int(np.flatnonzero(~np.isfinite(scores).all(axis=0))[0])

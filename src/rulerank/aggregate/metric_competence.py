@@ -65,12 +65,18 @@ class MemberRules(RuleRanker):
         if centric == "query":
             self._labels = most_frequent(self._labels, queries, distance.shape[1], ties)
 
-    def member_strengths(self, X: Array, n_members: int) -> Array:
-        """Return the mean confidence of the rules X -> member for each document, (n_rows, n_members)."""
+    def member_weights(self, X: Array, n_members: int) -> Array:
+        """Return p(member | d) of each document, (n_rows, n_members): mean confidence of the rules, normalised.
+
+        A document that no rule covers has the members' shares of all training documents.
+        """
+        labels = self._labels
         strengths = self._by_query.label_strengths(
-            self._known_bins(X), self._labels, 0, n_members, min_support=self.min_support
-        )
-        return np.ascontiguousarray(strengths.T)
+            self._known_bins(X), labels, 0, n_members, min_support=self.min_support
+        ).T
+        shares = np.bincount(labels.queries, labels.shares, n_members)
+        strengths = np.where(strengths.any(axis=1, keepdims=True), strengths, shares)
+        return np.ascontiguousarray(strengths / strengths.sum(axis=1, keepdims=True))
 
     def _score(self, X: Array) -> Array:
         return self.scores_by_metric(X)[:, 0]

@@ -9,11 +9,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from rulerank.dataset import Array
+from rulerank.rankers.blas import one_blas_thread
 from rulerank.splitting import QueryKFold
 
-PENALTIES = (1.0, 0.1, 0.01)  # tried in this order
-N_SPLITS = 5
-MAX_STEPS = 100
+PENALTIES = (0.1, 0.01)
+N_SPLITS = 3
+N_ERRORS = 2.0  # one standard error let queries' features in by chance, and cost .0015 of MAP
+MAX_STEPS = 30  # of the optimiser: stopping early is a penalty too
 FAR = 3.0  # deviations from the mean; beyond it a feature says no more
 
 
@@ -21,7 +23,7 @@ class Mixture:
     """Weights of members, as one of them explains each unit best.
 
     Weights depend on the features only if that makes the members' likelihood greater on queries left out, by more
-    than a standard error: competence is hard to predict, and a wrong prediction costs more than none.
+    than two standard errors: competence is hard to predict, and a wrong prediction costs more than none.
 
     >>> likelihood = np.log([[0.9, 0.1], [0.8, 0.1], [0.1, 0.9]])
     >>> mixture = Mixture(likelihood, np.zeros((3, 0)), np.arange(3))
@@ -36,9 +38,10 @@ class Mixture:
         self.scale = np.sqrt(squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
         self.common = common_weights(log_likelihood)
         self.coef: Array | None = None  # float (n_features + 1, n_members) once weights depend on features
-        penalty = self._penalty_that_pays(log_likelihood, features, queries, seed)
-        if penalty is not None:
-            self.coef = _fit_gate(log_likelihood, self._standard(features), self.common, penalty)
+        with one_blas_thread():  # threads that wait for each other's small products take five times as long
+            penalty = self._penalty_that_pays(log_likelihood, features, queries, seed)
+            if penalty is not None:
+                self.coef = _fit_gate(log_likelihood, self._standard(features), self.common, penalty)
 
     def weights(self, features: Array) -> Array:
         """Return the weights of the members for each unit, (n_units, n_members); they add up to 1."""
@@ -53,7 +56,7 @@ class Mixture:
 
     def _penalty_that_pays(self, log_likelihood: Array, features: Array, queries: Array, seed: int) -> float | None:
         n_queries = np.unique(queries).size
-        if features.shape[1] == 0 or n_queries < 2 * N_SPLITS:
+        if features.shape[1] == 0 or n_queries < 4 * N_SPLITS:
             return None
         standard = self._standard(features)
         gains = np.zeros((len(PENALTIES), len(features)))
@@ -66,7 +69,7 @@ class Mixture:
         by_query = np.stack([np.bincount(queries, gain) for gain in gains])  # documents of a query are not independent
         mean, error = by_query.mean(axis=1), by_query.std(axis=1, ddof=1) / np.sqrt(n_queries)
         best = int(np.argmax(mean))
-        return PENALTIES[best] if mean[best] > error[best] else None
+        return PENALTIES[best] if mean[best] > N_ERRORS * error[best] else None
 
 
 def common_weights(log_likelihood: Array, tolerance: float = 1e-6) -> Array:
@@ -77,7 +80,7 @@ def common_weights(log_likelihood: Array, tolerance: float = 1e-6) -> Array:
     """
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     weights = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    for _ in range(MAX_STEPS):
+    for _ in range(200):
         share = likelihood * weights
         share /= share.sum(axis=1, keepdims=True)
         before, weights = weights, share.mean(axis=0)

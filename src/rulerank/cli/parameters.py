@@ -12,7 +12,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.votes import VOTES
 
-HIDDEN = ("n_jobs", "memory_budget", "work_limit", "metric")  # parameters that say nothing about the scores
+HIDDEN = ("n_jobs", "memory_budget", "work_limit")  # parameters that say nothing about the scores
 
 
 def known_words(**options: str | None) -> dict[str, str | None]:
@@ -72,6 +72,8 @@ def make_ranker(ranker_class: type[Ranker], given: dict[str, Any]) -> Ranker:
 def used_params(ranker: Ranker) -> dict[str, Any]:
     """Return the parameters that say something about the scores, with what is used where the default is left open."""
     params = {name: value for name, value in ranker.get_params().items() if name not in HIDDEN}
+    if params.get("metric") == "confidence":  # the only one that votes other than "mean" know
+        del params["metric"]
     if "drop_weakest" in params and isinstance(ranker, RuleRanker):
         params["drop_weakest"] = ranker._drop_share()
     return params

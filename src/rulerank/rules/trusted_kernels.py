@@ -13,6 +13,7 @@ import numpy as np
 from rulerank.compiled import compiled
 from rulerank.dataset import Array
 from rulerank.rules.by_query_kernels import BLOCK, cell_of, count_codes
+from rulerank.sorting import sort_places
 
 FEW = 32  # rows of a query
 
@@ -149,7 +150,8 @@ def count_right_pairs(
                 continue
             scored = scores[q, starts[p] : starts[p + 1]]
             graded = grades[starts[p] : starts[p + 1]]
-            order = np.argsort(scored)
+            order = np.empty(scored.size, dtype=np.int64)
+            sort_places(scored, order)
             lower[:] = 0
             i = 0
             while i < order.size:

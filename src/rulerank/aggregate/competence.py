@@ -1,0 +1,231 @@
+"""Competence-conscious aggregation: each member counts where it is competent (DC3A, QC3A, and beyond)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.aggregate.calibration import AsTheyCome, Calibrated, Scale
+from rulerank.aggregate.descriptions import describe_queries
+from rulerank.aggregate.members import cross_fitted_scores, fit_member, member_scores, named_members
+from rulerank.aggregate.metric_competence import MemberRules
+from rulerank.aggregate.mixing import Mixture
+from rulerank.checks import is_whole
+from rulerank.dataset import Array, Dataset, check_column, query_index
+from rulerank.errors import DataError
+from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rules.competence import TIES
+from rulerank.rules.metrics import METRICS
+
+CHOICES = {"centric": ("document", "query"), "select": ("mix", "best"), "ties": TIES}
+
+
+class Documents(NamedTuple):
+    """Checked rows to be scored."""
+
+    X: Array
+    queries: Array | None  # numbers in order of appearance; None where none were given
+
+
+class Competence(Ranker):
+    """Combine rankers, or readings of the same rules, by how competent each is for a document or query.
+
+    By default members are put on one scale (z-scores by query, worth what they proved to be worth on queries they
+    were not fitted to), and mixed by how likely each makes the judges' grades. The weights follow the document's or
+    the query's features where that holds on queries left out, and are the same for all where it does not.
+
+    Parameters
+    ----------
+    members: two or more metric names (the seven by default), or rankers as (name, ranker) pairs or a dict: anything
+        with fit and predict. They are copied and fitted here, with qid or group if their fit takes it.
+    centric: weigh members per "document" or per "query".
+    literal: the paper to the letter, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
+        (for most documents of the query) labels a training document, and rules X -> member choose one for each new
+        document, whose score it gets. `select` and `calibrate` are not used.
+    select: "mix" all members by their weights, or take the "best".
+    calibrate: False takes the members' scores as they are for estimates of the grade.
+    n_splits: parts of the queries; each is scored by rankers fitted to the others (metrics leave out one query).
+    seed: another seed deals the queries out differently.
+    ties: of several equally competent members take the "first", or give each a "share" (literal only).
+    max_size, min_support, discretizer: as in GlobalRules; for metrics and for the literal form.
+    n_jobs: threads of our own loops; all cores by default. Members bring their own.
+
+    Attributes
+    ----------
+    names_: the members' names: the columns of all that follows.
+    competence_: log-likelihood of the grades of each training document (or query, in order of appearance) under each
+        member; literal: |score - grade| of each training document, smaller is better.
+
+    Examples
+    --------
+    >>> import rulerank as rr
+    >>> world = rr.make_world(n_queries=20, seed=0)
+    >>> members = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0, missing="mean")}
+    >>> ranker = rr.Competence(members, centric="query").fit(world)
+    >>> ranker.weights(world).shape == (len(world), 2)
+    True
+    >>> rr.Competence(["confidence", "yule_q"], literal=True).fit(world).chosen(world)[:2].tolist()
+    ['confidence', 'confidence']
+    """
+
+    normalize = None  # members normalise for themselves
+
+    names_: tuple[str, ...]
+    competence_: Array
+
+    def __init__(
+        self,
+        members: Any = METRICS,
+        centric: str = "document",
+        literal: bool = False,
+        select: str = "mix",
+        calibrate: bool = True,
+        n_splits: int = 5,
+        seed: int = 0,
+        ties: str = "first",
+        max_size: int = 2,
+        min_support: float = 0.0,
+        discretizer: Any = "mdlp",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.members = members
+        self.centric = centric
+        self.literal = literal
+        self.select = select
+        self.calibrate = calibrate
+        self.n_splits = n_splits
+        self.seed = seed
+        self.ties = ties
+        self.max_size = max_size
+        self.min_support = min_support
+        self.discretizer = discretizer
+        self.n_jobs = n_jobs
+
+    def predict(self, X: Any, qid: Any = None) -> Array:
+        """Return one score per row; qid is needed except for the literal form."""
+        return self._score_documents(self._rows(X, qid))
+
+    def weights(self, X: Any, qid: Any = None) -> Array:
+        """Return how much each member counts for each row, (n_rows, n_members); they add up to 1."""
+        return self._weights(self._rows(X, qid))
+
+    def chosen(self, X: Any, qid: Any = None) -> Array:
+        """Return the name of the member that counts most for each row."""
+        return np.array(self.names_, dtype=object)[np.argmax(self.weights(X, qid), axis=1)]
+
+    def member_scores(self, X: Any, qid: Any = None) -> Array:
+        """Return each member's own scores, (n_rows, n_members)."""
+        return self._member_scores(self._rows(X, qid))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Say that this cannot be done."""
+        raise DataError(
+            "a Competence cannot be saved: its members may come from other libraries, whose models only they can "
+            "write; save the members and fit the Competence again, or save a single ranker"
+        )
+
+    def _learn(self, data: Labelled) -> None:
+        self._check_parameters()
+        members = named_members(self.members)
+        self._fitted = _Fitted(self.centric, self.literal, self.select)
+        self.names_ = tuple(name for name, _ in members)
+        rankers = [ranker for _, ranker in members if ranker is not None]
+        X, grades, queries = data.X, data.grades.astype(np.int64), data.queries
+        self._rules = MemberRules(
+            () if rankers else self.names_, self.max_size, self.min_support, self.discretizer, self.n_jobs
+        )
+        if self.literal or not rankers:
+            self._rules.fit(X, grades, qid=queries)
+        if rankers:
+            scores = cross_fitted_scores(rankers, X, grades, queries, self.n_splits, self.seed)
+        else:
+            scores = self._rules.left_out_scores()
+        self._members = [fit_member(ranker, X, grades, queries) for ranker in rankers]
+        if self.literal:
+            self.competence_ = np.abs(scores - grades[:, None])
+            self._rules.learn_members(self.competence_, queries, self.centric, self.ties)
+        else:
+            self._learn_mixture(X, scores, grades, queries)
+
+    def _learn_mixture(self, X: Array, scores: Array, grades: Array, queries: Array) -> None:
+        self._scale: Scale = (Calibrated if self.calibrate else AsTheyCome)(scores, grades, queries)
+        by_query = self.centric == "query"
+        judged = self._scale.by_query if by_query else self._scale.by_document
+        self.competence_ = judged(scores, grades, queries)
+        units = self._describe(X, scores, queries)
+        unit_queries = np.arange(len(units)) if by_query else queries
+        # a query without a relevant document tells nobody apart
+        telling = np.ptp(self.competence_, axis=1) > 0 if by_query else np.ones(len(units), dtype=bool)
+        telling = telling if telling.any() else ~telling
+        self._mixture = Mixture(self.competence_[telling], units[telling], unit_queries[telling], self.seed)
+
+    def _score(self, X: Array) -> Array:
+        return self._score_documents(Documents(X, None))
+
+    def _score_documents(self, rows: Documents) -> Array:
+        scores = self._member_scores(rows)
+        weights = self._weights(rows, scores)
+        if self._fitted.literal:
+            return _picked(scores, weights)
+        estimates = self._scale.estimates(scores, self._queries_of(rows))
+        if self._fitted.select == "best":
+            return _picked(estimates, weights)
+        mixed: Array = (weights * estimates).sum(axis=1)
+        return mixed
+
+    def _weights(self, rows: Documents, scores: Array | None = None) -> Array:
+        if self._fitted.literal:
+            return self._rules.member_weights(rows.X, len(self.names_))
+        queries = self._queries_of(rows)
+        scores = self._member_scores(rows) if scores is None else scores
+        weights = self._mixture.weights(self._describe(rows.X, scores, queries))
+        return weights[queries] if self._fitted.centric == "query" else weights
+
+    def _describe(self, X: Array, scores: Array, queries: Array) -> Array:
+        if self._fitted.centric == "document":
+            return X.astype(np.float64)
+        return describe_queries(X, self._scale.estimates(scores, queries), queries)
+
+    def _member_scores(self, rows: Documents) -> Array:
+        if not self._members:
+            return self._rules.scores_by_metric(rows.X)
+        return member_scores(self._members, rows.X, rows.queries)
+
+    def _rows(self, X: Any, qid: Any) -> Documents:
+        check_is_fitted(self)
+        qid = X.qid if qid is None and isinstance(X, Dataset) else qid
+        checked = self._check_rows(X, qid)
+        return Documents(checked, None if qid is None else query_index(check_column("qid", qid, len(checked)))[0])
+
+    def _queries_of(self, rows: Documents) -> Array:
+        if rows.queries is None:
+            raise DataError("members are put on one scale by query: give the rows' queries too, predict(X, qid=qid)")
+        return rows.queries
+
+    def _check_parameters(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise DataError(f"unknown {name} {getattr(self, name)!r}; choose from {', '.join(choices)}")
+        if not is_whole(self.n_splits, 2):
+            raise DataError(f"n_splits must be a whole number from 2: got {self.n_splits!r}")
+
+    def _learned_state(self) -> dict[str, Any]:
+        raise DataError("a Competence has no state to save")
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        raise DataError("a Competence has no state to take")
+
+
+class _Fitted(NamedTuple):
+    """The parameters as they were when fitted, whatever set_params does later."""
+
+    centric: str
+    literal: bool
+    select: str
+
+
+def _picked(values: Array, weights: Array) -> Array:
+    return np.take_along_axis(values, np.argmax(weights, axis=1)[:, None], axis=1)[:, 0]
