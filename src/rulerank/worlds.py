@@ -11,6 +11,7 @@ from rulerank.errors import DataError
 
 RELEVANT = 0.25  # share of the documents above grade 0
 NEXT_GRADE = 0.4  # documents of a grade per document of the grade below it, from grade 1 on
+MOST_QUERIES = 10_000_000  # some 30 GB
 NO_ANSWER = 0.06  # share of the queries without a relevant document
 
 
@@ -71,6 +72,8 @@ def make_world(
     """
     low, high = docs_per_query if isinstance(docs_per_query, tuple) else (docs_per_query, docs_per_query)
     _check_at_least("n_queries", n_queries, 1)
+    if n_queries > MOST_QUERIES:
+        raise DataError(f"n_queries must be at most {MOST_QUERIES:,}: got {n_queries:,}")
     _check_at_least("n_features", n_features, 1)
     _check_at_least("seed", seed, 0)
     if not 1 <= low <= high:

@@ -101,3 +101,23 @@ def test_commands_pipe_into_one_another(shell):
     done = shell("rulerank world - --to letor --queries 20 2>/dev/null | rulerank evaluate - --feature f1 -m MAP --csv")
     assert done.stderr == ""
     assert done.stdout.startswith("ranking,MAP,queries,docs,tied\nf1,0.")
+
+
+def test_closed_streams_are_no_mistake(shell, tmp_path):
+    assert shell("rulerank --version >&- && echo fine >&2").stderr == "fine\n"
+    done = shell(
+        f"cd {tmp_path}; rulerank world w.txt --queries 5 && rulerank evaluate w.txt --feature f1 <&- >&- && echo fine"
+    )
+    assert done.stdout.endswith("fine\n")
+
+
+def test_text_that_the_terminal_cannot_write_is_one_line(shell, tmp_path):
+    table = f"cd {tmp_path}; printf 'qid,grade,a\\n\\303\\274,1,2\\n\\303\\274,0,1\\n' > u.csv; "
+    done = shell(f"{table} PYTHONUTF8=0 PYTHONIOENCODING=ascii rulerank evaluate u.csv --feature a --per-query --csv")
+    assert done.stderr.startswith("error: ascii cannot write \\xfc; set PYTHONIOENCODING=utf-8")
+
+
+def test_a_world_without_end_is_refused(run):
+    done = run("world", "o.txt", "--queries", "99999999999999999999")
+    assert done.code == 2
+    assert done.err == "error: n_queries must be at most 10,000,000: got 99,999,999,999,999,999,999\n"

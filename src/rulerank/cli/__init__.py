@@ -51,6 +51,9 @@ def rulerank(
 
 def main() -> None:
     """Run the command line: a user's mistake ends in one line on stderr and exit code 2, never in a traceback."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # the caller has closed it
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # stays open as long as the process
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
@@ -61,6 +64,10 @@ def main() -> None:
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except UnicodeEncodeError as error:
+        shown = error.object[error.start : error.end].encode("unicode_escape").decode()
+        print(f"error: {error.encoding} cannot write {shown}; set PYTHONIOENCODING=utf-8, or use -o", file=sys.stderr)
+        sys.exit(2)
     except (RulerankError, OSError) as error:
         where = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"error: {where}", file=sys.stderr)
