@@ -23,7 +23,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.query_intercepts import L2_GRID
 from rulerank.rules.engine import Engine
-from rulerank.rules.tables import Counts
+from rulerank.rules.tables import Counts, rows_needed
 from rulerank.rules.votes import votes_named
 from rulerank.splitting import QueryKFold
 
@@ -172,7 +172,7 @@ def _vote_again(counted: GlobalRules, counts: Counts, ranker: GlobalRules, n_row
     ranker._check_parameters()
     fitted = copy(counted).set_params(**ranker.get_params(deep=False))
     learned = counted.engine_
-    training = replace(learned.training, min_rows=max(1, math.ceil(round(ranker.min_support * n_rows, 9))))
+    training = replace(learned.training, min_rows=int(rows_needed(ranker.min_support, n_rows)))
     scheme = votes_named(ranker.votes, ranker.metric)
     fitted.engine_ = Engine.from_counts(learned.layout, scheme, training, counts, n_jobs=ranker.n_jobs)
     return fitted

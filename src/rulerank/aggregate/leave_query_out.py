@@ -23,7 +23,7 @@ from rulerank.rules.by_query import ByQuery
 from rulerank.rules.kernels import mapped_theta
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.metrics import METRICS
-from rulerank.rules.tables import Counter
+from rulerank.rules.tables import Counter, rows_needed
 from rulerank.rules.votes import MeanVotes, Training
 from rulerank.threads import in_blocks
 
@@ -47,7 +47,7 @@ def scores_without_own_query(
     codes = by_query.queries * n_grades + by_query.grades
     own = np.bincount(codes, minlength=by_query.n_queries * n_grades).reshape(-1, n_grades)
     others = training.n_by_grade - own
-    min_hits = np.maximum(1, np.ceil(np.round(min_support * others.sum(axis=1), 9))).astype(np.int64)
+    min_hits = rows_needed(min_support, others.sum(axis=1))
     metrics = np.array([METRICS.index(name) for name in scheme.metrics], dtype=np.int64)
     sums = np.zeros((by_query.rows.n_rows, scheme.width(training)))
     counter = Counter(by_query.rows, n_bins, expected=False, n_jobs=by_query.n_jobs)

@@ -18,7 +18,7 @@ from rulerank.rankers.rule_book import describe_items
 from rulerank.rules.layout import MAX_BINS, FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
 from rulerank.rules.strength import feature_strength, without_weakest
-from rulerank.rules.tables import Counts, Rows, hide_unseen
+from rulerank.rules.tables import Counts, Rows, hide_unseen, rows_needed
 from rulerank.rules.votes import Training
 from rulerank.threads import n_threads
 
@@ -59,9 +59,7 @@ class RuleRanker(Ranker):
         strength = feature_strength(rows, self.n_bins_, self.n_jobs)
         used = without_weakest(strength, self.n_bins_, self._drop_share())
         check_work(self.n_bins_[used], self.max_size, rows.n_rows, self.work_limit)
-        # rounded first: 0.1 * 30 is a little more than 3 in floating point
-        min_rows = max(1, math.ceil(round(self.min_support * rows.n_rows, 9)))
-        training = Training.of(rows, min_rows, strength)
+        training = Training.of(rows, int(rows_needed(self.min_support, rows.n_rows)), strength)
         return Prepared(rows, Layout.over(self.n_bins_, self.max_size, used), training)
 
     def _known_bins(self, X: Array) -> Array:

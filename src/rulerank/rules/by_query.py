@@ -18,7 +18,7 @@ from rulerank.errors import DataError
 from rulerank.rules import by_query_kernels as kernels
 from rulerank.rules import trusted_kernels
 from rulerank.rules.layout import FeatureSets, Layout
-from rulerank.rules.tables import Counter, Rows
+from rulerank.rules.tables import Counter, Rows, rows_needed
 from rulerank.rules.votes import EVIDENCE_SHRINK, LiftVotes, Training, vote_table
 from rulerank.threads import in_blocks
 
@@ -108,7 +108,7 @@ class ByQuery:
         counted, own = self._graded(first, last)
         n_grades = self.rows.n_grades
         units, count_bit = _packing(self.layout.n_sets)
-        min_hits, min_hits_without = (_min_rows(min_support, self.sizes[first:last] - n) for n in (0, 1))
+        min_hits, min_hits_without = (rows_needed(min_support, self.sizes[first:last] - n) for n in (0, 1))
 
         def rules(part: FeatureSets, counts: Array, sums: Array) -> Array:
             def leave_out(start: int, stop: int) -> None:
@@ -275,8 +275,3 @@ def _packing(n_sets: int) -> tuple[float, int]:
     n_bits = max(1, n_sets.bit_length())
     unit_bits = min(32, 63 - 2 * n_bits)
     return 2.0**unit_bits, unit_bits + n_bits
-
-
-def _min_rows(min_support: float, n_rows: Array) -> Array:
-    """Return how many of so many rows a rule must hold in: one at least."""
-    return np.maximum(1, np.ceil(np.round(min_support * n_rows, 9))).astype(np.int64)

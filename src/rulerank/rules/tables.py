@@ -163,6 +163,16 @@ def join_counts(parts: list[Counts], n_grades: int) -> Counts:
     return Counts(np.concatenate([p.grades for p in parts]), np.concatenate([p.expected for p in parts]))
 
 
+def rows_needed(min_support: float, n_rows: int | Array) -> Array:
+    """Return how many of n_rows a share of at least min_support is: never less than one.
+
+    >>> int(rows_needed(0.1, 30)), int(rows_needed(0.0, 30))
+    (3, 1)
+    """
+    # rounded first: 0.1 * 30 is a little more than 3 in floating point
+    return np.maximum(1, np.ceil(np.round(min_support * np.asarray(n_rows), 9))).astype(np.int64)
+
+
 def hide_unseen(bins: Array, n_bins: Array) -> Array:
     """Turn the bins that lie outside the training tables into 255, which matches no rule.
 
