@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rulerank.dataset import Dataset as Dataset
     from rulerank.dataset import Fold as Fold
     from rulerank.discretize import MDLP as MDLP
+    from rulerank.discretize import TUBE as TUBE
     from rulerank.discretize import EqualFrequency as EqualFrequency
     from rulerank.discretize import EqualWidth as EqualWidth
     from rulerank.evaluation import Measure as Measure
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from rulerank.rankers.query_intercepts import QueryIntercepts as QueryIntercepts
     from rulerank.rankers.query_rules import QueryRules as QueryRules
     from rulerank.rankers.stable_rules import StableRules as StableRules
+    from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.scoring import scorer as scorer
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.tuning import tune as tune
@@ -63,11 +65,12 @@ _NAMES = {
     "io.convert": ("convert",),
     "worlds": ("make_world", "make_folds"),
     # bins, rankers
-    "discretize": ("MDLP", "EqualWidth", "EqualFrequency"),
+    "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),
     "rankers.stable_rules": ("StableRules",),
     "rankers.query_rules": ("QueryRules",),
     "rankers.query_intercepts": ("QueryIntercepts",),
+    "sampling.ssar": ("SSAR",),
     "aggregate.fusion": ("fuse",),
     "aggregate.linear_fusion": ("LinearFusion",),
     "aggregate.runs": ("fuse_runs",),

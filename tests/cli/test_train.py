@@ -189,7 +189,7 @@ def test_files_of_different_width_get_the_same_features(run, folder):
         (["train.txt", "-o", "m", "--votes", "none"], "unknown votes 'none'; choose from "),
         (
             ["train.txt", "-o", "m", "--discretizer", "mdl"],
-            "unknown discretizer 'mdl'; choose from mdlp, equal_width, equal_frequency, none\n",
+            "unknown discretizer 'mdl'; choose from mdlp, tube, equal_width, equal_frequency, none\n",
         ),
         (
             ["train.txt", "-o", "m", "--normalize", "max"],

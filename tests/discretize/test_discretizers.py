@@ -18,6 +18,7 @@ from rulerank.discretize import (
     DISCRETIZERS,
     MAX_BINS,
     MDLP,
+    TUBE,
     EqualFrequency,
     EqualWidth,
     discretizer_from_state,
@@ -113,7 +114,9 @@ def test_a_damaged_state_is_refused(change, message):
 
 
 def test_an_unknown_kind_of_state_is_refused():
-    with pytest.raises(ModelFileError, match="unknown discretizer 'magic' in the model; known are mdlp, equal_width"):
+    with pytest.raises(
+        ModelFileError, match="unknown discretizer 'magic' in the model; known are mdlp, tube, equal_width"
+    ):
         discretizer_from_state({"kind": "magic"})
 
 
@@ -236,7 +239,7 @@ def test_a_fitted_discretizer_pickles(make):
 
 
 def test_discretizers_are_made_by_name_or_copied():
-    assert [type(make_discretizer(name)) for name in DISCRETIZERS] == [MDLP, EqualWidth, EqualFrequency]
+    assert [type(make_discretizer(name)) for name in DISCRETIZERS] == [MDLP, TUBE, EqualWidth, EqualFrequency]
     assert make_discretizer(None) is None
     mine = EqualWidth(n_bins=7).fit([[0.0], [1.0]])
     copy = make_discretizer(mine)
@@ -248,7 +251,7 @@ def test_discretizers_are_made_by_name_or_copied():
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ("mdpl", "unknown discretizer 'mdpl'; choose from 'mdlp', 'equal_width', 'equal_frequency', None for"),
+        ("mdpl", "unknown discretizer 'mdpl'; choose from 'mdlp', 'tube', 'equal_width', 'equal_frequency', None"),
         (MDLP, "discretizer must be one of 'mdlp', .* an object with fit and transform: got <class"),
         (3, "discretizer must be one of .*: got 3"),
     ],

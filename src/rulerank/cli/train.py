@@ -45,7 +45,7 @@ def train(
     min_support: Annotated[float | None, typer.Option(help="Share of the rows a rule must hold in [0].")] = None,
     votes: Annotated[str | None, typer.Option(help="evidence, residual or mean [evidence].")] = None,
     discretizer: Annotated[
-        str | None, typer.Option(help="mdlp, equal_width, equal_frequency; none: bins are given [mdlp].")
+        str | None, typer.Option(help="mdlp, tube, equal_width, equal_frequency; none: bins are given [mdlp].")
     ] = None,
     normalize: Annotated[
         str | None, typer.Option(help="Scale features by query: none, minmax, rank, zscore [none].")

@@ -8,10 +8,11 @@ from sklearn.base import clone
 
 from rulerank.discretize.base import Discretizer
 from rulerank.discretize.mdlp import MDLP
+from rulerank.discretize.tube import TUBE
 from rulerank.discretize.uniform import EqualFrequency, EqualWidth
 from rulerank.errors import DataError, ModelFileError
 
-DISCRETIZERS: dict[str, type[Discretizer]] = {c.kind: c for c in (MDLP, EqualWidth, EqualFrequency)}
+DISCRETIZERS: dict[str, type[Discretizer]] = {c.kind: c for c in (MDLP, TUBE, EqualWidth, EqualFrequency)}
 
 
 def make_discretizer(choice: Any) -> Any:

@@ -1,0 +1,238 @@
+"""The loops that keep rule counts up to date. Nothing here checks its arguments; `counts.py` does.
+
+A label changes the counts by its document's new rules: the sets of at most max_size of its items that no earlier
+document of the same grade had. Which of them a candidate has is told by the items it shares with the document.
+
+bins    uint8[n_features, n_rows]   bin of each feature and row
+shared  uint64[n_words, n_rows]     the items a row shares with the new document: bit f % 64 of word f // 64
+fresh   uint64[n_nodes, n_words]    for a set of items: which greater item makes it a new rule
+alive   uint64[n_nodes, n_words]    for a set of items that is no new rule: with which greater item to look further
+
+A node is a set of fewer than max_size items i1 < i2 < ...: the sets of each size follow one another, the empty one
+first, and within a size the set has the number choose[i1, 1] + choose[i2, 2] + ...
+
+firsts  int64[max_size + 1]         the first node of each size
+choose  int64[n + 1, max_size + 1]  binomial coefficients, for n = the number of features
+sums    int64[n + 1, max_size + 1]  their sums: the sets of at most so many out of so many
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rulerank.compiled import compiled
+from rulerank.dataset import Array
+from rulerank.sampling.bits import ALL, ONE, WORD, ZERO, popcount
+
+ROWS_AT_ONCE = 2048  # a tile of masks stays in the nearest cache while every feature is compared
+MEMO = 1 << 13  # candidates that share the same items are counted once, as long as this many kinds take turns
+STEP, LOW = np.uint64(13), np.uint64(MEMO - 1)  # MEMO = 2 ** STEP
+
+
+@compiled
+def share_items(bins: Array, document: int, first: int, last: int, shared: Array) -> None:
+    """Write which items the rows first .. last - 1 share with a document."""
+    for top in range(first, last, ROWS_AT_ONCE):
+        bottom = min(top + ROWS_AT_ONCE, last)
+        shared[:, top:bottom] = ZERO
+        for feature in range(bins.shape[0]):
+            bin = bins[feature, document]
+            column = bins[feature, top:bottom]
+            out = shared[feature // WORD, top:bottom]
+            shift = np.uint64(feature % WORD)
+            for i in range(out.size):
+                out[i] |= np.uint64(column[i] == bin) << shift
+
+
+@compiled
+def next_item(words: Array) -> int:
+    """Take the lowest item out of a set and return it, -1 when there is none."""
+    for word in range(words.size):
+        bits = words[word]
+        if bits:
+            rest = bits & (bits - ONE)
+            words[word] = rest
+            return word * WORD + popcount((bits ^ rest) - ONE)
+    return -1
+
+
+@compiled
+def above(item: int, word: int) -> np.uint64:
+    """Return the bits of a word that stand for items greater than this one (-1: for all)."""
+    if item < word * WORD:
+        return ALL
+    if item >= (word + 1) * WORD:
+        return ZERO
+    return (ALL << np.uint64(item % WORD)) << ONE  # one shift of 64 would do nothing
+
+
+@compiled
+def mark_seen(earlier: Array, max_size: int, firsts: Array, choose: Array, seen: Array) -> None:
+    """Add to seen[node] the items of every earlier document, uint64[n, n_words], that has the node's."""
+    n_words = earlier.shape[1]
+    todo = np.zeros((max_size, n_words), np.uint64)  # the items still to be added to the set of this size
+    nodes = np.zeros(max_size, np.int64)
+    for i in range(earlier.shape[0]):
+        size = 0
+        nodes[0] = 0
+        for word in range(n_words):
+            seen[0, word] |= earlier[i, word]
+            todo[0, word] = earlier[i, word] if max_size > 1 else ZERO
+        while size >= 0:
+            item = next_item(todo[size])
+            if item < 0:
+                size -= 1
+                continue
+            node = firsts[size + 1] + (nodes[size] - firsts[size]) + choose[item, size + 1]
+            for word in range(n_words):
+                seen[node, word] |= earlier[i, word]
+            if size + 2 < max_size:
+                size += 1
+                nodes[size] = node
+                for word in range(n_words):
+                    todo[size, word] = earlier[i, word] & above(item, word)
+
+
+@compiled
+def find_fresh(max_size: int, firsts: Array, choose: Array, n_features: int, fresh: Array, alive: Array) -> None:
+    """Turn what was seen, held in fresh, into what is fresh, and find where to go on."""
+    n_words = fresh.shape[1]
+    items = np.zeros(max_size + 1, np.int64)
+    for node in range(firsts[max_size]):
+        for word in range(n_words):
+            alive[node, word] = ZERO
+    for size in range(max_size - 1, 0, -1):
+        for i in range(size):
+            items[i] = i
+        items[size] = n_features
+        for node in range(firsts[size], firsts[size + 1]):
+            item = items[size - 1]
+            any_left = False
+            for word in range(n_words):
+                fresh[node, word] = (fresh[node, word] ^ ALL) & above(item, word) & (above(n_features - 1, word) ^ ALL)
+                any_left |= fresh[node, word] | alive[node, word] != ZERO
+            if any_left:
+                parent = firsts[size - 1] + (node - firsts[size]) - choose[item, size]
+                alive[parent, item // WORD] |= ONE << np.uint64(item % WORD)
+            i = 0  # the next set of this size, in the order of the nodes
+            while i < size - 1 and items[i] + 1 == items[i + 1]:
+                items[i] = i
+                i += 1
+            items[i] += 1
+    for word in range(n_words):
+        fresh[0, word] ^= ALL
+    for node in range(firsts[max_size]):
+        for word in range(n_words):
+            alive[node, word] &= fresh[node, word] ^ ALL  # all rules beyond a fresh one are fresh
+
+
+@compiled
+def count_fresh(
+    items: Array,
+    max_size: int,
+    firsts: Array,
+    choose: Array,
+    sums: Array,
+    fresh: Array,
+    alive: Array,
+    todo: Array,
+    nodes: Array,
+) -> int:
+    """Return how many fresh rules a set of items, uint64[n_words], has.
+
+    Scratch for each size: todo, uint64[max_size, n_words], the items to go on with; nodes, int64[max_size].
+    """
+    n_words = items.size
+    total = 0
+    size = 0
+    nodes[0] = 0
+    entering = True
+    while size >= 0:
+        node = nodes[size]
+        if entering:
+            for word in range(n_words):
+                bits = items[word] & fresh[node, word]
+                if size == max_size - 1:
+                    total += popcount(bits)
+                    continue
+                todo[size, word] = items[word] & alive[node, word]
+                while bits:
+                    rest = bits & (bits - ONE)
+                    item = word * WORD + popcount((bits ^ rest) - ONE)
+                    bits = rest
+                    n_above = 0
+                    for other in range(word, n_words):
+                        n_above += popcount(items[other] & above(item, other))
+                    total += sums[n_above, max_size - 1 - size]
+            if size == max_size - 1:
+                size -= 1
+                entering = False
+                continue
+        item = next_item(todo[size])
+        if item < 0:
+            size -= 1
+            entering = False
+        else:
+            nodes[size + 1] = firsts[size + 1] + (node - firsts[size]) + choose[item, size + 1]
+            size += 1
+            entering = True
+    return total
+
+
+@compiled
+def add_rules(
+    shared: Array,
+    max_size: int,
+    firsts: Array,
+    choose: Array,
+    sums: Array,
+    fresh: Array,
+    alive: Array,
+    first: int,
+    last: int,
+    n_rules: Array,
+    projection: Array,
+) -> None:
+    """Add the fresh rules of a new document to the counts of the rows first .. last - 1."""
+    n_words = shared.shape[0]
+    memo = np.zeros((MEMO, n_words), np.uint64)
+    counts = np.zeros(MEMO, np.int64)
+    items = np.zeros(n_words, np.uint64)
+    todo = np.zeros((max_size, n_words), np.uint64)
+    nodes = np.zeros(max_size, np.int64)
+    for row in range(first, last):
+        key = ZERO
+        n_shared = 0
+        for word in range(n_words):
+            items[word] = shared[word, row]
+            n_shared += popcount(items[word])
+            key = (key << ONE) ^ items[word]
+        if n_shared == 0:
+            continue
+        projection[row] += n_shared
+        while key > LOW:  # fold the bits that are too many onto the others
+            key = (key >> STEP) ^ (key & LOW)
+        slot = np.int64(key)
+        same = True
+        for word in range(n_words):
+            same &= memo[slot, word] == items[word]
+        if not same:
+            for word in range(n_words):
+                memo[slot, word] = items[word]
+            counts[slot] = count_fresh(items, max_size, firsts, choose, sums, fresh, alive, todo, nodes)
+        n_rules[row] += counts[slot]
+
+
+@compiled
+def first_of(rows: Array, n_rules: Array, projection: Array, common: Array) -> int:
+    """Return the row with the fewest rules; ties: smallest projection, most common items, lowest row."""
+    best = rows[0]
+    for row in rows[1:]:
+        ahead = n_rules[best] - n_rules[row]
+        if ahead == 0:
+            ahead = projection[best] - projection[row]
+            if ahead == 0:
+                ahead = common[row] - common[best]
+        if ahead > 0 or (ahead == 0 and row < best):
+            best = row
+    return best

@@ -1,0 +1,120 @@
+"""Which row to label next, given the labels so far: the state behind `SSAR.select` and the judging page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from rulerank.checks import is_whole
+from rulerank.dataset import MAX_GRADE, Array
+from rulerank.errors import DataError
+from rulerank.sampling.run import Run
+
+
+class Selection:
+    """Names one row after the other; `SSAR.begin` makes it.
+
+    Everything follows from the labels in the order they were added, so beginning again with the same labels leads to
+    the same place. The groups of features (partitions) work one after the other, each from no labels at all: a label
+    goes to the group at work when it comes, and a later group takes over the grades of rows it would ask for again.
+
+    >>> import rulerank as rr
+    >>> selection = rr.SSAR(max_size=1, discretizer=None).begin([[0, 0], [0, 1], [1, 2]])
+    >>> selection.next()
+    0
+    >>> selection.add(0, grade=1)
+    >>> selection.next(), selection.next(skip=[2])
+    (2, 1)
+    """
+
+    def __init__(self, runs: list[Run]) -> None:
+        self._runs = runs
+        self._at_work = 0
+        self._grades: dict[int, int] = {}
+        self._n_rules: list[int] = []
+        self._next: int | None = None
+        self._settle()
+
+    @property
+    def order(self) -> Array:
+        """The labelled rows in the order they were added, int64."""
+        return np.array([*self._grades], dtype=np.int64)
+
+    @property
+    def grades(self) -> Array:
+        """The grade of each row of `order`, int16."""
+        return np.array([*self._grades.values()], dtype=np.int16)
+
+    @property
+    def n_rules(self) -> Array:
+        """How many rules each row of `order` had when it was added, int64."""
+        return np.array(self._n_rules, dtype=np.int64)
+
+    @property
+    def closeness(self) -> float:
+        """How close the natural stop is, from 0 to 1, which means reached.
+
+        The fewest rules of an unlabelled row against one more than the fewest of a labelled one; the mean of that over
+        partitions; the share of closed queries when they are visited in turn.
+        """
+        return float(np.mean([run.closeness for run in self._runs]))
+
+    def next(self, skip: Collection[int] = ()) -> int | None:
+        """Return the row to label next, never one in skip; None when the stop is reached or all is skipped.
+
+        Asking changes nothing: the same labels and the same skip give the same answer.
+        """
+        if self._next is None or self._next not in skip:
+            return self._next
+        return self._next_without(skip)
+
+    def add(self, row: int, grade: Any) -> None:
+        """Learn the grade of a row, whether or not `next` named it."""
+        self._at_work = min(self._at_work, len(self._runs) - 1)
+        run = self._runs[self._at_work]
+        n_rows = run.labelled.size
+        if not is_whole(row, 0, n_rows - 1):
+            raise DataError(f"a row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
+        row = int(row)
+        if row in self._grades:
+            raise DataError(f"row {row} is labelled already, with grade {self._grades[row]}")
+        try:
+            number = float(grade)
+        except (TypeError, ValueError):
+            number = -1.0
+        if not (number.is_integer() and 0 <= number <= MAX_GRADE):
+            raise DataError(f"a grade must be a whole number from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
+        self._grades[row] = int(number)
+        self._n_rules.append(int(run.counts.n_rules[row]))
+        run.add(row, int(number))
+        self._settle()
+
+    def _settle(self) -> None:
+        """Find the next row, on the way handing known grades to the groups that would ask for them."""
+        self._next = None
+        while self._at_work < len(self._runs):
+            run = self._runs[self._at_work]
+            row = run.settle()
+            if row is None:
+                self._at_work += 1
+            elif row in self._grades:
+                run.add(row, self._grades[row])
+            else:
+                self._next = row
+                return
+
+    def _next_without(self, skip: Collection[int]) -> int | None:
+        """Look ahead on copies: what is skipped now may be labelled later."""
+        run = self._runs[self._at_work]
+        skipped = np.zeros(run.labelled.size, dtype=np.bool_)
+        skipped[[row for row in skip if 0 <= row < skipped.size and row not in self._grades]] = True
+        for run in self._runs[self._at_work :]:
+            ahead = run
+            while (row := ahead.pick(skipped)) is not None:
+                if row not in self._grades:
+                    return row
+                ahead = run.copy() if ahead is run else ahead
+                ahead.add(row, self._grades[row])
+        return None

@@ -1,0 +1,182 @@
+"""SSAR and SSARP: say which document to label next, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from rulerank.checks import is_whole
+from rulerank.dataset import Array, Dataset, check_column, query_index
+from rulerank.discretize import Discretizer, make_discretizer
+from rulerank.errors import DataError
+from rulerank.sampling.partitions import deal_features
+from rulerank.sampling.run import Run
+from rulerank.sampling.selection import Selection
+from rulerank.threads import n_threads
+
+MAX_BIN = 254
+
+
+class SSAR(BaseEstimator):
+    """Choose which documents to label, one at a time (Silva, Goncalves and Veloso, 2011).
+
+    The first is the one whose items, the bins of its features, are the most common in the pool. Then always the one
+    for which the labels so far hold the fewest rules: distinct pairs of a grade and at most max_size of its items that
+    some labelled document of that grade has. Ties go to the fewest items shared with the labelled documents, then to
+    the most common items, then to the lowest row. It stops by itself when that document is labelled already.
+
+    Parameters
+    ----------
+    max_size: most items of a rule.
+    partitions: more than 1 is SSARP: the features are dealt into this many groups, each chooses from no labels on, and
+        a grade that one group asked for serves the others. The paper has 5, of about 12 features each.
+    per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
+        far; a query whose choice is labelled already is closed.
+    discretizer: a name, an object with fit and transform, or None when X holds bin numbers already.
+    n_jobs: number of threads; all cores unless given. The choice does not depend on it.
+
+    After `select`: `order_`, the rows in the order they were asked for; `grades_`; `n_rules_`, how many rules each had
+    when it was chosen; `stop_`, "natural", "budget", or "interrupted" when ask raised an error.
+
+    >>> X, grades = [[0.1, 3], [0.2, 3], [0.9, 5], [0.1, 3], [0.9, 5]], [0, 0, 1, 0, 1]
+    >>> ssar = SSAR()
+    >>> ssar.select(X, ask=lambda row: grades[row]).tolist()
+    [0, 2, 1]
+    >>> ssar.stop_, ssar.n_rules_.tolist()
+    ('natural', [0, 0, 1])
+    """
+
+    order_: Array
+    grades_: Array
+    n_rules_: Array
+    stop_: str
+
+    def __init__(
+        self,
+        max_size: int = 2,
+        partitions: int = 1,
+        per_query: bool = False,
+        discretizer: Any = "tube",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_size = max_size
+        self.partitions = partitions
+        self.per_query = per_query
+        self.discretizer = discretizer
+        self.n_jobs = n_jobs
+
+    def select(
+        self,
+        X: Any,
+        ask: Callable[[int], Any],
+        qid: Any = None,
+        *,
+        budget: int | None = None,
+        start: Any = None,
+    ) -> Array:
+        """Ask for one grade after the other and return the labelled rows in order, those of start first.
+
+        ask(row) returns the grade of a row of X. budget is the most grades to ask for. start holds labels that are
+        there already, {row: grade} or (rows, grades) in the order they were given; what follows is what would have
+        followed without the break. When ask raises an error, order_, grades_ and n_rules_ keep what it answered.
+        """
+        if budget is not None and not is_whole(budget, 0):
+            raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
+        if not callable(ask):
+            raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
+        selection = self.begin(X, qid, start)
+        n_asked = 0
+        self.stop_ = "interrupted"
+        try:
+            while (row := selection.next()) is not None and n_asked != budget:
+                selection.add(row, ask(row))
+                n_asked += 1
+            self.stop_ = "natural" if row is None else "budget"
+        finally:
+            self.order_, self.grades_, self.n_rules_ = selection.order, selection.grades, selection.n_rules
+        return self.order_
+
+    def begin(self, X: Any, qid: Any = None, start: Any = None) -> Selection:
+        """Return the state that names one row after the other, for callers who cannot wait for a grade."""
+        self._check_parameters()
+        if isinstance(X, Dataset):
+            qid = X.qid if qid is None else qid
+            X = X.X
+        values = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
+        bins = self._bins(values)
+        n_features, n_rows = bins.shape
+        if self.partitions > n_features:
+            raise DataError(f"partitions must be at most the number of features, {n_features}: got {self.partitions}")
+        blocks = self._blocks(qid, n_rows)
+        groups = deal_features(bins, self.partitions, self.n_jobs) if self.partitions > 1 else [np.arange(n_features)]
+        selection = Selection([Run(bins[group], blocks, self.max_size, self.n_jobs) for group in groups])
+        for row, grade in _labels(start):
+            selection.add(row, grade)
+        return selection
+
+    def _blocks(self, qid: Any, n_rows: int) -> list[Array]:
+        if not self.per_query:
+            return [np.arange(n_rows)]
+        if qid is None:
+            raise DataError("per_query=True visits the queries in turn: give the query of each row, qid=qid")
+        numbers, ids = query_index(check_column("qid", qid, n_rows))
+        order = np.argsort(numbers, kind="stable")
+        return np.split(order, np.searchsorted(numbers[order], np.arange(1, len(ids))))
+
+    def _bins(self, X: Array) -> Array:
+        """Return the bin of each value, uint8 (n_features, n_rows)."""
+        discretizer = make_discretizer(self.discretizer)
+        if isinstance(self.discretizer, str):
+            discretizer.set_params(n_jobs=self.n_jobs)
+        if discretizer is None:
+            return _whole_bins(X, "with discretizer=None, X must hold bin numbers")
+        discretizer.fit(X)
+        if isinstance(discretizer, Discretizer):
+            return discretizer.bins_of(X)
+        bins = discretizer.transform(X)
+        if issparse(bins) or np.shape(bins) != X.shape:
+            raise DataError(
+                f"the discretizer must give one bin number per row and feature, shape {X.shape}: "
+                f"got {type(bins).__name__} of shape {np.shape(bins)}"
+            )
+        return _whole_bins(np.asarray(bins), "the discretizer must give bin numbers")
+
+    def _check_parameters(self) -> None:
+        if not is_whole(self.max_size, 1):
+            raise DataError(f"max_size must be a whole number from 1: got {self.max_size!r}")
+        if not is_whole(self.partitions, 1):
+            raise DataError(f"partitions must be a whole number from 1: got {self.partitions!r}")
+        if not isinstance(self.per_query, bool | np.bool_):
+            raise DataError(f"per_query must be True or False: got {self.per_query!r}")
+        n_threads(self.n_jobs)
+
+
+def _whole_bins(bins: Array, expected: str) -> Array:
+    whole = (bins >= 0) & (bins <= MAX_BIN) & (np.floor(bins) == bins)
+    if not whole.all():
+        row, column = (int(i[0]) for i in np.nonzero(~whole))
+        raise DataError(
+            f"{expected} (whole numbers from 0 to {MAX_BIN}): row {row}, column {column} is {bins[row, column]}; "
+            "name a discretizer such as 'tube' to have values put into bins"
+        )
+    return np.ascontiguousarray(bins.T, dtype=np.uint8)
+
+
+def _labels(start: Any) -> list[tuple[Any, Any]]:
+    """Return labels given as {row: grade} or (rows, grades) as pairs in order."""
+    if start is None:
+        return []
+    if isinstance(start, Mapping):
+        return list(start.items())
+    try:
+        rows, grades = (np.asarray(part).tolist() for part in start)
+        return list(zip(rows, grades, strict=True))
+    except (TypeError, ValueError):
+        raise DataError(
+            f"start must be {{row: grade}}, or the rows and as many grades, (rows, grades): got {str(start)[:60]}"
+        ) from None

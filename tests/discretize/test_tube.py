@@ -1,0 +1,181 @@
+"""TUBE against a twin that tries every cut and adds up the likelihood of the whole histogram each time."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rulerank.discretize import TUBE
+from rulerank.errors import DataError
+
+pytestmark = pytest.mark.kernels
+
+TIE = 1e-9
+columns = st.lists(
+    st.one_of(st.integers(0, 9).map(float), st.integers(-40, 40).map(lambda i: i / 8), st.floats(-9, 9)),
+    min_size=1,
+    max_size=25,
+)
+
+
+def cells_plainly(values):
+    """The ends of each value's cell, and the narrowest width of an interval, as exact fractions."""
+    distinct = sorted({Fraction(v) for v in values})
+    step = max(min(b - a for a, b in pairwise(distinct)), (distinct[-1] - distinct[0]) / 10**6)
+    ends = []
+    for i, value in enumerate(distinct):
+        left, right = value - step / 2, value + step / 2
+        if i > 0:
+            left = max(left, (distinct[i - 1] + value) / 2)
+        if i + 1 < len(distinct):
+            right = min(right, (value + distinct[i + 1]) / 2)
+        ends += [left, right]
+    return ends, step / 2 * (1 - Fraction(TIE))
+
+
+def histogram(values, bounds):
+    return [(sum(low <= v < high for v in values), high - low) for low, high in pairwise(bounds)]
+
+
+def likelihood(values, bounds):
+    parts = histogram(values, bounds)
+    return sum(n * (math.log(n / len(values)) - math.log(width)) for n, width in parts if n)
+
+
+def cuts_in_order(values, ends, narrowest, n_bins):
+    """Make the best cut again and again; the lowest of equals."""
+    bounds, made = [ends[0], ends[-1]], []
+    while len(made) < n_bins - 1:
+        best, gain = None, 0.0
+        for cut in sorted(set(ends)):
+            tried = sorted({*bounds, cut})
+            if len(tried) == len(bounds) or min(b - a for a, b in pairwise(tried)) < narrowest:
+                continue
+            gained = likelihood(values, tried) - likelihood(values, bounds)
+            if gained > gain + TIE * len(values):
+                best, gain = cut, gained
+        if best is None:
+            break
+        made.append(best)
+        bounds = sorted([*bounds, best])
+    return made
+
+
+def tube_plainly(values, n_bins, cross_validate=False):
+    present = [(i, Fraction(v)) for i, v in enumerate(values) if not math.isnan(v)]
+    if len({v for _, v in present}) < 2:
+        return []
+    ends, narrowest = cells_plainly(v for _, v in present)
+    if cross_validate:
+        totals = [0.0] * n_bins
+        for fold in range(10):
+            train = [v for i, v in present if i % 10 != fold]
+            made = cuts_in_order(train, ends, narrowest, n_bins) if train else []
+            for k in range(n_bins if train else 0):
+                bounds = sorted([ends[0], ends[-1], *made[:k]])
+                for i, value in present:
+                    if i % 10 == fold:
+                        (low, high) = next((a, b) for a, b in pairwise(bounds) if a <= value < b)
+                        share = (high - low) / (ends[-1] - ends[0])
+                        n = sum(low <= v < high for v in train)
+                        totals[k] += math.log((n + share) / ((len(train) + 1) * share))
+        n_bins = next(k for k in range(n_bins) if totals[k] >= max(totals) - TIE * len(present)) + 1
+    return sorted(cuts_in_order([v for _, v in present], ends, narrowest, n_bins))
+
+
+def tube(values, n_bins, **params):
+    return TUBE(n_bins, **params).fit(np.array(values, dtype=np.float64)[:, None]).cuts_[0]
+
+
+@given(columns, st.integers(2, 6))
+def test_the_cuts_are_those_of_trying_everything(values, n_bins):
+    np.testing.assert_allclose(tube(values, n_bins), np.array(tube_plainly(values, n_bins), dtype=float), atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(columns, st.integers(2, 4))
+def test_the_number_of_bins_is_the_likeliest_on_held_out_rows(values, n_bins):
+    cuts = tube(values, n_bins, cross_validate=True)
+    np.testing.assert_allclose(cuts, np.array(tube_plainly(values, n_bins, True), dtype=float), atol=1e-12)
+
+
+def test_missing_values_do_not_count_but_keep_their_fold():
+    values = [math.nan, 3.0, 1.0, math.nan, 1.0, 2.0, 9.0]
+    for cross_validate in (False, True):
+        expected = tube_plainly(values, 4, cross_validate)
+        assert tube(values, 4, cross_validate=cross_validate).tolist() == [float(cut) for cut in expected]
+
+
+def test_an_empty_stretch_is_split_off():
+    values = [*range(20), *range(1000, 1020)]
+    assert tube(values, 3).tolist() == [19.5, 999.5]
+
+
+def test_whole_numbers_can_all_be_told_apart():
+    values = [0] * 9 + [1] * 5 + [2] * 30 + [3] * 2
+    assert tube(values, 10).tolist() == [0.5, 1.5, 2.5]
+
+
+def test_a_value_that_many_rows_share_is_a_bin_of_its_own_and_of_finite_density():
+    values = np.concatenate([np.zeros(500), np.random.default_rng(0).random(500)])
+    cuts = tube(values, 4)
+    assert 0 < cuts[0] < 1e-5
+    assert (values < cuts[0]).sum() == 500
+
+
+def test_two_values_are_parted_halfway():
+    assert tube([0.0, 1.0, 1.0], 10).tolist() == [0.5]
+    assert tube([0.0, 1.0], 10).tolist() == []  # evenly spread: a cut says nothing
+
+
+def test_evenly_spread_values_get_no_cut():
+    assert tube(range(50), 10).size == 0
+
+
+def test_values_nearer_than_a_millionth_of_the_range_stay_together():
+    values = [0.0] * 5 + [1e-9] * 5 + [0.3, 0.6, 1.0]
+    assert all(cut > 1e-9 for cut in tube(values, 10))
+
+
+@pytest.mark.parametrize("column", [[math.nan] * 3, [4.0] * 3, [4.0, math.nan, 4.0], [0.0, -0.0]])
+def test_a_feature_with_one_value_or_none_gets_no_cut_from_tube(column):
+    for cross_validate in (False, True):
+        assert tube(column, 10, cross_validate=cross_validate).size == 0
+
+
+def test_the_whole_range_of_floats_can_be_cut():
+    top = np.finfo(np.float64).max
+    assert tube([-top, top, top], 2).tolist() == [0.0]
+    tiny = np.nextafter(0.0, 1.0)
+    assert tube([0.0, tiny, tiny], 2).tolist() == [tiny]
+    assert tube([1.0, np.nextafter(1.0, 2.0), np.nextafter(1.0, 2.0)], 2).tolist() == [np.nextafter(1.0, 2.0)]
+
+
+def test_cross_validation_does_not_cut_what_is_even_and_does_cut_what_is_not():
+    rng = np.random.default_rng(0)
+    even, peaked = rng.random(300), np.append(rng.random(150), 0.3 + 0.01 * rng.random(150))
+    made = TUBE(n_bins=12, cross_validate=True).fit(np.column_stack([even, peaked]))
+    assert made.cuts_[0].size == 0
+    assert made.cuts_[1].size >= 2
+    assert made.cuts_[1].size < 11
+
+
+def test_the_number_of_threads_does_not_change_a_cut():
+    X = np.random.default_rng(0).lognormal(size=(300, 7))
+    one, two = TUBE(n_jobs=1).fit(X), TUBE(n_jobs=2).fit(X)
+    assert np.concatenate(one.cuts_).tobytes() == np.concatenate(two.cuts_).tobytes()
+
+
+@pytest.mark.parametrize("n_bins", [1, 255, 2.5, "ten", True])
+def test_a_bad_number_of_bins_is_refused_by_tube(n_bins):
+    with pytest.raises(DataError, match=f"n_bins must be a whole number between 2 and 254: got {n_bins!r}"):
+        TUBE(n_bins=n_bins).fit([[1.0], [2.0]])
+
+
+def test_cross_validate_is_a_yes_or_a_no():
+    with pytest.raises(DataError, match=r"^cross_validate must be True or False: got 10$"):
+        TUBE(cross_validate=10).fit([[1.0], [2.0]])

@@ -1,0 +1,236 @@
+"""SSAR, SSARP and per-query SSAR choose what the method spelt out chooses; wrong input is named."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.sampling.plain import deal_plainly, n_rules_plainly, select_plainly
+
+pytestmark = pytest.mark.kernels
+
+
+@st.composite
+def pools(draw):
+    """Small pools of few bins: duplicates and ties everywhere."""
+    n_rows, n_features = draw(st.integers(1, 9)), draw(st.integers(1, 5))
+    cells = st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n_features, max_size=n_features)
+    X = draw(st.lists(cells, min_size=n_rows, max_size=n_rows))
+    grades = draw(st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows))
+    qid = draw(st.lists(st.sampled_from(["b", "a", "c"]), min_size=n_rows, max_size=n_rows))
+    return X, grades, qid
+
+
+methods = st.fixed_dictionaries(
+    {"max_size": st.integers(1, 4), "partitions": st.integers(1, 3), "per_query": st.booleans()}
+)
+
+
+def by_hand(X, grades, qid, max_size, partitions, per_query):
+    numbers = [list(dict.fromkeys(qid)).index(q) for q in qid]
+    return select_plainly(
+        X,
+        grades.__getitem__,
+        max_size=max_size,
+        groups=deal_plainly(X, partitions) if partitions > 1 else None,
+        queries=numbers if per_query else None,
+    )
+
+
+@settings(max_examples=150)
+@given(pools(), methods, st.data())
+def test_the_choice_is_that_of_the_method_spelt_out_also_after_a_break(pool, params, data):
+    X, grades, qid = pool
+    params["partitions"] = min(params["partitions"], len(X[0]))
+    ssar = rr.SSAR(**params, discretizer=None)
+    order = ssar.select(X, grades.__getitem__, qid).tolist()
+    assert order == by_hand(X, grades, qid, **params) == ssar.order_.tolist()
+    assert ssar.grades_.tolist() == [grades[row] for row in order]
+    assert ssar.stop_ == "natural"
+
+    n_rules = ssar.n_rules_.tolist()
+    n_before = data.draw(st.integers(0, len(order)))
+    asked = []
+    start = {row: grades[row] for row in order[:n_before]}
+    again = ssar.select(X, lambda row: asked.append(row) or grades[row], qid, start=start)
+    assert again.tolist() == order
+    assert asked == order[n_before:]
+    assert ssar.n_rules_.tolist() == n_rules
+
+    budget = data.draw(st.integers(0, len(order)))
+    assert ssar.select(X, grades.__getitem__, qid, budget=budget).tolist() == order[:budget]
+    assert ssar.stop_ == ("natural" if budget == len(order) else "budget")
+
+
+def test_more_features_than_a_word_has_bits_choose_as_by_hand():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(7, 70)).tolist()
+    grades = [0, 1, 0, 0, 1, 0, 2]
+    for max_size in (1, 2):
+        order = rr.SSAR(max_size, discretizer=None).select(X, grades.__getitem__).tolist()
+        assert order == select_plainly(X, grades.__getitem__, max_size=max_size)
+
+
+def test_n_rules_are_those_the_row_had_when_it_was_chosen():
+    data = rr.make_world(n_queries=4, docs_per_query=(5, 8), n_features=5, seed=1)
+    ssar = rr.SSAR()
+    ssar.select(data, data.y.__getitem__)
+    pool = rr.TUBE().fit_transform(data.X).tolist()
+    labels = {}
+    for row, grade, n_rules in zip(ssar.order_.tolist(), ssar.grades_.tolist(), ssar.n_rules_.tolist(), strict=True):
+        assert n_rules == n_rules_plainly(pool, labels, row, 2)
+        labels[row] = grade
+
+
+def test_the_pool_may_be_an_array_a_frame_or_a_data_set():
+    data = rr.make_world(n_queries=5, docs_per_query=(6, 9), n_features=6, seed=3)
+    ask = data.y.__getitem__
+    names = list(data.feature_names)
+    for params in ({}, {"per_query": True}, {"partitions": 3}, {"partitions": 2, "per_query": True}):
+        ssar = rr.SSAR(**params)
+        order = ssar.select(data, ask).tolist()
+        assert ssar.select(data.X, ask, data.qid).tolist() == order
+        assert ssar.select(data.X.astype(np.float64), ask, data.qid.tolist()).tolist() == order
+        assert ssar.select(pd.DataFrame(data.X, columns=names), ask, data.qid).tolist() == order
+        assert ssar.select(pl.DataFrame(data.X, schema=names), ask, data.qid).tolist() == order
+
+
+def test_one_row_is_asked_for_once():
+    ssar = rr.SSAR()
+    assert ssar.select([[3.5, np.nan]], lambda row: 1).tolist() == [0]
+    assert ssar.stop_ == "natural"
+
+
+def test_the_number_of_threads_does_not_change_the_choice(monkeypatch):
+    monkeypatch.setattr("rulerank.sampling.counts.ROWS_PER_THREAD", 10)
+    data = rr.make_world(n_queries=10, docs_per_query=(10, 20), n_features=8)
+    for params in ({"max_size": 3}, {"partitions": 2, "per_query": True}):
+        orders = [rr.SSAR(**params, n_jobs=n).select(data, data.y.__getitem__, budget=12).tolist() for n in (1, 3)]
+        assert orders[0] == orders[1]
+
+
+def test_per_query_takes_turns():
+    qid = ["x"] * 4 + ["y"] * 4 + ["z"]
+    X = [[i % 4, i] for i in range(9)]
+    order = rr.SSAR(max_size=1, per_query=True, discretizer=None).select(X, lambda row: 0, qid)
+    assert [qid[row] for row in order[:5]] == ["x", "y", "z", "x", "y"]
+
+
+def test_what_was_answered_before_an_interruption_stays():
+    data = rr.make_world(n_queries=5, docs_per_query=(6, 9), n_features=6)
+    ssar = rr.SSAR()
+    whole = ssar.select(data, data.y.__getitem__).tolist()
+
+    def tired(row):
+        if row == whole[3]:
+            raise KeyboardInterrupt
+        return data.y[row]
+
+    with pytest.raises(KeyboardInterrupt):
+        ssar.select(data, tired)
+    assert ssar.order_.tolist() == whole[:3]
+    assert ssar.stop_ == "interrupted"
+    again = ssar.select(data, data.y.__getitem__, start=(ssar.order_, ssar.grades_))
+    assert again.tolist() == whole
+
+
+def test_grades_may_come_as_text_or_floats():
+    X, grades = [[0, 1], [1, 0], [2, 2]], ["1", 0.0, np.int8(2)]
+    ssar = rr.SSAR(discretizer=None)
+    ssar.select(X, grades.__getitem__)
+    assert dict(zip(ssar.order_.tolist(), ssar.grades_.tolist(), strict=True)) == {0: 1, 1: 0, 2: 2}
+
+
+def test_any_discretizer_will_do_and_is_left_as_it_is():
+    data = rr.make_world(n_queries=5, docs_per_query=(6, 9), n_features=6)
+    mine = rr.EqualWidth(n_bins=4)
+    by_object = rr.SSAR(discretizer=mine).select(data, data.y.__getitem__)
+    bins = rr.EqualWidth(n_bins=4).fit_transform(data.X)
+    assert by_object.tolist() == rr.SSAR(discretizer=None).select(bins, data.y.__getitem__).tolist()
+    assert not hasattr(mine, "cuts_")
+
+
+class Halves:
+    """A discretizer from elsewhere, right or wrong."""
+
+    def __init__(self, shift=0.0, drop=0):
+        self.shift, self.drop = shift, drop
+
+    def fit(self, X):
+        return self
+
+    def transform(self, X):
+        return (X > 0.5)[:, self.drop :] + self.shift
+
+
+def test_a_discretizer_from_elsewhere_is_checked():
+    X = [[0.2, 0.9], [0.8, 0.1], [0.7, 0.6]]
+    assert len(rr.SSAR(discretizer=Halves()).select(X, lambda row: 0)) > 0
+    with pytest.raises(
+        DataError, match=r"^the discretizer must give bin numbers \(whole numbers from 0 to 254\): row 0"
+    ):
+        rr.SSAR(discretizer=Halves(shift=0.5)).begin(X)
+    with pytest.raises(DataError, match=r"one bin number per row and feature, shape \(3, 2\): got ndarray of shape"):
+        rr.SSAR(discretizer=Halves(drop=1)).begin(X)
+
+
+X = [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"max_size": 0}, r"^max_size must be a whole number from 1: got 0$"),
+        ({"max_size": 1.5}, r"^max_size must be a whole number from 1: got 1.5$"),
+        ({"partitions": 0}, r"^partitions must be a whole number from 1: got 0$"),
+        ({"partitions": 3}, r"^partitions must be at most the number of features, 2: got 3$"),
+        ({"per_query": "yes"}, r"^per_query must be True or False: got 'yes'$"),
+        ({"per_query": True}, r"^per_query=True visits the queries in turn: give the query of each row, qid=qid$"),
+        ({"n_jobs": 0}, r"^n_jobs must be a positive number, or -1 for all cores: got 0$"),
+        ({"discretizer": "tub"}, r"^unknown discretizer 'tub'; choose from 'mdlp', 'tube'"),
+    ],
+)
+def test_wrong_parameters_are_refused(params, message):
+    ssar = rr.SSAR(**params)
+    assert clone(ssar).get_params() == ssar.get_params()
+    with pytest.raises(DataError, match=message):
+        ssar.select(X, lambda row: 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ask": [0, 1, 0]}, r"^ask must be a function that takes a row and returns its grade: got \[0, 1, 0\]$"),
+        ({"ask": lambda row: None}, r"^a grade must be a whole number from 0 to 31: got None for row \d$"),
+        ({"ask": lambda row: -1}, r"^a grade must be .*: got -1 for row"),
+        ({"ask": lambda row: 1.5}, r"^a grade must be .*: got 1.5 for row"),
+        ({"ask": lambda row: float("nan")}, r"^a grade must be .*: got nan for row"),
+        ({"ask": lambda row: "good"}, r"^a grade must be .*: got 'good' for row"),
+        ({"budget": -1}, r"^budget must be a whole number from 0, or None for no limit: got -1$"),
+        ({"start": {3: 1}}, r"^a row must be a whole number from 0 to 2: got 3$"),
+        ({"start": {"0": 1}}, r"^a row must be a whole number from 0 to 2: got '0'$"),
+        ({"start": {1: 99}}, r"^a grade must be a whole number from 0 to 31: got 99 for row 1$"),
+        ({"start": ([1, 1], [0, 0])}, r"^row 1 is labelled already, with grade 0$"),
+        (
+            {"start": ([0, 1], [0])},
+            r"^start must be {row: grade}, or the rows and as many grades, \(rows, grades\): got",
+        ),
+        ({"start": 7}, r"^start must be {row: grade}.*: got 7$"),
+        ({"qid": ["a"], "per_query": True}, r"^qid must have one entry per row: expected 3, got 1$"),
+        ({"X": [[0.0, np.inf], [1.0, 2.0]]}, r"^X contains infinity, the feature 'f2' at row 0"),
+        (
+            {"X": [[0, np.nan]], "discretizer": None},
+            r"^with discretizer=None, X must hold bin numbers .* 1 is nan; name",
+        ),
+        ({"X": [[255]], "discretizer": None}, r"^with discretizer=None, .* 0 to 254\): row 0, column 0 is 255.0; name"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    params = {name: arguments.pop(name) for name in ("per_query", "discretizer") if name in arguments}
+    with pytest.raises(DataError, match=message):
+        rr.SSAR(**params).select(**{"X": X, "ask": lambda row: 0} | arguments)
