@@ -21,6 +21,14 @@ RANKERS = {
     "QueryRules, literal": partial(rr.QueryRules, literal=True, ties="share"),
     # the obvious world is separable, and one of its values is missing
     "QueryIntercepts": partial(rr.QueryIntercepts, l2=1.0, missing="mean"),
+    "Regression": partial(rr.Regression, missing="mean"),
+    "RankSVM": partial(rr.RankSVM, missing="mean"),
+    "SVMMAP": partial(rr.SVMMAP, missing="mean"),
+    "LambdaMART": partial(rr.LambdaMART, n_trees=30),
+    "RankBoost": partial(rr.RankBoost, n_rounds=50),
+    "FRank": partial(rr.FRank, n_rounds=50),
+    "AdaRank": partial(rr.AdaRank, missing="mean"),
+    "ListNet": partial(rr.ListNet, missing="mean"),
 }
 
 

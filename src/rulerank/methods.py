@@ -38,6 +38,14 @@ METHODS = {
         Method("RE-SR", "stable", "rankers.stable_rules", "StableRules"),
         Method("RE-QR", "query", "rankers.query_rules", "QueryRules"),
         Method("QI", "intercepts", "rankers.query_intercepts", "QueryIntercepts"),
+        Method("Regression", "regression", "baselines.regression", "Regression"),
+        Method("RankSVM", "ranksvm", "baselines.rank_svm", "RankSVM"),
+        Method("SVMMAP", "svmmap", "baselines.svm_map", "SVMMAP"),
+        Method("LambdaMART", "lambdamart", "baselines.lambda_mart", "LambdaMART"),
+        Method("RankBoost", "rankboost", "baselines.rank_boost", "RankBoost"),
+        Method("FRank", "frank", "baselines.f_rank", "FRank"),
+        Method("AdaRank", "adarank", "baselines.ada_rank", "AdaRank"),
+        Method("ListNet", "listnet", "baselines.list_net", "ListNet"),
     )
 }  # fmt: skip
 

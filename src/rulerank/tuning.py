@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from rulerank.baselines.margin import C_GRID
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.discretize import Discretizer
 from rulerank.errors import DataError
@@ -38,6 +39,9 @@ GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings th
     "n_trusted": (10, 25),
     "shrink": (20.0, 100.0),
     "l2": L2_GRID,
+    "C": C_GRID,
+    "n_trees": (50, 100, 300),
+    "n_leaves": (7, 31),
 }
 SHOWN = 10  # settings in print
 

@@ -1,0 +1,157 @@
+"""LambdaMART: boosted regression trees, grown by LightGBM."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rulerank.baselines.informative import NOTHING, informative_queries
+from rulerank.baselines.row_order import canonical_order
+from rulerank.baselines.trees import Trees
+from rulerank.checks import check_number, is_whole
+from rulerank.dataset import MAX_GRADE, Array, Dataset, query_index
+from rulerank.errors import DataError, MissingExtraError, TooLargeError
+from rulerank.rankers.base import Labelled, Ranker
+from rulerank.threads import n_threads
+
+MOST_DOCS = 10_000  # of a query; LightGBM takes no more
+ROWS_PER_THREAD = 50_000  # threads of LightGBM wait for each other: with few rows, on busy cores, two are far slower
+
+
+class LambdaMART(Ranker):
+    """Rank documents by a sum of decision trees, each grown to raise NDCG: C. Burges (2010), as LightGBM has it.
+
+    Needs the extra `peers` to fit, and nothing more to load and to predict. Missing values (NaN) are sent to the better
+    side of every split. The same rows, in any order, give the same trees, whatever the number of threads.
+
+    Parameters
+    ----------
+    n_trees, n_leaves, learning_rate, min_docs: trees at most, leaves of a tree at most, share of each tree that counts,
+        documents in a leaf at least. The defaults are LightGBM's.
+    patience: with `fit(..., vali=data)`, trees that may fail to raise NDCG@10 there before growing stops; those after
+        the best are dropped.
+    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    n_jobs: threads; all cores by default.
+
+    Attributes
+    ----------
+    trees_: the trees as arrays.
+    n_trees_: how many there are.
+
+    Examples
+    --------
+    >>> from rulerank.worlds import make_folds, make_world
+    >>> fold = make_folds(make_world(n_queries=50))[0]
+    >>> LambdaMART(n_leaves=7).fit(fold.train, vali=fold.vali).predict(fold.test).shape
+    (389,)
+    """
+
+    trees_: Trees
+    n_trees_: int
+
+    def __init__(
+        self,
+        n_trees: int = 100,
+        n_leaves: int = 31,
+        learning_rate: float = 0.1,
+        min_docs: int = 20,
+        patience: int = 50,
+        normalize: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_trees = n_trees
+        self.n_leaves = n_leaves
+        self.learning_rate = learning_rate
+        self.min_docs = min_docs
+        self.patience = patience
+        self.normalize = normalize
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, qid: Any = None, vali: Dataset | None = None) -> Self:
+        """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
+
+        vali: graded documents of other queries, to stop when more trees do not help them.
+        """
+        self._vali = vali  # for _learn, and not kept
+        try:
+            return super().fit(X, y, qid)
+        finally:
+            del self._vali
+
+    def _learn(self, data: Labelled) -> None:
+        self._check_parameters()
+        try:
+            import lightgbm
+        except ImportError:
+            raise MissingExtraError("peers", "lightgbm") from None
+        if not informative_queries(data.grades, data.queries).any():
+            message = f"no query has documents of more than one grade: {NOTHING}"
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        order, queries = canonical_order(data)
+        train = _grouped(lightgbm, data.X[order], data.grades[order], queries)
+        booster = lightgbm.train(
+            self._lightgbm_params(len(data.X)),
+            train,
+            self.n_trees,
+            valid_sets=[] if self._vali is None else [self._held_out(lightgbm, self._vali, train)],
+            callbacks=[] if self._vali is None else [lightgbm.early_stopping(self.patience, verbose=False)],
+        )
+        self.trees_ = Trees.from_lightgbm(booster.model_to_string())  # the trees up to the best
+        self.n_trees_ = self.trees_.roots.size
+
+    def _held_out(self, lightgbm: Any, vali: Dataset, train: Any) -> Any:
+        if not isinstance(vali, Dataset):
+            raise DataError(f"vali must be a Dataset, such as rr.Dataset(X, y, qid): got {type(vali).__name__}")
+        vali = vali.labelled()
+        if not len(vali):
+            raise DataError("vali has no document with a grade")
+        self.normalize_ = self.normalize
+        X = self._check_rows(vali, None)
+        queries, ids = query_index(vali.qid)
+        order, queries = canonical_order(Labelled(X, vali.y, queries, ids))
+        return _grouped(lightgbm, X[order], vali.y[order], queries, train)
+
+    def _lightgbm_params(self, n_rows: int) -> dict[str, Any]:
+        return {
+            "objective": "lambdarank",
+            "metric": "ndcg",
+            "eval_at": [10],
+            "label_gain": [2**grade - 1 for grade in range(MAX_GRADE + 1)],
+            "num_leaves": self.n_leaves,
+            "learning_rate": self.learning_rate,
+            "min_data_in_leaf": self.min_docs,
+            "num_threads": max(1, min(n_threads(self.n_jobs), n_rows // ROWS_PER_THREAD)),
+            "deterministic": True,
+            "force_col_wise": True,  # one thread adds up a feature's histogram, always in the same order
+            "verbosity": -1,
+        }
+
+    def _score(self, X: Array) -> Array:
+        return self.trees_.score(X, self.n_jobs)
+
+    def _check_parameters(self) -> None:
+        for name, least in (("n_trees", 1), ("n_leaves", 2), ("min_docs", 1), ("patience", 1)):
+            if not is_whole(getattr(self, name), least):
+                raise DataError(f"{name} must be a whole number from {least}: got {getattr(self, name)!r}")
+        check_number("learning_rate", self.learning_rate, 1e-6, 1, "the share of each tree that counts")
+
+    def _learned_state(self) -> dict[str, Any]:
+        return self.trees_.to_state()
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        self.trees_ = Trees.from_state(state, len(self.feature_names_))
+        self.n_trees_ = self.trees_.roots.size
+
+
+def _grouped(lightgbm: Any, X: Array, grades: Array, queries: Array, reference: Any = None) -> Any:
+    """Return rows that lie together by query as LightGBM takes them."""
+    sizes = np.bincount(queries)
+    if sizes.max() > MOST_DOCS:
+        raise TooLargeError(
+            f"LightGBM ranks at most {MOST_DOCS:,} documents of a query: one has {sizes.max():,}; "
+            "leave out those that no simpler ranker puts among the best"
+        )
+    return lightgbm.Dataset(X, grades, group=sizes, reference=reference)

@@ -1,0 +1,72 @@
+"""Linear rankers that learn in steps, so that one fit gives the ranker after every number of steps."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.baselines.informative import NOTHING, informative_queries
+from rulerank.baselines.linear import LinearRanker
+from rulerank.checks import is_whole
+from rulerank.dataset import Array, query_index
+from rulerank.errors import DataError
+
+
+class StagedLinearRanker(LinearRanker):
+    """Base of linear rankers that keep their weights after each step, in `coef_path_` (n_stages, n_features)."""
+
+    _also_learned: ClassVar[tuple[str, ...]] = ("coef_path_",)
+    _stages: ClassVar[str]  # the parameter that says how many steps there are at most
+
+    coef_path_: Array
+
+    def staged_predict(self, X: Any, qid: Any = None) -> Iterator[Array]:
+        """Yield the scores after each step; the last are those of `predict`, up to rounding."""
+        check_is_fitted(self)
+        rows = self._present(self._check_rows(X, qid)).astype(np.float64)
+        for coef in self.coef_path_:
+            yield rows @ coef
+
+    def at_stage(self, n: int) -> Self:
+        """Return the ranker as it was after n steps: the same as one fitted with that many."""
+        check_is_fitted(self)
+        most = getattr(self, self._stages)
+        if not is_whole(n, 1, most):
+            raise DataError(f"a stage is a number from 1 to {most}: got {n!r}")
+        made = copy(self)
+        setattr(made, self._stages, n)
+        made._fitted_params = self._fitted_params | {self._stages: n}
+        made.coef_path_ = self.coef_path_[:n]
+        made.coef_ = made.coef_path_[-1] if len(made.coef_path_) else self.coef_
+        return made
+
+    @abstractmethod
+    def _path(self, X: Array, grades: Array, queries: Array) -> list[Array]:
+        """Return the weights after each step; every query has documents of different grades."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+
+    def _weigh(self, X: Array, grades: Array, queries: Array) -> Array:
+        n = getattr(self, self._stages)
+        if not is_whole(n, 1):
+            raise DataError(f"{self._stages} must be a whole number from 1: got {n!r}")
+        self._check_parameters()
+        used = informative_queries(grades, queries)[queries]
+        if used.any():
+            path = self._path(X[used], grades[used], query_index(queries[used])[0])
+        else:
+            warnings.warn(f"no query has documents of more than one grade: {NOTHING}", ConvergenceWarning, stacklevel=5)
+            path = []
+            for name in self._also_learned:
+                setattr(self, name, np.zeros(0))
+        self.coef_path_ = np.array(path).reshape(len(path), X.shape[1])
+        return path[-1].copy() if path else np.zeros(X.shape[1])
