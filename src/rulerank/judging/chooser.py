@@ -1,0 +1,63 @@
+"""The sampler's order as labels come and go: it learns grades one by one, and forgets those that were withdrawn."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from rulerank.dataset import Dataset
+
+STEP = 16  # labels between two snapshots
+KEPT = 3  # snapshots, the one without labels among them
+
+
+class Chooser:
+    """Say which row to judge next, given all labels there are.
+
+    A sampler cannot unlearn. Withdrawn labels are mostly among the latest, so a recent snapshot is taken up again and
+    told what has come since. A grade that is revised later is not told again: the order was made for the first one.
+
+    >>> import numpy as np, rulerank as rr
+    >>> sampler = rr.SSAR(max_size=1, discretizer=None)
+    >>> chooser = Chooser(sampler, Dataset([[0, 0], [0, 1], [1, 2]], y=[-1, -1, -1], qid=["q", "q", "q"]))
+    >>> chooser.tell({0: 1})
+    >>> chooser.next()
+    2
+    >>> chooser.tell({})
+    >>> chooser.next()
+    0
+    """
+
+    def __init__(self, sampler: Any, data: Dataset) -> None:
+        self._selection = sampler.begin(data.X, qid=data.qid)
+        self._told: dict[int, int] = {}
+        self._snapshots = [self._snapshot()]
+
+    def tell(self, grades: Mapping[int, int]) -> None:
+        """Learn all labels, in the order they were given: new ones are added, and those not among them forgotten."""
+        if any(row not in grades for row in self._told):
+            while any(row not in grades for row in self._snapshots[-1][0]):
+                self._snapshots.pop()
+            self._told, self._selection = copy.deepcopy(self._snapshots[-1])
+        for row, grade in grades.items():
+            if row in self._told:
+                continue
+            self._selection.add(row, grade)
+            self._told[row] = grade
+            if len(self._told) % STEP == 0:
+                self._snapshots.append(self._snapshot())
+                del self._snapshots[1 : len(self._snapshots) - KEPT + 1]
+
+    def next(self, skip: Collection[int] = ()) -> int | None:
+        """Return the row to judge next, never one in skip; None when the sampler stops or all is skipped."""
+        row = self._selection.next(skip)
+        return None if row is None else int(row)
+
+    @property
+    def closeness(self) -> float:
+        """How near the stop is, from 0 to 1."""
+        return float(self._selection.closeness)
+
+    def _snapshot(self) -> tuple[dict[int, int], Any]:
+        return dict(self._told), copy.deepcopy(self._selection)

@@ -1,0 +1,221 @@
+"""The label store: facts about who graded what, in an SQLite file or a PostgreSQL database. Nothing is deleted."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Self
+
+import sqlalchemy as sa
+
+from rulerank.checks import check_number, is_whole
+from rulerank.errors import DataError
+from rulerank.judging import statements as sql
+from rulerank.judging.labels import Claim, Label, StoreError, check_grade, check_name
+from rulerank.judging.schema import explain, open_engine, prepare
+
+Judged = tuple[str, str, int | None, str]  # query, doc, grade, rater
+
+
+class State(NamedTuple):
+    """Two numbers that only grow, and one of which grows whenever a label changes."""
+
+    last_id: int
+    n_withdrawn: int
+
+
+class LabelStore:
+    """Keep what raters say of documents: every label that `add` has returned survives a crash of anything.
+
+    target: the path of an SQLite file, made when it is not there, or a URL such as postgresql://user@host/labels.
+    Several threads and processes may use a store at once. A rater who grades a document again supersedes the own
+    label; `undo` withdraws; old labels stay in `history`.
+
+    >>> import tempfile
+    >>> store = LabelStore(tempfile.mkdtemp() + "/labels.db")
+    >>> store.add("q1", "d1", 2, "ann").id, store.add("q1", "d1", 3, "ann").id
+    (1, 2)
+    >>> [(label.grade, label.superseded_by) for label in store.history()]
+    [(2, 2), (3, None)]
+    >>> store.undo("ann").grade, [label.grade for label in store.labels()]
+    (3, [2])
+    >>> store.close()
+    """
+
+    def __init__(
+        self, target: str | os.PathLike[str], *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        if os.path.isdir(target):
+            raise StoreError(f"{os.fspath(target)}: expected a file, got a directory")
+        self._engine, self.name = open_engine(target)
+        self._writing = self._engine.execution_options(writes=True)
+        self._turn = threading.Lock()
+        self._clock = clock
+        self._closed = False
+        try:
+            with self._write() as connection:
+                prepare(connection, self.name)
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, query: str, doc: str, grade: int | None, rater: str) -> Label:
+        """Keep a grade (None: cannot be judged), superseding what this rater said of the document before."""
+        return self.add_all([(query, doc, grade, rater)])[0]
+
+    def add_all(self, judged: Iterable[Judged]) -> list[Label]:
+        """Keep many grades, given as (query, doc, grade, rater): all of them or, when one is wrong, none."""
+        checked = [(_names(query, doc, rater), check_grade(grade)) for query, doc, grade, rater in judged]
+        if len({tuple(names.values()) for names, _ in checked}) < len(checked):
+            raise DataError("a rater can grade a document only once at a time: one is there twice")
+        if not checked:
+            return []
+        with self._write() as connection:
+            last_id, now = connection.execute(sql.LAST_ID).scalar_one(), self._now()
+            rows = [
+                names | {"new_id": last_id + number, "new_grade": grade, "now": _text(now)}
+                for number, (names, grade) in enumerate(checked, start=1)
+            ]
+            for statement in (sql.SUPERSEDE, sql.ADD_LABEL, sql.DROP_CLAIM, sql.DROP_SKIP):
+                connection.execute(statement, rows)
+        return [
+            Label(row["new_id"], row["the_query"], row["the_doc"], row["new_grade"], row["the_rater"], now)
+            for row in rows
+        ]
+
+    def undo(self, rater: str) -> Label | None:
+        """Withdraw this rater's latest label, which brings back the one it superseded; None: there is no label."""
+        own = {"the_rater": check_name("rater", rater)}
+        with self._write() as connection:
+            found = connection.execute(sql.LATEST_OF_RATER, own).first()
+            if found is None:
+                return None
+            now = self._now()
+            connection.execute(sql.WITHDRAW, {"label_id": found.id, "now": _text(now)})
+            connection.execute(sql.BRING_BACK, {"label_id": found.id})
+        return replace(_label(found), withdrawn=now)
+
+    def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]:
+        """Return the current labels in the order of time, of one rater or of all, those with a higher id than after."""
+        if rater is None:
+            return self._labels(sql.CURRENT_LABELS, {"after": after})
+        return self._labels(sql.LABELS_OF_RATER, {"after": after, "the_rater": check_name("rater", rater)})
+
+    def history(self) -> list[Label]:
+        """Return every label ever given, in the order of time."""
+        return self._labels(sql.HISTORY, {})
+
+    def state(self) -> State:
+        """Return what tells cheaply whether labels have changed since it was last asked."""
+        with self._read() as connection:
+            return State(*connection.execute(sql.STATE).one())
+
+    def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool:
+        """Keep a document for a rater for some time, unless `raters` others hold it or have judged it already.
+
+        A claim that has not run out, and one on a document the rater has judged, is always renewed.
+        """
+        names = _names(query, doc, rater)
+        if not is_whole(raters, 1):
+            raise DataError(f"raters must be a whole number from 1: got {raters!r}")
+        check_number("seconds", seconds, 0, 1e9, "how long the claim lasts")
+        now = self._now().timestamp()
+        with self._write() as connection:
+            holders = {name for (name,) in connection.execute(sql.HOLDERS, names | {"now": now})}
+            if rater not in holders and len(holders) >= raters:
+                return False
+            connection.execute(sql.CLEAR_CLAIMS, names | {"now": now})
+            connection.execute(sql.ADD_CLAIM, names | {"new_until": now + seconds})
+            return True
+
+    def release(self, query: str, doc: str, rater: str) -> None:
+        """Give up a claim."""
+        with self._write() as connection:
+            connection.execute(sql.DROP_CLAIM, _names(query, doc, rater))
+
+    def claims(self) -> list[Claim]:
+        """Return the claims that have not run out, the latest last."""
+        with self._read() as connection:
+            return [
+                Claim(row.query, row.doc, row.rater, datetime.fromtimestamp(row.until, UTC))
+                for row in connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
+            ]
+
+    def skip(self, query: str, doc: str, rater: str) -> None:
+        """Note that a rater passes over a document, and give up the claim; grading it takes the note back."""
+        names = _names(query, doc, rater)
+        with self._write() as connection:
+            for statement in (sql.DROP_CLAIM, sql.DROP_SKIP, sql.ADD_SKIP):
+                connection.execute(statement, names | {"now": _text(self._now())})
+
+    def skipped(self, rater: str) -> list[tuple[str, str]]:
+        """Return the (query, doc) pairs a rater has passed over, in the order of time."""
+        with self._read() as connection:
+            found = connection.execute(sql.SKIPPED, {"the_rater": check_name("rater", rater)})
+            return [(query, doc) for query, doc in found]
+
+    def close(self) -> None:
+        """Let go of the file or the server; nothing needs saving."""
+        self._closed = True
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"LabelStore({self.name!r})"
+
+    def _labels(self, chosen: sa.Select[Any], parameters: dict[str, Any]) -> list[Label]:
+        with self._read() as connection:
+            return [_label(row) for row in connection.execute(chosen, parameters)]
+
+    def _read(self) -> AbstractContextManager[sa.Connection]:
+        return self._transaction(self._engine)
+
+    @contextmanager
+    def _write(self) -> Iterator[sa.Connection]:
+        # threads queue here: those that wait for SQLite's own lock sleep longer and longer
+        with self._turn, self._transaction(self._writing) as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+        if self._closed:
+            raise StoreError(f"{self.name}: this label store is closed")
+        try:
+            with engine.begin() as connection:
+                yield connection
+        except sa.exc.SQLAlchemyError as error:
+            raise explain(error, self.name) from error
+
+    def _now(self) -> datetime:
+        return self._clock().astimezone(UTC)
+
+
+def _names(query: str, doc: str, rater: str) -> dict[str, Any]:
+    return sql.document(check_name("query", query), check_name("doc", doc), check_name("rater", rater))
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds")
+
+
+def _label(row: Any) -> Label:
+    withdrawn = None if row.withdrawn is None else datetime.fromisoformat(row.withdrawn)
+    return Label(
+        row.id,
+        row.query,
+        row.doc,
+        row.grade,
+        row.rater,
+        datetime.fromisoformat(row.time),
+        row.superseded_by,
+        withdrawn,
+    )

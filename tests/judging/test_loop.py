@@ -1,0 +1,382 @@
+"""The judging loop: who gets what, what is made of the labels, and what happens when many are at it."""
+
+import json
+import threading
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.judging.chooser import Chooser
+from rulerank.judging.curve import sizes_of
+from rulerank.judging.loop import EMPTY, STOPPED, WAITING, Judging
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
+
+WORLD = rr.make_world(n_queries=6, docs_per_query=(8, 12), n_features=8, seed=3)
+TRUTH = dict(zip(zip(WORLD.qid, WORLD.docid, strict=True), WORLD.y.tolist(), strict=True))
+
+
+class InOrder:
+    """A sampler that wants the rows as they come, and stops after some."""
+
+    def __init__(self, n_wanted):
+        self.n_wanted = n_wanted
+
+    def begin(self, X, qid=None):
+        return Wanted(self.n_wanted)
+
+
+class Wanted:
+    def __init__(self, n_wanted):
+        self.left = list(range(n_wanted))
+        self.n_wanted = n_wanted
+
+    def next(self, skip=()):
+        return next((row for row in self.left if row not in skip), None)
+
+    def add(self, row, grade):
+        self.left = [other for other in self.left if other != row]
+
+    @property
+    def closeness(self):
+        return 1 - len(self.left) / self.n_wanted
+
+
+@pytest.fixture
+def store(tmp_path):
+    with LabelStore(tmp_path / "labels.db") as made:
+        yield made
+
+
+@pytest.fixture
+def judging(store):
+    return Judging(Pool(WORLD), store, max_grade=2)
+
+
+def in_order(store, n_wanted=5, **options):
+    return Judging(Pool(WORLD), store, sampler=InOrder(n_wanted), max_grade=2, **options)
+
+
+def judge(judging, rater, task):
+    return judging.grade(rater, task.query, task.doc, TRUTH[task.query, task.doc])
+
+
+def judge_all(judging, rater, most=1000):
+    tasks = []
+    while len(tasks) < most and (task := judging.next(rater)) is not None:
+        judge(judging, rater, task)
+        tasks.append(task)
+    return tasks
+
+
+def test_documents_come_in_the_order_of_the_sampler(judging):
+    selection = rr.SSAR(per_query=True).begin(WORLD.X, qid=WORLD.qid)
+    for task in judge_all(judging, "ann"):
+        row = judging.pool.row(task.query, task.doc)
+        assert row == selection.next()
+        selection.add(row, int(WORLD.y[row]))
+    assert selection.next() is None
+    progress = judging.progress("ann")
+    assert (progress.done, progress.reason, progress.closeness) == (True, STOPPED, 1.0)
+    assert progress.mine == progress.labelled == len(selection.order) < len(WORLD)
+
+
+def test_asking_again_gives_the_same_document_also_after_a_restart(judging, store):
+    task = judging.next("ann")
+    assert judging.next("ann") == task
+    assert Judging(Pool(WORLD), store).next("ann") == task
+
+
+def test_two_raters_never_hold_the_same_document(store):
+    judging = in_order(store)
+    ann, bob = judging.next("ann"), judging.next("bob")
+    assert ann != bob
+    judge(judging, "ann", ann)
+    assert judging.next("bob") == bob
+    assert judging.next("ann") not in (ann, bob)
+
+
+def test_a_task_shows_what_the_pool_says(store):
+    texts = {"title": ["Milk"] + [None] * (len(WORLD) - 1)}
+    judging = Judging(Pool(WORLD, texts), store, sampler=InOrder(3))
+    task = judging.next("ann")
+    assert task.to_json() == {
+        "query": "q1", "doc": "q1-d1", "query_text": None, "description": None, "title": "Milk", "text": None,
+        "url": None,
+    }  # fmt: skip
+
+
+def test_a_skipped_document_goes_to_others_only(store):
+    judging = in_order(store)
+    first = judging.next("ann")
+    judging.skip("ann", first.query, first.doc)
+    assert judging.next("ann") != first
+    assert judging.next("bob") == first
+    assert judging.progress("ann").skipped == 1
+
+
+def test_what_cannot_be_judged_is_not_asked_again(store):
+    judging = in_order(store)
+    first = judging.next("ann")
+    judging.grade("ann", first.query, first.doc, None)
+    seen = [*judge_all(judging, "ann"), *judge_all(judging, "bob")]
+    assert first not in seen
+    progress = judging.progress("ann")
+    assert (progress.mine, progress.labelled, progress.cannot_judge) == (4, 4, 1)
+    assert judging.overview().cannot_judge == 1
+
+
+def test_undo_hands_the_document_out_again_before_the_one_that_waits(store):
+    judging = in_order(store)
+    first = judging.next("ann")
+    judge(judging, "ann", first)
+    second = judging.next("ann")
+    undone = judging.undo("ann")
+    assert (undone.query, undone.doc) == (first.query, first.doc)
+    assert judging.progress("ann").labelled == 0
+    assert judging.next("ann") == first
+    judge(judging, "ann", first)
+    assert judging.next("ann") == second
+    assert judging.undo("bob") is None
+
+
+def test_a_revised_grade_is_the_one_that_counts(store):
+    judging = in_order(store)
+    task = judging.next("ann")
+    judging.grade("ann", task.query, task.doc, 0)
+    judging.grade("ann", task.query, task.doc, 2)
+    assert [label.grade for label in judging.labels("ann")] == [2]
+    assert judging.overview().raters[0].mean_grade == 2
+
+
+def test_labels_from_another_process_are_picked_up(store, tmp_path):
+    mine = in_order(store)
+    with LabelStore(tmp_path / "labels.db") as other_store:
+        theirs = in_order(other_store)
+        done = judge_all(theirs, "bob", most=3)
+        assert mine.progress("ann").labelled == 3
+        assert mine.next("ann") not in done
+        theirs.undo("bob")
+        assert mine.progress("ann").labelled == 2
+
+
+def test_why_there_is_nothing_more_is_said(store):
+    judging = in_order(store, n_wanted=2)
+    ann, bob = judging.next("ann"), judging.next("bob")
+    assert judging.next("eve") is None
+    assert judging.progress("eve").reason == WAITING
+    judge(judging, "ann", ann)
+    judge(judging, "bob", bob)
+    assert judging.next("eve") is None
+    assert judging.progress("eve").reason == STOPPED
+    assert not judging.progress("ann").done  # has not asked since
+
+
+def test_one_can_keep_going_until_everything_is_judged(store):
+    judging = in_order(store, n_wanted=2)
+    judge_all(judging, "ann")
+    seen = set()
+    while (task := judging.next("ann", keep_going=True)) is not None:
+        assert not judging.progress("ann").done
+        judge(judging, "ann", task)
+        seen.add((task.query, task.doc))
+        counts = judging.overview().queries if len(seen) == 12 else ()
+        assert all(count.labelled >= 2 for count in counts)  # queries in turn
+    assert len(seen) == len(WORLD) - 2
+    assert judging.progress("ann").reason == EMPTY
+
+
+def test_a_claim_that_ran_out_goes_to_the_next_who_asks(tmp_path):
+    now = datetime(2026, 1, 5, tzinfo=UTC)
+    with LabelStore(tmp_path / "timed.db", clock=lambda: now) as store:
+        judging = in_order(store, claim_seconds=60)
+        task = judging.next("ann")
+        now += timedelta(seconds=61)
+        assert judging.next("bob") == task
+        judge(judging, "ann", task)  # late, but kept
+        assert len(store.labels("ann")) == 1
+
+
+def test_a_share_of_the_documents_goes_to_two_raters_and_never_to_three(store):
+    judging = in_order(store, n_wanted=len(WORLD), overlap=0.4)
+    for rater in ("ann", "bob", "eve"):
+        judge_all(judging, rater)
+    raters = Counter((label.query, label.doc) for label in store.labels())
+    assert set(raters.values()) == {1, 2}
+    shared = {pair for pair, n_raters in raters.items() if n_raters == 2}
+    assert 0.2 < len(shared) / len(WORLD) < 0.6
+    assert judging.overview().agreement.n_docs == len(shared)
+    again = {pair for row, pair in enumerate(judging.pool.pairs) if judging._lots[row] < 0.4}
+    assert shared == again  # always the same ones
+
+
+def test_with_full_overlap_two_raters_judge_everything(store):
+    judging = in_order(store, n_wanted=5, overlap=1.0)
+    ann = judge_all(judging, "ann")
+    bob = judge_all(judging, "bob")
+    assert ann == bob
+    assert judge_all(judging, "eve") == []
+
+
+def test_an_estimate_comes_from_the_labels_of_the_other_documents(store):
+    judging = in_order(store, n_wanted=len(WORLD))
+    first = judging.next("ann")
+    assert judging.estimate(first.query, first.doc) is None
+    judge_all(judging, "ann")
+    estimate = judging.estimate(first.query, first.doc)
+    assert estimate.n_labels == len(WORLD) - 1
+    assert 0 <= estimate.grade <= 2
+    assert 1 <= estimate.rank <= estimate.n_docs == len(judging.pool.rows_of(first.query))
+    assert len(estimate.rules) == 3
+    assert " -> " in estimate.rules[0]
+    judging.grade("ann", first.query, first.doc, 2 - TRUTH[first.query, first.doc])
+    assert judging.estimate(first.query, first.doc) == estimate
+
+
+def test_an_estimate_follows_what_the_labels_show(store):
+    values = np.tile(np.arange(10.0), 4)
+    qid = np.repeat(["a", "b", "c", "d"], 10)
+    pool = Pool(rr.Dataset(values[:, None], y=values > 6, qid=qid, docid=[f"d{value:.0f}" for value in values]))
+    judging = Judging(pool, store, sampler=InOrder(40), max_grade=1)
+    for query, doc in pool.pairs[:30]:
+        judging.grade("ann", query, doc, int(int(doc[1:]) > 6))
+    ranks = [judging.estimate("d", f"d{value}").rank for value in range(10)]
+    assert max(ranks[7:]) <= 3 < min(ranks[:7])
+    assert judging.estimate("d", "d9").grade > judging.estimate("d", "d0").grade
+
+
+def test_feature_values_say_how_unusual_they_are(store):
+    data = rr.Dataset([[1.0, 5.0], [2.0, np.nan], [2.0, 6.0], [9.0, 7.0]], y=[-1] * 4, qid=["q"] * 4, docid=[*"abcd"])
+    judging = Judging(Pool(data), store, sampler=InOrder(4))
+    assert judging.feature_values("q", "b") == [("f1", 2.0, 50.0), ("f2", None, None)]
+    assert judging.feature_values("q", "d")[1].to_json() == {"name": "f2", "value": 7.0, "percentile": 83.3}
+
+
+def test_the_overview_counts_by_query_and_rater_and_shows_the_model(judging):
+    for rater in ("ann", "bob"):
+        judge_all(judging, rater, most=20)
+    judging.skip("bob", *judging.pool.pairs[-1])
+    overview = judging.overview()
+    assert sum(count.labelled for count in overview.queries) == overview.labelled
+    assert [count.query for count in overview.queries] == [f"q{number}" for number in range(1, 7)]
+    assert [count.rater for count in overview.raters] == ["ann", "bob"]
+    assert sum(count.graded for count in overview.raters) == overview.labelled
+    assert overview.raters[1].skipped == 1
+    assert len(overview.rules) == 10
+    assert [point.n_labels for point in overview.curve] == sizes_of(overview.labelled)
+    assert 0 < overview.curve[-1].map <= 1
+    assert judging.overview() == overview
+    assert json.loads(json.dumps(overview.to_json()))["agreement"]["nominal"]["value"] is None
+
+
+def test_labels_of_other_pools_in_the_store_are_counted_and_left_alone(store):
+    store.add("elsewhere", "d", 1, "ann")
+    judging = in_order(store)
+    assert judging.progress("ann").mine == 0
+    assert judging.labels("ann") == []
+    assert judging.overview().elsewhere == 1
+    assert judging.undo("ann").query == "elsewhere"
+
+
+@pytest.mark.parametrize("method", ["RE-GR", "QI"])
+def test_training_saves_a_model_that_ranks(judging, tmp_path, method):
+    judge_all(judging, "ann")
+    ranker = judging.train(tmp_path / "model.rulerank", method)
+    loaded = rr.load(tmp_path / "model.rulerank")
+    scores = loaded.predict(WORLD)
+    assert np.array_equal(scores, ranker.predict(WORLD))
+    assert rr.evaluate(WORLD.y, scores, WORLD.qid, "MAP").means["MAP"] > 0.45
+
+
+def test_ten_labels_are_enough_for_a_model_that_tells_documents_apart(judging, tmp_path):
+    judge_all(judging, "ann", most=10)
+    assert len(set(judging.train(tmp_path / "model.rulerank").predict(WORLD))) > 10
+
+
+def test_training_without_different_grades_says_what_to_do(store, tmp_path):
+    judging = in_order(store)
+    with pytest.raises(DataError, match="nothing can be learned yet: no document has a grade; judge documents of"):
+        judging.train(tmp_path / "model.rulerank")
+    judging.grade("ann", "q1", "q1-d1", 1)
+    with pytest.raises(DataError, match="nothing can be learned yet: all 1 labels have the same grade"):
+        judging.train(tmp_path / "model.rulerank")
+
+
+def test_mistakes_are_named_and_change_nothing(store):
+    judging = in_order(store)
+    with pytest.raises(DataError, match="the pool has no document 'x' of query 'q1'"):
+        judging.grade("ann", "q1", "x", 1)
+    with pytest.raises(DataError, match="the pool has no document 'x' of query 'q1'"):
+        judging.skip("ann", "q1", "x")
+    with pytest.raises(DataError, match="a grade must be a whole number from 0 to 2, or None: got 3"):
+        judging.grade("ann", "q1", "q1-d1", 3)
+    with pytest.raises(DataError, match="a rater must not be empty"):
+        judging.next("")
+    assert store.history() == []
+    assert store.claims() == []
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"max_grade": 0}, "max_grade must be a whole number from 1 to 31: got 0"),
+        ({"overlap": 1.5}, "overlap must be a share of the documents, a number from 0 to 1: got '1.5'"),
+        ({"claim_seconds": 0}, "claim_seconds must be how long a document stays with a rater"),
+        ({"method": "magic"}, "unknown method 'magic'"),
+    ],
+)
+def test_wrong_options_are_named(store, option, message):
+    with pytest.raises(DataError, match=message):
+        Judging(Pool(WORLD), store, **option)
+
+
+def test_the_chooser_that_forgets_is_one_that_never_knew():
+    sampler = rr.SSAR(max_size=1, discretizer="equal_width")
+    chooser = Chooser(sampler, WORLD)
+    grades = {}
+    for _ in range(40):
+        row = next(row for row in range(len(WORLD)) if row not in grades) if chooser.next() is None else chooser.next()
+        grades[row] = int(WORLD.y[row])
+        chooser.tell(grades)
+    for n_forgotten in (1, 3, 30):
+        kept = dict(list(grades.items())[: len(grades) - n_forgotten])
+        fresh = Chooser(sampler, WORLD)
+        fresh.tell(kept)
+        chooser.tell(kept)
+        assert chooser.next() == fresh.next()
+        assert chooser.closeness == fresh.closeness
+        chooser.tell(grades)
+
+
+def test_eight_raters_at_once_lose_nothing_and_get_nothing_twice(tmp_path):
+    world = rr.make_world(n_queries=20, docs_per_query=20, n_features=6, seed=1)
+    pool = Pool(world)
+    handed = []
+    # two loops on one file stand for two processes
+    loops = [
+        Judging(pool, LabelStore(tmp_path / "labels.db"), sampler=InOrder(len(world)), max_grade=2) for _ in range(2)
+    ]
+
+    def work(number):
+        judging, rater = loops[number % 2], f"rater-{number}"
+        while (task := judging.next(rater)) is not None:
+            handed.append((task.query, task.doc, rater))
+            judging.grade(rater, task.query, task.doc, 1)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kept = [(label.query, label.doc, label.rater) for label in loops[0].store.labels()]
+    assert sorted(kept) == sorted(handed)
+    assert len({(query, doc) for query, doc, _ in kept}) == len(kept)
+    for judging in loops:
+        for rater in range(8):
+            assert judging.next(f"rater-{rater}") is None
+        judging.store.close()
+    assert len(kept) == len(world)
