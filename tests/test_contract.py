@@ -151,6 +151,19 @@ def check_rows_without_queries_are_one_query_and_that_is_said(make):
     assert np.array_equal(ranker.predict(X), make().fit(X, y, qid=np.zeros(len(X))).predict(X))
 
 
+def check_an_explanation_adds_up_or_is_refused_in_words(make):
+    ranker = make().fit(X, y, qid=qid)
+    try:
+        found = ranker.explain(X[7])
+    except DataError as error:
+        assert "gives no explanation" in str(error)  # noqa: PT017  # either of the two is right
+        return
+    assert found.score == pytest.approx(ranker.predict(X[7:8])[0], abs=1e-9)
+    assert found.base + sum(group.adds for group in found.groups) == pytest.approx(found.score, abs=1e-9)
+    assert found.base + sum(share.adds for share in found.features) == pytest.approx(found.score, abs=1e-9)
+    assert ranker.explain(X[7], versus=X[8]).difference >= 0
+
+
 def check_mistakes_are_named(make):
     for changes, message in [
         ({"y": None}, "requires y to be passed"),

@@ -26,6 +26,9 @@ class Scale(Protocol):
     def estimates(self, scores: Array, queries: Array) -> Array:
         """Return the scores (n_rows, n_members) as they can be mixed."""
 
+    def slopes(self, scores: Array) -> Array:
+        """Return what one more point of score adds to each member's estimate in the one query of these rows."""
+
     def by_document(self, scores: Array, grades: Array, queries: Array) -> Array:
         """Return the log-likelihood of each document's grade under each member, (n_rows, n_members)."""
 
@@ -50,6 +53,11 @@ class Calibrated:
 
     def estimates(self, scores: Array, queries: Array) -> Array:
         return self.factors * normalize_by_query(scores, queries, "zscore")
+
+    def slopes(self, scores: Array) -> Array:
+        deviation = scores.std(axis=0)
+        constant = deviation <= 1e-12 * np.abs(scores).max(axis=0)  # as `normalize_by_query` has it
+        return np.divide(self.factors, deviation, out=np.zeros(len(deviation)), where=~constant)
 
     def by_document(self, scores: Array, grades: Array, queries: Array) -> Array:
         z = normalize_by_query(scores, queries, "zscore")
@@ -79,6 +87,9 @@ class AsTheyCome:
 
     def estimates(self, scores: Array, queries: Array) -> Array:
         return scores
+
+    def slopes(self, scores: Array) -> Array:
+        return np.ones(scores.shape[1])
 
     def by_document(self, scores: Array, grades: Array, queries: Array) -> Array:
         errors = (scores - grades[:, None]) / self.deviation

@@ -9,13 +9,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.aggregate.calibration import AsTheyCome, Calibrated, Scale
-from rulerank.aggregate.descriptions import describe_queries
+from rulerank.aggregate.descriptions import describe_queries, description_names
 from rulerank.aggregate.members import cross_fitted_scores, fit_member, member_scores, named_members
 from rulerank.aggregate.metric_competence import MemberRules
 from rulerank.aggregate.mixing import Mixture
 from rulerank.checks import is_whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
+from rulerank.explain.case import Case
+from rulerank.explain.mixture_case import Mix, member_case, mixture_case, mixture_of_rankers
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rules.competence import TIES
 from rulerank.rules.metrics import METRICS
@@ -193,6 +195,44 @@ class Competence(Ranker):
         if not self._members:
             return self._rules.scores_by_metric(rows.X)
         return member_scores(self._members, rows.X, rows.queries)
+
+    def _case(self, X: Array, row: int) -> Case:
+        rows = Documents(X, np.zeros(len(X), dtype=np.int64))
+        scores = self._member_scores(rows)
+        weights, notes = self._weights(rows, scores)[row], self._why(rows, scores, row)
+        if self._fitted.literal or self._fitted.select == "best":
+            weights = np.eye(len(weights))[np.argmax(weights)]
+        estimates, slopes = scores, np.ones(len(weights))
+        if not self._fitted.literal:
+            estimates, slopes = self._scale.estimates(scores, self._queries_of(rows)), self._scale.slopes(scores)
+        mix = Mix(self.names_, scores[row], estimates[row], weights, slopes)
+        cases: list[Case] = []
+        if self._members:
+            found = [member_case(member, X, row) for member in self._members]
+            ballot, cases, more = mixture_of_rankers(mix, found)
+            notes += more
+        else:
+            ballot = self._rules.metric_ballot(mix, X, row)
+        method = f"Competence, {'literal' if self._fitted.literal else self._fitted.select} by {self._fitted.centric}"
+        return mixture_case(mix, ballot, cases, self._rules._item_text, self.feature_names_, X[row], method, notes)
+
+    def _why(self, rows: Documents, scores: Array, row: int) -> tuple[str, ...]:
+        """Say on what the members' weights rest."""
+        if self._fitted.literal:
+            shares = self._weights(rows, scores)[row]
+            said = ", ".join(f"{name} {share:.0%}" for name, share in zip(self.names_, shares, strict=True))
+            return (f"Who is competent for documents like this one, by the rules items -> member: {said}.",)
+        if self._mixture.coef is None:
+            return ("The members' weights are the same for all documents: nothing tells where one is more competent.",)
+        queries = self._queries_of(rows)
+        unit = row if self._fitted.centric == "document" else 0
+        names = list(self.feature_names_)
+        if self._fitted.centric == "query":
+            names = description_names(names, self.names_)
+        return self._mixture.reasons(self._describe(rows.X, scores, queries)[unit], names, self.names_)
+
+    def _needs_the_query(self) -> bool:
+        return not self._fitted.literal or bool(self._members)
 
     def _rows(self, X: Any, qid: Any) -> Documents:
         check_is_fitted(self)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rulerank.aggregate.calibration import sum_by_query
@@ -31,3 +33,14 @@ def describe_queries(X: Array, estimates: Array, queries: Array) -> Array:
     agreement = sum_by_query(z * others, queries) / per_query / max(1, z.shape[1] - 1)
     skewness = sum_by_query(z**3, queries) / per_query
     return np.hstack([np.log(per_query), means, agreement, skewness])
+
+
+def description_names(feature_names: Sequence[str], members: Sequence[str]) -> list[str]:
+    """Return what the columns of `describe_queries` are called.
+
+    >>> description_names(["bm25"], ["rules", "linear"])[:3]
+    ['log number of documents', 'mean bm25', 'agreement of rules']
+    """
+    means = [f"mean {name}" for name in feature_names]
+    about = [f"{what} of {name}" for what in ("agreement", "skewness") for name in members]
+    return ["log number of documents", *means, *about]

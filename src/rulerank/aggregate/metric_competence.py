@@ -8,6 +8,8 @@ import numpy as np
 
 from rulerank.aggregate.leave_query_out import scores_without_own_query
 from rulerank.dataset import Array
+from rulerank.explain.ballot import Ballot
+from rulerank.explain.mixture_case import Mix, mixture_of_metrics
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.by_query import SHARE, ByQuery, Labels
@@ -55,6 +57,10 @@ class MemberRules(RuleRanker):
     def scores_by_metric(self, X: Array) -> Array:
         """Score documents by each metric, (n_rows, n_metrics)."""
         return self._scheme.scores_by_metric(self._engine.sums(self._known_bins(X)), self._training)
+
+    def metric_ballot(self, mix: Mix, X: Array, row: int) -> Ballot:
+        """Return the ballot of one document that the metrics score together."""
+        return mixture_of_metrics(mix, self._engine, self._bins_of(X, row))
 
     def learn_members(self, distance: Array, queries: Array, centric: str, ties: str) -> None:
         """Label each training row with the member that is closest to its grade, or closest for most of its query.

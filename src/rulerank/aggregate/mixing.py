@@ -5,6 +5,8 @@ The model: each unit (a document or a query) was judged as one of the members wo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -48,6 +50,16 @@ class Mixture:
         if self.coef is None:
             return np.tile(self.common, (len(features), 1))
         return _softmax(self._standard(features) @ self.coef)
+
+    def reasons(self, features: Array, names: Sequence[str], members: Sequence[str], n: int = 3) -> tuple[str, ...]:
+        """Say which features of one unit favour its weightiest member over the next, in log-odds."""
+        assert self.coef is not None
+        weights = self.weights(features[None])[0]
+        first, second = np.argsort(-weights, kind="stable")[:2]
+        odds = self._standard(features[None])[0] * (self.coef[:, first] - self.coef[:, second])
+        most = np.argsort(-np.abs(odds[1:]), kind="stable")[:n]
+        said = ", ".join(f"{names[f]} {odds[1 + f]:+.2f}" for f in most if odds[1 + f])
+        return (f"{members[first]} counts more than {members[second]} for its features: {said} (log-odds).",)
 
     def _standard(self, features: Array) -> Array:
         standard = (features - self.shift) / np.where(self.scale > 1e-12, self.scale, np.inf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,6 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, counted, query_index
 from rulerank.errors import DataError, ModelFileError
 from rulerank.normalize import NORMALIZATIONS, normalize_by_query
+
+if TYPE_CHECKING:
+    from rulerank.explain.case import Case
+    from rulerank.explain.changes import Change
+    from rulerank.explain.explanation import Explanation
+    from rulerank.explain.model_overview import Overview
+    from rulerank.explain.versus import Versus
 
 
 class Labelled(NamedTuple):
@@ -56,6 +63,49 @@ class Ranker(BaseEstimator, ABC):
         """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query."""
         check_is_fitted(self)
         return self._score(self._check_rows(X, qid))
+
+    @overload
+    def explain(self, x: Any, row: int | None = None, *, n_rules: int | None = 3) -> Explanation: ...
+    @overload
+    def explain(self, x: Any, row: int | None = None, *, versus: Any, n_rules: int | None = 3) -> Versus: ...
+    def explain(
+        self, x: Any, row: int | None = None, *, versus: Any = None, n_rules: int | None = 3
+    ) -> Explanation | Versus:
+        """Say why a document has its score, or why it stands above or below another one.
+
+        x: the document's features; or those of all documents of its query, or a Dataset, `row` saying which one is
+            meant. A ranker that compares the documents of a query with each other needs all of them.
+        versus: another document: its features, or its row number in x.
+        n_rules: how many rules of each group to keep; None keeps all.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_world(n_queries=20, seed=0)
+        >>> ranker = rr.GlobalRules().fit(world)
+        >>> why = ranker.explain(world, 3)
+        >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(world)[3]) < 1e-9
+        np.True_
+        >>> ranker.explain(world, 3, versus=7).lines()[0]
+        'q1-d4 scores 0.465 and q1-d8 0.291: 0.174 between them.'
+        """
+        from rulerank.explain.explaining import explain
+        from rulerank.explain.versus import explain_versus
+
+        return explain(self, x, row, n_rules) if versus is None else explain_versus(self, x, row, versus, n_rules)
+
+    def what_if(self, x: Any, row: int | None = None, *, above: float) -> tuple[Change, ...]:
+        """Return the smallest change of each single feature that lifts a document above a score, smallest first.
+
+        x and row are those of `explain`.
+        """
+        from rulerank.explain.changes import what_if
+
+        return what_if(self, x, row, above)
+
+    def overview(self, data: Dataset) -> Overview:
+        """Say what the model as a whole does on documents: influential rules, effects of features, interactions."""
+        from rulerank.explain.model_overview import overview
+
+        return overview(self, data)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted ranker to a model file, which `rulerank.load` reads."""
@@ -103,6 +153,21 @@ class Ranker(BaseEstimator, ABC):
     @abstractmethod
     def _take_learned(self, state: dict[str, Any]) -> None:
         """Take over what `_learned_state` gave."""
+
+    def _case(self, X: Array, row: int) -> Case:
+        """Return one of the checked rows of a query with all that is needed to explain it."""
+        if hasattr(self, "coef_") and hasattr(self, "contributions"):
+            from rulerank.explain.linear_case import linear_case
+
+            return linear_case(self, X, row)
+        raise DataError(
+            f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
+            "GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear baselines give one"
+        )
+
+    def _needs_the_query(self) -> bool:
+        """Tell whether a document's score depends on the other documents of its query."""
+        return self.normalize_ is not None
 
     def _uses_queries(self) -> bool:
         """Tell whether it matters to which query a training row belongs."""

@@ -7,6 +7,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.dataset import Array
+from rulerank.explain.case import Case
+from rulerank.explain.rule_cases import rule_case
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_book import RuleBook
 from rulerank.rankers.rule_ranker import RuleRanker
@@ -76,9 +78,6 @@ class GlobalRules(RuleRanker):
         budget = self.memory_budget * 2**20
         self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
 
-    def _score(self, X: Array) -> Array:
-        return self.engine_.score(self._known_bins(X))
-
     @property
     def rules_(self) -> RuleBook:
         """All rules, as a sequence that makes each Rule when it is looked at."""
@@ -94,6 +93,11 @@ class GlobalRules(RuleRanker):
         row_bins = self._one_document(x, row)
         counts = self.engine_.cells_of(row_bins)
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
+
+    def _case(self, X: Array, row: int) -> Case:
+        votes, metric = self._fitted_params["votes"], self._fitted_params["metric"]
+        method = f"GlobalRules, votes={votes!r}" + (f", metric={metric!r}" if votes == "mean" else "")
+        return rule_case(self.engine_, self._bins_of(X, row), self._item_text, self.feature_names_, method)
 
     def _uses_queries(self) -> bool:
         return self.votes != "mean" or self.normalize is not None

@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.checks import check_number, is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError, TooLargeError
+from rulerank.explain.case import Case
+from rulerank.explain.query_cases import literal_case, query_case, trusted_say
+from rulerank.explain.rule_cases import rule_case
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
 from rulerank.rules.by_query import ByQuery, Labels
@@ -172,8 +175,7 @@ class QueryRules(RuleRanker):
         """Return the numbers of the most competent queries, in order; of equals the first."""
         return np.sort(np.argsort(-self.trust_, kind="stable")[: self._settings.n_trusted])
 
-    def _score(self, X: Array) -> Array:
-        bins = self._known_bins(X)
+    def _score_bins(self, bins: Array) -> Array:
         if not self._settings.literal:
             return self.engine_.score(bins)
         heard, weight = np.zeros((2, bins.shape[1]))
@@ -186,6 +188,17 @@ class QueryRules(RuleRanker):
         unheard = weight == 0
         heard[unheard] = self.engine_.score(np.ascontiguousarray(bins[:, unheard]))
         return heard / np.where(unheard, 1.0, weight)
+
+    def _case(self, X: Array, row: int) -> Case:
+        row_bins, given, by_query = self._bins_of(X, row), self._settings, self._by_query
+        case = rule_case(self.engine_, row_bins, self._item_text, self.feature_names_, "QueryRules")
+        if given.literal:
+            case, say = literal_case(
+                case, by_query, self._labels, row_bins, self._training, given.min_support, self.memory_budget
+            )
+        else:
+            say = trusted_say(self.engine_, by_query, self._trusted(), row_bins, given.shrink)
+        return query_case(case, say, self.queries_)
 
     def _ranks(self, bins: Array, first: int, last: int, *, without_own: bool = False) -> Array:
         given, training, functions = self._settings, self._training, self._by_query

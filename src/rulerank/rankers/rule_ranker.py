@@ -15,6 +15,7 @@ from rulerank.discretize import Discretizer, discretizer_from_state, make_discre
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.rule_book import describe_items
+from rulerank.rules.engine import Engine
 from rulerank.rules.layout import MAX_BINS, FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
 from rulerank.rules.strength import feature_strength, without_weakest
@@ -41,6 +42,7 @@ class RuleRanker(Ranker):
     memory_budget: float
     work_limit: float | None
 
+    engine_: Engine
     n_bins_: Array  # table width of each feature; training bins lie below it
 
     def _prepare(self, data: Labelled) -> Prepared:
@@ -66,6 +68,13 @@ class RuleRanker(Ranker):
         """Put documents into bins uint8 (n_features, n_rows), 255 where training saw none."""
         return hide_unseen(self._bins(X), self.n_bins_)
 
+    def _score(self, X: Array) -> Array:
+        return self._score_bins(self._known_bins(X))
+
+    def _score_bins(self, bins: Array) -> Array:
+        """Score documents given as bins uint8 (n_features, n_documents)."""
+        return self.engine_.score(bins)
+
     def _one_document(self, x: Any, row: int | None) -> Array:
         """Return the bins of one document, given alone or as a row among all documents of its query."""
         check_is_fitted(self)
@@ -82,6 +91,10 @@ class RuleRanker(Ranker):
             raise DataError(f"row must be a whole number from 0 to {len(rows) - 1}: got {row!r}")
         bins = self._known_bins(self._check_rows(rows, np.zeros(len(rows))))
         return np.ascontiguousarray(bins[:, number])
+
+    def _bins_of(self, X: Array, row: int) -> Array:
+        """Return the bins of one of the checked rows."""
+        return np.ascontiguousarray(self._known_bins(X[row : row + 1])[:, 0])
 
     def _rules(self, row_bins: Array, blocks: tuple[FeatureSets, ...], counts: Counts, min_rows: int) -> list[Rule]:
         """Make the rules of one document from the counts of its cells, one per feature set."""

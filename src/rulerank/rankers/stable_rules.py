@@ -9,6 +9,8 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
+from rulerank.explain.case import Case
+from rulerank.explain.rule_cases import rule_case
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_book import describe_items
 from rulerank.rankers.rule_ranker import RuleRanker
@@ -82,6 +84,8 @@ class StableRules(RuleRanker):
     f2=1: +0.75 to the mean grade of a query, up in 2 and down in 0 of 2 queries
     """
 
+    engine_: QueryEngine
+
     def __init__(
         self,
         max_size: int = 2,
@@ -118,9 +122,6 @@ class StableRules(RuleRanker):
         query_rows = QueryRows.along(rows, data.queries)
         self.engine_ = QueryEngine.learn(query_rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
 
-    def _score(self, X: Array) -> Array:
-        return self.engine_.score(self._known_bins(X))
-
     def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
         """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""
         row_bins = self._one_document(x, row)
@@ -151,6 +152,13 @@ class StableRules(RuleRanker):
             for cell, tally in enumerate(counts.tallies)
             if tally[N_QUERIES]
         ]
+
+    def _case(self, X: Array, row: int) -> Case:
+        given = self._fitted_params
+        how = f"literal, phi={given['phi']}" if given["literal"] else f"stability={given['stability']!r}"
+        return rule_case(
+            self.engine_, self._bins_of(X, row), self._item_text, self.feature_names_, f"StableRules, {how}"
+        )
 
     def _scheme(self) -> QueryVotes:
         if not isinstance(self.min_queries, int | np.integer) or self.min_queries < 1:

@@ -107,7 +107,7 @@ class ByQuery:
         """
         counted, own = self._graded(first, last)
         n_grades = self.rows.n_grades
-        units, count_bit = _packing(self.layout.n_sets)
+        units, count_bit = packing(self.layout.n_sets)
         min_hits, min_hits_without = (rows_needed(min_support, self.sizes[first:last] - n) for n in (0, 1))
 
         def rules(part: FeatureSets, counts: Array, sums: Array) -> Array:
@@ -148,7 +148,7 @@ class ByQuery:
 
     def label_strengths(self, bins: Array, labels: Labels, first: int, last: int, *, min_support: float = 0.0) -> Array:
         """Return the mean confidence of the rules X -> q of D* for the queries first..last-1, (n_queries, n_docs)."""
-        units, count_bit = _packing(self.layout.n_sets)
+        units, count_bit = packing(self.layout.n_sets)
         own = slice(*np.searchsorted(labels.queries, [first, last]))
         counted = Counted(
             np.ascontiguousarray(self.rows.bins[:, labels.rows[own]]),
@@ -270,7 +270,7 @@ class ByQuery:
         return sums
 
 
-def _packing(n_sets: int) -> tuple[float, int]:
+def packing(n_sets: int) -> tuple[float, int]:
     """Return units and count_bit such that the confidences and the number of so many rules fit in 63 bits."""
     n_bits = max(1, n_sets.bit_length())
     unit_bits = min(32, 63 - 2 * n_bits)

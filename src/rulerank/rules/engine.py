@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -114,17 +114,8 @@ class Engine:
     def sums(self, bins: Array) -> Array:
         """Add up the votes for documents given as bins uint8 (n_features, n_documents)."""
         sums = np.zeros((bins.shape[1], self.scheme.width(self.training)))
-        if self.votes is not None:
-            for block in self.layout.sets:
-                self._look_up(bins, block, self.votes, sums)
-            return sums
-        assert self.rows is not None
-        counter = self.counter(self.rows, self.layout.n_bins, self.scheme, self.n_jobs)
-        with progress(self.layout.n_sets, "counting feature sets") as bar:
-            for part in self.layout.parts(PASS_BYTES // (8 * sums.shape[1])):
-                votes = vote_table(self.scheme, counter.count(part), part, self.training, self.n_jobs)
-                self._look_up(bins, part, votes, sums)
-                bar.advance(len(part.features))
+        for part, _, votes in self._tables():
+            self._look_up(bins, part, votes, sums)
         return sums
 
     def score(self, bins: Array) -> Array:
@@ -145,6 +136,27 @@ class Engine:
             parts.append(picked(self.counts, cells))
         return joined(parts)
 
+    def votes_of(self, row_bins: Array) -> tuple[Counts, Array]:
+        """Return counts and votes of one document's cell in each feature set, in order; zeros where it has none."""
+        counts, votes = [], []
+        for part, counted, voted in self._tables():
+            cells = np.empty(len(part.features), dtype=np.int64)
+            kernels.find_cells(row_bins, part.features, self.layout.n_bins, part.offsets, cells)
+            counts.append(picked(counted, cells))
+            votes.append(voted[cells])
+            votes[-1][cells < 0] = 0.0
+        return joined(counts), np.concatenate(votes)
+
+    def seen_bins(self, feature: int) -> Array:
+        """Return the bins of one feature that training rows have."""
+        if self.rows is not None:
+            return np.unique(self.rows.bins[feature])
+        assert self.counts is not None
+        singles = self.layout.sets[0]
+        place = int(np.searchsorted(singles.features[:, 0], feature))
+        own = self.counts.grades[singles.offsets[place] : singles.offsets[place + 1]]
+        return np.flatnonzero(own.any(axis=1))
+
     def all_counts(self) -> Counts:
         """Return the counts of every cell, or say why they are not kept."""
         if self.counts is None:
@@ -155,6 +167,21 @@ class Engine:
                 "document with rules_for(x)"
             )
         return self.counts
+
+    def _tables(self) -> Iterator[tuple[FeatureSets, Counts, Array]]:
+        """Yield all sets in parts, with their counts and votes: those that are kept, or made for this moment only."""
+        if self.counts is not None and self.votes is not None:
+            for block in self.layout.sets or (NO_SETS,):
+                yield block, self.counts, self.votes
+            return
+        assert self.rows is not None
+        counter = self.counter(self.rows, self.layout.n_bins, self.scheme, self.n_jobs)
+        max_cells = PASS_BYTES // (8 * self.scheme.width(self.training))
+        with progress(self.layout.n_sets, "counting feature sets") as bar:
+            for part in self.layout.parts(max_cells):
+                counts = counter.count(part)
+                yield part, counts, vote_table(self.scheme, counts, part, self.training, self.n_jobs)
+                bar.advance(len(part.features))
 
     def _look_up(self, bins: Array, sets: FeatureSets, votes: Array, sums: Array) -> None:
         def work(start: int, stop: int) -> None:

@@ -19,7 +19,7 @@ from rulerank.rules.engine import Engine, joined, picked
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.stability_kernels import THETAS, tally_queries
 from rulerank.rules.tables import UNIT, Counter, Counts, Rows
-from rulerank.rules.votes import Training, Votes, vote_table
+from rulerank.rules.votes import Parts, Training, Votes, vote_table
 from rulerank.threads import in_blocks
 
 THETA_UNIT = 2.0**-40  # of a confidence within one query
@@ -147,6 +147,9 @@ class QueryVotes(ABC):
 
     @abstractmethod
     def scores(self, sums: Array, training: Training) -> Array: ...
+
+    @abstractmethod
+    def parts(self, votes: Array, training: Training) -> Parts: ...
 
 
 class QueryEngine(Engine):

@@ -13,7 +13,7 @@ from rulerank.rules.layout import FeatureSets
 from rulerank.rules.stability import THETA_UNIT, QueryCounts, QueryVotes
 from rulerank.rules.stability_kernels import LIFTS, N_DOWN, N_QUERIES, N_UP, ROWS_DOWN, ROWS_UP, THETAS
 from rulerank.rules.tables import UNIT, Counts
-from rulerank.rules.votes import EVIDENCE_SHRINK, VOTES, MeanVotes, Training
+from rulerank.rules.votes import EVIDENCE_SHRINK, VOTES, MeanVotes, Parts, Training, weighted_parts
 
 LIFT_SHRINK = 1.0  # queries' worth of "no difference" mixed into each cell's mean lift
 SLACK = 1e-9  # a confidence of 0.4 is within 0.1 of 0.3, whatever floating point makes of it
@@ -47,6 +47,9 @@ class WeighedVotes(QueryVotes):
         stable = sums[:, 1] > 0
         mean = np.divide(sums[:, 0], sums[:, 1], out=np.zeros(len(sums)), where=stable)
         return np.where(stable, training.mean_grade + mean, self.otherwise.scores(sums[:, 2:], training))
+
+    def parts(self, votes: Array, training: Training) -> Parts:
+        return weighted_parts(votes) if votes[:, 1].any() else self.otherwise.parts(votes[:, 2:], training)
 
 
 class AgreementVotes(WeighedVotes):
@@ -109,6 +112,11 @@ class LiteralVotes(QueryVotes):
         stable = (sums[:, training.n_grades : width] > 0).any(axis=1)
         by_stable, by_all = (self.mean.scores(part, training) for part in (sums[:, :width], sums[:, width:]))
         return np.where(stable, by_stable, by_all)
+
+    def parts(self, votes: Array, training: Training) -> Parts:
+        width = self.mean.width(training)
+        stable = votes[:, training.n_grades : width].any()
+        return self.mean.parts(votes[:, :width] if stable else votes[:, width:], training)
 
 
 STABILITIES: dict[str, type[WeighedVotes]] = {

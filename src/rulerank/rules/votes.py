@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,6 +42,18 @@ class Training:
         return Training(rows.n_grades, mean_grade, min_rows, strength, n_by_grade.astype(np.int64))
 
 
+class Parts(NamedTuple):
+    """A document's score taken apart: the mean grade of training plus the sum of `adds`.
+
+    Equally, the weighted mean of what the cells say: a cell's `adds` is its weight times how far what it says lies
+    above the mean grade, and the weights add up to 1.
+    """
+
+    adds: Array  # float64 (n_cells,)
+    weights: Array  # float64 (n_cells,)
+    voted: Array  # bool (n_cells,) a cell without weight may have a say: it can lower the mean of its grade
+
+
 class Votes(Protocol):
     """A scheme: the votes of each cell of some feature sets, and the score from a document's sum of votes."""
 
@@ -54,6 +66,8 @@ class Votes(Protocol):
     ) -> None: ...
 
     def scores(self, sums: Array, training: Training) -> Array: ...
+
+    def parts(self, votes: Array, training: Training) -> Parts: ...
 
 
 class MeanVotes:
@@ -95,6 +109,16 @@ class MeanVotes:
             total += mean[:, grade]
         return _divide(weighted, total, training.mean_grade)
 
+    def parts(self, votes: Array, training: Training, metric: int = 0) -> Parts:
+        """Take the score by one metric, the first unless said, of a document with these votes apart."""
+        n_grades = training.n_grades
+        theta, exists = votes[:, metric * n_grades : (metric + 1) * n_grades], votes[:, -n_grades:]
+        n_rules = np.maximum(exists.sum(axis=0), 1)
+        total = (theta.sum(axis=0) / n_rules).sum()
+        weights = theta / (n_rules * (total or 1.0))
+        adds = weights @ (np.arange(n_grades) - training.mean_grade)
+        return Parts(adds, weights.sum(axis=1), exists.sum(axis=1) > 0)
+
 
 class LiftVotes:
     """Mean over the cells of how far their grades lie above what their rows' queries lead one to expect.
@@ -128,6 +152,10 @@ class LiftVotes:
 
     def scores(self, sums: Array, training: Training) -> Array:
         return training.mean_grade + _divide(sums[:, 0], sums[:, 1], 0.0)
+
+    def parts(self, votes: Array, training: Training) -> Parts:
+        """Take the score of a document with these votes apart."""
+        return weighted_parts(votes)
 
 
 VOTES: dict[str, Votes] = {
@@ -168,6 +196,16 @@ def vote_table(
     n_sets = len(sets.features)
     in_blocks(work, n_sets, n_jobs, min_block=max(1, CELLS_PER_THREAD * n_sets // max(1, n_cells)))
     return votes
+
+
+def weighted_parts(votes: Array) -> Parts:
+    """Take a weighted mean apart, given weight * value and weight of each cell.
+
+    >>> weighted_parts(np.array([[0.5, 1.0], [-0.6, 3.0]])).adds.tolist()
+    [0.125, -0.15]
+    """
+    adds, weights = votes[:, :2].T / (votes[:, 1].sum() or 1.0)
+    return Parts(adds, weights, weights > 0)
 
 
 def _divide(above: Array, below: Array, otherwise: float) -> Array:

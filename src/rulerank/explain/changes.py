@@ -1,0 +1,131 @@
+"""What would change it: the smallest move of one feature that lifts a document above a score."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.explain.explaining import choose
+from rulerank.rules.layout import UNSEEN
+
+if TYPE_CHECKING:
+    from rulerank.rankers.base import Ranker
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of one feature, and the score that it leads to.
+
+    >>> print(Change("pagerank", "pagerank < 0.02", "pagerank in [0.02, 0.1)", n_bins=1, move=0.013, score=0.61))
+    pagerank in [0.02, 0.1) instead of pagerank < 0.02 (1 bin, a move of 0.013): 0.6100
+    """
+
+    feature: str
+    now: str  # interval or value in words
+    then: str
+    n_bins: int | None  # bins away; None where values count, not bins
+    move: float  # in the feature's own units, to the near edge of the bin; NaN where not known
+    score: float  # after it; for a linear ranker, the score that is to be beaten
+
+    def __str__(self) -> str:
+        steps = [] if self.n_bins is None else [f"{self.n_bins} bin{'s' if self.n_bins > 1 else ''}"]
+        steps += [] if math.isnan(self.move) else [f"a move of {abs(self.move):.3g}"]
+        return f"{self.then} instead of {self.now} ({', '.join(steps) or 'another bin'}): {self.score:.4f}"
+
+
+def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Change, ...]:
+    """Return the smallest change of each feature that lifts a document above a score, the smallest first."""
+    if isinstance(above, bool) or not isinstance(above, int | float | np.number) or not math.isfinite(above):
+        raise DataError(f"above must be a number, the score to beat: got {above!r}")
+    chosen = choose(ranker, x, row)
+    if hasattr(ranker, "coef_"):
+        return linear_changes(ranker, _dense(chosen.X, chosen.row), float(above))
+    if not hasattr(ranker, "engine_"):
+        raise DataError(
+            f"{type(ranker).__name__} has no bins to change; what_if works for GlobalRules, StableRules, QueryRules, "
+            "QueryIntercepts and the linear baselines"
+        )
+    return bin_changes(ranker, _dense(chosen.X, chosen.row), float(above))
+
+
+def _dense(X: Any, row: int) -> Array:
+    own = X[row : row + 1]
+    values: Array = (own.toarray() if issparse(own) else own)[0]
+    return values
+
+
+def bin_changes(ranker: Any, values: Array, above: float) -> tuple[Change, ...]:
+    """Try every bin that training has seen of every feature; a value is never asked to go missing."""
+    now = ranker._bins(values[None, :])[:, 0]
+    known = ranker._known_bins(values[None, :])[:, 0]
+    cuts = getattr(ranker.discretizer_, "cuts_", None)
+    moves = [
+        (feature, bin)
+        for block in ranker.engine_.layout.sets[:1]
+        for feature in block.features[:, 0].tolist()
+        for bin in ranker.engine_.seen_bins(feature).tolist()
+        if bin != now[feature] and not (cuts is not None and bin > len(cuts[feature]))
+    ]
+    if not moves:
+        return ()
+    bins = np.repeat(known[:, None], len(moves), axis=1)
+    bins[[feature for feature, _ in moves], np.arange(len(moves))] = [bin for _, bin in moves]
+    scores = ranker._score_bins(np.ascontiguousarray(bins))
+    own, *_ = ranker._score_bins(np.ascontiguousarray(known[:, None]))
+    if own > above:
+        return ()
+    found: dict[int, tuple[tuple[float, float], Change]] = {}
+    for (feature, bin), score in zip(moves, scores.tolist(), strict=True):
+        if score <= above:
+            continue
+        own_cuts = None if cuts is None else cuts[feature]
+        missing = own_cuts is not None and now[feature] > len(own_cuts)
+        n_bins = 1 if missing else abs(int(bin) - int(now[feature]))
+        move = math.nan if missing else _move(float(values[feature]), int(now[feature]), bin, own_cuts)
+        size = (n_bins, math.inf if math.isnan(move) else abs(move) / _scale(own_cuts))
+        if feature not in found or size < found[feature][0]:
+            texts = [_text(ranker, feature, int(b)) for b in (now[feature], bin)]
+            found[feature] = size, Change(ranker.feature_names_[feature], texts[0], texts[1], n_bins, move, score)
+    return tuple(change for _, change in sorted(found.values(), key=lambda pair: pair[0]))
+
+
+def linear_changes(ranker: Any, values: Array, above: float) -> tuple[Change, ...]:
+    """Solve for the value of each feature with which the score equals `above`: anything beyond lifts it higher."""
+    filled = ranker._present(values[None, :])[0]
+    score = float(ranker._score(filled[None, :])[0])
+    if score > above:
+        return ()
+    scale = getattr(ranker, "scale_", np.ones(filled.size))
+    changes = []
+    for feature in np.flatnonzero(ranker.coef_ * scale).tolist():
+        name, move = ranker.feature_names_[feature], (above - score) / float(ranker.coef_[feature])
+        then = f"{name} {'>' if ranker.coef_[feature] > 0 else '<'} {filled[feature] + move:.4g}"
+        change = Change(name, f"{name} = {filled[feature]:.4g}", then, None, move, above)
+        changes.append((abs(move) / float(scale[feature]), change))
+    return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
+
+
+def _move(value: float, now: int, bin: int, cuts: Array | None) -> float:
+    """Return how far a value has to go to reach a bin, which begins at its lower cut and ends before the upper one."""
+    if cuts is None:
+        return float(bin - now)
+    return float(cuts[bin - 1] - value) if bin > now else float(cuts[bin] - value)
+
+
+def _scale(cuts: Array | None) -> float:
+    """Return the distance of the outermost cuts, which makes moves of different features comparable."""
+    if cuts is None or len(cuts) == 0:
+        return 1.0
+    return float(cuts[-1] - cuts[0]) or abs(float(cuts[0])) or 1.0
+
+
+def _text(ranker: Any, feature: int, bin: int) -> str:
+    name = ranker.feature_names_[feature]
+    text: str = ranker._item_text(feature, bin) if bin != UNSEEN else f"{name}: not seen in training"
+    return text

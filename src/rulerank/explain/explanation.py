@@ -1,0 +1,216 @@
+"""What an explanation holds: frozen values that print well and add up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from rulerank.dataset import counted
+from rulerank.rules.rule import Item
+
+if TYPE_CHECKING:
+    from rulerank.explain.page import Page
+
+
+class Shown:
+    """Whatever can be shown as a page: in the terminal, as text, Markdown or HTML, and as JSON."""
+
+    def page(self) -> Page:
+        """Return what there is to show, in no format yet."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values with all their digits."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """Return JSON, with all digits."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def to_text(self) -> str:
+        """Return aligned text."""
+        from rulerank.explain.render_text import render_text
+
+        return render_text(self.page())
+
+    def to_markdown(self) -> str:
+        """Return Markdown."""
+        from rulerank.explain.render_markdown import render_markdown
+
+        return render_markdown(self.page())
+
+    def to_html(self) -> str:
+        """Return a web page that needs nothing else: no scripts, no fonts, no other files."""
+        from rulerank.explain.render_html import render_html
+
+        return render_html(self.page())
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def __rich__(self) -> Any:
+        from rulerank.explain.render_text import rich_page
+
+        return rich_page(self.page())
+
+    def _repr_html_(self) -> str:
+        from rulerank.explain.render_html import render_fragment
+
+        return render_fragment(self.page())
+
+
+@dataclass(frozen=True, slots=True)
+class RuleVote:
+    """One rule that covers the document: its items, what it adds to the score, and the training rows behind it."""
+
+    items: tuple[Item, ...]
+    adds: float  # to the score
+    weight: float  # of what it says in the score; all add up to 1. 0 for a linear ranker
+    by_grade: tuple[int, ...]  # training rows that hold the items, of grade 0, 1, ...; empty for a linear ranker
+    queries: tuple[int, int, int] | None = None  # training queries with such rows; where they lift; where they lower
+
+    @property
+    def covered(self) -> int:
+        """How many training rows hold the items: the support."""
+        return sum(self.by_grade)
+
+    @property
+    def mean_grade(self) -> float:
+        """The mean grade of those rows."""
+        return sum(grade * n for grade, n in enumerate(self.by_grade)) / max(1, self.covered)
+
+    def confidence(self, grade: int) -> float:
+        """Return the share of those rows that have a grade: the confidence of items -> grade."""
+        return self.by_grade[grade] / max(1, self.covered)
+
+    @property
+    def evidence(self) -> str:
+        """What training knows of documents like this.
+
+        >>> RuleVote((Item(0, 2),), 0.1, 0.2, (12, 7, 26)).evidence
+        '45 like it in training: 58% grade 2, 16% grade 1, 27% grade 0'
+        """
+        if not self.covered:
+            return ""
+        grades = [g for g in reversed(range(len(self.by_grade))) if self.by_grade[g]]
+        shares = ", ".join(f"{self.confidence(g):.0%} grade {g}" for g in grades)
+        agree = ""
+        if self.queries is not None:
+            n, up, down = self.queries
+            agree = f"; up in {up}, down in {down} of {counted(n, 'query', 'queries')}"
+        return f"{self.covered:,} like it in training: {shares}{agree}"
+
+    def __str__(self) -> str:
+        return " & ".join(map(str, self.items))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGroup:
+    """Rules that share a feature with the strongest of them and point the same way."""
+
+    rules: tuple[RuleVote, ...]  # the strongest; the first leads
+    n_rules: int  # all of them
+    adds: float  # all of them together
+
+    def __str__(self) -> str:
+        others = self.n_rules - 1
+        return f"{self.rules[0]}" + (f" (and {counted(others, 'rule')} like it)" if others else "")
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureShare:
+    """What one feature has to do with the score."""
+
+    feature: str
+    text: str  # its item in words, or its value
+    adds: float  # its part of the score: what each rule adds, shared alike by the rule's features
+    effect: float  # the score less the score without all rules that hold the feature
+
+
+@dataclass(frozen=True, slots=True)
+class GradeVote:
+    """What the rules for one grade say together, where rules vote for grades."""
+
+    grade: int
+    n_rules: int
+    mean: float  # of the rules' strengths
+    share: float  # of that mean among all grades': p(grade)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVote:
+    """A training query that is heard."""
+
+    query: Any
+    rank: float  # rank(q, d), its own estimate
+    weight: float
+    adds: float  # weight * (rank - mean grade)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberVote:
+    """A member of a mixture."""
+
+    name: str
+    score: float  # its own
+    estimate: float  # on the common scale
+    weight: float
+    adds: float  # weight * estimate
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
+    """Why a document has its score. score = base + what the groups add = base + what the features add, exactly."""
+
+    document: str
+    method: str
+    score: float
+    base: float
+    base_text: str  # what the base is, in words
+    groups: tuple[RuleGroup, ...]  # the strongest first; each rule that voted is in one
+    features: tuple[FeatureShare, ...]  # the largest share first
+    n_rules: int  # that voted
+    arithmetic: tuple[str, ...]  # how votes became the score, step by step
+    grades: tuple[GradeVote, ...] = ()
+    queries: tuple[QueryVote, ...] = ()
+    members: tuple[MemberVote, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def page(self) -> Page:
+        from rulerank.explain.pages import explanation_page
+
+        return explanation_page(self)
+
+    def lines(self, n: int = 5) -> list[str]:
+        """Return plain sentences: the score, then the n strongest reasons."""
+        from rulerank.explain.sentences import explanation_lines
+
+        return explanation_lines(self, n)
+
+    def to_dict(self) -> dict[str, Any]:
+        values = {name: value for name, value in asdict(self).items() if value != ()}
+        values["groups"] = [group_dict(group) for group in self.groups]
+        values["queries"] = [asdict(vote) | {"query": _plain(vote.query)} for vote in self.queries]
+        return {"kind": "explanation"} | values
+
+
+def rule_dict(rule: RuleVote) -> dict[str, Any]:
+    """Return a rule as plain values, its items as text."""
+    values = {"items": [str(item) for item in rule.items], "adds": rule.adds, "weight": rule.weight}
+    known = {"rows_by_grade": list(rule.by_grade), "queries": rule.queries and list(rule.queries)}
+    return values | {name: value for name, value in known.items() if value}
+
+
+def group_dict(group: RuleGroup) -> dict[str, Any]:
+    return {"adds": group.adds, "n_rules": group.n_rules, "rules": [rule_dict(rule) for rule in group.rules]}
+
+
+def together(groups: Sequence[RuleGroup]) -> tuple[int, float]:
+    """Return how many rules some groups have, and what they add."""
+    return sum(group.n_rules for group in groups), sum(group.adds for group in groups)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float) else getattr(value, "item", lambda: str(value))()

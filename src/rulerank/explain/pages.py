@@ -1,0 +1,191 @@
+"""Explanations as pages."""
+
+from __future__ import annotations
+
+from rulerank.dataset import counted
+from rulerank.explain.changes import Change
+from rulerank.explain.explanation import Explanation, RuleVote, together
+from rulerank.explain.page import Bar, Cell, Page, Sentences, Table, bars, only, shown
+from rulerank.explain.sentences import lead, main_differences, main_reasons, swap_sentences, versus_lead
+from rulerank.explain.versus import GapGroup, Versus
+
+LINES = 10  # of a table; the rest is one line more
+LISTED = 10  # queries
+LEAST = 0.01  # of the longest bar; what is shorter goes into the rest
+
+
+def explanation_page(e: Explanation) -> Page:
+    """Lay an explanation out: features first, then rules, then who was heard, then the arithmetic."""
+    blocks: list[Table | Sentences] = [
+        _features(e),
+        *_rules(e),
+        *_members(e),
+        *_queries(e),
+        *_grades(e),
+        Sentences("The arithmetic", (*e.arithmetic, *e.notes, f"Model: {e.method}.")),
+    ]
+    return Page(f"Why {e.document} scores {shown(e.score)}", _said(lead(e), main_reasons(e)), tuple(blocks))
+
+
+def versus_page(v: Versus) -> Page:
+    """Lay a comparison out: features of both side by side, then what would swap them, then rules."""
+    high, low = v.high.document, v.low.document
+    differ = [gap for gap in v.features if gap.of_high != gap.of_low]
+    alike = [gap for gap in v.features if gap.of_high == gap.of_low]
+    rest = [gap.adds for gap in differ[LINES:]]
+    numbers = bars(
+        [*(gap.adds for gap in differ[:LINES]), sum(rest), sum(gap.adds for gap in alike), v.base_difference]
+    )
+    *_, of_rest, of_alike, of_base = numbers
+    rows: list[tuple[Cell, ...]] = [
+        (gap.feature, only(gap.of_high, gap.feature), only(gap.of_low, gap.feature), number)
+        for gap, number in zip(differ[:LINES], numbers, strict=False)
+    ]
+    rows += [(counted(len(rest), "other that differs", "others that differ"), "", "", of_rest)] if rest else []
+    rows += (
+        [(counted(len(alike), "feature alike in both", "features alike in both"), "", "", of_alike)] if alike else []
+    )
+    rows += [("where the two start", shown(v.high.base), shown(v.low.base), of_base)] if v.base_difference else []
+    note = (
+        f"These add up to the difference, {shown(v.difference)}. "
+        "What a rule adds is shared by those of its features that differ."
+    )
+    blocks: list[Table | Sentences] = [
+        Table("Feature by feature", ("feature", high, low, "difference"), tuple(rows), 3, note)
+    ]
+    if swap_sentences(v):
+        blocks.append(Sentences("What would turn the order", swap_sentences(v)))
+    if any(gap.of_high and gap.of_high.by_grade for group in v.groups for gap in group.rules):
+        blocks.append(_rule_gaps(v))
+    for e in (v.high, v.low):
+        blocks += [*_members(e, f" of {e.document}")]
+    title = f"Why {high} and {low} are tied" if v.tied else f"Why {high} is above {low}"
+    return Page(title, _said(versus_lead(v), main_differences(v)), tuple(blocks))
+
+
+def changes_table(changes: tuple[Change, ...], document: str, above: float, n: int = LINES) -> Table | Sentences:
+    """Lay out what would lift a document above a score."""
+    title = f"What would lift {document} above {shown(above)}"
+    if not changes:
+        return Sentences(title, ("No change of a single feature does that, or it scores higher already.",))
+    rows = tuple(
+        (
+            c.feature,
+            only(c.now, c.feature),
+            only(c.then, c.feature),
+            "" if c.n_bins is None else str(c.n_bins),
+            shown(c.score),
+        )
+        for c in changes[:n]
+    )
+    note = "One of these alone is enough, all else as it is; the smallest change first."
+    return Table(title, ("feature", "now", "then", "bins away", "new score"), rows, 3, note)
+
+
+def _features(e: Explanation) -> Table:
+    numbers = bars(share.adds for share in e.features)
+    rows: list[tuple[Cell, ...]] = [
+        (share.feature, only(share.text, share.feature), number, shown(e.score - share.effect))
+        for share, number in zip(e.features, numbers, strict=True)
+    ]
+    if rows[LINES:]:
+        rest = sum(share.adds for share in e.features[LINES:])
+        rows[LINES:] = [(f"{len(rows) - LINES} other features", "", Bar(rest, numbers[0].largest), "")]
+    start = f"{shown(e.base)} and " if e.base else ""
+    note = (
+        f"{start}these add up to {shown(e.score)}; what a rule adds is shared alike by its features. "
+        "The last column leaves all rules with the feature out: a mean can rise when a weak part goes."
+    )
+    return Table("Feature by feature", ("feature", e.document, "adds", "score without it"), tuple(rows), 2, note)
+
+
+def _rules(e: Explanation) -> list[Table]:
+    if not any(group.rules[0].by_grade for group in e.groups):
+        return []
+    numbers = bars(group.adds for group in e.groups)
+    n = n_telling(numbers)
+    rows: list[tuple[Cell, ...]] = [
+        (str(group.rules[0]), group.rules[0].evidence, f"{group.n_rules:,}", number)
+        for group, number in zip(e.groups[:n], numbers, strict=False)
+    ]
+    if e.groups[n:]:
+        n_rules, adds = together(e.groups[n:])
+        rows.append(("all others", "", f"{n_rules:,}", Bar(adds, numbers[0].largest)))
+    note = "Each line is the strongest rule of a group that shares a feature with it and points the same way."
+    return [Table("The rules that voted", ("strongest rule", "its evidence", "rules", "adds"), tuple(rows), 2, note)]
+
+
+def _rule_gaps(v: Versus) -> Table:
+    numbers = bars(group.adds for group in v.groups)
+    n = n_telling(numbers)
+    rows: list[tuple[Cell, ...]] = [
+        (*_pair(group), f"{group.n_rules:,}", number) for group, number in zip(v.groups[:n], numbers, strict=False)
+    ]
+    if v.groups[n:]:
+        n_rules, adds = sum(g.n_rules for g in v.groups[n:]), sum(g.adds for g in v.groups[n:])
+        rows.append(("all others", "", f"{n_rules:,}", Bar(adds, numbers[0].largest)))
+    high, low = v.high.document, v.low.document
+    note = (
+        f"{counted(v.n_same, 'rule')} vote for both, {v.n_only_high:,} for {high} alone and {v.n_only_low:,} for {low} "
+        "alone. Each line stands for rules that share a feature with its two and favour the same document."
+    )
+    return Table("Rule by rule", (high, low, "rules", "difference"), tuple(rows), 2, note)
+
+
+def _pair(group: GapGroup) -> tuple[str, str]:
+    def said(rule: RuleVote | None) -> str:
+        return "no rule" if rule is None else f"{rule} (mean grade {rule.mean_grade:.2f}, {rule.covered:,} in training)"
+
+    leader = group.rules[0]
+    return said(leader.of_high), said(leader.of_low)
+
+
+def _members(e: Explanation, of: str = "") -> list[Table]:
+    if not e.members:
+        return []
+    numbers = bars(member.adds for member in e.members)
+    rows = tuple(
+        (member.name, f"{member.weight:.1%}", shown(member.score), shown(member.estimate), number)
+        for member, number in zip(e.members, numbers, strict=True)
+    )
+    header = ("member", "weight", "its own score", "on the common scale", "adds")
+    return [
+        Table(f"The members{of}", header, rows, 1, "Weight times the score on the common scale adds up to the score.")
+    ]
+
+
+def _queries(e: Explanation) -> list[Table]:
+    if not e.queries:
+        return []
+    numbers = bars(vote.adds for vote in e.queries)
+    rows: list[tuple[Cell, ...]] = [
+        (str(vote.query), f"{vote.weight:.1%}", shown(vote.rank), number)
+        for vote, number in zip(e.queries, numbers, strict=True)
+    ]
+    if rows[LISTED:]:
+        rest = e.queries[LISTED:]
+        weight = sum(vote.weight for vote in rest)
+        number = Bar(sum(vote.adds for vote in rest), numbers[0].largest)
+        rows[LISTED:] = [(f"{len(rest)} others", f"{weight:.1%}", "", number)]
+    header = ("query", "weight", "its estimate", "adds")
+    return [Table("The training queries that are heard", header, tuple(rows), 1, "")]
+
+
+def _grades(e: Explanation) -> list[Table]:
+    if not e.grades:
+        return []
+    rows = tuple((str(v.grade), f"{v.n_rules:,}", f"{v.mean:.4f}", f"{v.share:.1%}") for v in e.grades)
+    return [Table("Grade by grade", ("grade", "rules for it", "mean strength", "share"), rows, 1, "")]
+
+
+def n_telling(numbers: list[Bar]) -> int:
+    """Return how many of the first numbers are worth a line: not too many, and none that is shown as next to nothing.
+
+    >>> n_telling(bars([0.5, -0.2, 0.001]))
+    2
+    """
+    return sum(number.length >= LEAST for number in numbers[:LINES])
+
+
+def _said(*sentences: str) -> tuple[str, ...]:
+    return tuple(filter(None, sentences))

@@ -1,0 +1,107 @@
+"""Explanations as plain sentences."""
+
+from __future__ import annotations
+
+from rulerank.dataset import counted
+from rulerank.explain.explanation import Explanation
+from rulerank.explain.page import bars, only, shown
+from rulerank.explain.versus import Swap, Versus
+
+
+def lead(explanation: Explanation) -> str:
+    """Say what a document scores and what that is made of."""
+    e = explanation
+    score = f"{e.document} scores {shown(e.score)}"
+    if not e.n_rules:
+        return f"{score}: no rule covers it, so it gets {e.base_text}."
+    what = "rule" if any(group.rules[0].by_grade for group in e.groups) else "feature"
+    if e.base == 0:
+        return f"{score}: the sum of what {counted(e.n_rules, what)} add."
+    added, s = e.score - e.base, "s" if e.n_rules == 1 else ""
+    change = f"raise{s} it by {shown(added)}" if added >= 0 else f"lower{s} it by {shown(-added)}"
+    cover = f"that cover{s} it " if what == "rule" else ""
+    return f"{score}. It starts from {shown(e.base)}, {e.base_text}; the {counted(e.n_rules, what)} {cover}{change}."
+
+
+def main_reasons(explanation: Explanation) -> str:
+    """Say which features gain and cost a document most."""
+    gains = [share for share in explanation.features if share.adds > 0]
+    costs = [share for share in explanation.features if share.adds < 0]
+    said = []
+    if gains:
+        said.append(f"It gains most from {_and(tuple(share.text for share in gains[:3]))}")
+    if costs:
+        said.append(f"{'it' if said else 'It'} loses most by {_and(tuple(share.text for share in costs[:2]))}")
+    return "; ".join(said) + "." if said else ""
+
+
+def main_differences(versus: Versus) -> str:
+    """Say which features make most of the difference, and which work against it."""
+    for_it = [gap for gap in versus.features if gap.adds > 0 and gap.of_high != gap.of_low]
+    against = [gap for gap in versus.features if gap.adds < 0 and gap.of_high != gap.of_low]
+    if versus.tied or not for_it:
+        return ""
+    high, low = versus.high.document, versus.low.document
+    reasons = _and(tuple(f"{gap.of_high} (not {only(gap.of_low, gap.feature)})" for gap in for_it[:3]))
+    but = f" {low} is better in {_and(tuple(gap.feature for gap in against[:3]))}." if against else ""
+    return f"{high} is ahead mostly because of {reasons}.{but}"
+
+
+def explanation_lines(explanation: Explanation, n: int) -> list[str]:
+    """Return the score in a sentence, then the n strongest reasons."""
+    groups = explanation.groups[:n]
+    numbers = bars(group.adds for group in groups)
+    lines = [lead(explanation)]
+    for group, number in zip(groups, numbers, strict=True):
+        evidence = group.rules[0].evidence
+        lines.append(f"{number}: {group}" + (f"; {evidence}" if evidence else ""))
+    return lines
+
+
+def versus_lead(versus: Versus) -> str:
+    """Say who stands above whom, and by how much."""
+    high, low = versus.high, versus.low
+    if versus.tied:
+        return f"{high.document} and {low.document} both score {shown(high.score)}: they are tied."
+    return (
+        f"{high.document} scores {shown(high.score)} and {low.document} {shown(low.score)}: "
+        f"{shown(versus.difference)} between them."
+    )
+
+
+def versus_lines(versus: Versus, n: int) -> list[str]:
+    """Return who is above, then the n strongest reasons, then what would swap them."""
+    gaps = [gap for gap in versus.features if gap.of_high != gap.of_low][:n]
+    lines = [versus_lead(versus)]
+    for gap, number in zip(gaps, bars(gap.adds for gap in gaps), strict=True):
+        lines.append(
+            f"{number} from {gap.feature}: {only(gap.of_high, gap.feature)} against {only(gap.of_low, gap.feature)}"
+        )
+    return [*lines, *swap_sentences(versus)]
+
+
+def swap_sentences(versus: Versus) -> tuple[str, ...]:
+    """Say what would have to go for the order to turn."""
+    if versus.tied:
+        return ()
+    low, found = versus.low.document, []
+    features, rules = versus.swap_features, versus.swap_rules
+    if features and features.features:
+        found.append(f"Without {_and(features.features)}, {low} would be on top: {_how(features, 'features')}.")
+    elif features:
+        none = "There is no set of features" if features.proven else "No set of features was found"
+        found.append(f"{none} without which {low} would be on top.")
+    if rules:
+        what = f"the rule {rules.rules[0]}" if len(rules.rules) == 1 else counted(len(rules.rules), "rule")
+        found.append(f"Taking away {what} would put {low} on top: {_how(rules, 'rules')}.")
+    return tuple(found)
+
+
+def _how(swap: Swap, what: str) -> str:
+    if swap.proven:
+        return f"no smaller set of {what} does that"
+    return "found by greedy search, not proven to be the smallest"
+
+
+def _and(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,202 @@
+"""Why one document stands above another."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulerank.checks import is_whole
+from rulerank.dataset import Array
+from rulerank.explain.ballot import Ballot
+from rulerank.explain.case import Case
+from rulerank.explain.explaining import choose, explained, rule_vote
+from rulerank.explain.explanation import Explanation, RuleVote, Shown, rule_dict
+from rulerank.explain.groups import fold
+from rulerank.explain.swaps import features_that_swap, rules_that_swap
+
+if TYPE_CHECKING:
+    from rulerank.explain.page import Page
+    from rulerank.rankers.base import Ranker
+
+LISTED = 20  # rules of a swap that JSON lists
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGap:
+    """What one feature has to do with the difference of two scores."""
+
+    feature: str
+    of_high: str  # the item or value in words
+    of_low: str
+    adds: float  # to the difference
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGap:
+    """The rules over the same features that vote for one document and for the other."""
+
+    of_high: RuleVote | None  # None: no rule votes
+    of_low: RuleVote | None
+    adds: float  # to the difference
+    same: bool  # both have the same items, and the rule weighs differently among their others
+
+
+@dataclass(frozen=True, slots=True)
+class GapGroup:
+    """Rules that share a feature with the strongest of them and favour the same document."""
+
+    rules: tuple[RuleGap, ...]
+    n_rules: int
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """What would have to be removed from the model for the lower document to be the higher one; empty: nothing does."""
+
+    features: tuple[str, ...]  # empty when it is about rules, too
+    rules: tuple[RuleVote, ...]  # rules that the higher document has, and then those that the other has alone
+    proven: bool  # no smaller set would do; else it was found by greedy search
+
+
+@dataclass(frozen=True, repr=False)
+class Versus(Shown):
+    """Why one document scores above another. difference = base_difference + what the features, or groups, add."""
+
+    high: Explanation
+    low: Explanation
+    difference: float
+    base_difference: float  # of where the two start: 0 except for mixtures
+    features: tuple[FeatureGap, ...]  # the largest first
+    groups: tuple[GapGroup, ...]
+    n_same: int  # rules that vote for both
+    n_only_high: int
+    n_only_low: int
+    adds_same: float  # what the rules that vote for both add, because they weigh differently
+    swap_features: Swap | None  # None: they are tied
+    swap_rules: Swap | None  # None: they are tied, or no rules were found
+
+    @property
+    def tied(self) -> bool:
+        return self.difference == 0
+
+    def page(self) -> Page:
+        from rulerank.explain.pages import versus_page
+
+        return versus_page(self)
+
+    def lines(self, n: int = 5) -> list[str]:
+        """Return plain sentences: who is above, then the n strongest reasons, then what would swap them."""
+        from rulerank.explain.sentences import versus_lines
+
+        return versus_lines(self, n)
+
+    def to_dict(self) -> dict[str, Any]:
+        numbers = ("difference", "base_difference", "n_same", "n_only_high", "n_only_low", "adds_same")
+        return (
+            {"kind": "versus", "high": self.high.to_dict(), "low": self.low.to_dict()}
+            | {name: getattr(self, name) for name in numbers}
+            | {
+                "features": [asdict(gap) for gap in self.features],
+                "groups": [_group_dict(group) for group in self.groups],
+                "swap_features": _swap_dict(self.swap_features),
+                "swap_rules": _swap_dict(self.swap_rules),
+            }
+        )
+
+
+def explain_versus(ranker: Ranker, x: Any, row: int | None, versus: Any, n_rules: int | None) -> Versus:
+    """Explain why one document stands above or below another."""
+    one = choose(ranker, x, row, "a")
+    other = choose(ranker, x, versus) if is_whole(versus, 0) else choose(ranker, versus, None, "b")
+    cases = [(ranker._case(doc.X, doc.row), doc.name) for doc in (one, other)]
+    cases.sort(key=lambda pair: -pair[0].ballot.score)
+    (high, high_name), (low, low_name) = cases
+    return compared(high, high_name, low, low_name, ranker.feature_names_, n_rules)
+
+
+def compared(
+    high: Case, high_name: str, low: Case, low_name: str, names: tuple[str, ...], n_rules: int | None
+) -> Versus:
+    """Compare two cases of the same ranker."""
+    above, below = high.ballot, low.ballot
+    net = above.adds - below.adds
+    voted = above.voted | below.voted
+    same = above.same_as(below) & voted
+    groups = fold(net, above.holds | below.holds, voted, above.by_grade.sum(axis=1))
+    shares = shared_gaps(above, below, net)
+    tied = above.score == below.score
+    feature_swap = None if tied else features_that_swap(above, below)
+    rule_swap = None if tied else rules_that_swap(above, below)
+
+    def rule_gap(cell: int) -> RuleGap:
+        votes = [rule_vote(case, cell) if case.ballot.voted[cell] else None for case in (high, low)]
+        return RuleGap(votes[0], votes[1], float(net[cell]), bool(same[cell]))
+
+    gaps = [
+        FeatureGap(names[f], high.value(f), low.value(f), float(shares[f]))
+        for f in np.flatnonzero((above.holds | below.holds).any(axis=0)).tolist()
+    ]
+    return Versus(
+        high=explained(high, high_name, names, n_rules),
+        low=explained(low, low_name, names, n_rules),
+        difference=above.score - below.score,
+        base_difference=above.base - below.base,
+        features=tuple(sorted(gaps, key=lambda gap: -abs(gap.adds))),
+        groups=tuple(
+            GapGroup(tuple(rule_gap(int(cell)) for cell in cells[:n_rules]), cells.size, float(net[cells].sum()))
+            for cells in groups
+        ),
+        n_same=int(same.sum()),
+        n_only_high=int((above.voted & ~same).sum()),
+        n_only_low=int((below.voted & ~same).sum()),
+        adds_same=float(net[same].sum()),
+        swap_features=feature_swap and Swap(tuple(names[f] for f in feature_swap.features), (), feature_swap.proven),
+        swap_rules=rule_swap
+        and Swap(
+            (),
+            (
+                *(rule_vote(high, cell) for cell in (*rule_swap.both, *rule_swap.only_high)),
+                *(rule_vote(low, cell) for cell in rule_swap.only_low),
+            ),
+            rule_swap.proven,
+        ),
+    )
+
+
+def shared_gaps(high: Ballot, low: Ballot, net: Array) -> Array:
+    """Share what rules add to the difference alike by those of their features in which the two documents differ.
+
+    A rule that both have weighs differently among their other rules: that is shared by all its features.
+    """
+    holds = high.holds | low.holds
+    differs = np.zeros(high.n_features, dtype=bool)
+    for sets, one, two in zip(high.sets, high.bins, low.bins, strict=True):
+        differs[sets[one != two]] = True
+    takes = holds & differs
+    takes |= holds & ~takes.any(axis=1, keepdims=True)
+    return (net / np.maximum(takes.sum(axis=1), 1)) @ takes
+
+
+def _group_dict(group: GapGroup) -> dict[str, Any]:
+    rules = [
+        {
+            "adds": gap.adds,
+            "same": gap.same,
+            "of_high": gap.of_high and rule_dict(gap.of_high),
+            "of_low": gap.of_low and rule_dict(gap.of_low),
+        }
+        for gap in group.rules
+    ]
+    return {"adds": group.adds, "n_rules": group.n_rules, "rules": rules}
+
+
+def _swap_dict(swap: Swap | None) -> dict[str, Any] | None:
+    if swap is None:
+        return None
+    if not swap.rules:
+        return {"features": list(swap.features), "proven_smallest": swap.proven}
+    first = [str(rule) for rule in swap.rules[:LISTED]]
+    return {"n_rules": len(swap.rules), "first_rules": first, "proven_smallest": swap.proven}

@@ -1,0 +1,111 @@
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.cli.explain import score_before, write
+
+
+def test_a_document_is_explained(run, folder):
+    done = run("explain", "model.rulerank", "test.txt", "--query", "q1", "--doc", "q1-d3")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Why q1-d3 scores ")
+    assert "Feature by feature" in done.out
+
+
+def test_two_documents_are_compared_and_what_would_lift_the_lower_is_said(run, folder):
+    ranker, data = rr.load("model.rulerank"), rr.read_letor("test.txt")
+    own = data[data.qid == "q1"]
+    scores = ranker.predict(own)
+    low, high = (str(own.docid[i]) for i in (scores.argmin(), scores.argmax()))
+    done = run("explain", "model.rulerank", "test.txt", "--doc", low, "--versus", high, "--what-if")
+    assert done.out.startswith(f"Why {high} is above {low}")
+    assert f"What would lift {low} above {scores.max():.3f}" in done.out
+    payload = json.loads(run("explain", "model.rulerank", "test.txt", "--doc", low, "--what-if", "--json").out)
+    assert payload["kind"] == "explanation"
+    assert payload["what_if"]["above"] == min(scores[scores > scores.min()])
+
+
+def test_a_query_alone_explains_its_first_document(run, folder):
+    ranker, data = rr.load("model.rulerank"), rr.read_letor("test.txt")
+    own = data[data.qid == "q2"]
+    best = own.docid[ranker.predict(own).argmax()]
+    assert run("explain", "model.rulerank", "test.txt", "--query", "q2").out.startswith(f"Why {best} scores ")
+
+
+def test_without_a_document_the_model_is_explained(run, folder):
+    assert run("explain", "model.rulerank", "test.txt").out.startswith("What the model does")
+    assert json.loads(run("explain", "query.rulerank", "test.txt", "--json").out)["kind"] == "overview"
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.html", "<!DOCTYPE"), ("a.md", "# Why"), ("a.json", "{"), ("a", "Why")])
+def test_the_name_of_the_file_says_the_format(run, folder, name, start):
+    done = run("explain", "model.rulerank", "test.txt", "--doc", "q1-d3", "-o", name)
+    assert done.out.startswith(f"{name}: Why q1-d3 scores ")
+    assert (folder / name).read_text().startswith(start)
+
+
+def test_a_format_can_be_named(run, folder):
+    args = ("explain", "model.rulerank", "test.txt", "--doc", "q1-d3")
+    assert run(*args, "--to", "markdown").out.startswith("# Why")
+    done = run(*args, "-o", "why.html", "--json")
+    assert json.loads(done.out) == {"file": "why.html", "format": "html"}
+
+
+def test_documents_without_ids_go_by_their_number(run, folder):
+    lines = (folder / "test.txt").read_text().splitlines()
+    (folder / "bare.txt").write_text("".join(line.partition("#")[0] + "\n" for line in lines))
+    done = run("explain", "model.rulerank", "bare.txt", "--query", "q1", "--doc", "3", "--what-if")
+    assert done.out.startswith("Why document 3 scores")
+    done = run("explain", "model.rulerank", "bare.txt", "--doc", "3")
+    assert done.err == "error: the documents have no ids: say with --query which query's document is meant\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--versus", "q1-d3"], "--versus and --what-if need the document that is meant: name it with --doc"),
+        (["--query", "q99"], "no query 'q99' in the data: it has q1, q2"),
+        (["--query", "q1", "--doc", "d99"], "no document 'd99' in query q1: it has q1-d1"),
+        (["--doc", "d99"], "document 'd99' is in no query of the data"),
+        (["--doc", "q1-d3", "--versus", "x"], "no document 'x' in query q1"),
+        (["--doc", "q1-d3", "--to", "pdf"], "unknown format 'pdf'; choose from text, markdown, html, json"),
+    ],
+)
+def test_mistakes_are_named(run, folder, args, message):
+    done = run("explain", "model.rulerank", "test.txt", *args)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {message}")
+
+
+def test_a_document_in_two_queries_needs_its_query(run, folder):
+    (folder / "twice.csv").write_text("qid,docid,f1\na,d,1\nb,d,2\n")
+    rr.GlobalRules().fit([[0.0], [1.0]] * 5, [0, 1] * 5, qid=[1] * 10).save("one.rulerank")
+    done = run("explain", "one.rulerank", "twice.csv", "--doc", "d")
+    assert done.err == "error: document 'd' is in queries a, b: choose one with --query\n"
+
+
+def test_the_score_to_beat_is_that_of_the_other_or_of_the_one_before():
+    scores = np.array([0.5, 0.9, 0.7, 0.7])
+    assert score_before(scores, 0, None) == 0.7
+    assert score_before(scores, 1, None) is None
+    assert score_before(scores, 0, 1) == 0.9
+    assert score_before(scores, 1, 0) is None
+    assert score_before(scores, 2, 3) == 0.7
+
+
+def test_a_terminal_gets_colours(folder, monkeypatch):
+    class Terminal(io.StringIO):
+        encoding = "utf-8"
+
+        def isatty(self):
+            return True
+
+    data = rr.read_letor("test.txt")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setenv("COLUMNS", "100")
+    write(rr.load("model.rulerank").explain(data, 0), "text", "-")
+    assert "Feature by feature" in sys.stdout.getvalue()

@@ -1,0 +1,133 @@
+"""What would change it: exact search over bins, against predicting every change."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.discretize import EqualWidth
+from rulerank.errors import DataError
+from rulerank.explain.changes import Change
+
+RANKERS = {
+    "global": rr.GlobalRules,
+    "stable": rr.StableRules,
+    "query": rr.QueryRules,
+    "literal": lambda **options: rr.QueryRules(literal=True, **options),
+}
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from(sorted(RANKERS)))
+def test_the_smallest_change_of_each_feature_is_found(seed, name):
+    rng = np.random.default_rng(seed)
+    train, grades, queries = rng.integers(0, 4, (20, 3)), rng.integers(0, 3, 20), np.repeat([0, 1], 10)
+    ranker = RANKERS[name](discretizer=None, drop_weakest=0.0).fit(train, grades, qid=queries)
+    document, above = rng.integers(0, 5, 3), float(rng.random() * 1.5)
+    best = {}
+    for f in range(3):
+        for bin in np.unique(train[:, f]):
+            changed = document.copy()
+            changed[f] = bin
+            score = ranker.predict([changed])[0]
+            if bin != document[f] and score > above:
+                best[f"f{f + 1}"] = min(best.get(f"f{f + 1}", 99), abs(int(bin) - int(document[f])))
+    if ranker.predict([document])[0] > above:
+        best = {}
+    found = ranker.what_if(document, above=above)
+    assert {change.feature: change.n_bins for change in found} == best
+    assert [change.n_bins for change in found] == sorted(best.values())
+    for change in found:
+        changed = document.copy()
+        changed[int(change.feature[1:]) - 1] += int(change.move)
+        assert ranker.predict([changed])[0] == pytest.approx(change.score, abs=1e-12)
+        assert change.score > above
+
+
+def fitted():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.linspace(0, 1, 60), rng.random(60)])
+    data = rr.Dataset(X, np.digitize(X[:, 0], [0.5, 0.75]), ["q"] * 60, feature_names=("bm25", "noise"))
+    return rr.GlobalRules(discretizer=EqualWidth(4), drop_weakest=0).fit(data)
+
+
+def test_moves_are_told_in_intervals_and_in_the_features_own_units():
+    ranker = fitted()
+    found = ranker.what_if([0.6, 0.5], above=ranker.predict([[0.6, 0.5]])[0])
+    change = next(change for change in found if change.feature == "bm25")
+    assert (change.feature, change.now, change.then, change.n_bins) == (
+        "bm25",
+        "bm25 in [0.5, 0.75)",
+        "bm25 >= 0.75",
+        1,
+    )
+    assert change.move == pytest.approx(0.15)
+    assert str(change).startswith("bm25 >= 0.75 instead of bm25 in [0.5, 0.75) (1 bin, a move of 0.15): ")
+    just_enough = ranker.predict([[0.6 + change.move + 1e-6, 0.5]])[0]
+    assert just_enough == pytest.approx(change.score)
+    assert ranker.what_if([0.9, 0.5], above=0.0001) == ()  # it scores higher already
+
+
+def test_a_move_down_ends_below_the_upper_cut():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.linspace(0, 1, 60), rng.random(60)])
+    ranker = rr.GlobalRules(discretizer=EqualWidth(2), drop_weakest=0).fit(X, (X[:, 0] < 0.5).astype(int), qid=[1] * 60)
+    (change, *_) = ranker.what_if([0.9, 0.5], above=0.5)
+    assert (change.then, change.move) == ("f1 < 0.5", pytest.approx(-0.4))
+
+
+def test_a_missing_value_may_become_any_but_none_is_asked_to_go_missing():
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 2))
+    X[:20, 0] = np.nan
+    grades = np.where(np.isnan(X[:, 0]), 2, (X[:, 0] > 0.5).astype(int))
+    ranker = rr.GlobalRules(discretizer=EqualWidth(2), drop_weakest=0).fit(X, grades, qid=[1] * 80)
+    assert all("missing" not in change.then for change in ranker.what_if([0.2, 0.5], above=0.1))
+    lifted = rr.GlobalRules(discretizer=EqualWidth(2), drop_weakest=0).fit(X, 2 - grades, qid=[1] * 80)
+    (change, *_) = lifted.what_if([np.nan, 0.5], above=lifted.predict([[np.nan, 0.5]])[0])
+    assert (change.now, change.n_bins) == ("f1 is missing", 1)
+    assert math.isnan(change.move)
+    assert "a move" not in str(change)
+
+
+def test_a_linear_ranker_is_solved_for_the_value():
+    data = rr.make_world(n_queries=20, n_features=3, seed=0)
+    ranker = rr.QueryIntercepts(l2=1.0).fit(data)
+    score = ranker.predict(data.X[:1])[0]
+    found = ranker.what_if(data.X[0], above=score + 0.5)
+    assert {change.feature for change in found} == set(data.feature_names)
+    for change in found:
+        changed = data.X[0].astype(float)
+        changed[data.feature_names.index(change.feature)] += change.move
+        assert ranker.predict([changed])[0] == pytest.approx(score + 0.5)
+    assert found[0].n_bins is None
+    assert ranker.what_if(data.X[0], above=score - 0.5) == ()
+
+
+def test_what_cannot_be_beaten_or_changed_gives_no_change():
+    ranker = fitted()
+    assert ranker.what_if([0.6, 0.5], above=99) == ()
+    constant = rr.GlobalRules().fit([[1.0], [1.0]], [0, 1], qid=["a", "a"])
+    assert constant.what_if([1.0], above=0.9) == ()
+
+
+def test_a_score_that_is_no_number_is_refused():
+    with pytest.raises(DataError, match="above must be a number, the score to beat: got nan"):
+        fitted().what_if([0.6, 0.5], above=math.nan)
+    with pytest.raises(DataError, match="above must be a number, the score to beat: got 'high'"):
+        fitted().what_if([0.6, 0.5], above="high")
+
+
+def test_a_mixture_has_no_bins_to_change():
+    data = rr.make_world(n_queries=12, docs_per_query=8, n_features=3, seed=0)
+    ranker = rr.Competence(["confidence", "yule_q"], literal=True).fit(data)
+    with pytest.raises(DataError, match="Competence has no bins to change; what_if works for GlobalRules"):
+        ranker.what_if(data.X[0], above=1.0)
+
+
+def test_changes_print_their_bins():
+    change = Change("tf", "tf=1", "tf=3", n_bins=2, move=2.0, score=0.5)
+    assert str(change) == "tf=3 instead of tf=1 (2 bins, a move of 2): 0.5000"

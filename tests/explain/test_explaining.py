@@ -1,0 +1,193 @@
+"""Which document is meant, what is said of it, and what cannot be explained."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
+
+import rulerank as rr
+from rulerank.errors import DataError, TooLargeError
+from rulerank.rankers.base import Ranker
+
+
+@pytest.fixture(scope="module")
+def world():
+    return rr.make_world(n_queries=20, docs_per_query=12, n_features=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def ranker(world):
+    return rr.GlobalRules().fit(world)
+
+
+def test_the_document_meant_must_be_named(ranker, world):
+    with pytest.raises(DataError, match=r"expected one document: got 240; say which is meant, explain\(X, row=3\)"):
+        ranker.explain(world.X)
+    with pytest.raises(DataError, match="row must be a whole number from 0 to 239: got 240"):
+        ranker.explain(world.X, row=240)
+    with pytest.raises(DataError, match="row must be a whole number from 0 to 0: got 1"):
+        ranker.explain(world.X[0], versus=1)
+    assert ranker.explain(world.X, 3).score == ranker.explain(world.X[3]).score == ranker.predict(world)[3]
+    with pytest.raises(NotFittedError):
+        rr.GlobalRules().explain([1.0])
+
+
+@pytest.mark.parametrize("make", [rr.GlobalRules, rr.StableRules, rr.QueryRules, rr.QueryIntercepts])
+def test_a_ranker_that_normalises_needs_all_documents_of_the_query(make, world):
+    clean = rr.Dataset(np.nan_to_num(world.X), world.y, world.qid, world.docid, world.feature_names)
+    ranker = make(normalize="rank").fit(clean)
+    with pytest.raises(DataError, match=r"compares the documents of a query .* explain\(X_of_the_query, row=3\)"):
+        ranker.explain(clean.X[0])
+    scores = ranker.predict(clean)
+    own = np.flatnonzero(clean.qid == "q2")
+    assert ranker.explain(clean.X[own], 4).score == pytest.approx(scores[own[4]], abs=1e-12)
+    assert ranker.explain(clean, int(own[4])).score == pytest.approx(scores[own[4]], abs=1e-12)
+    found = ranker.explain(clean, int(own[4]), versus=int(own[5]))
+    assert found.difference == pytest.approx(abs(scores[own[4]] - scores[own[5]]), abs=1e-12)
+
+
+def test_a_data_set_is_matched_by_feature_name(ranker, world):
+    turned = rr.Dataset(world.X[:, ::-1], world.y, world.qid, world.docid, world.feature_names[::-1])
+    assert ranker.explain(turned, 5) == ranker.explain(world, 5)
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
+def test_a_row_of_a_frame_is_explained_without_a_word(frame, world):
+    table = frame(world.X, **({"schema": list(world.feature_names)} if frame is pl.DataFrame else {}))
+    if frame is pd.DataFrame:
+        table.columns = list(world.feature_names)
+    ranker = rr.GlobalRules().fit(table, world.y, qid=world.qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ranker.explain(table, 5).score == ranker.predict(table)[5]
+
+
+def test_a_sparse_row_of_a_linear_ranker_is_explained():
+    X = csr_array(np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
+    ranker = rr.QueryIntercepts(l2=1.0).fit(X, [0, 1, 1, 0], qid=[1, 1, 2, 2])
+    found = ranker.explain(X, 1)
+    assert found.score == pytest.approx(ranker.predict(X)[1])
+    assert [share.feature for share in found.features] == ["f1"]
+
+
+def test_a_ranker_that_is_no_sum_of_parts_says_so(world):
+    class Opaque(Ranker):
+        normalize = None
+
+        def _learn(self, data):
+            self.learned_ = True
+
+        def _score(self, X):
+            return X[:, 0]
+
+        def _learned_state(self):
+            return {}
+
+        def _take_learned(self, state):
+            pass
+
+    ranker = Opaque().fit(world)
+    with pytest.raises(
+        DataError, match="Opaque gives no explanation: its score is not a sum of parts that can be read"
+    ):
+        ranker.explain(world.X[0])
+
+
+def test_a_document_that_no_rule_covers_gets_the_mean_grade():
+    ranker = rr.GlobalRules(discretizer=None, drop_weakest=0).fit([[0, 0], [1, 1]], [0, 1], qid=[1, 1])
+    found = ranker.explain([7, 7])
+    assert (found.score, found.groups, found.n_rules) == (0.5, (), 0)
+    assert found.lines() == ["the document scores 0.500: no rule covers it, so it gets the mean grade in training."]
+    assert "Why the document scores 0.500" in str(found)
+    half = ranker.explain([0, 7])
+    assert [share.text for share in half.features] == ["f1=0"]
+
+
+def test_lines_are_plain_sentences_with_the_strongest_reason_first(ranker, world):
+    best = int(np.argmax(ranker.predict(world)))
+    found = ranker.explain(world, best)
+    first, *reasons = found.lines(3)
+    assert first.startswith(f"{world.docid[best]} scores ")
+    assert "the mean grade in training; the " in first
+    assert len(reasons) == min(3, len(found.groups))
+    assert reasons[0].startswith("+")
+    assert " like it in training: " in reasons[0]
+    sizes = [abs(group.adds) for group in found.groups]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_stable_rules_say_which_rules_are_stable(world):
+    ranker = rr.StableRules(literal=True, phi=0.3).fit(world)
+    found = ranker.explain(world.X[0])
+    assert found.notes[0].endswith("rules that cover it are stable; they alone vote.")
+    assert len(ranker.rules_for(world.X[0])) == sum(vote.n_rules for vote in found.grades)
+    assert found.groups[0].rules[0].queries[0] >= 2
+    none = rr.StableRules(min_queries=99).fit(world).explain(world.X[0])
+    assert none.notes == ("No stable rule covers it, so all rules vote.",)
+    assert "up in " in found.groups[0].rules[0].evidence
+
+
+def test_literal_votes_come_with_the_means_per_grade(world):
+    found = rr.GlobalRules(votes="mean").fit(world).explain(world.X[0])
+    assert sum(vote.grade * vote.share for vote in found.grades) == pytest.approx(found.score)
+    assert f"= {found.score:.4f}" in found.arithmetic[-1]
+
+
+def test_query_rules_say_who_is_heard(world):
+    found = rr.QueryRules(n_trusted=3).fit(world).explain(world.X[0])
+    assert len(found.queries) == 3
+    assert found.arithmetic[0] == "3 of 20 training queries are heard"
+    strange = rr.QueryRules(literal=True, discretizer=None).fit([[0], [1], [0]], [0, 1, 1], qid=["a", "a", "b"])
+    assert strange.explain([9]).notes == ("No training query knows this document: the rules of all of them vote.",)
+
+
+def test_literal_query_rules_that_do_not_fit_are_refused(world):
+    ranker = rr.QueryRules(literal=True).fit(world)
+    ranker.memory_budget = 0.001
+    with pytest.raises(
+        TooLargeError, match="the rules of 20 queries over 6 feature sets take 0 MiB, more than memory_b"
+    ):
+        ranker.explain(world.X[0])
+
+
+def test_json_holds_all_digits_and_plain_values_only(world):
+    for ranker in (rr.GlobalRules(votes="mean"), rr.StableRules(), rr.QueryRules(n_trusted=2)):
+        found = ranker.fit(world.X, world.y, qid=np.unique(world.qid, return_inverse=True)[1]).explain(world.X[0])
+        payload = json.loads(found.to_json())
+        assert payload["kind"] == "explanation"
+        assert payload["score"] == found.score
+        assert payload["base"] + sum(g["adds"] for g in payload["groups"]) == pytest.approx(found.score, abs=1e-9)
+        assert len(found.to_json()) < 20_000
+    versus = json.loads(ranker.explain(world.X[0], versus=world.X[1]).to_json())
+    assert versus["kind"] == "versus"
+    assert versus["high"]["score"] - versus["low"]["score"] == pytest.approx(versus["difference"])
+
+
+def test_missing_values_of_a_linear_ranker_are_said_to_be_filled_in(world):
+    ranker = rr.QueryIntercepts(l2=1.0, missing="mean").fit(world)
+    row = int(np.flatnonzero(np.isnan(world.X).any(axis=1))[0])
+    assert any("(missing: the training mean)" in share.text for share in ranker.explain(world.X[row]).features)
+
+
+def test_a_mixture_says_why_its_members_count(world):
+    clean = rr.Dataset(np.nan_to_num(world.X), world.y, world.qid, world.docid, world.feature_names)
+    ranker = rr.Competence(["confidence", "yule_q"], discretizer="equal_width").fit(clean)
+    with pytest.raises(DataError, match="compares the documents of a query with each other"):
+        ranker.explain(clean.X[0])
+    assert "the same for all documents" in " ".join(ranker.explain(clean, 0).notes)
+    gate = ranker._mixture
+    gate.coef = np.zeros((7, 2))
+    gate.coef[1] = [2.0, -2.0]
+    (note,) = ranker.explain(clean, 0).notes
+    assert note.startswith(("confidence counts more than yule_q for its features: bm25_body", "yule_q counts more"))
+    by_query = rr.Competence(["confidence", "yule_q"], discretizer="equal_width", centric="query").fit(clean)
+    by_query._mixture.coef = np.zeros((12, 2))
+    by_query._mixture.coef[2] = [2.0, -2.0]
+    assert "mean bm25_body" in by_query.explain(clean, 0).notes[0]
+    literal = rr.Competence(["confidence", "yule_q"], literal=True).fit(clean)
+    assert literal.explain(clean.X[0]).notes[0].startswith("Who is competent for documents like this one")

@@ -1,0 +1,121 @@
+"""What is shown in the terminal, as Markdown and as a web page."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import rulerank as rr
+from rulerank.explain.pages import changes_table
+
+
+@pytest.fixture(scope="module")
+def world():
+    return rr.make_world(n_queries=20, docs_per_query=12, n_features=14, seed=1)
+
+
+@pytest.fixture(scope="module")
+def ranker(world):
+    return rr.GlobalRules(drop_weakest=0).fit(world)
+
+
+@pytest.fixture(scope="module")
+def shown(ranker, world):
+    order = np.argsort(-ranker.predict(world)).tolist()
+    return {
+        "explanation": ranker.explain(world, order[0]),
+        "versus": ranker.explain(world, order[0], versus=order[100]),
+        "overview": ranker.overview(world),
+        "query rules": rr.QueryRules(n_trusted=15).fit(world).explain(world, 0),
+        "mean votes": rr.GlobalRules(votes="mean").fit(world).explain(world, 0),
+        "mixture": rr.Competence(["confidence", "yule_q"]).fit(world).explain(world, 0, versus=1),
+        "linear": rr.QueryIntercepts(l2=1.0, missing="mean").fit(world).explain(world, 0),
+    }
+
+
+KINDS = ["explanation", "versus", "overview", "query rules", "mean votes", "mixture", "linear"]
+
+
+def tables(page):
+    return [block for block in page.blocks if hasattr(block, "rows")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_format_says_the_same(shown, kind):
+    found = shown[kind]
+    page, text, markdown, html = found.page(), str(found), found.to_markdown(), found.to_html()
+    assert text.startswith(page.title)
+    assert markdown.startswith("# ")
+    for table in tables(page):
+        assert table.rows
+        assert all(len(row) == len(table.header) for row in table.rows)
+        for cell in (cell for row in table.rows for cell in row if cell):
+            assert str(cell) in text
+            assert str(cell).replace("<", "&lt;").replace(">", "&gt;").replace("&", "&amp;") in html.replace(
+                "&lt;", "&amp;lt;"
+            ).replace("&gt;", "&amp;gt;")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_needs_nothing_else_and_no_script(shown, kind):
+    html = shown[kind].to_html()
+    assert html.startswith("<!DOCTYPE html>")
+    assert not re.search(r"<script|<link|https?:|url\(|@import| on\w+=", html)
+    assert "prefers-color-scheme: dark" in html
+    assert shown[kind]._repr_html_().startswith('<div class="why">')
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rich_draws_it_in_any_width(shown, kind):
+    for width in (40, 120):
+        out = io.StringIO()
+        Console(file=out, width=width, force_terminal=True).print(shown[kind])
+        assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in out.getvalue().splitlines()) <= width
+
+
+def test_parts_that_are_shown_add_up(shown):
+    table = tables(shown["explanation"].page())[0]
+    found = shown["explanation"]
+    assert found.base + sum(row[2].value for row in table.rows) == pytest.approx(found.score, abs=1e-9)
+    rules = tables(found.page())[1]
+    assert found.base + sum(row[3].value for row in rules.rows) == pytest.approx(found.score, abs=1e-9)
+    assert len(rules.rows) <= 11
+    versus = shown["versus"]
+    for table in tables(versus.page()):
+        assert sum(row[-1].value for row in table.rows) == pytest.approx(versus.difference, abs=1e-9)
+
+
+def test_names_are_never_taken_for_markup():
+    X, y = np.array([[0.0], [1.0]] * 10), [0, 1] * 10
+    data = rr.Dataset(X, y, ["q"] * 20, docid=["<b>d</b>"] * 20, feature_names=("<script>alert(1)</script>[red]_*|",))
+    found = rr.GlobalRules().fit(data).explain(data, 1, versus=0)
+    assert "<script" not in found.to_html()
+    assert "<b>" not in found.to_html()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;[red]_*|" in found.to_html()
+    assert "\\<script\\>alert(1)\\</script\\>\\[red\\]\\_\\*\\|" in found.to_markdown()
+    out = io.StringIO()
+    Console(file=out, width=200).print(found)
+    assert "[red]" in out.getvalue()
+
+
+def test_the_first_sentences_answer_the_question(shown):
+    versus = shown["versus"]
+    first, second = versus.page().lead
+    assert first.startswith(f"{versus.high.document} scores ")
+    assert second.startswith(f"{versus.high.document} is ahead mostly because of ")
+    first, second = shown["explanation"].page().lead
+    assert second.startswith("It gains most from ")
+    assert "the 14 features" in shown["linear"].page().lead[0] or "features add" in shown["linear"].page().lead[0]
+
+
+def test_changes_are_a_table_or_a_sentence(ranker, world):
+    scores = ranker.predict(world)
+    order = np.argsort(-scores).tolist()
+    changes = ranker.what_if(world, order[60], above=scores[order[59]])
+    table = changes_table(changes, "d1", scores[order[59]])
+    assert table.title.startswith("What would lift d1 above ")
+    assert len(table.rows) == min(10, len(changes)) > 0
+    none = changes_table((), "d1", 9.0)
+    assert none.sentences == ("No change of a single feature does that, or it scores higher already.",)
