@@ -1,8 +1,12 @@
-"""Draw the pictures of the README from real output: python docs/pictures.py"""
+"""Draw the pictures of the README and the docs from real output: python docs/pictures.py
+
+Those of the label-efficiency curves are drawn when RULERANK_DATA names the folder with the LETOR sets.
+"""
 
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +43,31 @@ def main() -> None:
     console.print(Text(demo.stdout))
     picture = console.export_svg(title="rulerank", theme=MONOKAI, code_format=FRAME, unique_id="demo")
     Path(__file__).with_name("demo.svg").write_text(picture)
+    draw_decision()
+    if os.environ.get("RULERANK_DATA"):
+        draw_label_curves(Path(os.environ["RULERANK_DATA"]))
+
+
+def draw_decision() -> None:
+    """Draw the decision that explain.md walks through."""
+    import matplotlib
+
+    import rulerank as rr
+    from rulerank.figures.decision import decision_figure
+
+    fold = rr.make_folds(rr.make_world(n_queries=100, seed=0))[0]
+    query = fold.test[fold.test.qid == "q3"]
+    one, other = (query.docid.tolist().index(name) for name in ("q3-d33", "q3-d21"))
+    versus = rr.GlobalRules().fit(fold.train).explain(query, one, versus=other)
+    with matplotlib.rc_context({"svg.hashsalt": "explain"}):  # the same ids in every run
+        decision_figure(versus).savefig(Path(__file__).with_name("explain.svg"), metadata={"Date": None})
+
+
+def draw_label_curves(folder: Path) -> None:
+    for name in ("letor3-ohsumed", "letor4-mq2008"):
+        target = Path(__file__).with_name(f"label-curve-{name.partition('-')[2]}.svg")
+        command = ["rulerank", "curve", str(folder / name), "--thin", "20", "-o", str(target)]
+        subprocess.run([sys.executable, "-m", *command], check=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import pytest
 
 from rulerank.cli.demo import OURS, best_feature, methods, reasons
 from rulerank.dataset import Dataset
-from rulerank.rules.rule import Item, Rule
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +32,8 @@ def test_the_demo_ends_with_the_table_and_its_point(run, small_world):
     assert "\nRE-GR: relevance estimation with global rules, " in done.out
     assert f"\nLearning pays: {OURS} gains 0." in done.out
     assert " in NDCG@10 over the best single feature, better on " in done.out
-    assert "All rules that cover it vote. Those that point most to grade 2, with their training rows:" in done.out
-    assert done.out.splitlines()[-1].endswith("times the usual share of grade 2")
+    assert "? All rules that cover it vote; exactly:\n" in done.out
+    assert "And why above the second? By feature:\n" in done.out
     assert "chosen on the training queries" in done.out
 
 
@@ -82,20 +81,10 @@ def test_what_does_not_gain_is_not_called_a_gain(run, monkeypatch):
     assert " in NDCG@10 to the best single feature, " in out
 
 
-@pytest.mark.parametrize("n_rules", [0, 1])
-def test_as_many_rules_are_shown_as_there_are(monkeypatch, n_rules):
-    rule = Rule((Item(0, 1, "a >= 1"),), grade=1, hits=30, covered=60)
-    few = Rule((Item(0, 1, "a >= 1"),), grade=1, hits=3, covered=3)
-    other = Rule((Item(0, 1, "a >= 1"),), grade=0, hits=50, covered=60)
-    monkeypatch.setattr(
-        "rulerank.rankers.global_rules.GlobalRules.rules_for", lambda *_: [few, other, *[rule] * n_rules]
-    )
+def test_the_first_document_is_explained_and_set_against_the_second():
     data = Dataset([[0.0], [1.0]] * 20, [0, 1] * 20, ["q"] * 40)
-    first, *lines = reasons(data, data).splitlines()
-    assert first.startswith("Why is document 2 first for q? All rules that cover it vote. ")
-    if n_rules:
-        assert first.endswith("Those that point most to grade 1, with their training rows:")
-        assert lines == [f"  {rule}, 1.0 times the usual share of grade 1"]
-    else:
-        assert first.endswith("None of those that cover 30 training rows or more points to grade 1.")
-        assert not lines
+    question, score, reason, *versus = reasons(data, data).splitlines()
+    assert question == "Why is row 1 first for q? All rules that cover it vote; exactly:"
+    assert score.startswith("  row 1 scores 0.833. It starts from 0.500, the mean grade in training; the 1 rule ")
+    assert reason == "  +0.333: f1 >= 0.5; 20 like it in training: 100% grade 1"
+    assert versus == ["And why above the second? By feature:", "  row 1 and row 3 both score 0.833: they are tied."]

@@ -1,9 +1,12 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rulerank.experiment.label_learning import fit_in_pool
+from rulerank.experiment.label_methods import few_label_ranker
 from rulerank.io.convert import read_any, write_any
 from rulerank.methods import METHODS, method_named
 from rulerank.model_file import load
@@ -202,10 +205,15 @@ def test_files_of_different_width_get_the_same_features(run, folder):
         ),
         (["model.rulerank", "-o", "m"], "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
         (["train.txt", "-o", "m", "--literal", "--votes", "evidence"], "--literal means --votes mean --drop-weakest 0"),
+        (["pool.csv", "-o", "m", "--labels", "graded.csv", "--tune"], "--labels is for few labels, too few to choose"),
+        (["pool.csv", "-o", "m", "--labels", "none.csv"], "none.csv: no document has a grade, so there is nothing to"),
+        (["pool.csv", "-o", "m", "--labels", "other.csv"], "other.csv: document 'd9' of query 'q1' is not in pool.csv"),
         (["train.txt", "-o", "m", "--max-size", "0"], "max_size must be a whole number from 1: got 0"),
     ],
 )
 def test_mistakes_end_in_one_line_and_leave_no_file(run, folder, args, says):
+    Path("none.csv").write_text("qid,docid,grade\n")
+    Path("other.csv").write_text("qid,docid,grade\nq1,d9,1\n")
     Path("relevance.csv").write_text("qid,relevance,a\n1,0,0.5\n1,1,0.7\n")
     before = {path.name for path in folder.iterdir()}
     done = run("train", *args)
@@ -213,6 +221,22 @@ def test_mistakes_end_in_one_line_and_leave_no_file(run, folder, args, says):
     assert done.err.startswith(f"error: {says}")
     assert done.err.count("\n") == 1
     assert {path.name for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "LambdaMART"])  # its leaves hold 20 documents
+def test_few_labels_are_learned_in_their_pool(run, folder, method):
+    done = run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", "--method", method)
+    pool = read_any("pool.csv")
+    grades = np.where(np.arange(len(pool)) < 10, pool.y, -1)
+    expected = fit_in_pool(few_label_ranker(method), replace(pool, y=grades))
+    assert (done.code, done.err) == (0, "")
+    assert np.array_equal(load("few.rulerank").predict(pool), expected.predict(pool))
+    assert done.out.startswith("trained on pool.csv and graded.csv: Dataset(10 rows")
+
+
+def test_what_is_given_goes_before_what_is_good_for_few_labels(run, folder):
+    run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", "--max-size", "2")
+    assert load("few.rulerank").get_params()["max_size"] == 2
 
 
 def test_a_parameter_that_a_method_lacks_is_named():

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from rulerank.cli.options import AsJson, Queries, Seed
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.dataset import Array, Dataset
+    from rulerank.dataset import Array, Dataset, Fold
     from rulerank.evaluation import Pair
+    from rulerank.experiment.label_result import LabelCurve
 
 MEASURES = ("NDCG@10", "MAP", "P@1")
 OBVIOUS = ("bm25_body", "pagerank")  # what one would sort by without any grades
 MIN_QUERIES = 10
-MIN_ROWS = 30  # of a rule that is shown
 BEST = "best single feature"
 TRUTH = "the true relevance"
 OURS = "RE-GR (default)"
+FEW = (20, 40)  # labels, before SSAR stops by itself
+N_DRAWS = 10
 
 
 class Regression:
@@ -97,9 +100,12 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     results = {label: evaluate(tested.y, values, tested.qid, MEASURES) for label, values in scores.items()}
     results[TRUTH] = evaluate(data.y, truth, data.qid, MEASURES)
     comparison = compare_results({label: results[label] for label in (*learners, BEST)})
+    parts_of_folds = zip(folds, trainings, strict=True)
+    curve = few_labels([replace(fold, train=training) for fold, training in parts_of_folds], seed)
     if as_json:
         world = {"seed": seed, "queries": queries, "rows": len(data), "features": data.feature_names}
-        print_json({"world": world, "chosen_features": chosen} | as_payload(results, comparison))
+        payload = {"world": world, "chosen_features": chosen} | as_payload(results, comparison)
+        print_json(payload | {"label_curve": asdict(curve)})
         return
     print(f"A synthetic web search: {data!r}")
     print(f"Each query is ranked by what was learned from the others, in {len(folds)} folds.\n")
@@ -107,6 +113,8 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print("RE-GR: relevance estimation with global rules, learned from the training queries of each fold")
     print(f"{BEST}: {', '.join(dict.fromkeys(chosen))}, chosen on the training queries of each fold")
     print(f"\n{closing(next(pair for pair in comparison.pairs if (pair.a, pair.b) == (OURS, BEST)))}")
+    print()
+    show_few_labels(curve)
     print(f"\n{reasons(trainings[0], tests[0])}")
 
 
@@ -133,24 +141,43 @@ def closing(pair: Pair) -> str:
     )
 
 
-def reasons(training: Dataset, test: Dataset, n_rules: int = 3) -> str:
-    """Show what is behind the first document of a query: rules that cover it and point most to the highest grade."""
+def few_labels(folds: list[Fold], seed: int) -> LabelCurve:
+    """Learn from a few labels that SSAR asks for, and from as many at random."""
+    from rulerank.experiment.label_curve import SAMPLERS, label_curve
+
+    only = {"SSAR": SAMPLERS["SSAR"]}
+    return label_curve(folds, ["QI"], only, sizes=FEW, n_draws=N_DRAWS, feature=OBVIOUS[0], seed=seed)
+
+
+def show_few_labels(curve: LabelCurve) -> None:
+    """Print what few labels are worth."""
+    from rulerank.cli.output import print_table
+    from rulerank.experiment.label_result import RANDOM
+
+    rows = []
+    for point in curve.of("QI", "SSAR"):
+        chance = curve.with_same_labels(point, RANDOM)
+        assert chance is not None
+        stops = ", where it stops by itself" if point.stop_of else ""
+        at_random = f"{chance.value:.4f} ({chance.low:.4f} to {chance.high:.4f})"
+        rows.append([f"{point.n_labels:,.0f} of {curve.n_pool:,.0f}{stops}", f"{point.value:.4f}", at_random])
+    rows.append(["all", f"{curve.lines[0].value:.4f}", ""])
+    print("Labels are costly. SSAR says which documents to label, one at a time; query intercepts learn from them:")
+    print_table(["labels", "MAP, chosen by SSAR", f"at random (95 % of {curve.n_draws} draws)"], rows)
+
+
+def reasons(training: Dataset, test: Dataset, n: int = 3) -> str:
+    """Say why the first document of a query has its score, and why it stands above the second."""
     import numpy as np
 
     from rulerank.rankers.global_rules import GlobalRules
 
     ranker = GlobalRules().fit(training)
     query = test[test.qid == test.qid[0]]
-    best = int(np.argmax(ranker.predict(query)))
-    name = query.docid[best] if query.docid is not None else f"document {best + 1}"
-    top = int(training.y.max())
-    usual = float((training.y == top).mean())
-    rules = [rule for rule in ranker.rules_for(query.X[best]) if rule.grade == top and rule.covered >= MIN_ROWS]
-    rules.sort(key=lambda rule: rule.confidence, reverse=True)
-    question = f"Why is {name} first for {query.qid[0]}? All rules that cover it vote."
-    if not rules:
-        return f"{question} None of those that cover {MIN_ROWS} training rows or more points to grade {top}."
-    lines = [
-        f"  {rule}, {rule.confidence / usual:.1f} times the usual share of grade {top}" for rule in rules[:n_rules]
-    ]
-    return "\n".join([f"{question} Those that point most to grade {top}, with their training rows:", *lines])
+    first, second = np.argsort(-ranker.predict(query), kind="stable")[:2].tolist()
+    why, versus = ranker.explain(query, first), ranker.explain(query, first, versus=second)
+    question = f"Why is {why.document} first for {query.qid[0]}? All rules that cover it vote; exactly:"
+    return "\n".join(
+        [question, *(f"  {line}" for line in why.lines(n)), "And why above the second? By feature:"]
+        + [f"  {line}" for line in versus.lines(n)]
+    )

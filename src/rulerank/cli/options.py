@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Seed = Annotated[int, typer.Option(help="Another seed makes another world.")]
+Seed = Annotated[int, typer.Option(help="Another seed draws otherwise.")]
 Queries = Annotated[int, typer.Option(help="How many queries to make.")]
 
 QidColumn = Annotated[str | None, typer.Option("--qid", metavar="COLUMN", help="Column of the query id [qid].")]

@@ -34,6 +34,14 @@ def train(
             "inside both together, and the model is trained on both.",
         ),
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Grades of some documents of DATA, as `rulerank sample` writes them (csv, qrels, Quepid, LETOR). "
+            "Parameters that are not given are those for few labels; scales and bins come from all of DATA.",
+        ),
+    ] = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose parameters that are not given by cross-validation inside DATA.")
     ] = False,
@@ -78,6 +86,7 @@ def train(
         rulerank train train.csv -o model.rulerank --qid query --votes residual
         rulerank train train.txt --vali vali.txt -o model.rulerank --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
+        rulerank train pool.csv --labels graded.csv -o model.rulerank --method intercepts
     """
     from time import perf_counter
 
@@ -85,12 +94,15 @@ def train(
     from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
     from rulerank.cli.tuning_table import show_tuning
     from rulerank.dataset import counted, listed
+    from rulerank.experiment.label_learning import fit_in_pool
     from rulerank.model_file import check_target
 
     if out == "-":
         raise DataError("a model is written to a file: name one, such as -o model.rulerank")
     check_target(out)
-    sources = [source] if vali is None else [source, vali]
+    if labels is not None and (tune or vali is not None):
+        raise DataError("--labels is for few labels, too few to choose parameters by: leave out --tune and --vali")
+    sources = [name for name in (source, vali, labels) if name is not None]
     check_out(out, sources)
     chosen = method_named(method)
     words = known_words(votes=votes, discretizer=discretizer, normalize=normalize)
@@ -98,12 +110,24 @@ def train(
     given = words | {name: value for name, value in options.items() if value is not None} | parse_settings(settings)
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
+    named = columns(qid, docid, grade, features)
+    tuned = None
+    if labels is not None:
+        given = few_label_options(chosen.name, given)
+        pool = read_pool(source, labels, format, named)
+        data, n_left_out = pool.labelled(), 0
+    else:
+        data, n_left_out = read_labelled(sources, format, named)
     ranker = untuned = make_ranker(chosen.ranker_class(), given)
-    data, n_left_out = read_labelled(sources, format, columns(qid, docid, grade, features))
 
     start = perf_counter()
-    tuned = tune_rest(data, ranker, given, measure) if tune or vali is not None else None
-    ranker = ranker.fit(data) if tuned is None else tuned.ranker
+    if labels is not None:
+        ranker = fit_in_pool(ranker, pool)
+    elif tune or vali is not None:
+        tuned = tune_rest(data, ranker, given, measure)
+        ranker = tuned.ranker
+    else:
+        ranker = ranker.fit(data)
     seconds = perf_counter() - start
     ranker.save(out)
 
@@ -148,6 +172,30 @@ def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any
     if n_left_out:
         print(f"{n_left_out:,} of {len(read):,} rows have no grade and are left out", file=sys.stderr)
     return data, n_left_out
+
+
+def read_pool(source: str, labels: str, format: str | None, columns: dict[str, Any]) -> Dataset:
+    """Return all documents of a pool, with the grades that a file of labels has for some of them."""
+    from rulerank.cli.documents import read_documents
+    from rulerank.cli.label_files import Pool
+
+    read = read_documents(source, format, columns)
+    pool = Pool.of(read.data, read.name)
+    grades = pool.read_labels(labels, strict=True)
+    if not grades:
+        raise DataError(f"{labels}: no document has a grade, so there is nothing to learn from")
+    return pool.graded(grades)
+
+
+def few_label_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters set for few labels, where they were not given.
+
+    >>> few_label_options("QI", {"l2": 10})
+    {'l2': 10, 'normalize': 'zscore', 'missing': 'mean'}
+    """
+    from rulerank.experiment.label_methods import few_label_params
+
+    return few_label_params(method) | given
 
 
 def tune_rest(data: Dataset, ranker: Ranker, given: dict[str, Any], measure: str) -> Tuned:

@@ -73,11 +73,9 @@ class Run:
 
     @property
     def closeness(self) -> float:
-        """How close the stop is, from 0 to 1: the share of closed blocks, or for one block its fewest rules."""
-        if len(self.blocks) > 1 or not self.open.any():
-            return 1.0 - float(self.open.mean())
-        if not self.labelled.any():
-            return 0.0
-        n_rules = self.counts.n_rules
+        """How close the stop is, from 0 to 1, in the mean over blocks: 1 for a closed one, 0 for one without labels."""
+        fewest = np.full((2, len(self.blocks)), np.inf)  # rules of an unlabelled row and of a labelled one
+        np.minimum.at(fewest, (self.labelled.astype(np.intp), self.block_of), self.counts.n_rules)
         # one more below: an unlabelled row with as few rules as a labelled one is still to be labelled
-        return float(n_rules[~self.labelled].min() / (n_rules[self.labelled].min() + 1))
+        share = fewest[0] / (fewest[1] + 1)  # 0 where nothing is labelled
+        return float(np.where(self.open, np.minimum(share, 1.0), 1.0).mean())

@@ -57,7 +57,7 @@ class Selection:
         """How close the natural stop is, from 0 to 1, which means reached.
 
         The fewest rules of an unlabelled row against one more than the fewest of a labelled one; the mean of that over
-        partitions; the share of closed queries when they are visited in turn.
+        partitions, and over queries when they are visited in turn.
         """
         return float(np.mean([run.closeness for run in self._runs]))
 

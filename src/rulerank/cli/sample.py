@@ -1,0 +1,142 @@
+"""rulerank sample: say which documents to label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns
+from rulerank.errors import DataError
+
+if TYPE_CHECKING:
+    from rulerank.cli.choosing import Chosen
+
+STOPS = {
+    "natural": "it has stopped by itself: no other document is as new to the labels as one that they hold already",
+    "budget": "the budget is used up",
+    "quit": "you have stopped",
+    "skipped": "all documents left that it would ask for were skipped",
+    "listed": "as many as asked for",
+}
+
+
+def sample(
+    source: Annotated[str, typer.Argument(metavar="POOL", help="Documents to choose from, - for stdin.")],
+    ask: Annotated[bool, typer.Option("--ask", help="Label here in the terminal, one document at a time.")] = False,
+    grades: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Simulate: the grades are in this file (LETOR, csv, qrels, Quepid)."),
+    ] = None,
+    own_grades: Annotated[bool, typer.Option("--own-grades", help="Simulate: the grades are those in POOL.")] = False,
+    n: Annotated[int, typer.Option("-n", help="Otherwise: how many documents to list for judging.")] = 20,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The file of labels to write, - for stdout [-].")
+    ] = None,
+    target_format: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMAT", help="csv, qrels, quepid or letor [by the ending of FILE, else csv]."),
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Go on after the labels in this file; --ask appends to it.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Items in a rule at most.")] = 2,
+    partitions: Annotated[int, typer.Option(help="Groups of features; 5 is SSARP, which asks for more.")] = 1,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Visit the queries in turn.")] = False,
+    budget: Annotated[int | None, typer.Option(help="Labels to ask for at most.")] = None,
+    max_grade: Annotated[int, typer.Option(help="The highest grade that --ask takes.")] = 4,
+    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of POOL [by name].")] = None,
+    qid: QidColumn = None,
+    docid: DocidColumn = None,
+    features: FeatureColumns = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which documents to label, and when it is enough.
+
+    SSAR asks for the document that the labels so far say least about. It needs no label to begin with, and stops by
+    itself. With --ask you grade in the terminal, and every answer is in the file at once; with --grades the answers
+    come from a file; otherwise the next documents to judge are listed. Nobody knows their grades while the list is
+    made: each counts as if it had the most common grade so far, at first 0, so that the list is not all alike.
+
+    Example:
+
+    \b
+        rulerank sample train.txt -n 5
+        rulerank sample train.txt -n 5 -o to-judge.qrels
+        rulerank sample train.txt --own-grades --per-query -o labels.csv
+        rulerank sample train.txt --grades qrels.txt --partitions 5 -o labels.txt --json
+    """
+    from rulerank.cli import choosing
+    from rulerank.cli.documents import read_documents
+    from rulerank.cli.label_files import Pool, appended_format, label_format
+    from rulerank.cli.output import print_json, report
+    from rulerank.io.streams import write_bytes
+    from rulerank.sampling.ssar import SSAR
+
+    if ask + (grades is not None) + own_grades > 1:
+        raise DataError("--ask, --grades and --own-grades are three ways to get grades: choose one")
+    target = out or (resume if ask and resume else "-")
+    if ask:
+        check_label_file(target, resume)
+    going_on = ask and resume is not None and Path(resume).is_file() and Path(resume).stat().st_size
+    chosen_format = appended_format(Path(target)) if going_on else label_format(target_format, target)
+    read = read_documents(source, format, columns(qid, docid, None, features))
+    pool = Pool.of(read.data, read.name)
+    if grades is not None or own_grades:
+        pool = pool.with_grades(None if grades is None else pool.read_labels(grades, strict=False))
+    labels = pool.read_labels(resume, strict=True) if resume else {}
+    ssar = SSAR(max_size=size, partitions=partitions, per_query=per_query)
+    if ask:
+        chosen = choosing.ask(pool, ssar, labels, target, chosen_format, max_grade, budget)
+    elif grades is not None or own_grades:
+        chosen = choosing.simulate(pool, ssar, labels, budget)
+    else:
+        chosen = choosing.list_next(pool, ssar, labels, n)
+    if not ask and not (as_json and target == "-"):
+        write_bytes(target, pool.as_bytes(chosen.rows, chosen.grades, chosen_format))
+    payload: dict[str, object] = {
+        "pool": len(pool.data),
+        "labels": chosen.n_labels,
+        "chosen": len(chosen.rows),
+        "stop": chosen.stop,
+        "closeness": round(chosen.closeness, 4),
+        "file": None if target == "-" else target,
+    }
+    if as_json and target == "-":
+        print_json(payload | {"documents": pool.described(chosen.rows, chosen.grades)})
+        return
+    report(payload, sentence(chosen, len(pool.data), target), as_json=as_json, target=target)
+    if ask and chosen.stop != "natural" and not as_json:
+        options = [f"--size {size}"] * (size != 2) + [f"--partitions {partitions}"] * (partitions != 1)
+        options += ["--per-query"] * per_query
+        print(f"go on with: {' '.join(['rulerank sample', source, '--ask --resume', target, *options])}")
+
+
+def check_label_file(target: str, resume: str | None) -> None:
+    """Refuse to ask a person for labels that have nowhere to go, or that would mix with others."""
+    from rulerank.io.streams import COMPRESSIONS
+
+    if target == "-":
+        raise DataError("--ask keeps every answer in a file: name one, such as -o labels.csv")
+    path = Path(target)
+    if resume is not None and path != Path(resume):
+        raise DataError(f"--ask appends to the file that --resume names, {resume}: leave out -o")
+    if resume is None and path.exists() and path.stat().st_size:
+        raise DataError(f"{target} is there already: --resume {target} goes on after its labels; or name another file")
+    if path.suffix.lower() in COMPRESSIONS:
+        raise DataError(f"--ask appends one line at a time: name a file that is not compressed, unlike {target}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
+
+
+def sentence(chosen: Chosen, n_pool: int, target: str) -> str:
+    """Say in a line or two what was chosen and why it ended."""
+    from rulerank.dataset import counted
+
+    where = "" if target == "-" else f"{target}: "
+    if chosen.stop == "listed" or not chosen.n_labels:
+        return f"{where}{counted(len(chosen.rows), 'document')} to judge, of {n_pool:,}; {chosen.n_labels:,} labelled"
+    share = f"{counted(chosen.n_labels, 'label')}, {chosen.n_labels / n_pool:.2%} of {n_pool:,} documents"
+    close = "" if chosen.stop == "natural" else f" ({chosen.closeness:.0%} of the way to the stop)"
+    return f"{where}{share}\n{STOPS[chosen.stop]}{close}"

@@ -1,0 +1,69 @@
+"""In which order the documents of a pool are labelled: by SSAR, at random, or the top of a feature first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rulerank.dataset import Array, Dataset, listed
+from rulerank.errors import DataError
+from rulerank.evaluation import evaluate
+
+Sampler = Callable[[Dataset, np.random.Generator], Array]  # the rows of a pool in the order to label them
+
+
+def random_order(pool: Dataset, rng: np.random.Generator) -> Array:
+    """Label the documents in any order.
+
+    >>> pool = Dataset([[1.0]] * 3, [0, 1, 0], ["q"] * 3)
+    >>> sorted(random_order(pool, np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
+    return rng.permutation(len(pool))
+
+
+def top_of(feature: str) -> Sampler:
+    """Label the documents with the highest value of a feature first, or the lowest for "-feature".
+
+    >>> pool = Dataset([[1.0], [3.0], [2.0]], [0, 1, 0], ["q"] * 3, feature_names=["bm25"])
+    >>> top_of("bm25")(pool, np.random.default_rng(0)).tolist()
+    [1, 2, 0]
+    """
+    return lambda pool, rng: np.argsort(-feature_scores(pool, feature), kind="stable")
+
+
+def by_rules(**options: Any) -> Sampler:
+    """Label the documents that SSAR asks for, until it stops by itself; options are those of `SSAR`."""
+
+    def order(pool: Dataset, rng: np.random.Generator) -> Array:
+        from rulerank.sampling.ssar import SSAR
+
+        rows = SSAR(**options).select(pool, lambda row: pool.y[row])
+        return np.asarray(rows, dtype=np.int64)
+
+    return order
+
+
+def feature_scores(data: Dataset, name: str) -> Array:
+    """Return a feature as scores, or its negative for "-name"; documents that lack it come last."""
+    feature = name.removeprefix("-")
+    if feature not in data.feature_names:
+        raise DataError(f"there is no feature {feature!r}; the data has {listed(data.feature_names) or 'none'}")
+    values = data.X[:, data.feature_names.index(feature)].astype(np.float64)
+    return np.nan_to_num(values if feature == name else -values, nan=-np.finfo(np.float64).max)
+
+
+def best_feature(data: Dataset, measure: str = "MAP") -> str:
+    """Return the feature, or "-feature" for lowest first, that ranks the documents best.
+
+    >>> data = Dataset([[1.0, 5.0], [2.0, 5.0]], [1, 0], ["q"] * 2, feature_names=("depth", "same"))
+    >>> best_feature(data)
+    '-depth'
+    """
+
+    def quality(name: str) -> float:
+        return evaluate(data.y, feature_scores(data, name), data.qid, measure).means[measure]
+
+    return max((sign + name for name in data.feature_names for sign in ("", "-")), key=quality)
