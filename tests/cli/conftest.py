@@ -10,6 +10,7 @@ from rulerank.cli import main
 from rulerank.io.convert import convert, write_any
 from rulerank.io.letor import read_letor
 from rulerank.io.trec import run_from_scores, write_run
+from rulerank.judging.store import LabelStore
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
@@ -54,4 +55,17 @@ def folder(tmp_path, monkeypatch):
     GlobalRules().fit(train).save("model.rulerank")
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
+    judged_pool(monkeypatch)
     return tmp_path
+
+
+def judged_pool(monkeypatch):
+    """Write a pool of documents and a store of labels; a judging page that starts here stops at once."""
+    data = make_world(n_queries=4, docs_per_query=6, seed=3)
+    write_any(data, "pool.csv")
+    write_any(data[:10], "graded.csv")
+    rows = zip(data.qid.tolist(), data.docid.tolist(), data.y.tolist(), strict=True)
+    with LabelStore("judged.db") as store:
+        store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
+    monkeypatch.setattr("rulerank.judging.web.server.serve", lambda app, listening: None)
+    monkeypatch.setattr("rulerank.cli.judging.open_page", lambda url: None)

@@ -197,7 +197,7 @@ class Judging:
         if len(set(grades.values())) < 2:
             n_docs = "no document has a grade" if not grades else f"all {len(grades)} labels have the same grade"
             raise DataError(f"nothing can be learned yet: {n_docs}; judge documents of different grades first")
-        ranker = self._model.train_method(method_named(method or self.method).ranker_class(), grades)
+        ranker = self._model.train_method(method or self.method, grades)
         ranker.save(path)
         return ranker
 

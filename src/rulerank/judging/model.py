@@ -6,50 +6,23 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.discretize import EqualFrequency
-from rulerank.discretize.base import Discretizer
+from rulerank.experiment.label_learning import PoolLearner
+from rulerank.experiment.label_methods import few_label_ranker
 from rulerank.judging.pool import Pool
 from rulerank.judging.views import Estimate
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.rules.rule import Rule
 
 LEAST_LABELS = 4
 SLOW = 0.2  # seconds of training above which a model that is a little old will do
 GROWTH = 1.1  # how much more labels there must be until a slow model is trained again
-MOST_FEATURES = 150  # with more of them rules have one item, to stay quick
 SHRINK = 10  # rows' worth of "no difference" mixed into the rules that are shown as the strongest
 
 Grades = Mapping[int, int]  # grade of each labelled row
-AnyRanker = TypeVar("AnyRanker", bound=Ranker)
-
-
-class PoolCuts:
-    """The cuts of the whole pool, as a discretiser that learns nothing more: few labels give no good cuts."""
-
-    def __init__(self, fitted: Discretizer) -> None:
-        self.fitted = fitted
-
-    def fit(self, X: Array, y: Array) -> Self:
-        return self
-
-    def transform(self, X: Array) -> Array:
-        return self.fitted.transform(X)
-
-    def bins_of(self, X: Array) -> Array:
-        return self.fitted.bins_of(X)
-
-    def describe(self, feature: int, bin: int, name: str) -> str:
-        return self.fitted.describe(feature, bin, name)
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,32 +41,22 @@ class PoolModel:
         self.pool = pool
         self.max_grade = max_grade
         self._lock = threading.Lock()
-        self._cuts: PoolCuts | None = None
+        self._rules: PoolLearner | None = None  # made when first needed: it puts the whole pool into bins
         self._last: Trained | None = None
 
     def train(self, grades: Grades) -> GlobalRules | None:
         """Return RE-GR trained on some rows, None when they are too few or all have the same grade."""
         if len(grades) < LEAST_LABELS or len(set(grades.values())) < 2:
             return None
-        max_size = 2 if len(self.pool.data.feature_names) <= MOST_FEATURES else 1
-        return self._fit(GlobalRules(max_size=max_size), grades)
-
-    def train_method(self, ranker_class: type[Ranker], grades: Grades) -> Ranker:
-        """Return a ranker of any method trained on some rows; one that uses bins has those of the whole pool."""
-        return self._fit(ranker_class(), grades)
-
-    def _fit(self, ranker: AnyRanker, grades: Grades) -> AnyRanker:
-        rows = np.fromiter(grades, dtype=np.int64)
-        y = np.fromiter(grades.values(), dtype=np.int16)
-        if not isinstance(ranker, RuleRanker):
-            if "missing" in ranker.get_params():  # pools have gaps, and nobody is here to choose
-                ranker.set_params(missing="mean")
-            return ranker.fit(self.pool.data[rows], y=y)
-        if self._cuts is None:
-            self._cuts = PoolCuts(EqualFrequency(n_bins=10).fit(self.pool.data.X))
-        ranker.set_params(discretizer=self._cuts).fit(self.pool.data[rows], y=y)
-        ranker.discretizer = ranker.discretizer_ = self._cuts.fitted  # which a model file can hold
+        if self._rules is None:
+            self._rules = PoolLearner(few_label_ranker("RE-GR"), self.pool.data)
+        ranker = self._rules.fit(*_rows_and_grades(grades))
+        assert isinstance(ranker, GlobalRules)
         return ranker
+
+    def train_method(self, method: str, grades: Grades) -> Ranker:
+        """Return a ranker of any method, set for few labels, trained on some rows in the pool."""
+        return PoolLearner(few_label_ranker(method), self.pool.data).fit(*_rows_and_grades(grades))
 
     def current(self, grades: Grades, without: int | None = None) -> Trained | None:
         """Return a ranker trained on all labels, except the row `without`; a little old when training is slow."""
@@ -111,7 +74,7 @@ class PoolModel:
             self._last = Trained(ranker, wanted, time.perf_counter() - start)
             return self._last
 
-    def estimate(self, grades: Grades, row: int, n_rules: int = 3) -> Estimate | None:
+    def estimate(self, grades: Grades, row: int, n_reasons: int = 3) -> Estimate | None:
         """Say what the labels of the other documents make of one; None while they are too few."""
         trained = self.current(grades, without=row)
         if trained is None:
@@ -119,15 +82,11 @@ class PoolModel:
         rows = self.pool.rows_of(self.pool.pairs[row][0])
         scores = trained.ranker.predict(self.pool.data[rows])
         score = scores[np.flatnonzero(rows == row)[0]]
-        share = _shares(trained.grades)
-        rules = sorted(
-            trained.ranker.rules_for(self.pool.data.X[row]), key=lambda rule: _strength(rule, share), reverse=True
-        )
         return Estimate(
             grade=round(float(np.clip(score, 0, self.max_grade)), 2),
             rank=1 + int((scores > score).sum()),
             n_docs=len(rows),
-            rules=tuple(map(str, rules[:n_rules])),
+            reasons=tuple(trained.ranker.explain(self.pool.data.X[row]).lines(n_reasons)[1:]),
             n_labels=len(trained.grades),
         )
 
@@ -146,11 +105,5 @@ class PoolModel:
         return tuple(str(trained.ranker.rules_[int(number)]) for number in best)
 
 
-def _shares(grades: Grades) -> dict[int, float]:
-    given = list(grades.values())
-    return {grade: given.count(grade) / len(given) for grade in set(given)}
-
-
-def _strength(rule: Rule, share: Mapping[int, float]) -> float:
-    """Return how much more often than among all rows the grade holds, drawn to 0 where few rows show it."""
-    return (rule.hits - share[rule.grade] * rule.covered) / (rule.covered + SHRINK)
+def _rows_and_grades(grades: Grades) -> tuple[Array, Array]:
+    return np.fromiter(grades, dtype=np.int64), np.fromiter(grades.values(), dtype=np.int16)

@@ -56,7 +56,7 @@ class Estimate(Plain):
     grade: float  # the grade to be expected, from 0 to the highest
     rank: int  # among the documents of its query, best first, from 1
     n_docs: int  # documents of its query in the pool
-    rules: tuple[str, ...]  # the strongest rules that cover it
+    reasons: tuple[str, ...]  # what adds most to its score, or takes most away
     n_labels: int  # documents the model was trained on
 
 

@@ -1,0 +1,158 @@
+"""What the pages and the API can do: thin calls of the judging loop, each a line in a table."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rulerank.judging.labels import Label
+from rulerank.judging.loop import Judging
+from rulerank.judging.views import Task
+from rulerank.judging.web.endpoint import Endpoint
+from rulerank.judging.web.fields import Field
+from rulerank.judging.web.raters import MAX_NAME
+from rulerank.judging.web.request_error import RequestError
+from rulerank.methods import METHODS
+
+Payload = dict[str, Any]
+
+
+class Api:
+    """The judging loop as a page sees it: values in, plain values for JSON out."""
+
+    def __init__(self, judging: Judging, model_path: str | Path) -> None:
+        self.judging = judging
+        self.model_path = Path(model_path)
+        self._latest: dict[str, int] = {}  # id of the label that each rater gave last, through this server
+
+    def next(self, rater: str, keep_going: str | None = None) -> Payload:
+        """Hand a document to a rater."""
+        task = self.judging.next(rater, keep_going=keep_going == "true")
+        return {"task": task and _unjudged(task), "progress": self.judging.progress(rater).to_json()}
+
+    def document(self, rater: str, query: str, doc: str) -> Payload:
+        """Show one document and what the rater has said of it."""
+        self._check(query, doc)
+        task = _unjudged(self.judging.task(query, doc))
+        own = self._own(rater, query, doc)
+        if own is not None:
+            task |= {"judged": True, "grade": own.grade}
+        return {"task": task, "progress": self.judging.progress(rater).to_json()}
+
+    def features(self, query: str, doc: str) -> Payload:
+        """Show the feature values of a document and how many percent of the pool's lie below."""
+        self._check(query, doc)
+        return {"features": [value.to_json() for value in self.judging.feature_values(query, doc)]}
+
+    def label(self, rater: str, query: str, doc: str, grade: int | None, keep_going: str | None = None) -> Payload:
+        """Keep a grade, and hand out the next document."""
+        self._check(query, doc)
+        label = self._already(rater, query, doc, grade) or self.judging.grade(rater, query, doc, grade)
+        self._latest[rater] = label.id
+        return {"label": label.to_json()} | self.next(rater, keep_going)
+
+    def estimate(self, rater: str, query: str, doc: str) -> Payload:
+        """Tell what the ranker thinks of a document, once the rater has judged it and cannot be led."""
+        self._check(query, doc)
+        if self._own(rater, query, doc) is None:
+            raise RequestError(422, "not_judged", "the ranker's estimate is shown after you have judged, never before")
+        estimate = self.judging.estimate(query, doc)
+        return {"estimate": estimate and estimate.to_json()}
+
+    def skip(self, rater: str, query: str, doc: str, keep_going: str | None = None) -> Payload:
+        """Pass a document over."""
+        self._check(query, doc)
+        self.judging.skip(rater, query, doc)
+        return self.next(rater, keep_going)
+
+    def undo(self, rater: str) -> Payload:
+        """Take the rater's last label back and show its document again."""
+        undone = self.judging.undo(rater)
+        progress = self.judging.progress(rater).to_json()
+        if undone is None:
+            return {"undone": None, "task": None, "progress": progress}
+        known = (undone.query, undone.doc) in self.judging.pool.rows
+        return {
+            "undone": undone.to_json(),
+            "task": self.document(rater, undone.query, undone.doc)["task"] if known else None,
+            "progress": progress,
+        }
+
+    def labels(self, rater: str) -> Payload:
+        """List the rater's own labels, the latest first."""
+        return {"labels": [self._listed(label) for label in reversed(self.judging.store.labels(rater))]}
+
+    def progress(self, rater: str) -> Payload:
+        """Tell how far the rater and all together have come."""
+        return {"progress": self.judging.progress(rater).to_json()}
+
+    def overview(self) -> Payload:
+        """Show all labels at a glance."""
+        return {"overview": self.judging.overview().to_json()}
+
+    def train(self, method: str) -> Payload:
+        """Train a ranker on all labels and save it, where the command line said and nowhere else."""
+        graded = {
+            (label.query, label.doc)
+            for label in self.judging.store.labels()
+            if label.grade is not None and (label.query, label.doc) in self.judging.pool.rows
+        }
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.judging.train(self.model_path, method)
+        notes = list(dict.fromkeys(str(warning.message) for warning in caught))
+        return {"path": str(self.model_path), "method": method, "n_labels": len(graded), "notes": notes}
+
+    def _check(self, query: str, doc: str) -> None:
+        if (query, doc) not in self.judging.pool.rows:
+            raise RequestError(404, "unknown_document", f"the pool has no document {doc!r:.60} of query {query!r:.60}")
+
+    def _own(self, rater: str, query: str, doc: str) -> Label | None:
+        labels = self.judging.store.labels(rater)
+        return next((label for label in labels if (label.query, label.doc) == (query, doc)), None)
+
+    def _already(self, rater: str, query: str, doc: str, grade: int | None) -> Label | None:
+        """Return the rater's last label if it is this one: an answer was lost on the way, and the page asks again."""
+        recent = self.judging.store.labels(rater, after=self._latest.get(rater, 0) - 1)
+        if recent and (recent[-1].query, recent[-1].doc, recent[-1].grade) == (query, doc, grade):
+            return recent[-1]
+        return None
+
+    def _listed(self, label: Label) -> Payload:
+        row = self.judging.pool.rows.get((label.query, label.doc))
+        texts = {} if row is None else self.judging.pool.shown(row)
+        shown = {name: texts.get(name) for name in ("query_text", "title")}
+        return label.to_json() | shown | {"in_pool": row is not None}
+
+
+def _unjudged(task: Task) -> Payload:
+    return task.to_json() | {"judged": False, "grade": None}
+
+
+RATER = Field("rater", "Who is judging [the page's cookie, or --rater].", required=False, high=MAX_NAME)
+QUERY = Field("query", "The query's id.")
+DOC = Field("doc", "The document's id.")
+KEEP_GOING = Field(
+    "keep_going", "Hand out more when the sampler has stopped.", required=False, choices=("true", "false")
+)
+
+
+def endpoints(api: Api) -> list[Endpoint]:
+    """Return everything the API can do."""
+    grade = Field("grade", "The grade; null: cannot be judged.", kind="grade", high=api.judging.max_grade)
+    method = Field("method", "How to learn.", choices=tuple(METHODS))
+    going = (RATER, KEEP_GOING)
+    return [
+        Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", going),
+        Endpoint("GET", "/api/document", "One document.", api.document, "Handed", (RATER, QUERY, DOC)),
+        Endpoint("GET", "/api/features", "The features of a document.", api.features, "Features", (QUERY, DOC)),
+        Endpoint("GET", "/api/estimate", "The ranker's estimate.", api.estimate, "Estimated", (RATER, QUERY, DOC)),
+        Endpoint("GET", "/api/labels", "The rater's labels, the latest first.", api.labels, "Labels", (RATER,)),
+        Endpoint("POST", "/api/labels", "Give a grade.", api.label, "Labelled", going, (QUERY, DOC, grade)),
+        Endpoint("POST", "/api/skip", "Pass a document over.", api.skip, "Handed", going, (QUERY, DOC)),
+        Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), ()),
+        Endpoint("GET", "/api/progress", "How far it has come.", api.progress, "ProgressOnly", (RATER,)),
+        Endpoint("GET", "/api/overview", "All labels at a glance.", api.overview, "OverviewOnly"),
+        Endpoint("POST", "/api/train", "Train and save the model.", api.train, "Model", (), (method,)),
+    ]

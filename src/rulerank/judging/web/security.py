@@ -1,0 +1,156 @@
+"""Who may talk to the page: looked at before anything else, on every request."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Awaitable, Callable
+from urllib.parse import quote, urlencode, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rulerank.judging.web.request_error import RequestError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+HEADERS = {
+    # nothing but our own files runs, is drawn or is asked; no inline script or style at all
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+Refuse = Callable[[Request, RequestError], Response]
+
+
+class Guard:
+    """Let a request through only if it brings the token, names this host and comes from our own pages."""
+
+    def __init__(self, app: ASGIApp, *, token: str | None, refuse: Refuse) -> None:
+        self.app = app
+        self.digest = None if token is None else digest_of(token)
+        self.refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            answer: ASGIApp = self.admit(request) or self.app
+        except RequestError as refusal:
+            answer = self.refuse(request, refusal)
+        await answer(scope, receive, with_headers(send))
+
+    def admit(self, request: Request) -> Response | None:
+        """Raise a refusal, or return what sets the cookie when the address brought the token."""
+        if self.digest is None:
+            check_host(request)
+        elif "token" in request.query_params and request.method in SAFE_METHODS:
+            self.check_token(digest_of(request.query_params["token"]))
+            return self.remember(request)
+        else:
+            self.check_token(self.presented(request))
+        check_origin(request)
+        return None
+
+    def presented(self, request: Request) -> str:
+        kind, _, value = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer":
+            return digest_of(value.strip())
+        return request.cookies.get(cookie_name(request), "")
+
+    def check_token(self, digest: str) -> None:
+        assert self.digest is not None
+        # encoded: compare_digest takes no text beyond ASCII, and a cookie may hold any
+        if not hmac.compare_digest(digest.encode("utf-8", "replace"), self.digest.encode()):
+            raise RequestError(
+                401,
+                "wrong_token",
+                "this page needs its token: open the address that `rulerank judge` printed, "
+                "or send the header Authorization: Bearer TOKEN",
+                {"WWW-Authenticate": "Bearer"},
+            )
+
+    def remember(self, request: Request) -> Response:
+        """Keep the token's digest in a cookie that no script can read, and go on without it in the address."""
+        assert self.digest is not None
+        rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "token"])
+        # not a 303: after a link from another site, a browser sends a strict cookie only with a new navigation
+        response = Response(headers={"Refresh": f"0; url={page_path(request)}{'?' if rest else ''}{rest}"})
+        response.set_cookie(cookie_name(request), self.digest, httponly=True, samesite="strict", path="/")
+        return response
+
+
+def digest_of(token: str) -> str:
+    """Return what is kept and compared instead of a token: of one length, and fit for a cookie."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def cookie_name(request: Request) -> str:
+    """Cookies know no ports: two servers on one machine must not overwrite each other's."""
+    return f"rulerank_token_{(request.scope.get('server') or ('', 0))[1]}"
+
+
+def page_path(request: Request) -> str:
+    """Return the path, never one that a browser would take for another host."""
+    return "/" + quote(request.scope["path"].lstrip("/\\"))
+
+
+def check_host(request: Request) -> None:
+    """Refuse a name that some other site has pointed at this machine (DNS rebinding)."""
+    if host_of(request.headers.get("host", "")) not in LOOPBACK:
+        raise RequestError(
+            403, "wrong_host", "this page answers only to 127.0.0.1 and localhost; to open it to others use --token"
+        )
+
+
+def host_of(netloc: str) -> str:
+    """Return the host without its port.
+
+    >>> host_of("127.0.0.1:8765"), host_of("[::1]:80"), host_of("evil.example"), host_of("[")
+    ('127.0.0.1', '::1', 'evil.example', '')
+    """
+    try:
+        return urlsplit(f"//{netloc}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what another site's page has sent: every change, and every use of the API."""
+    changes = request.method not in SAFE_METHODS
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    if (changes or request.scope["path"].startswith("/api/")) and site not in ("same-origin", "none"):
+        raise RequestError(403, "wrong_origin", f"only this server's own pages may do this: the request is {site}")
+    origin = request.headers.get("origin")
+    if changes and origin is not None:
+        try:
+            netloc = urlsplit(origin).netloc
+        except ValueError:
+            netloc = ""
+        if not netloc or netloc.lower() != request.headers.get("host", "").lower():
+            raise RequestError(403, "wrong_origin", "only this server's own pages may do this: the origin is another")
+
+
+def with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+    """Return a send that adds the headers of safety to every answer."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return send_with_headers

@@ -1,0 +1,212 @@
+// The judging page: one document on screen, one key, and nothing is lost on the way.
+
+import { refreshFeatures, toggleFeatures } from "./features.js";
+import { listen } from "./keys.js";
+import { forget, keep, waiting } from "./outbox.js";
+import { Silence, ask, byId, rater, show } from "./page.js";
+import { showResult, showText } from "./result.js";
+
+const page = byId("judge");
+const maxGrade = Number(page.dataset.maxGrade);
+const REST = 350; // milliseconds after a new document in which a second key press is taken for a bounce
+const PAUSES = [1000, 2000, 4000, 8000];
+
+let task = null;
+let keepGoing = {};
+let pause = 0;
+let timer = 0;
+
+// loading, ready (a document can be judged), sending, waiting (for the server), done
+function enter(state) {
+  page.dataset.state = state;
+  const isReady = state === "ready";
+  for (const button of page.querySelectorAll("[data-grade], [data-action=cannot], [data-action=skip]")) {
+    button.setAttribute("aria-disabled", String(!isReady));
+  }
+  page.querySelector("[data-action=undo]").setAttribute("aria-disabled", String(!isReady && state !== "done"));
+}
+
+const can = (...states) => states.includes(page.dataset.state);
+
+function judge(kind, grade) {
+  if (!can("ready")) return;
+  const { query, doc } = task;
+  keep(kind === "skip" ? { path: "/api/skip", body: { query, doc } } : { path: "/api/labels", body: { query, doc, grade } });
+  send();
+}
+
+async function send() {
+  const judgement = waiting();
+  enter("sending");
+  try {
+    const answer = await ask("POST", judgement.path, judgement.body, keepGoing);
+    forget(judgement);
+    calm();
+    const { query, doc } = judgement.body;
+    const judged = task && task.query === query && task.doc === doc ? task : null;
+    if (answer.label) showResult({ ...answer, task: judged });
+    else showText("Skipped", "It is left to another rater.");
+    showTask(answer);
+  } catch (problem) {
+    if (problem instanceof Silence) return wait(problem, "Your judgement is kept on this device and will be sent", send);
+    forget(judgement);
+    await load();
+    notify(`The server did not take the judgement: ${problem.message}`, false);
+  }
+}
+
+async function load() {
+  enter("loading");
+  const { query, doc } = page.dataset;
+  try {
+    const answer = query && doc ? await ask("GET", "/api/document", undefined, { query, doc }) : await ask("GET", "/api/next", undefined, keepGoing);
+    calm();
+    if (query && doc) answer.task.revising = true;
+    showTask(answer);
+  } catch (problem) {
+    if (problem instanceof Silence) return wait(problem, "The page waits for it", load);
+    if (query && doc) {
+      leaveRevising();
+      await load();
+    }
+    notify(problem.message, false);
+  }
+}
+
+async function undo() {
+  if (!can("ready", "done")) return;
+  enter("sending");
+  try {
+    const answer = await ask("POST", "/api/undo", {});
+    calm();
+    const { undone } = answer;
+    if (undone) showText("Taken back", `Your label for ${answer.task?.title || undone.doc}. Here it is again.`);
+    else showText("Nothing to undo", "You have no label left that could be taken back.");
+    showTask(answer.task ? answer : await ask("GET", "/api/next", undefined, keepGoing));
+  } catch (problem) {
+    if (problem instanceof Silence) return wait(problem, "Look under My labels whether the last one was taken back", load);
+    await load();
+    notify(problem.message, false);
+  }
+}
+
+function wait(problem, what, again) {
+  enter("waiting");
+  const seconds = PAUSES[Math.min(pause, PAUSES.length - 1)] / 1000;
+  pause += 1;
+  notify(`${problem.message}. ${what}; next try in ${seconds} s.`, true);
+  timer = setTimeout(again, seconds * 1000);
+  byId("retry").onclick = () => {
+    clearTimeout(timer);
+    again();
+  };
+}
+
+function notify(text, canRetry) {
+  byId("notice-text").textContent = text;
+  byId("notice").classList.toggle("bad", true);
+  show(byId("retry"), canRetry);
+  show(byId("notice"));
+}
+
+function calm() {
+  pause = 0;
+  show(byId("notice"), false);
+}
+
+function leaveRevising() {
+  delete page.dataset.query;
+  delete page.dataset.doc;
+  history.replaceState(null, "", `/?${new URLSearchParams({ rater })}`);
+}
+
+function showTask({ task: next, progress }) {
+  if (!next?.revising) leaveRevising();
+  task = next;
+  showProgress(progress);
+  show(byId("task"), Boolean(task));
+  show(byId("done"), !task);
+  refreshFeatures(task);
+  if (!task) {
+    byId("done-text").textContent = sentence(progress.reason || "all documents have the labels they need");
+    announce("Nothing left to judge.");
+    return enter("done");
+  }
+  put("query", task.query_text || task.query);
+  put("query-id", task.query_text ? task.query : "");
+  put("description", task.description);
+  put("doc-title", task.title || task.doc);
+  put("doc-id", task.title ? task.doc : "");
+  put("doc-text", task.text);
+  show(byId("no-text"), !task.text);
+  showAddress(task.url);
+  showRevising();
+  window.scrollTo(0, 0);
+  announce(`New document: ${task.title || task.doc}. Query: ${task.query_text || task.query}.`);
+  setTimeout(() => can("sending", "loading") && enter("ready"), REST);
+}
+
+function put(id, text) {
+  byId(id).textContent = text ?? "";
+  show(byId(id), Boolean(text));
+}
+
+// Only web addresses become links: anything else, such as javascript:, stays text.
+function showAddress(address) {
+  const place = byId("doc-url");
+  show(place, Boolean(address));
+  place.textContent = address ?? "";
+  if (!/^https?:\/\//i.test(address ?? "")) return;
+  const link = document.createElement("a");
+  link.textContent = address;
+  link.target = "_blank";
+  link.rel = "noopener noreferrer";
+  link.href = address;
+  place.replaceChildren(link);
+}
+
+function showRevising() {
+  for (const button of page.querySelectorAll("[data-grade]")) {
+    const isGiven = Boolean(task.judged) && Number(button.dataset.grade) === task.grade;
+    button.toggleAttribute("data-given", isGiven);
+  }
+  const given = task.grade === null ? "“cannot judge”" : `grade ${task.grade}`;
+  put("revising", task.judged ? `You have judged this before: ${given}. A new judgement replaces it.` : "");
+}
+
+function sentence(words) {
+  return `${words[0].toUpperCase()}${words.slice(1)}.`;
+}
+
+function showProgress({ mine, labelled, skipped, pool_size, closeness, done }) {
+  const parts = [`${mine} by you`, `${labelled} of ${pool_size} labelled`];
+  if (skipped) parts.push(`${skipped} skipped`);
+  parts.push(done ? "nothing left for you" : `${Math.floor(100 * closeness)} % of the way`);
+  put("progress-text", parts.join(" · "));
+  byId("progress-bar").value = done ? 1 : closeness;
+}
+
+function announce(text) {
+  byId("announcer").textContent = text;
+}
+
+const help = () => byId("help").showModal();
+const actions = { s: () => judge("skip"), x: () => judge("label", null), u: undo, f: () => task && toggleFeatures(task), "?": help };
+for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = () => judge("label", grade);
+listen(actions);
+
+for (const button of page.querySelectorAll("[data-grade]")) {
+  button.addEventListener("click", () => judge("label", Number(button.dataset.grade)));
+}
+page.querySelector("[data-action=cannot]").addEventListener("click", actions.x);
+page.querySelector("[data-action=skip]").addEventListener("click", actions.s);
+page.querySelector("[data-action=undo]").addEventListener("click", undo);
+page.querySelector("[data-action=help]").addEventListener("click", help);
+byId("features-button").addEventListener("click", actions.f);
+byId("keep-going").addEventListener("click", () => {
+  keepGoing = { keep_going: "true" };
+  load();
+});
+
+if (waiting()) send();
+else load();

@@ -1,0 +1,119 @@
+"""rulerank judge and rulerank labels: what they say, what they refuse, and where the labels go."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+import rulerank as rr
+from rulerank.judging.store import LabelStore
+
+
+def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder):
+    done = run("judge", "pool.csv", "--labels", "judged.db", "--port", "0", "--model", "m.rulerank")
+    assert done.code == 0
+    assert "Judge at http://127.0.0.1:" in done.out
+    assert "24 labels in judged.db." in done.out
+    command = "rulerank judge pool.csv --labels judged.db --train --model m.rulerank --method RE-GR"
+    assert command in done.out
+    again = run(*command.split()[1:])
+    assert again.out == "m.rulerank: RE-GR, trained on 24 labels\n"
+    assert rr.load("m.rulerank").predict(rr.read_table("pool.csv")).shape == (24,)
+
+
+def test_judge_prints_the_address_as_json(run, folder):
+    found = json.loads(run("judge", "pool.csv", "--port", "0", "--no-open", "--json").out)
+    assert found["url"].startswith("http://127.0.0.1:")
+    assert (found["documents"], found["queries"], found["labels"]) == (24, 4, "labels.db")
+
+
+def test_the_demo_keeps_its_labels_apart(run, folder):
+    done = run("judge", "--demo", "--port", "0")
+    assert "12 queries" in done.out
+    assert (folder / "demo-labels.db").exists()
+
+
+def test_the_address_for_others_brings_the_token(run, folder):
+    done = run("judge", "pool.csv", "--host", "0.0.0.0", "--port", "0", "--token", "a secret & long")
+    assert "/?token=a+secret+%26+long\n" in done.out
+    assert "On other machines: http://" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["pool.csv", "--demo"], "--demo brings its own documents: leave out pool.csv, or --demo"),
+        (["--no-open"], "name the documents to judge, or try the page with --demo"),
+        (["pool.csv", "--host", "0.0.0.0"], "--host 0.0.0.0 opens the page to other machines, which needs --token"),
+        (["pool.csv", "--token", "short"], "--token must have at least 12 characters: got 5"),
+        (["pool.csv", "--overlap", "lots"], "--overlap must be a share such as 10% or 0.1: got 'lots'"),
+        (["pool.csv", "--rater", "a\nb"], "--rater: a rater's name has 1 to 60 printable characters"),
+        (["pool.csv", "--guidelines", "none.txt"], "none.txt: No such file or directory"),
+        (["pool.csv", "--title", "heading"], "there is no column 'heading'"),
+        (["pool.csv", "--train"], "nothing can be learned yet: no document has a grade"),
+        (["pool.csv", "--train", "--method", "magic"], "unknown method 'magic'"),
+    ],
+)
+def test_a_mistake_is_one_line(words, message, run, folder):
+    done = run("judge", *words)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_missing_package_is_named_with_its_extra(run, folder, monkeypatch):
+    monkeypatch.setattr("rulerank.cli.judging.find_spec", lambda name: None)
+    done = run("judge", "pool.csv")
+    assert (done.code, done.out) == (2, "")
+    assert "this needs starlette, which is not installed; install it with: pip install 'rulerank[judge]'" in done.err
+
+
+def test_labels_go_out_and_come_back(run, folder):
+    assert run("labels", "judged.db").out == "judged.db: 24 labels, 24 documents, 1 rater\n"
+    assert json.loads(run("labels", "judged.db", "--json").out) == {"labels": 24, "documents": 24, "raters": 1}
+    run("labels", "judged.db", "-o", "judged.txt", "--pool", "pool.csv")
+    assert len(rr.read_letor("judged.txt")) == 24
+    run("labels", "judged.db", "-o", "each.csv", "--per-rater")
+    assert run("labels", "copy.db", "--import", "each.csv", "--rater", "ben").out == "copy.db: 24 new labels\n"
+    with LabelStore("copy.db") as store:
+        assert {label.rater for label in store.labels()} == {"ann"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.db"], "none.db: there is no such label store"),
+        (["judged.db", "--import", "qrels.txt"], "--import takes labels in and needs --rater, and no -o"),
+        (["judged.db", "-o", "judged.txt"], "LETOR lines hold features, which labels have not"),
+    ],
+)
+def test_a_mistake_with_labels_is_one_line(words, message, run, folder):
+    done = run("labels", *words)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_ctrl_c_ends_a_real_session_cleanly(tmp_path):
+    command = [sys.executable, "-m", "rulerank", "judge", "--demo", "--rater", "ann", "--port", "0", "--no-open"]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        lines = []
+        while not lines or not lines[-1].startswith("Labels go to"):
+            lines.append(process.stdout.readline())
+            assert lines[-1], process.stderr.read()
+        url = next(line.split()[-1] for line in lines if line.startswith("Judge at"))
+        task = httpx.get(f"{url}api/next", timeout=60).json()["task"]
+        judged = {"query": task["query"], "doc": task["doc"], "grade": 1}
+        assert httpx.post(f"{url}api/labels", json=judged, timeout=60).status_code == 200
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "1 label in demo-labels.db." in out
+    assert "rulerank judge --demo --train" in out
+    assert err == ""

@@ -1,0 +1,207 @@
+"""A rater at the page: judging by keyboard, undo, reload, two windows, and a server that goes away."""
+
+import rulerank as rr
+
+
+def test_a_whole_run_by_keyboard_ends_with_what_to_do_next(serve, visit, tmp_path):
+    served = serve()
+    window = visit(served.url)
+    window.page.keyboard.type("ann")  # the name has the focus; its letters are no commands
+    window.page.keyboard.press("Enter")
+    keys = iter("0122010x21s" + "0" * 20)
+    window.wait()
+    while window.page.get_attribute("#judge", "data-state") == "ready":
+        window.press(next(keys))
+    assert window.page.is_visible("#done")
+    assert window.text("#done-text").startswith("The sampler asks for no more")
+    assert "nothing left for you" in window.text("#progress-text")
+    given = [grade for _, _, grade, _ in served.labels()]
+    assert given[:9] == [0, 1, 2, 2, 0, 1, 0, None, 2]
+    window.shoot("done")
+    window.page.click("text=Keep judging the rest")
+    window.press("1")
+    assert len(served.labels()) == len(given) + 1
+
+    window.page.click("text=Overview")
+    window.page.click("#train button")
+    window.page.wait_for_selector("#train-result:has-text('trained on')")
+    window.shoot("overview", full_page=True)
+    assert rr.load(tmp_path / "model.rulerank").predict(served.judging.pool.data).shape == (15,)
+
+
+def test_the_estimate_appears_only_after_the_grade_and_with_its_reasons(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    window.wait()
+    assert not window.page.is_visible("#result")
+    for key in "012012":
+        window.press(key)
+    window.page.wait_for_selector("#result:has-text('The ranker had expected')")
+    assert window.page.locator("#result .rules li").count() > 0
+    window.shoot("result")
+
+
+def test_undo_brings_the_last_document_back(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    first = window.doc()
+    window.press("2")
+    second = window.doc()
+    assert second != first
+    window.press("u")
+    assert window.doc() == first
+    window.press("0")
+    assert [label.grade for label in served.judging.store.labels()] == [0]
+    assert [grade for _, _, grade, _ in served.labels()] == [2, 0]
+
+
+def test_reload_in_the_middle_shows_the_same_document_and_keeps_every_label(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    window.press("1")
+    doc = window.doc()
+    window.page.reload()
+    assert window.doc() == doc
+    assert len(served.labels()) == 1
+    assert window.text("#progress-text").startswith("1 by you")
+
+
+def test_two_raters_in_two_windows_never_see_the_same_document(serve, visit):
+    served = serve()
+    windows = [visit(f"{served.url}?rater={name}") for name in ("ann", "ben")]
+    for _ in range(4):
+        assert windows[0].doc() != windows[1].doc()
+        for window in windows:
+            window.press("1")
+    labels = served.judging.store.labels()
+    assert len({(label.query, label.doc) for label in labels}) == len(labels) == 8
+    assert {label.rater for label in labels} == {"ann", "ben"}
+
+
+def test_a_key_pressed_twice_judges_once(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    window.wait()
+    with window.page.expect_response("**/api/labels**"):
+        for _ in range(5):
+            window.page.keyboard.press("2")
+    window.wait()
+    assert len(served.labels()) == 1
+
+
+def test_keys_wait_while_the_help_is_open_with_modifiers_or_when_switched_off(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    window.wait()
+    window.page.keyboard.press("?")
+    assert window.page.is_visible("#help")
+    window.page.keyboard.press("2")
+    window.shoot("help")
+    window.page.uncheck("#keys-on")
+    window.page.keyboard.press("Escape")
+    assert not window.page.is_visible("#help")
+    window.page.keyboard.press("2")
+    window.page.keyboard.press("Alt+1")
+    window.page.wait_for_timeout(300)
+    assert served.labels() == []
+    window.page.click("[data-grade='1']")
+    window.page.wait_for_selector("#result p")
+    assert [grade for _, _, grade, _ in served.labels()] == [1]
+
+
+def test_everything_can_be_reached_with_tab_and_pressed_with_enter(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    window.wait()
+    reached = []
+    for _ in range(30):
+        window.page.keyboard.press("Tab")
+        reached.append(window.page.evaluate("document.activeElement.innerText || document.activeElement.tagName"))
+    words = " ".join(reached)
+    assert all(word in words for word in ("Show features", "highly relevant", "Cannot judge", "Skip", "Undo", "Help"))
+    assert reached.count("To the content") > 1  # the focus comes round: no trap
+    window.page.focus("[data-grade='2']")
+    window.press("Enter")
+    assert [grade for _, _, grade, _ in served.labels()] == [2]
+
+
+def test_a_label_is_revised_from_the_list(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    doc = window.doc()
+    window.press("0")
+    window.page.click("text=My labels")
+    window.shoot("labels")
+    window.page.click("td a")
+    assert window.doc() == doc
+    assert "You have judged this before: grade 0" in window.text("#revising")
+    window.press("2")
+    assert window.doc() != doc
+    assert [label.grade for label in served.judging.store.labels()] == [2]
+
+
+def test_a_document_that_is_not_there_gives_way_to_the_next_one(serve, visit):
+    window = visit(f"{serve(rater='ann').url}?query=q1&doc=none")
+    assert window.doc()
+    assert "the pool has no document 'none'" in window.text("#notice")
+    window.problems.clear()  # the 404
+
+
+def test_features_are_shown_on_demand_the_most_unusual_first(serve, visit):
+    window = visit(serve(rater="ann").url)
+    window.wait()
+    assert not window.page.is_visible("#features")
+    window.page.keyboard.press("f")
+    window.page.wait_for_selector("table.features")
+    assert "bm25_body" in window.text("#features")
+    window.press("1")
+    window.page.wait_for_selector("table.features")  # stays open for the next document
+    window.page.keyboard.press("f")
+    assert not window.page.is_visible("#features")
+
+
+def test_a_grade_given_while_the_server_is_away_is_kept_and_sent_when_it_is_back(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    window.wait()
+    served.stop()
+    window.page.keyboard.press("2")
+    window.wait("waiting")
+    assert "Your judgement is kept on this device" in window.text("#notice")
+    window.shoot("server-away")
+    assert served.labels() == []
+    serve(rater="ann", port=served.port)
+    window.page.click("#retry")
+    window.wait()
+    assert not window.page.is_visible("#notice")
+    assert [grade for _, _, grade, _ in served.labels()] == [2]
+    window.problems.clear()  # the connection that was refused
+
+
+def test_a_grade_kept_while_the_server_was_away_survives_the_page(serve, visit):
+    served = serve(rater="ann")
+    window = visit(served.url)
+    window.wait()
+    served.stop()
+    window.page.keyboard.press("1")
+    window.wait("waiting")
+    again = serve(rater="ann", port=served.port)
+    window.page.goto(again.url)
+    window.wait()
+    assert [grade for _, _, grade, _ in again.labels()] == [1]
+    window.problems.clear()
+
+
+def test_a_grade_is_kept_when_the_server_is_back_with_another_token(serve, visit):
+    first = serve(rater="ann", token="the first secret")
+    window = visit(f"{first.url}?token=the+first+secret")
+    window.wait()
+    first.stop()
+    second = serve(rater="ann", port=first.port, token="the second secret")
+    window.page.keyboard.press("2")
+    window.wait("waiting")
+    assert "does not know this browser any more. Your judgement is kept" in window.text("#notice")
+    window.page.goto(f"{second.url}?token=the+second+secret")
+    window.wait()
+    assert [grade for _, _, grade, _ in second.labels()] == [2]
+    window.problems.clear()  # the requests that were refused

@@ -1,0 +1,160 @@
+"""Nobody gets in without the token, from another site or by another name; and what is refused changes nothing."""
+
+import pytest
+
+from rulerank.errors import DataError
+from rulerank.judging.web.server import AddressError, check_token, open_socket, url_of
+
+TOKEN = "a secret that is long"
+PATHS = ["/", "/labels", "/overview", "/openapi.json", "/static/judge.js", "/api/next", "/api/overview", "/nothing"]
+GRADE = {"query": "q1", "doc": "q1-d1", "grade": 1}
+
+
+@pytest.fixture
+def guarded(serve):
+    return serve(rater="ann", token=TOKEN)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_the_token_nothing_is_served(path, guarded):
+    with guarded.client() as client:
+        for answer in (
+            client.get(path),
+            client.post(path, json=GRADE),
+            client.get(path, params={"token": "wrong"}),
+            client.get(path, headers={"authorization": "Bearer wrong"}),
+            client.get(path, headers={"authorization": f"Basic {TOKEN}"}),
+            client.get(path, headers={"cookie": f"rulerank_token_{guarded.port}={TOKEN}"}),
+            client.get(path, headers={b"cookie": f"rulerank_token_{guarded.port}=\u00e9".encode()}),
+        ):
+            assert answer.status_code == 401
+            assert answer.json()["error"]["code"] == "wrong_token"
+    assert guarded.labels() == []
+
+
+def test_the_token_opens_the_api_as_a_header(guarded):
+    with guarded.client(headers={"authorization": f"Bearer {TOKEN}"}) as client:
+        assert client.post("/api/labels", json=GRADE).status_code == 200
+    assert len(guarded.labels()) == 1
+
+
+def test_a_first_visit_with_the_token_sets_a_cookie_and_leaves_the_token_out_of_the_address(guarded):
+    with guarded.client() as client:
+        answer = client.get("/", params={"token": TOKEN, "rater": "ann & ben"})
+        assert answer.headers["refresh"] == "0; url=/?rater=ann+%26+ben"
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert TOKEN not in cookie
+        assert client.get("/").status_code == 200
+        assert client.get("/api/next").status_code == 200
+
+
+def test_the_way_on_never_leads_to_another_host(guarded):
+    with guarded.client() as client:
+        for path, rest in {
+            "/evil.example/": "evil.example/",
+            "%5Cevil.example": "evil.example",
+            "%0d%0a": "%0D%0A",
+        }.items():
+            answer = client.get(f"{guarded.url}{path}", params={"token": TOKEN})
+            assert answer.headers["refresh"] == f"0; url=/{rest}"
+
+
+def test_a_person_without_the_token_sees_a_page_that_says_so(guarded):
+    with guarded.client(headers={"accept": "text/html"}) as client:
+        answer = client.get("/")
+    assert answer.status_code == 401
+    assert "open the address that `rulerank judge` printed" in answer.text
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[", "192.168.0.1"])
+def test_another_name_for_this_machine_is_refused(host, serve):
+    served = serve(rater="ann")
+    with served.client(headers={"host": host}) as client:
+        for path in PATHS:
+            answer = client.get(path)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_host")
+        assert client.post("/api/labels", json=GRADE).status_code == 403
+    assert served.labels() == []
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+def test_the_names_of_this_machine_are_taken(host, serve):
+    served = serve(rater="ann")
+    with served.client(headers={"host": f"{host}:{served.port}"}) as client:
+        assert client.get("/").status_code == 200
+
+
+FOREIGN = [
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": "http://127.0.0.1:1"},
+    {"origin": "http://["},
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+@pytest.mark.parametrize("path", ["/api/labels", "/api/skip", "/api/undo", "/api/train"])
+def test_a_change_sent_by_another_site_changes_nothing(headers, path, serve):
+    served = serve(rater="ann")
+    body = {"/api/labels": GRADE, "/api/train": {"method": "QI"}, "/api/undo": {}}.get(
+        path, {"query": "q1", "doc": "q1-d1"}
+    )
+    with served.client() as client:
+        client.post("/api/labels", json=GRADE)
+        before = served.judging.store.state(), served.judging.store.skipped("ann")
+        answer = client.post(path, json=body, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_origin")
+    assert (served.judging.store.state(), served.judging.store.skipped("ann")) == before
+
+
+def test_another_site_cannot_even_claim_a_document(serve):
+    served = serve(rater="ann")
+    with served.client() as client:
+        assert client.get("/api/next", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert served.judging.store.claims() == []
+
+
+def test_our_own_pages_may_change_things(serve):
+    served = serve(rater="ann")
+    headers = {"origin": served.url.rstrip("/"), "sec-fetch-site": "same-origin"}
+    with served.client(headers=headers) as client:
+        assert client.post("/api/labels", json=GRADE).status_code == 200
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/?rater=ann"])
+def test_every_answer_forbids_scripts_frames_and_referrers(path, serve):
+    with serve().client() as client:
+        headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_another_address_needs_a_token_that_is_hard_to_guess():
+    check_token("0.0.0.0", "a secret that is long")
+    with pytest.raises(DataError, match=r"--host 0.0.0.0 opens the page to other machines, which needs --token"):
+        check_token("0.0.0.0", None)
+    with pytest.raises(DataError, match="--token must have at least 12 characters: got 5"):
+        check_token("127.0.0.1", "12345")
+
+
+def test_a_port_that_is_taken_is_named_and_the_usual_one_gives_way():
+    with open_socket("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(AddressError, match=rf"cannot listen on 127.0.0.1, port {port}: .*; --port 0 takes any"):
+            open_socket("127.0.0.1", port)
+    with open_socket("127.0.0.1") as first, open_socket("127.0.0.1") as second:
+        assert url_of(first) != url_of(second)
+
+
+def test_a_host_that_does_not_exist_is_named():
+    with pytest.raises(AddressError, match=r"cannot listen on no-such-host\.invalid"):
+        open_socket("no-such-host.invalid")
