@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from rulerank.evaluation import Measure as Measure
     from rulerank.evaluation import compare as compare
     from rulerank.evaluation import evaluate as evaluate
+    from rulerank.experiment.label_curve import label_curve as label_curve
+    from rulerank.experiment.label_learning import fit_in_pool as fit_in_pool
+    from rulerank.experiment.report.sections import write_report as write_report
+    from rulerank.experiment.run import run_experiment as run_experiment
     from rulerank.export import export_model as export_model
     from rulerank.io.convert import convert as convert
     from rulerank.io.folds import read_folds as read_folds
@@ -98,6 +102,10 @@ _NAMES = {
     "export": ("export_model",),
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
+    "experiment.label_learning": ("fit_in_pool",),
+    "experiment.label_curve": ("label_curve",),
+    "experiment.run": ("run_experiment",),
+    "experiment.report.sections": ("write_report",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

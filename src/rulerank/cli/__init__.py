@@ -11,18 +11,40 @@ from typing import Annotated
 import typer
 
 from rulerank import __version__
+from rulerank.cli.compare import compare
 from rulerank.cli.convert import convert
+from rulerank.cli.curve import curve
 from rulerank.cli.demo import demo
 from rulerank.cli.evaluate import evaluate
+from rulerank.cli.explain import explain
 from rulerank.cli.export import export
 from rulerank.cli.figure import figure
 from rulerank.cli.fuse import fuse
+from rulerank.cli.judge import judge
+from rulerank.cli.labels import labels
 from rulerank.cli.rank import rank
+from rulerank.cli.sample import sample
 from rulerank.cli.train import train
 from rulerank.cli.world import world
 from rulerank.errors import RulerankError
 
-COMMANDS = (demo, train, rank, fuse, evaluate, figure, export, convert, world)
+COMMANDS = (
+    demo,
+    train,
+    rank,
+    explain,
+    fuse,
+    evaluate,
+    compare,
+    sample,
+    curve,
+    figure,
+    export,
+    convert,
+    world,
+    judge,
+    labels,
+)
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in COMMANDS:

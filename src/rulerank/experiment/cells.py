@@ -1,0 +1,136 @@
+"""One file per system and fold: what is finished stays finished, whatever happens to the process.
+
+A cell's name holds a fingerprint of all that its scores depend on: the fold's data, the system's parameters, the cells
+it builds on, the measure it is tuned by and the version of the library. Change one, and only its cells run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rulerank import __version__
+from rulerank.dataset import Array, Dataset, Fold
+from rulerank.errors import DataError
+from rulerank.experiment.fitting import Scores, Trial, plain
+from rulerank.io.streams import write_bytes
+
+FORMAT = 1
+KEY_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cell that has no scores, and why."""
+
+    reason: str
+    skipped: bool = False  # an optional package is missing: no fault of the system
+
+
+def fold_digest(fold: Fold) -> str:
+    """Return a fingerprint of everything in a fold that a system can see."""
+    digest = hashlib.sha256()
+    for part in (fold.train, fold.vali, fold.test):
+        _digest_data(digest, part)
+    return digest.hexdigest()
+
+
+def cell_key(name: str, description: dict[str, Any], data: str, used: dict[str, str], measure: str) -> str:
+    """Return the fingerprint of a cell.
+
+    >>> cell_key("RE-GR", {"votes": "mean"}, "ab12", {}, "MAP") == cell_key("RE-GR", {}, "ab12", {}, "MAP")
+    False
+    """
+    content = [FORMAT, __version__, name, plain(description), data, used, measure]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
+
+
+class CellStore:
+    """The finished cells in a directory, or only in memory when there is none."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self.directory = directory
+        self._kept: dict[Path, Scores] = {}
+        if directory is not None:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise DataError(f"cannot write to {directory}: {error.strerror}") from None
+
+    def load(self, system: str, fold: str, key: str, n_vali: int, n_test: int) -> Scores | None:
+        """Return a finished cell, or None when it is not there, not whole, or not of these documents."""
+        path = self._path(system, fold, key)
+        if self.directory is None:
+            return self._kept.get(path)
+        try:
+            scores = unpack(path.read_bytes())
+        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error):
+            return None
+        return scores if (scores.vali.shape[-1], scores.test.shape[-1]) == (n_vali, n_test) else None
+
+    def save(self, system: str, fold: str, key: str, scores: Scores) -> None:
+        """Keep a cell; a cell of the same system and fold made from something else goes."""
+        path = self._path(system, fold, key)
+        if self.directory is None:
+            self._kept[path] = scores
+            return
+        write_bytes(path, pack(scores))
+        stem = path.name.removesuffix(f"{key}.npz")
+        for old in self.directory.glob(f"{glob_literal(stem)}*.npz"):
+            if old != path and re.fullmatch(rf"{re.escape(stem)}[0-9a-f]{{{KEY_DIGITS}}}\.npz", old.name):
+                old.unlink(missing_ok=True)
+
+    def _path(self, system: str, fold: str, key: str) -> Path:
+        return (self.directory or Path()) / f"{file_name(system)}-{file_name(fold)}-{key}.npz"
+
+
+def pack(scores: Scores) -> bytes:
+    """Return a cell as the bytes of an npz file without pickled objects."""
+    about = {name: value for name, value in asdict(scores).items() if name not in ("vali", "test")}
+    out = io.BytesIO()
+    text = np.frombuffer(json.dumps(plain(about)).encode(), dtype=np.uint8)
+    np.savez_compressed(out, vali=scores.vali, test=scores.test, about=text)
+    return out.getvalue()
+
+
+def unpack(content: bytes) -> Scores:
+    """Return the cell that `pack` wrote."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        about = json.loads(arrays["about"].tobytes().decode())
+        about["tried"] = tuple(Trial(**trial) for trial in about["tried"])
+        return Scores(vali=_floats(arrays["vali"]), test=_floats(arrays["test"]), **about)
+
+
+def file_name(text: str) -> str:
+    """Return text as part of a file's name; what no file may be called becomes a number.
+
+    >>> file_name("RE-GR+"), file_name("Yule's Q"), file_name("../x")
+    ('RE-GR+', 'Yule_27s_20Q', '_2e_2e_2fx')
+    """
+    return re.sub(r"[^\w+-]|_", lambda match: "".join(f"_{byte:02x}" for byte in match[0].encode()), text, flags=re.A)
+
+
+def glob_literal(text: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", text)
+
+
+def _floats(values: Array) -> Array:
+    if values.dtype != np.float64:
+        raise ValueError(f"expected float64 scores: got {values.dtype}")
+    return values
+
+
+def _digest_data(digest: Any, data: Dataset) -> None:
+    digest.update(json.dumps([len(data), *data.feature_names]).encode())
+    digest.update(np.ascontiguousarray(data.X).tobytes())
+    digest.update(data.y.astype(np.int64).tobytes())
+    digest.update("\0".join(map(str, data.qid.tolist())).encode())

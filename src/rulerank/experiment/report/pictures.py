@@ -1,0 +1,111 @@
+"""The pictures of a report; those of competence are drawn from the first fold, whose models are fitted once more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rulerank.aggregate.competence import Competence
+from rulerank.errors import TooLargeError
+from rulerank.experiment.label_result import LabelCurve
+from rulerank.experiment.report.content import Picture, joined
+from rulerank.experiment.summary import DEPTH, Difference, Summary
+from rulerank.experiment.systems import GROUPS
+from rulerank.rankers.query_rules import QueryRules
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAP_DPI = 80  # one pixel is then about one document
+
+
+def differences_picture(summary: Summary, measure: str, found: Sequence[Difference]) -> Picture:
+    from rulerank.figures.differences import Span, difference_plot
+
+    spans = [Span(d.system, d.difference, d.low, d.high, d.mark) for d in found]
+    about = (
+        f"Dot: mean difference of {measure} to {summary.against}; line: 95% bootstrap interval over queries; green or "
+        "red: significantly above or below after Holm's correction."
+    )
+    return picture(
+        "differences", f"{measure} against {summary.against}", about, difference_plot(spans, summary.against, measure)
+    )
+
+
+def curves_picture(summary: Summary, shown: Sequence[str]) -> Picture:
+    from rulerank.figures.rank_curves import rank_curves
+
+    curves = {
+        measure: {
+            name: [float(summary.row(name).means[summary.place(f"{measure}@{k}")]) for k in range(1, DEPTH + 1)]
+            for name in shown
+        }
+        for measure in ("P", "NDCG")
+    }
+    about = (
+        f"Mean over folds, convention {summary.convention}, ties {summary.ties}. The papers' rule rankers, and of each "
+        f"other group the system with the best MAP: {joined(shown)}."
+    )
+    return picture("curves", "Precision and NDCG at the first places", about, rank_curves(curves))
+
+
+def curve_systems(summary: Summary) -> list[str]:
+    """Return the papers' rule rankers and the best system of every other group."""
+    place = summary.place("MAP")
+    names = [row.name for row in summary.rows if row.name in ("RE-GR", "RE-SR+", "RE-QR+")]
+    for group in dict.fromkeys([*GROUPS, *(row.system.group for row in summary.rows)]):
+        rows = [row for row in summary.rows if row.system.group == group and group != "rules"]
+        if rows:
+            names.append(max(rows, key=lambda row: float(row.means[place])).name)
+    return (names or [row.name for row in summary.rows])[:8]
+
+
+def competence_pictures(summary: Summary) -> list[Picture]:
+    """Draw who is competent for which test documents of the first fold: RE-QR's queries, DC3A's metrics."""
+    from rulerank.figures.competence_domains import average_scores, competence_domains
+    from rulerank.figures.competence_map import competence_map
+
+    fold = summary.experiment.folds[0]
+    names = {row.name for row in summary.rows}
+    pictures = []
+    try:
+        if "RE-QR" in names:
+            queries = QueryRules(literal=True).fit(fold.train)
+            about = (
+                f"Every training query of {fold.name} (from top to bottom) judges every test document (from left to "
+                "right), one panel per grade; light where its estimate is close to the grade."
+            )
+            drawn = competence_map(queries, fold.test)
+            pictures.append(picture("competence-map", "Which queries are competent (RE-QR)", about, drawn, MAP_DPI))
+        if "DC3A" in names:
+            metrics = Competence(literal=True).fit(fold.train)
+            about = (
+                f"Left: how close each metric comes to the grade of each test document of {fold.name}; right: how much "
+                "DC3A listens to it. Where choosing works, light is where light is."
+            )
+            drawn = competence_domains(metrics, fold.test)
+            pictures.append(picture("domains", "Which metrics are competent (DC3A)", about, drawn, MAP_DPI))
+            about = f"Mean score by grade on the test documents of {fold.name}; the broken line is the grade itself."
+            pictures.append(picture("scores", "What each metric says", about, average_scores(metrics, fold.test)))
+    except TooLargeError:
+        pass  # every query's judgement of every document may not fit in memory; the report goes without the picture
+    return pictures
+
+
+def labels_picture(curve: LabelCurve) -> Picture:
+    from rulerank.figures.label_curve import label_curve_figure
+
+    about = (
+        f"{curve.measure} on the test queries, mean of {curve.n_folds} folds, after learning from so many labels of a "
+        f"pool of {curve.n_pool:,.0f}; the band holds 95% of {curve.n_draws} random choices."
+    )
+    return picture("label-curve", "Quality against labels", about, label_curve_figure(curve))
+
+
+def picture(key: str, title: str, about: str, figure: Figure, dpi: int = 110) -> Picture:
+    from rulerank.figures.inline_svg import inline_svg
+
+    if figure.get_suptitle():
+        figure.suptitle("")  # the page has the title as text
+    return Picture(key, title, inline_svg(figure, re.sub(r"\W", "-", key), dpi), about)

@@ -1,0 +1,244 @@
+"""The tables of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rulerank.experiment.reference import Published
+from rulerank.experiment.report.content import Entry, Table, figure_entry, p_entry, words
+from rulerank.experiment.summary import ALPHA, Difference, Row, Summary
+
+SHOWN = ("MAP", "NDCG@10", "P@10")  # of the published figures
+BOLD = "Bold: the best, and those not significantly worse by a paired t-test over queries."
+
+
+def how(summary: Summary) -> str:
+    """Say under which rules the figures stand."""
+    empty = f" ({summary.n_without_relevant:,} without a relevant one, which count 0)" * bool(
+        summary.n_without_relevant
+    )
+    return (
+        f"Test documents of {len(summary.experiment.folds)} folds, {summary.n_queries:,} queries{empty}; "
+        f"convention {summary.convention}, ties {summary.ties}."
+    )
+
+
+def means_table(summary: Summary, measures: Sequence[str], differences: dict[str, list[Difference]]) -> Table:
+    """Return every system by the headline measures, with arrows where it differs from the one compared with."""
+    marks = {(d.system, measure): d.mark for measure, found in differences.items() for d in found}
+    strong = {measure: summary.ties_with_best(measure) for measure in measures}
+    rows = []
+    for row in summary.rows:
+        figures = [
+            figure_entry(
+                float(row.means[summary.place(measure)]),
+                strong=row.name in strong[measure],
+                mark=marks.get((row.name, measure), ""),
+            )
+            for measure in measures
+        ]
+        rows.append((named(row), labels_entry(row), *figures, share_entry(row.n_tied, summary.n_docs)))
+    note = (
+        f"Mean over folds. {how(summary)} {BOLD} ▲ ▼: above or below {summary.against} by a randomisation test over "
+        f"queries, corrected by Holm over the {len(summary.rows) - 1} systems, p < {ALPHA:g}. Labels: grades of a "
+        "fold's train that were used, in the mean. Tied: documents that share their score with another of the query."
+    )
+    header = ("system", "labels", *measures, "tied")
+    return Table("means", "All systems", header, tuple(rows), note, groups=groups(summary))
+
+
+def folds_table(summary: Summary, measure: str) -> Table:
+    """Return one measure fold by fold, as the papers' trials."""
+    place, strong = summary.place(measure), summary.ties_with_best(measure)
+    best = [max(float(row.folds[place, fold]) for row in summary.rows) for fold in range(len(summary.experiment.folds))]
+    rows = []
+    for row in summary.rows:
+        values = [float(value) for value in row.folds[place]]
+        figures = [figure_entry(value, strong=value >= top) for value, top in zip(values, best, strict=True)]
+        mean = figure_entry(float(row.means[place]), strong=row.name in strong)
+        rows.append((named(row), *figures, mean, Entry(row.system.plan.learns_from)))
+    header = ("system", *(fold.name for fold in summary.experiment.folds), "mean", "learned from")
+    note = f"{measure}. {how(summary)} {BOLD} In a fold: the highest figure."
+    return Table("folds", f"{measure}, fold by fold", header, tuple(rows), note, groups=groups(summary))
+
+
+def differences_table(summary: Summary, measure: str, found: Sequence[Difference]) -> Table:
+    """Return how each system differs from the one compared with."""
+    rows = tuple(
+        (
+            named(summary.row(d.system)),
+            figure_entry(d.difference, mark=d.mark, signed=True),
+            Entry(f"{d.low:+z.4f} to {d.high:+z.4f}", d.low),
+            Entry(f"{d.wins}/{summary.n_queries - d.wins - d.losses}/{d.losses}", d.wins - d.losses),
+            p_entry(d.p_queries),
+            p_entry(d.p_folds),
+            p_entry(d.p_randomisation),
+            p_entry(d.p_holm),
+        )
+        for d in found
+    )
+    header = (
+        "system", "difference", "95% interval", "wins/ties/losses", "p, t over queries", "p, t over folds",
+        "p, randomisation", "p, Holm",
+    )  # fmt: skip
+    note = (
+        f"{measure} less that of {summary.against}, mean over queries. {how(summary)} Bootstrap intervals and the "
+        f"randomisation test have {summary.n_rounds:,} rounds (seed {summary.seed}); the t-tests are the papers'. "
+        f"Bold: p < {ALPHA:g}."
+    )
+    of_rows = tuple(summary.row(d.system).system.group for d in found)
+    return Table(f"differences-{measure}", f"{measure} against {summary.against}", header, rows, note, groups=of_rows)
+
+
+def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published], collection: str) -> Table:
+    """Return published means beside ours, by the rules of the LETOR scripts and with neutral ties."""
+    rows = []
+    for figure in sorted(figures, key=lambda one: (one.collection != collection, measure_order(one.measure))):
+        if figure.fold != "mean" or figure.measure not in SHOWN:
+            continue
+        if figure.system not in {row.name for row in ours.rows}:
+            continue
+        place = ours.place(figure.measure)
+        mean = float(ours.row(figure.system).means[place])
+        rows.append(
+            (
+                named(ours.row(figure.system)),
+                Entry(figure.measure),
+                Entry(figure.collection.removeprefix("OHSUMED, ")),
+                figure_entry(figure.value, 3),
+                figure_entry(mean),
+                figure_entry(mean - figure.value, signed=True),
+                figure_entry(float(neutral.row(figure.system).means[place])),
+                Entry(figure.source),
+            )
+        )
+    header = (
+        "system",
+        "measure",
+        "published on",
+        "published",
+        "ours",
+        "ours - theirs",
+        "ours, ties expected",
+        "source",
+    )
+    note = (
+        f"Means of five folds; ours on {collection}. Column ours: convention {ours.convention}, ties {ours.ties}, as "
+        "the official scripts that the published figures came from; ties expected: the exact mean over all orders of "
+        f"tied documents, convention {neutral.convention}."
+    )
+    return Table("published", "Beside the published figures", header, tuple(rows), note, n_left=3)
+
+
+def published_folds_table(ours: Summary, figures: Sequence[Published], collection: str) -> Table:
+    """Return the papers' MAP fold by fold with ours below each."""
+    rows: list[tuple[Entry, ...]] = []
+    of_groups: list[str] = []
+    place = ours.place("MAP")
+    for row in ours.rows:
+        theirs = {f.fold: f for f in figures if (f.system, f.measure, f.collection) == (row.name, "MAP", collection)}
+        if len(theirs) < 6:
+            continue
+        folds = [figure_entry(theirs[str(fold)].value, 3) for fold in range(1, 6)]
+        own = [figure_entry(float(value), 3) for value in row.folds[place]]
+        rows.append((named(row), Entry("published"), *folds, figure_entry(theirs["mean"].value, 3)))
+        rows.append((named(row), Entry("ours"), *own, figure_entry(float(row.means[place]), 3)))
+        of_groups += [row.system.group] * 2
+    header = ("system", "whose", "1", "2", "3", "4", "5", "mean")
+    note = f"MAP on {collection}, trial by trial; ours by convention {ours.convention}, ties {ours.ties}."
+    return Table("published-folds", "Trial by trial", header, tuple(rows), note, n_left=2, groups=tuple(of_groups))
+
+
+def times_table(summary: Summary, figures: Sequence[Published], collection: str | None) -> Table:
+    """Return how long training, choosing and ranking took, beside the papers' times."""
+    n_folds = len(summary.experiment.folds)
+    theirs = {
+        figure.system: f"{figure.value:g} s" + ("/query" if figure.measure == "seconds per query" else "")
+        for figure in figures
+        if figure.measure.startswith("seconds") and figure.collection == collection
+    }
+    rows = []
+    for row in summary.rows:
+        fit = sum(cell.fit_seconds for cell in row.cells)
+        tune = sum(cell.tune_seconds for cell in row.cells)
+        predict = sum(cell.predict_seconds for cell in row.cells)
+        entries = [
+            named(row),
+            figure_entry(fit / n_folds, 3),
+            figure_entry(tune / n_folds, 3),
+            figure_entry(1000 * predict / summary.n_queries, 3),
+            figure_entry((fit + predict) / summary.n_queries, 4),
+            figure_entry(fit + predict, 2),
+        ]
+        rows.append((*entries, Entry(theirs.get(row.name, "–"))) if theirs else tuple(entries))
+    header = (
+        "system", "training, s per fold", "with choosing, s per fold", "ranking, ms per query", "all, s per query",
+        "all, s", *(["in the paper"] if theirs else []),
+    )  # fmt: skip
+    note = (
+        "Seconds of one core, compiled loops already loaded. Training: the chosen setting; with choosing: all settings "
+        "and their validation. All: training and ranking of all folds, as the papers count it; systems that combine "
+        "others include them."
+    )
+    return Table("times", "Execution time", header, tuple(rows), note, groups=groups(summary))
+
+
+def runs_table(summary: Summary) -> Table:
+    """Return what each system is and which parameters were chosen in each fold."""
+    rows = []
+    for row in summary.rows:
+        chosen = [shown(cell.params) for cell in row.cells]
+        once = chosen[0] if len(set(chosen)) == 1 else "; ".join(
+            f"{fold.name}: {text}" for fold, text in zip(summary.experiment.folds, chosen, strict=True)
+        )  # fmt: skip
+        rows.append((named(row), *words(row.system.about, row.system.plan.learns_from, once or "nothing to choose")))
+    note = f"Chosen on each fold's vali by {summary.experiment.tuned_by}; no system saw a grade of test."
+    header = ("system", "what it is", "learned from", "chosen parameters")
+    return Table("runs", "Systems and parameters", header, tuple(rows), note, n_left=4, groups=groups(summary))
+
+
+def failures_table(summary: Summary) -> Table | None:
+    """Return what did not finish and why."""
+    failures = summary.experiment.failures
+    if not failures:
+        return None
+    folds = summary.experiment.folds
+    rows = tuple(
+        words(system, folds[fold].name, "skipped" if failure.skipped else "failed", failure.reason)
+        for (system, fold), failure in failures.items()
+    )
+    header = ("system", "fold", "what happened", "reason")
+    return Table("failures", "Not finished", header, rows, "Run again: only these cells are tried again.", n_left=4)
+
+
+def named(row: Row) -> Entry:
+    return Entry(row.name, about=row.system.about)
+
+
+def groups(summary: Summary) -> tuple[str, ...]:
+    return tuple(row.system.group for row in summary.rows)
+
+
+def labels_entry(row: Row) -> Entry:
+    mean = sum(cell.n_labels for cell in row.cells) / len(row.cells)
+    return Entry(f"{mean:,.0f}", mean)
+
+
+def share_entry(part: float, whole: int) -> Entry:
+    return Entry(f"{part / whole:.0%}", part / whole, about=f"{part:,.0f} of {whole:,} documents")
+
+
+def shown(params: dict[str, object]) -> str:
+    """Return parameters in a line.
+
+    >>> shown({"l2": 10.0, "weights": {"a": 0.5}})
+    'l2 10.0, weights (a 0.5)'
+    """
+    return ", ".join(
+        f"{name} ({shown(value)})" if isinstance(value, dict) else f"{name} {value}" for name, value in params.items()
+    )
+
+
+def measure_order(measure: str) -> tuple[str, int]:
+    name, _, cutoff = measure.partition("@")
+    return {"MAP": "0", "NDCG": "1", "P": "2"}.get(name, "3"), int(cutoff or 0)

@@ -1,0 +1,197 @@
+"""Run systems over folds: finished cells are kept, a failed one does not stop the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rulerank.dataset import UNLABELLED, Fold
+from rulerank.errors import DataError
+from rulerank.evaluation import Measure
+from rulerank.experiment.cells import CellStore, Failure, cell_key, fold_digest
+from rulerank.experiment.clock import Clock
+from rulerank.experiment.fitting import Scores
+from rulerank.experiment.systems import System, choose_systems
+from rulerank.experiment.workers import Outcome, Task, run_tasks
+from rulerank.progress import Bar, progress
+from rulerank.threads import n_threads
+
+Place = tuple[str, int]  # system, fold
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Every system on every fold: scores where it went well, the reason where it did not."""
+
+    folds: tuple[Fold, ...]
+    systems: tuple[System, ...]
+    cells: dict[Place, Scores]
+    failures: dict[Place, Failure]
+    tuned_by: str
+    n_reused: int  # cells that were finished before
+
+    @property
+    def complete(self) -> list[System]:
+        """The systems that have scores in every fold."""
+        return [s for s in self.systems if all((s.name, fold) in self.cells for fold in range(len(self.folds)))]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a caller is told after each cell."""
+
+    system: str
+    fold: str
+    failure: Failure | None
+    n_done: int
+    n_cells: int
+    seconds_left: float  # by the times of the same systems on other folds; NaN before enough is known
+
+
+def run_experiment(
+    folds: Sequence[Fold],
+    systems: Iterable[str | System] | Mapping[str, Any] | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    measure: str = "MAP",
+    n_jobs: int | None = 1,
+    on_step: Callable[[Step], None] | None = None,
+) -> Experiment:
+    """Train every system on every fold's train, choose its parameters on vali, and score test.
+
+    systems: names from `rulerank compare --list`, `System`s, or rankers by name; all known ones by default.
+    out: a directory that keeps finished cells; run again, it takes up where it stopped.
+    measure: what parameters are chosen by.
+    n_jobs: processes, each with one core; None or -1 for all cores. More than one in a script needs
+        `if __name__ == "__main__":` around the call, as everything that starts processes does.
+
+    >>> from rulerank.worlds import make_folds, make_world
+    >>> folds = make_folds(make_world(n_queries=15, docs_per_query=10), n_folds=3)
+    >>> experiment = run_experiment(folds, ["RE-GR", "QI"])
+    >>> experiment.cells["RE-GR", 0].test.shape == (len(folds[0].test),), len(experiment.failures)
+    (True, 0)
+    """
+    chosen = choose_systems(systems)
+    label = str(Measure.parse(measure))
+    workers = n_threads(n_jobs)
+    check_folds(folds)
+    store = CellStore(None if out is None else Path(out))
+    with progress(len(chosen) * len(folds), "comparing") as bar:
+        run = Run(folds, chosen, store, label, bar, on_step)
+        for wave in waves(chosen):
+            tasks = run.unfinished(wave)
+            for task, outcome in run_tasks(tasks, folds, label, workers):
+                run.finish(task, outcome)
+    return run.result()
+
+
+class Run:
+    """An experiment on its way: what is done, and under which key each cell is kept."""
+
+    def __init__(
+        self,
+        folds: Sequence[Fold],
+        systems: Sequence[System],
+        store: CellStore,
+        measure: str,
+        bar: Bar,
+        on_step: Callable[[Step], None] | None,
+    ) -> None:
+        self.folds, self.systems, self.store, self.measure = folds, systems, store, measure
+        self.bar, self.on_step = bar, on_step
+        self.digests = [fold_digest(fold) for fold in folds]
+        self.keys: dict[Place, str] = {}
+        self.outcomes: dict[Place, Outcome] = {}
+        self.n_reused = 0
+        self.clock = Clock([system.name for system in systems], len(folds))
+
+    def unfinished(self, wave: Sequence[System]) -> list[Task]:
+        """Take over what was finished before; return the rest, fold by fold, so that each system is soon timed."""
+        tasks = []
+        for number, fold in enumerate(self.folds):
+            for system in wave:
+                place = system.name, number
+                self.keys[place] = self._key(system, number)
+                used = {name: self.outcomes[name, number] for name in system.uses}
+                lacking = [(name, found) for name, found in used.items() if isinstance(found, Failure)]
+                if lacking:
+                    name, failure = lacking[0]
+                    self._note(place, Failure(f"it builds on {name}: {failure.reason}", failure.skipped), None)
+                    continue
+                kept = self.store.load(system.name, fold.name, self.keys[place], len(fold.vali), len(fold.test))
+                if kept is not None:
+                    self.n_reused += 1
+                    self._note(place, kept, None)
+                else:
+                    scores = {name: found for name, found in used.items() if isinstance(found, Scores)}
+                    tasks.append(Task(system, number, scores))
+        return tasks
+
+    def finish(self, task: Task, outcome: Outcome) -> None:
+        """Keep what came out of a task."""
+        place = task.system.name, task.fold
+        seconds = None
+        if isinstance(outcome, Scores):
+            self.store.save(task.system.name, self.folds[task.fold].name, self.keys[place], outcome)
+            before = sum(scores.tune_seconds + scores.predict_seconds for scores in task.used.values())
+            seconds = max(0.0, outcome.tune_seconds + outcome.predict_seconds - before)
+        self._note(place, outcome, seconds)
+
+    def result(self) -> Experiment:
+        order = [(system.name, fold) for system in self.systems for fold in range(len(self.folds))]
+        found = [(place, self.outcomes[place]) for place in order]
+        return Experiment(
+            tuple(self.folds),
+            tuple(self.systems),
+            {place: outcome for place, outcome in found if isinstance(outcome, Scores)},
+            {place: outcome for place, outcome in found if isinstance(outcome, Failure)},
+            self.measure,
+            self.n_reused,
+        )
+
+    def _key(self, system: System, fold: int) -> str:
+        used = {name: self.keys[name, fold] for name in system.uses}
+        return cell_key(system.name, system.plan.describe(), self.digests[fold], used, self.measure)
+
+    def _note(self, place: Place, outcome: Outcome, seconds: float | None) -> None:
+        self.outcomes[place] = outcome
+        self.clock.add(place[0], seconds)
+        self.bar.advance()
+        if self.on_step is not None:
+            failure = outcome if isinstance(outcome, Failure) else None
+            fold = self.folds[place[1]].name
+            self.on_step(Step(place[0], fold, failure, self.clock.n_done, self.clock.n_cells, self.clock.left()))
+
+
+def waves(systems: Sequence[System]) -> list[list[System]]:
+    """Return the systems in groups, each of which builds only on those before it."""
+    groups: list[list[System]] = []
+    done: set[str] = set()
+    left = list(systems)
+    while left:
+        group = [system for system in left if done.issuperset(system.uses)]
+        if not group:
+            raise DataError(f"systems build on each other in a circle: {', '.join(s.name for s in left)}")
+        groups.append(group)
+        done.update(system.name for system in group)
+        left = [system for system in left if system.name not in done]
+    return groups
+
+
+def check_folds(folds: Sequence[Fold]) -> None:
+    """Refuse folds that nothing can be learned from or measured on."""
+    if not folds or not all(isinstance(fold, Fold) for fold in folds):
+        raise DataError("expected folds, such as rr.read_folds('OHSUMED/') or rr.make_folds(data)")
+    names = [fold.name for fold in folds]
+    if len(set(names)) < len(names):
+        raise DataError(f"folds must have names of their own: got {', '.join(names)}")
+    for fold in folds:
+        for part in ("train", "vali", "test"):
+            data = getattr(fold, part)
+            if not len(data):
+                raise DataError(f"{fold.name}: {part} has no documents")
+            if (data.y == UNLABELLED).any():
+                raise DataError(f"{fold.name}: every document of {part} must have a grade, and some have none (-1)")

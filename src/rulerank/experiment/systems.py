@@ -1,0 +1,167 @@
+"""The systems of the papers, and those beyond them: one line each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rulerank.aggregate.competence import Competence
+from rulerank.baselines.ada_rank import AdaRank
+from rulerank.baselines.f_rank import FRank
+from rulerank.baselines.lambda_mart import LambdaMART
+from rulerank.baselines.list_net import ListNet
+from rulerank.baselines.margin import C_GRID
+from rulerank.baselines.rank_boost import RankBoost
+from rulerank.baselines.rank_svm import RankSVM
+from rulerank.baselines.regression import Regression
+from rulerank.baselines.svm_map import SVMMAP
+from rulerank.errors import DataError
+from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Plan, Rank
+from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop
+from rulerank.rankers.global_rules import GlobalRules
+from rulerank.rankers.query_intercepts import L2_GRID, QueryIntercepts
+from rulerank.rankers.query_rules import QueryRules
+from rulerank.rankers.stable_rules import StableRules
+from rulerank.sampling.ssar import SSAR
+
+GROUPS = {
+    "rules": "rule voting",
+    "metrics": "rule voting, by metric",
+    "aggregation": "aggregation of the seven metrics",
+    "linear": "query intercepts",
+    "sampling": "rule voting on a few chosen labels",
+    "baselines": "baselines of the papers",
+    "beyond": "beyond the papers",
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """A way to rank, by the name that the papers give it; + marks our default where it is not the paper's letter."""
+
+    name: str
+    group: str
+    plan: Plan
+    about: str
+    uses: tuple[str, ...] = ()  # systems whose scores it builds on
+
+
+def metric(name: str, of_rules: str) -> System:
+    """RE-GR whose rules vote with another metric."""
+    ranker = GlobalRules(votes="mean", metric=of_rules, drop_weakest=0.0)
+    return System(name, "metrics", Rank(ranker), f"RE-GR whose rules vote with their {name.lower()}")
+
+
+THE_SEVEN = (
+    metric("Added Value", "added_value"),
+    metric("Certainty", "certainty"),
+    metric("Confidence", "confidence"),
+    metric("Strength Score", "strength"),
+    metric("Yule's Q", "yule_q"),
+    metric("Yule's Y", "yule_y"),
+    metric("Relative Confidence", "relative_confidence"),
+)
+SEVEN_NAMES = tuple(system.name for system in THE_SEVEN)
+ROBUST_LINEAR = QueryIntercepts(l2=30.0, normalize="zscore", missing="mean", n_jobs=1)  # the middle of the grid
+MEMBERS = {
+    "RE-GR+": GlobalRules(n_jobs=1),
+    "RE-SR+": StableRules(n_jobs=1),
+    "RE-QR+": QueryRules(n_jobs=1),
+    "QI+": ROBUST_LINEAR,
+}
+PENALTIES = {"l2": L2_GRID[1:]}
+COSTS = {"C": C_GRID}
+TREES = {"n_leaves": (7, 15, 31), "learning_rate": (0.05, 0.1)}
+SCALED: dict[str, Any] = {"normalize": "minmax", "missing": "mean"}  # as the LETOR sets themselves are
+
+SYSTEMS = {
+    system.name: system
+    for system in (
+        System("RE-GR", "rules", Rank(GlobalRules(votes="mean", drop_weakest=0.0)), "global rules, to the letter"),
+        System("RE-SR", "rules", Rank(StableRules(literal=True)), "stable rules, phi 0.1, to the letter"),
+        System("RE-QR", "rules", Rank(QueryRules(literal=True)), "query-level rules by competence, to the letter"),
+        System("RE-GR+", "rules", Rank(GlobalRules()), "global rules, weighed by evidence"),
+        System("RE-SR+", "rules", Rank(StableRules()), "rules weighed by how many queries agree"),
+        System("RE-QR+", "rules", Rank(QueryRules()), "the 25 most trusted queries' shrunken rules"),
+        *THE_SEVEN,
+        System("DC3A", "aggregation", Rank(Competence(literal=True)), "the metric best for the document"),
+        System("QC3A", "aggregation", Rank(Competence(literal=True, centric="query")), "the metric best for the query"),
+        System("CombMNZ", "aggregation", Fuse("comb_mnz"), "sum of scores times number of lists", SEVEN_NAMES),
+        System("Borda Count", "aggregation", Fuse("borda"), "points by place", SEVEN_NAMES),
+        System("Condorcet", "aggregation", Fuse("condorcet"), "pairwise majorities", SEVEN_NAMES),
+        System("Linear Combination", "aggregation", LinearCombination(), "weights learned on vali", SEVEN_NAMES),
+        System("QI", "linear", Rank(QueryIntercepts(missing="mean")), "logistic regression, an intercept per query"),
+        System("QI+", "linear", Rank(ROBUST_LINEAR, PENALTIES), "the same on z-scores by query, with a penalty"),
+        System("SSAR", "sampling", Asked(SSAR()), "RE-GR on the documents that SSAR asks for"),
+        System("Random (SSAR)", "sampling", AtRandom(), "RE-GR on as many documents at random", ("SSAR",)),
+        System("BM25 (SSAR)", "sampling", FromTheTop(), "RE-GR on the top documents of the best feature", ("SSAR",)),
+        System("SSARP", "sampling", Asked(SSAR(partitions=5)), "RE-GR on the documents that SSARP asks for"),
+        System("Random (SSARP)", "sampling", AtRandom(), "RE-GR on as many documents at random", ("SSARP",)),
+        System("BM25 (SSARP)", "sampling", FromTheTop(), "RE-GR on the top documents of the best feature", ("SSARP",)),
+        System("RankSVM", "baselines", Rank(RankSVM(**SCALED), COSTS), "pairs of documents, hinge loss"),
+        System("RankBoost", "baselines", Rank(RankBoost()), "boosted stumps on pairs"),
+        System("FRank", "baselines", Rank(FRank()), "boosted stumps on pairs, fidelity loss"),
+        System("AdaRank-MAP", "baselines", Rank(AdaRank("MAP", **SCALED)), "boosted features, queries weighed by MAP"),
+        System("AdaRank-NDCG", "baselines", Rank(AdaRank("NDCG@10", **SCALED)), "the same, weighed by NDCG@10"),
+        System("ListNet", "baselines", Rank(ListNet(**SCALED)), "cross entropy of the chance to be first"),
+        System("SVMMAP", "baselines", Rank(SVMMAP(**SCALED), COSTS), "whole rankings, a bound of MAP"),
+        System("Regression", "baselines", Rank(Regression(**SCALED)), "least squares on grades"),
+        System("LambdaMART", "beyond", Rank(LambdaMART(n_trees=300), TREES), "boosted trees (LightGBM)"),
+        System("Best feature", "beyond", BestFeature(), "one feature alone"),
+        System("Competence", "beyond", Rank(Competence(MEMBERS, n_jobs=1)), "RE-GR+, RE-SR+, RE-QR+ and QI+, mixed"),
+        System("RRF", "beyond", Fuse("rrf"), "reciprocal ranks of the seven metrics", SEVEN_NAMES),
+    )
+}  # fmt: skip
+QUICK = ("RE-GR", "RE-SR+", "RE-QR+", "RE-GR+", "QI")
+
+
+def choose_systems(asked: Iterable[str | System] | Mapping[str, Any] | None = None) -> list[System]:
+    """Return systems by name, as they are, or made of rankers by name; those that they build on come first.
+
+    >>> [system.name for system in choose_systems(["RRF"])][-2:]
+    ['Relative Confidence', 'RRF']
+    """
+    if asked is None:
+        return list(SYSTEMS.values())
+    if isinstance(asked, Mapping):
+        wanted = [System(str(name), "yours", Rank(ranker), type(ranker).__name__) for name, ranker in asked.items()]
+    elif isinstance(asked, str):
+        raise DataError(f"expected a list of systems, such as [{asked!r}]: got the text {asked!r}")
+    else:
+        wanted = [system if isinstance(system, System) else system_named(system) for system in asked]
+    if not wanted:
+        raise DataError("expected at least one system to run: got none")
+    chosen: dict[str, System] = {}
+    known = SYSTEMS | {system.name: system for system in wanted}
+
+    def add(system: System) -> None:
+        for name in system.uses:
+            if name not in known:
+                raise DataError(f"{system.name} builds on {name!r}, which is not among the systems")
+            add(known[name])
+        if chosen.setdefault(system.name, system) is not system:
+            raise DataError(f"two systems are called {system.name!r}: give each a name of its own")
+
+    for system in wanted:
+        add(system)
+    return list(chosen.values())
+
+
+def system_named(name: str) -> System:
+    """Return a system by its name; capitals, blanks and apostrophes do not matter.
+
+    >>> system_named("re-gr").name, system_named("yules q").name
+    ('RE-GR', "Yule's Q")
+    """
+    by_bare_name = {_bare(known): system for known, system in SYSTEMS.items()}
+    if _bare(name) in by_bare_name:
+        return by_bare_name[_bare(name)]
+    close = difflib.get_close_matches(_bare(name), by_bare_name, n=1)
+    meant = f"did you mean {by_bare_name[close[0]].name}? " if close else ""
+    raise DataError(f"unknown system {name!r}; {meant}choose from {', '.join(SYSTEMS)}")
+
+
+def _bare(name: str) -> str:
+    return "".join(char for char in name.lower() if char.isalnum() or char == "+")

@@ -1,0 +1,97 @@
+"""What a system does with a fold: chooses on vali, counts its labels, stops boosting where vali says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from failing_rankers import First
+from rulerank.experiment.fitting import plain, rank, value_of
+from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank, values
+from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop, in_bins
+
+FOLD = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
+
+
+def test_the_setting_that_is_best_on_vali_is_kept():
+    scores = rank(First(), {"sign": [-1.0, 1.0]}, FOLD.train, FOLD, "MAP")
+    assert [trial.params for trial in scores.tried] == [{"sign": -1.0}, {"sign": 1.0}]
+    best = max(scores.tried, key=lambda trial: trial.value)
+    assert scores.params == best.params
+    assert best.value == value_of(FOLD.vali, scores.vali, "MAP")
+
+
+def test_of_equal_settings_the_first_is_kept():
+    assert rank(First(), {"fail": ["a", "b"]}, FOLD.train, FOLD, "MAP").params == {"fail": "a"}
+
+
+def test_a_booster_keeps_the_rounds_that_are_best_on_vali():
+    scores = rank(rr.RankBoost(n_rounds=20), {}, FOLD.train, FOLD, "MAP")
+    by_rounds = [
+        value_of(FOLD.vali, rr.RankBoost(n_rounds=n).fit(FOLD.train).predict(FOLD.vali), "MAP") for n in range(1, 21)
+    ]
+    assert scores.params == {"rounds": int(np.argmax(by_rounds)) + 1}
+    assert Rank(rr.RankBoost()).learns_from == "train; rounds chosen on vali"
+
+
+def test_fusions_use_the_scores_of_others_and_count_their_time():
+    used = {name: rank(First(sign=sign), {}, FOLD.train, FOLD, "MAP") for name, sign in [("a", 1.0), ("b", 2.0)]}
+    fused = Fuse("comb_sum").run(FOLD, used, "MAP")
+    np.testing.assert_array_equal(fused.test, rr.fuse([used["a"].test, used["b"].test], FOLD.test.qid, "comb_sum"))
+    assert fused.fit_seconds == sum(scores.fit_seconds for scores in used.values())
+    assert fused.n_labels == len(FOLD.train)
+
+
+def test_weights_of_the_linear_combination_come_from_vali():
+    good, bad = (rank(First(sign=sign), {}, FOLD.train, FOLD, "MAP") for sign in (1.0, -1.0))
+    better = "good" if value_of(FOLD.vali, good.vali, "MAP") > value_of(FOLD.vali, bad.vali, "MAP") else "bad"
+    found = LinearCombination().run(FOLD, {"good": good, "bad": bad}, "MAP")
+    assert max(found.params["weights"], key=found.params["weights"].get) == better
+
+
+def test_the_best_feature_is_the_best_on_vali_either_way_round():
+    scores = BestFeature().run(FOLD, {}, "MAP")
+    feature = FOLD.vali.feature_names.index(scores.params["feature"])
+    tried = [value_of(FOLD.vali, values(FOLD.vali.X[:, i], low), "MAP") for i in range(5) for low in (False, True)]
+    assert value_of(FOLD.vali, scores.vali, "MAP") == max(tried)
+    np.testing.assert_array_equal(scores.test, values(FOLD.test.X[:, feature], scores.params["lowest first"]))
+    assert scores.n_labels == 0
+
+
+def test_documents_without_a_value_come_last():
+    assert values(np.array([np.nan, 2.0, -3.0]), False).argmin() == 0
+    assert values(np.array([np.nan, 2.0, -3.0]), True).argmin() == 0
+
+
+def test_sampling_sees_the_grades_of_the_documents_it_asks_for_alone():
+    asked = Asked(rr.SSAR()).run(FOLD, {}, "MAP")
+    assert 0 < asked.n_labels < len(FOLD.train)
+    chosen = set(rr.SSAR().select(FOLD.train.X, lambda row: int(FOLD.train.y[row])).tolist())
+    assert chosen  # the bins and the choice need no grades but those asked for
+
+
+def test_random_and_top_documents_are_as_many_as_were_asked_for():
+    used = {"SSAR": Asked(rr.SSAR()).run(FOLD, {}, "MAP")}
+    drawn, top = (plan.run(FOLD, used, "MAP") for plan in (AtRandom(n_draws=3), FromTheTop()))
+    assert drawn.n_labels == top.n_labels == used["SSAR"].n_labels
+    assert drawn.test.shape == (3, len(FOLD.test))
+    assert set(top.params) == {"feature", "lowest first"}
+
+
+def test_bins_of_sampled_systems_do_not_depend_on_grades():
+    blind = replace(FOLD, train=replace(FOLD.train, y=np.zeros_like(FOLD.train.y)))
+    np.testing.assert_array_equal(in_bins(FOLD, "tube").test.X, in_bins(blind, "tube").test.X)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.float64(0.5), 0.5),
+        ({"a": (1, None)}, {"a": [1, None]}),
+        (First(), {"First": {"fail": None, "sign": 1.0}}),
+        (First, repr(First)),
+    ],
+)
+def test_anything_can_be_described_in_plain_values(value, expected):
+    assert plain(value) == expected

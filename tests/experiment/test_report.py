@@ -1,0 +1,181 @@
+"""The report tells all that came out, in any format, without letting data become markup."""
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import rulerank as rr
+from failing_rankers import First
+from rulerank.errors import DataError, MissingExtraError
+from rulerank.experiment.label_curve import label_curve
+from rulerank.experiment.plans import Rank
+from rulerank.experiment.reference import OHSUMED
+from rulerank.experiment.report.sections import make_report, write_report
+from rulerank.experiment.report.writing import as_html, as_latex, as_markdown, check_formats
+from rulerank.experiment.run import run_experiment
+from rulerank.experiment.systems import System, choose_systems
+
+FOLDS = rr.make_folds(rr.make_world(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
+NASTY = '<script>alert("1")</script>|&_%'
+EMPTY = ("meta", "link", "img", "br", "path", "use", "image")
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    mine = System(NASTY, "yours", Rank(First()), "a <b>bold</b> claim")
+    systems = [
+        *choose_systems(["RE-GR", "RE-QR", "DC3A", "RRF", "QI"]),
+        mine,
+        System("bad", "yours", Rank(First("badly")), ""),
+    ]
+    return run_experiment(FOLDS, systems)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return label_curve(FOLDS, ["QI"], sizes=[10, 20], n_draws=2)
+
+
+@pytest.fixture(scope="module")
+def report(experiment, curve):
+    return make_report(experiment, title=NASTY, collection=OHSUMED[45], curve=curve)[0]
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return as_html(report)
+
+
+class Tags(HTMLParser):
+    """The tags of a page, which must nest."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.attributes = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.attributes += attrs
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        if tag not in EMPTY:
+            assert self.open.pop() == tag
+
+
+def test_a_report_has_all_its_sections(report):
+    keys = [section.key for section in report.sections]
+    assert keys == ["results", "folds", "significance", "published", "time", "competence", "labels", "run"]
+
+
+def test_the_sentence_names_the_best_system_and_what_was_tested(report):
+    assert re.match(r"Over 5 folds and 15 test queries, .* ranks best by MAP \(0\.\d{4}\); ", report.sentence)
+    assert "RE-GR" in report.sentence
+
+
+def test_every_table_says_by_which_rules_it_was_measured(report):
+    for section in report.sections:
+        for part in section.parts:
+            if hasattr(part, "rows") and section.key in ("results", "folds", "significance", "published"):
+                assert "convention" in part.note
+                assert "ties" in part.note
+
+
+def test_the_page_nests_and_stands_alone(page):
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.open
+    for name, value in tags.attributes:
+        if name in ("src", "href", "xlink:href", "srcset", "action"):
+            assert value.startswith(("#", "data:image/png;base64,")), value
+    assert "@import" not in page
+    assert not re.search(r"url\((?!#)", page)
+
+
+def test_ids_of_the_page_are_there_once(page):
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)
+    for used in re.findall(r'(?:href="|url\()#([^")]+)', page):
+        assert used in ids
+
+
+def test_data_does_not_become_markup(page):
+    assert NASTY not in page
+    assert "<b>bold</b>" not in page
+    assert "&lt;script&gt;alert" in page
+    assert page.count("<script>") == 1, "the page's own, which sorts tables"
+
+
+def test_pictures_take_the_ink_and_the_font_of_the_page(report):
+    pictures = [part for section in report.sections for part in section.parts if hasattr(part, "svg")]
+    assert len(pictures) == 6
+    for picture in pictures:
+        assert "currentColor" in picture.svg
+        assert "#000000" not in picture.svg
+        assert "DejaVu" not in picture.svg
+
+
+def test_a_failed_system_is_told_with_its_reason(page):
+    assert "ValueError: no luck today" in page
+    assert "1 not finished" in page
+
+
+def test_the_same_experiment_gives_the_same_page(experiment, curve, page):
+    again = make_report(experiment, title=NASTY, collection=OHSUMED[45], curve=curve)[0]
+    assert as_html(again) == page
+
+
+def test_markdown_and_latex_have_every_table(report):
+    markdown, latex = as_markdown(report), as_latex(report)
+    tables = [part for section in report.sections for part in section.parts if hasattr(part, "rows")]
+    assert markdown.count("\n### ") == len(tables)
+    assert latex.count(r"\begin{tabular}") == len(tables)
+    assert r"\textless{}script" in latex
+    assert '<script>alert("1")</script>\\|' in markdown  # a bar must not end a cell
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert all("\n" not in row for row in rows)
+
+
+def test_csv_has_every_figure_with_all_digits(experiment, tmp_path):
+    files = {path.name: path for path in write_report(experiment, tmp_path, ["csv"])}
+    rows = list(csv.DictReader(io.StringIO(files["results.csv"].read_text())))
+    assert len(rows) == 13 * 21 * 6  # systems, measures, folds and mean
+    row = next(r for r in rows if (r["system"], r["measure"], r["fold"]) == ("QI", "MAP", "Fold2"))
+    test = FOLDS[1].test
+    expected = rr.evaluate(test.y, experiment.cells["QI", 1].test, test.qid, "MAP").means["MAP"]
+    assert float(row["value"]) == expected
+    assert (row["convention"], row["ties"]) == ("standard", "expected")
+    differences = list(csv.DictReader(io.StringIO(files["differences.csv"].read_text())))
+    assert len(differences) == 12 * 21
+    assert len(files["cells.csv"].read_text().splitlines()) == 1 + 13 * 5
+
+
+def test_one_fold_and_one_system_are_enough_for_a_report(tmp_path):
+    found = run_experiment(FOLDS[:1], ["QI"])
+    [page] = write_report(found, tmp_path / "new", ["html"])
+    assert "QI ranks best by MAP" in page.read_text()
+
+
+def test_published_figures_are_shown_beside_ours(report):
+    [section] = [section for section in report.sections if section.key == "published"]
+    table, folds = section.parts
+    row = next(r for r in table.rows if r[0].text == "RE-GR" and r[1].text == "MAP")
+    assert row[3].text == "0.456"
+    assert "Table V" in row[-1].text
+    assert [entry.text for entry in folds.rows[0]][:3] == ["RE-GR", "published", "0.352"]
+
+
+def test_an_unknown_format_and_a_missing_package_are_told_before_the_work(monkeypatch):
+    with pytest.raises(DataError, match="unknown format 'pdf'; choose from html, markdown, latex, csv"):
+        check_formats(["pdf"])
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r"this needs jinja2, .* pip install 'rulerank\[report\]'"):
+        check_formats(["html"])
+    check_formats(["markdown", "csv"])
