@@ -18,18 +18,24 @@ from scipy.stats import t
 import rulerank as rr
 from rulerank.evaluation.tables import markdown_table
 from rulerank.experiment.label_curve import SAMPLERS, label_curve
+from rulerank.experiment.label_orders import by_rules
 from rulerank.experiment.label_result import RANDOM, LabelCurve
 from rulerank.experiment.thinning import thin_folds
 
 SETS = {"OHSUMED 3.0": "letor3-ohsumed", "MQ2008": "letor4-mq2008"}
+WAYS = {
+    **SAMPLERS,
+    # its bins were chosen by benchmarks/choose_sampler.py
+    "SSARP by z-scores": by_rules(partitions=5, discretizer="equal_width", normalize="zscore"),
+}
 HEADER = ["", "MAP", "all", "Top", "Random", "95 % of draws", "G %", "Sel", "Utot", "Sel%", "Rsel%", "R%", "Rtop%"]
 
 
-def rows_of(curve: LabelCurve, ranker: str, name: str) -> list[list[str]]:
+def rows_of(curve: LabelCurve, ranker: str, name: str, ways: list[str]) -> list[list[str]]:
     whole = next(line.value for line in curve.lines if line.ranker == ranker)
     top_name = next(sampler for sampler in curve.samplers if sampler.startswith("top of"))
     rows = []
-    for sampler in SAMPLERS:
+    for sampler in ways:
         chosen = curve.of(ranker, sampler)[-1]
         chance, top = curve.with_same_labels(chosen, RANDOM), curve.with_same_labels(chosen, top_name)
         assert chance is not None
@@ -52,6 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--thin", type=int, default=1, help="keep one relevant document in so many")
     parser.add_argument("--pools", type=int, default=3, help="thinned pools per fold")
+    parser.add_argument("--ways", nargs="*", default=[*WAYS], choices=[*WAYS])
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--method", nargs="*", default=["RE-GR", "QI"])
     options = parser.parse_args()
@@ -59,14 +66,15 @@ def main() -> None:
         print("RULERANK_DATA is not set: there is nothing to compare on")
         return
     curves = {}
+    ways = {way: WAYS[way] for way in options.ways}
     for name, folder in SETS.items():
         folds = rr.read_folds(f"{os.environ['RULERANK_DATA']}/{folder}")
         if options.thin > 1:
             folds = thin_folds(folds, options.thin, options.pools)
-        curves[name] = label_curve(folds, options.method, sizes=[], n_draws=options.draws)
+        curves[name] = label_curve(folds, options.method, ways, sizes=[], n_draws=options.draws)
         print(name, file=sys.stderr)
     for ranker in options.method:
-        rows = [row for name, curve in curves.items() for row in rows_of(curve, ranker, name)]
+        rows = [row for name, curve in curves.items() for row in rows_of(curve, ranker, name, options.ways)]
         print(f"\n{ranker}\n{markdown_table(HEADER, rows)}")
     for name, curve in curves.items():
         single = next(line for line in curve.lines if line.ranker is None)

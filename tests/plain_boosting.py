@@ -91,7 +91,7 @@ def adarank_rounds(X, grades, queries, measure, n_rounds):
     while len(rounds) < n_rounds and value != 1.0:
         means = [-1 if f == barred else measured(X[:, f]) @ counts for f in range(X.shape[1])]
         feature = next(f for f, mean in enumerate(means) if mean > max(means) - 1e-9)
-        if means[feature] < 0:
+        if means[feature] <= 0:  # the barred feature alone ranks anything, and would do so for ever
             break
         mean = min(means[feature], 1 - 0.001 / len(kept))
         weight = math.log((1 + mean) / (1 - mean)) / 2

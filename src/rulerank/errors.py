@@ -39,12 +39,13 @@ class TooLargeError(RulerankError, MemoryError):
 class MissingExtraError(RulerankError, ImportError):
     """An optional part is not installed.
 
-    >>> print(MissingExtraError("figures", "matplotlib"))
-    this needs matplotlib, which is not installed; install it with: pip install 'rulerank[figures]'
+    >>> print(MissingExtraError("judge", "jinja2"))
+    this needs jinja2, which is not installed; install it with: pip install 'rulerank[judge]' (in a clone: '.[judge]')
     """
 
     def __init__(self, extra: str, package: str) -> None:
         super().__init__(
-            f"this needs {package}, which is not installed; install it with: pip install 'rulerank[{extra}]'"
+            f"this needs {package}, which is not installed; "
+            f"install it with: pip install 'rulerank[{extra}]' (in a clone: '.[{extra}]')"
         )
         self.extra = extra

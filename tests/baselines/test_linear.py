@@ -1,5 +1,7 @@
 """What all linear baselines do alike."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -121,3 +123,14 @@ def test_tuning_tries_the_grid_of_c(make):
     data = rr.Dataset(X, y, qid)
     tuned = rr.tune(data, make(), {"C": [0.01, 1.0]}, n_splits=3)
     assert [trial.params for trial in tuned.table] == [{"C": 0.01}, {"C": 1.0}]
+
+
+@pytest.mark.parametrize("make", [*LINEAR, rr.AdaRank, rr.ListNet])
+def test_values_whose_squares_are_no_numbers_are_named(make):
+    huge = X * [1.0, 1e300, 1.0]
+    message = r"^the feature 'f2' has values of \d\.\de\+300, more than 1e\+140, .*: divide it, or give normalize="
+    with pytest.raises(DataError, match=message):
+        make().fit(huge, y, qid=qid)
+    with pytest.warns(ConvergenceWarning) if make in MARGIN else nullcontext():
+        make().fit(X * 1e130, y, qid=qid)
+    assert np.isfinite(make(normalize="rank").fit(huge, y, qid=qid).coef_).all()

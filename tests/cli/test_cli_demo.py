@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from rulerank.cli.demo import OURS, best_feature, methods, reasons
+from rulerank.cli.demo import OURS, methods, reasons
 from rulerank.dataset import Dataset
 
 
@@ -50,13 +50,8 @@ def test_a_ranker_is_added_by_one_line(run, small_world, monkeypatch):
         def predict(self, X):
             return -X[:, 0]
 
-    monkeypatch.setitem(best_feature.__globals__, "methods", lambda: methods() | {"backwards": Backwards})
+    monkeypatch.setitem(methods.__globals__, "methods", lambda: methods() | {"backwards": Backwards})
     assert "\nbackwards " in run(*small_world).out
-
-
-def test_the_best_feature_may_be_one_that_ranks_lowest_first():
-    data = Dataset([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [2, 1, 0], ["q"] * 3, feature_names=("depth", "same"))
-    assert best_feature(data) == "-depth"
 
 
 def test_too_few_queries_are_refused(run):
@@ -75,7 +70,7 @@ def test_what_does_not_gain_is_not_called_a_gain(run, monkeypatch):
         def predict(self, X):
             return X[:, 0] * 0
 
-    monkeypatch.setitem(best_feature.__globals__, "methods", lambda: {OURS: Clueless})
+    monkeypatch.setitem(methods.__globals__, "methods", lambda: {OURS: Clueless})
     out = run("demo", "--queries", "10").out
     assert f"No sure gain: {OURS} loses 0." in out
     assert " in NDCG@10 to the best single feature, " in out

@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 
 import rulerank.evaluation as library
-from rulerank.cli.rankings import scores_by_feature
-from rulerank.dataset import Dataset
-from rulerank.errors import DataError
 from rulerank.io.convert import read_any
 
 
@@ -210,21 +207,6 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(run, folder, args, mess
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {message}")
     assert done.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("values", [[-3e38, np.nan, 3e38], [0, np.nan, 1], [np.nan, np.nan, np.nan], [5, 4, np.nan]])
-def test_missing_values_rank_below_every_other(values):
-    data = Dataset(np.array(values)[:, None], [0, 0, 1], ["q"] * 3, feature_names=("a",))
-    for name in ("a", "-a"):
-        scores, missing = scores_by_feature(data, name), np.isnan(values)
-        assert np.isfinite(scores).all()
-        assert scores[missing].max() < scores[~missing].min(initial=np.inf)
-
-
-def test_of_many_features_only_a_few_are_listed():
-    data = Dataset(np.zeros((1, 700)), [0], ["q"])
-    with pytest.raises(DataError, match=r"there is no feature 'x'; the data has f1, f2, f3, \.\.\. f700$"):
-        scores_by_feature(data, "x")
 
 
 @pytest.mark.parametrize("name", ["letor3-ohsumed.Fold1.ties", "letor4-mq2008.Fold4.rules"])

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rulerank.dataset import Fold
+from rulerank.errors import DataError
 from rulerank.experiment.systems import SYSTEMS
 
 
@@ -91,6 +92,17 @@ def test_the_label_curve_is_part_of_the_report_and_kept(run, folds):
     kept.write_text("{")
     assert run(*args).code == 0
     assert len(kept.read_text()) > 100
+
+
+def test_why_there_is_no_label_curve_is_told(run, folds, monkeypatch):
+    def fail(folds, **options):
+        raise DataError("too few documents")
+
+    monkeypatch.setattr("rulerank.experiment.curve_cell.label_curve", fail)
+    done = run("compare", ".", "--method", "SSAR", "--to", "markdown", "-o", "out", "--jobs", "1", "-m", "ndcg@3")
+    assert done.code == 0
+    assert "the report has no label curve: too few documents\n" in done.err
+    assert "## Label efficiency" not in (folds / "out" / "report.md").read_text()
 
 
 @pytest.mark.parametrize(

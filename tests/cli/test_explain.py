@@ -73,12 +73,21 @@ def test_documents_without_ids_go_by_their_number(run, folder):
         (["--doc", "d99"], "document 'd99' is in no query of the data"),
         (["--doc", "q1-d3", "--versus", "x"], "no document 'x' in query q1"),
         (["--doc", "q1-d3", "--to", "pdf"], "unknown format 'pdf'; choose from text, markdown, html, json"),
+        (
+            ["--doc", "q1-d3", "-o", "why.svg"],
+            "cannot tell the format from the name 'why.svg'; end it in one of .txt, .md",
+        ),
     ],
 )
 def test_mistakes_are_named(run, folder, args, message):
     done = run("explain", "model.rulerank", "test.txt", *args)
     assert done.code == 2
     assert done.err.startswith(f"error: {message}")
+
+
+def test_model_and_data_in_the_wrong_order_are_told_with_this_command(run, folder):
+    done = run("explain", "test.txt", "model.rulerank")
+    assert done == (2, "", "error: MODEL comes first, then DATA: rulerank explain model.rulerank test.txt\n")
 
 
 def test_a_document_in_two_queries_needs_its_query(run, folder):

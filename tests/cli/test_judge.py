@@ -11,6 +11,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.judging.store import LabelStore
+from rulerank.judging.web.demo import demo_pool
 
 
 def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder):
@@ -21,7 +22,7 @@ def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder
     command = "rulerank judge pool.csv --labels judged.db --train --model m.rulerank --method RE-GR"
     assert command in done.out
     again = run(*command.split()[1:])
-    assert again.out == "m.rulerank: RE-GR, trained on 24 labels\n"
+    assert again.out.startswith("m.rulerank: RE-GR, trained on 24 labels\nRank with it:\n    rulerank rank m.rulerank ")
     assert rr.load("m.rulerank").predict(rr.read_table("pool.csv")).shape == (24,)
 
 
@@ -35,6 +36,19 @@ def test_the_demo_keeps_its_labels_apart(run, folder):
     done = run("judge", "--demo", "--port", "0")
     assert "12 queries" in done.out
     assert (folder / "demo-labels.db").exists()
+
+
+def test_what_the_demo_trains_ranks_its_documents(run, folder):
+    pool = demo_pool()
+    rows = zip(pool.data.qid.tolist(), pool.data.docid.tolist(), pool.data.y.tolist(), strict=True)
+    with LabelStore("demo-labels.db") as store:
+        store.add_all((query, doc, max(0, grade), "ann") for query, doc, grade in list(rows)[:40])
+        store.add(*pool.pairs[50], 2, "ann")
+    done = run("judge", "--demo", "--train")
+    command = done.out.rstrip().rpartition("\n    ")[2]
+    assert command == "rulerank rank model.rulerank demo-pool.csv --format csv"
+    assert len(run(*command.split()[1:]).out.splitlines()) == 1 + len(pool)
+    assert f"Rank with model.rulerank:\n    {command}\n" in run("judge", "--demo", "--port", "0").out
 
 
 def test_the_address_for_others_brings_the_token(run, folder):
@@ -51,7 +65,7 @@ def test_the_address_for_others_brings_the_token(run, folder):
         (["pool.csv", "--host", "0.0.0.0"], "--host 0.0.0.0 opens the page to other machines, which needs --token"),
         (["pool.csv", "--token", "short"], "--token must have at least 12 characters: got 5"),
         (["pool.csv", "--overlap", "lots"], "--overlap must be a share such as 10% or 0.1: got 'lots'"),
-        (["pool.csv", "--rater", "a\nb"], "--rater: a rater's name has 1 to 60 printable characters"),
+        (["pool.csv", "--rater", "a\nb"], "--rater: a rater's name has 1 to 50 printable characters"),
         (["pool.csv", "--guidelines", "none.txt"], "none.txt: No such file or directory"),
         (["pool.csv", "--title", "heading"], "there is no column 'heading'"),
         (["pool.csv", "--train"], "nothing can be learned yet: no document has a grade"),
@@ -70,6 +84,7 @@ def test_a_missing_package_is_named_with_its_extra(run, folder, monkeypatch):
     done = run("judge", "pool.csv")
     assert (done.code, done.out) == (2, "")
     assert "this needs starlette, which is not installed; install it with: pip install 'rulerank[judge]'" in done.err
+    assert "(in a clone: '.[judge]')" in done.err
 
 
 def test_labels_go_out_and_come_back(run, folder):

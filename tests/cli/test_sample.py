@@ -12,6 +12,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.io.convert import read_any, write_any
+from rulerank.judging.pool import read_pool
 from rulerank.worlds import make_world
 
 
@@ -112,6 +113,15 @@ def test_documents_without_ids_are_named_by_their_rows(run, folder):
     assert run("sample", "bare.csv", "--resume", "labels.csv", "-n", "1").code == 0
 
 
+def test_labels_that_were_judged_on_the_page_find_documents_without_ids(run, folder):
+    rows = [[float(i % 4), float(i)] for i in range(12)]
+    write_any(rr.Dataset(rows, [0, 1] * 6, ["a"] * 12), "bare.csv")
+    lines = [f"{query},{doc},{n % 2}" for n, (query, doc) in enumerate(read_pool("bare.csv").pairs[:6])]
+    Path("judged.csv").write_text("\n".join(["qid,docid,grade", *lines]))
+    assert json.loads(run("sample", "bare.csv", "--resume", "judged.csv", "-n", "1", "--json").out)["labels"] == 6
+    assert run("train", "bare.csv", "--labels", "judged.csv", "-o", "model.rulerank").code == 0
+
+
 @pytest.mark.parametrize("name", ["labels.csv", "labels.qrels", "labels.txt"])
 def test_every_answer_is_appended(run, folder, answer, name):
     data = read_any("train.txt")
@@ -138,6 +148,15 @@ def test_an_answer_can_be_taken_back_a_document_skipped_and_looked_at(run, folde
     assert done.err.count("Keys: 0 to 4 grade, f features, s skip, u undo, q save and quit.") == 2
     shown = [line.split("   (")[0] for line in done.err.splitlines() if line.startswith("query ")]
     assert len(set(shown)) == 3
+
+
+def test_bins_and_scale_can_be_chosen(run, folder):
+    options = ["--partitions", "5", "--discretizer", "equal-width", "--normalize", "zscore"]
+    found = json.loads(run("sample", "train.txt", "--own-grades", *options, "--json").out)
+    data = read_any("train.txt")
+    ssar = rr.SSAR(partitions=5, discretizer="equal_width", normalize="zscore")
+    rows = ssar.select(data, ask=lambda row: data.y[row])
+    assert [doc["docid"] for doc in found["documents"]] == data.docid[rows].tolist()
 
 
 def test_asking_ends_at_the_budget_and_when_the_judge_is_gone(run, folder, answer):
@@ -215,6 +234,7 @@ def test_one_key_is_an_answer_and_ctrl_c_loses_nothing(folder):
         (("--ask", "-o", "a.csv", "--max-grade", "0"), "--max-grade must be between 1 and 31: got 0"),
         (("--ask", "-o", "a.csv.gz"), "name a file that is not compressed, unlike a.csv.gz"),
         (("--ask", "--resume", "train.csv"), "with the columns qid,docid,grade: train.csv has query,"),
+        (("--ask", "--resume", "latin.csv"), r"with the columns qid,docid,grade: latin.csv has \xe9,docid"),
         (("--ask", "--resume", "a.tsv"), "--ask appends to csv, qrels, quepid, letor: a.tsv is tsv; convert it first"),
         (("--own-grades", "--budget", "0"), "--budget must be a whole number from 1: got 0"),
         (("-n", "0"), "-n must be a whole number from 1: got 0"),
@@ -229,10 +249,21 @@ def test_mistakes_end_in_one_line(run, folder, args, message):
     Path("other.csv").write_text("qid,docid,grade\ny,x,1\n")
     Path("bare.txt").write_text("1 qid:q1 1:0.5\n")
     Path("a.tsv").write_text("qid\tdocid\tgrade\n")
+    Path("latin.csv").write_bytes(b"\xe9,docid\n")
     done = run("sample", "train.txt", *args)
     assert done.code == 2
     assert done.err.startswith("error: ")
     assert message in done.err
+
+
+def test_a_second_session_cannot_cut_the_labels_of_the_first(run, folder, answer):
+    fcntl = pytest.importorskip("fcntl")
+    with open("labels.csv", "ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        answer("1", "q")
+        done = run("sample", "train.txt", "--ask", "-o", "labels.csv")
+    assert done.code == 2
+    assert done.err == "error: labels.csv: another session of --ask writes to this file; end it, or name another file\n"
 
 
 def test_a_document_that_is_there_twice_is_named(run, folder):

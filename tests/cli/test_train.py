@@ -232,6 +232,7 @@ def test_few_labels_are_learned_in_their_pool(run, folder, method):
     assert (done.code, done.err) == (0, "")
     assert np.array_equal(load("few.rulerank").predict(pool), expected.predict(pool))
     assert done.out.startswith("trained on pool.csv and graded.csv: Dataset(10 rows")
+    assert "__" not in done.out  # the parameters of the discretizer stand in its own words
 
 
 def test_what_is_given_goes_before_what_is_good_for_few_labels(run, folder):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
-from rulerank.experiment.cells import CellStore, cell_key, file_name, fold_digest, pack, unpack
+from rulerank.experiment.cells import CellStore, cell_key, code_digest, file_name, fold_digest, pack, unpack
 from rulerank.experiment.fitting import Scores, Trial
 
 SCORES = Scores(
@@ -56,6 +56,8 @@ def test_a_cell_of_other_documents_is_not_taken(tmp_path):
     store.save("a", "Fold1", "0" * 16, SCORES)
     assert store.load("a", "Fold1", "0" * 16, 2, 3) is not None
     assert store.load("a", "Fold1", "0" * 16, 2, 4) is None
+    store.save("a", "Fold1", "0" * 16, replace(SCORES, test=np.array(1.0)))
+    assert store.load("a", "Fold1", "0" * 16, 2, 3) is None
 
 
 def test_saving_removes_the_older_cell_of_the_same_system_and_fold_alone(tmp_path):
@@ -79,6 +81,29 @@ def test_a_key_depends_on_all_that_scores_depend_on():
         changed = [*same]
         changed[place] = other
         assert cell_key(*changed) != cell_key(*same)
+
+
+def test_a_key_depends_on_the_code_that_scores_may_depend_on(tmp_path):
+    def digest():
+        code_digest.cache_clear()
+        return code_digest(tmp_path)
+
+    for name in ("rules/mining.py", "experiment/fitting.py", "experiment/report/tables.py", "cli/compare.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1")
+    before = digest()
+    for name in ("experiment/report/tables.py", "cli/compare.py"):
+        (tmp_path / name).write_text("x = 2")
+    assert digest() == before, "what only shows figures does not change them"
+    (tmp_path / "rules/mining.py").write_text("x = 2")
+    assert digest() != before
+
+
+def test_code_is_part_of_a_key(monkeypatch):
+    same = ("a", {}, "data", {}, "MAP")
+    before = cell_key(*same)
+    monkeypatch.setattr("rulerank.experiment.cells.code_digest", lambda: "other")
+    assert cell_key(*same) != before
 
 
 @pytest.mark.parametrize("part", ["train", "vali", "test"])

@@ -44,6 +44,10 @@ def test_differences_agree_with_those_of_compare():
     assert found.p_holm >= found.p_randomisation
 
 
+def test_a_measure_is_found_however_it_is_written():
+    assert SUMMARY.place("ndcg@10") == SUMMARY.place("NDCG@10") == SUMMARY.place(SUMMARY.measures[10])
+
+
 def test_a_system_that_ranks_alike_does_not_differ():
     same = next(d for d in SUMMARY.differences("MAP") if d.system == "up again")
     assert (same.difference, same.p_queries, same.p_folds, same.p_holm, same.mark) == (0, 1, 1, 1, "")

@@ -7,9 +7,10 @@ import pytest
 
 import rulerank as rr
 from failing_rankers import First
-from rulerank.experiment.fitting import plain, rank, value_of
-from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank, values
-from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop, in_bins
+from rulerank.experiment.fitting import code_of, plain, rank, value_of
+from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank
+from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop, in_bins, shuffled_train
+from rulerank.experiment.single_feature import best_feature, feature_scores
 
 FOLD = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
 
@@ -52,23 +53,24 @@ def test_weights_of_the_linear_combination_come_from_vali():
 
 def test_the_best_feature_is_the_best_on_vali_either_way_round():
     scores = BestFeature().run(FOLD, {}, "MAP")
-    feature = FOLD.vali.feature_names.index(scores.params["feature"])
-    tried = [value_of(FOLD.vali, values(FOLD.vali.X[:, i], low), "MAP") for i in range(5) for low in (False, True)]
-    assert value_of(FOLD.vali, scores.vali, "MAP") == max(tried)
-    np.testing.assert_array_equal(scores.test, values(FOLD.test.X[:, feature], scores.params["lowest first"]))
+    names = [sign + name for name in FOLD.vali.feature_names for sign in ("", "-")]
+    tried = [value_of(FOLD.vali, feature_scores(FOLD.vali, name), "MAP") for name in names]
+    assert scores.params == {"feature": names[int(np.argmax(tried))]}
+    np.testing.assert_array_equal(scores.test, feature_scores(FOLD.test, scores.params["feature"]))
     assert scores.n_labels == 0
 
 
-def test_documents_without_a_value_come_last():
-    assert values(np.array([np.nan, 2.0, -3.0]), False).argmin() == 0
-    assert values(np.array([np.nan, 2.0, -3.0]), True).argmin() == 0
-
-
 def test_sampling_sees_the_grades_of_the_documents_it_asks_for_alone():
-    asked = Asked(rr.SSAR()).run(FOLD, {}, "MAP")
-    assert 0 < asked.n_labels < len(FOLD.train)
-    chosen = set(rr.SSAR().select(FOLD.train.X, lambda row: int(FOLD.train.y[row])).tolist())
-    assert chosen  # the bins and the choice need no grades but those asked for
+    seen = Asked(rr.SSAR()).run(FOLD, {}, "MAP")
+    mixed = shuffled_train(FOLD).train
+    binned = in_bins(shuffled_train(FOLD), "tube").train
+    chosen = rr.SSAR(discretizer=None).select(binned.X, lambda row: int(mixed.y[row]), mixed.qid)
+    assert seen.n_labels == chosen.size < len(mixed)
+    known = {(mixed.qid[row], mixed.docid[row]): mixed.y[row] for row in chosen}
+    grades = [known.get(doc, 0) for doc in zip(FOLD.train.qid, FOLD.train.docid, strict=True)]
+    assert (grades != FOLD.train.y).any()
+    blind = Asked(rr.SSAR()).run(replace(FOLD, train=replace(FOLD.train, y=grades)), {}, "MAP")
+    np.testing.assert_array_equal(blind.test, seen.test)
 
 
 def test_random_and_top_documents_are_as_many_as_were_asked_for():
@@ -76,7 +78,7 @@ def test_random_and_top_documents_are_as_many_as_were_asked_for():
     drawn, top = (plan.run(FOLD, used, "MAP") for plan in (AtRandom(n_draws=3), FromTheTop()))
     assert drawn.n_labels == top.n_labels == used["SSAR"].n_labels
     assert drawn.test.shape == (3, len(FOLD.test))
-    assert set(top.params) == {"feature", "lowest first"}
+    assert top.params == {"feature": best_feature(FOLD.vali)}
 
 
 def test_bins_of_sampled_systems_do_not_depend_on_grades():
@@ -89,7 +91,7 @@ def test_bins_of_sampled_systems_do_not_depend_on_grades():
     [
         (np.float64(0.5), 0.5),
         ({"a": (1, None)}, {"a": [1, None]}),
-        (First(), {"First": {"fail": None, "sign": 1.0}}),
+        (First(), {"First": {"fail": None, "sign": 1.0}, "code": code_of(First)}),
         (First, repr(First)),
     ],
 )

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -170,6 +171,17 @@ def test_published_figures_are_shown_beside_ours(report):
     assert row[3].text == "0.456"
     assert "Table V" in row[-1].text
     assert [entry.text for entry in folds.rows[0]][:3] == ["RE-GR", "published", "0.352"]
+
+
+@pytest.mark.parametrize(("n_folds", "expected"), [(5, ["published", "published-folds"]), (4, ["published"])])
+def test_trials_are_set_beside_the_papers_only_where_there_are_five(experiment, n_folds, expected):
+    cells = {place: scores for place, scores in experiment.cells.items() if place[1] < n_folds}
+    some = replace(experiment, folds=experiment.folds[:n_folds], cells=cells, failures={})
+    report = make_report(some, collection=OHSUMED[45], draw=False, measures=["map"])[0]
+    [section] = [section for section in report.sections if section.key == "published"]
+    assert [part.key for part in section.parts] == expected
+    for table in section.parts:
+        assert {len(row) for row in table.rows} == {len(table.header)}
 
 
 def test_an_unknown_format_and_a_missing_package_are_told_before_the_work(monkeypatch):

@@ -50,6 +50,12 @@ def test_a_changed_parameter_runs_only_its_own_cells_again(tmp_path):
     assert len(files(tmp_path)) == 6, "the cells of the old parameter are gone"
 
 
+def test_an_edited_ranker_of_ones_own_runs_again(tmp_path, monkeypatch):
+    run_experiment(FOLDS, {"a": First(), "rules": rr.GlobalRules()}, out=tmp_path)
+    monkeypatch.setattr("inspect.getsource", lambda kind: "class First: ...")
+    assert run_experiment(FOLDS, {"a": First(), "rules": rr.GlobalRules()}, out=tmp_path).n_reused == 3
+
+
 def test_changed_data_run_everything_again(tmp_path):
     run_experiment(FOLDS, {"a": First()}, out=tmp_path)
     fold = FOLDS[0]
@@ -79,6 +85,13 @@ def test_a_failed_system_does_not_stop_the_others_and_is_tried_again(tmp_path):
     assert found.failures["bad", 1].reason.startswith("ValueError: no luck today (fit, line")
     assert not found.failures["bad", 1].skipped
     assert run_experiment(FOLDS, systems, out=tmp_path).n_reused == 3
+
+
+def test_scores_that_are_no_numbers_are_a_failure_of_their_system_alone(tmp_path):
+    folds = [replace(fold, test=replace(fold.test, X=np.full_like(fold.test.X, 1e30))) for fold in FOLDS]
+    found = run_experiment(folds, {"good": First(), "bad": First(sign=np.float64(1e300))}, out=tmp_path)
+    assert [system.name for system in found.complete] == ["good"]
+    assert found.failures["bad", 0].reason == "its scores are not all finite numbers"
 
 
 def test_a_system_whose_package_is_missing_is_skipped_and_so_is_what_builds_on_it():

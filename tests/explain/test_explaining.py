@@ -102,7 +102,7 @@ def test_a_document_that_no_rule_covers_gets_the_mean_grade():
     ranker = rr.GlobalRules(discretizer=None, drop_weakest=0).fit([[0, 0], [1, 1]], [0, 1], qid=[1, 1])
     found = ranker.explain([7, 7])
     assert (found.score, found.groups, found.n_rules) == (0.5, (), 0)
-    assert found.lines() == ["the document scores 0.500: no rule covers it, so it gets the mean grade in training."]
+    assert found.lines() == ["the document scores 0.500: no rule votes on it, so it gets the mean grade in training."]
     assert "Why the document scores 0.500" in str(found)
     half = ranker.explain([0, 7])
     assert [share.text for share in half.features] == ["f1=0"]

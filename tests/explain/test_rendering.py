@@ -110,6 +110,15 @@ def test_the_first_sentences_answer_the_question(shown):
     assert "the 14 features" in shown["linear"].page().lead[0] or "features add" in shown["linear"].page().lead[0]
 
 
+def test_a_value_that_is_missing_in_the_other_document_reads_as_english():
+    X = [[5.0], [np.nan]] * 20
+    found = (
+        rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=2)).fit(X, [1, 0] * 20, qid=[1] * 40).explain(X, 0, versus=1)
+    )
+    assert found.page().lead[1].endswith("(against missing).")
+    assert found.lines()[1].endswith(" against missing")
+
+
 def test_changes_are_a_table_or_a_sentence(ranker, world):
     scores = ranker.predict(world)
     order = np.argsort(-scores).tolist()

@@ -46,6 +46,18 @@ def test_there_is_a_panel_per_ranker_with_readable_axes(curve):
     ]
 
 
+@pytest.mark.parametrize("n_rankers", [1, 2])
+def test_the_legend_fits_into_the_picture(curve, n_rankers):
+    points = tuple(p for p in curve.points if p.ranker in ("QI", "RE-GR")[:n_rankers])
+    named = [replace(p, sampler="top of best single feature") for p in points if p.sampler == "top of bm25"]
+    others = [replace(p, sampler="SSAR per query") for p in points if p.sampler == "SSAR"]
+    figure = label_curve_figure(replace(curve, points=(*points, *named, *others)))
+    figure.draw_without_rendering()
+    legend = figure.legends[0].get_window_extent()
+    assert figure.bbox.x0 <= legend.x0
+    assert legend.x1 <= figure.bbox.x1
+
+
 def test_curves_band_stop_and_lines_are_drawn_where_the_points_are(curve):
     panel = label_curve_figure(curve).axes[1]
     drawn = {line.get_label(): line for line in panel.lines}

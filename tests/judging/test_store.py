@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
+from sqlalchemy import event
 
 from rulerank.errors import DataError
 from rulerank.judging.labels import Label
@@ -164,6 +165,16 @@ def test_a_skip_frees_the_document_and_grading_it_takes_the_skip_back(store):
     assert store.skipped("ann") == []
 
 
+def test_a_glance_shows_state_claims_and_skips_at_once(store):
+    store.add("q", "a", 1, "ann")
+    store.claim("q", "b", "bob")
+    store.skip("q", "c", "ann")
+    store.skip("q", "d", "bob")
+    glance = store.glance("ann")
+    assert glance == (store.state(), store.claims(), [("q", "c")])
+    assert [claim.doc for claim in glance.claims] == ["b"]
+
+
 def test_names_may_hold_any_text(store):
     names = [
         "日本語",
@@ -262,6 +273,24 @@ def test_an_sqlite_store_is_set_up_to_lose_nothing(tmp_path):
     assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
     with sqlite3.connect(tmp_path / "labels.db") as plain:
         assert plain.execute("SELECT query, doc, grade, rater FROM labels").fetchall() == [("q", "d", 1, "ann")]
+
+
+def test_labels_wait_for_the_disk_and_claims_do_not(tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        settings = []
+
+        @event.listens_for(store._engine, "commit")
+        def note(connection):
+            settings.append(connection.exec_driver_sql("PRAGMA synchronous").scalar())
+
+        store.claim("q", "a", "ann")
+        store.add("q", "a", 1, "ann")
+        store.claim("q", "b", "ann")
+        store.skip("q", "b", "ann")
+        store.claim("q", "c", "ann")
+        store.undo("ann")
+    normal, full = 1, 2
+    assert settings == [normal, full, normal, full, normal, full]
 
 
 def test_a_label_prints_as_plain_values(store):

@@ -204,10 +204,27 @@ def test_a_missing_package_is_named_with_what_installs_it(module, package, extra
     done = subprocess.run([sys.executable, "-c", WITHOUT, module], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
         f"MissingExtraError this needs {package}, which is not installed; "
-        f"install it with: pip install 'rulerank[{extra}]'"
+        f"install it with: pip install 'rulerank[{extra}]' (in a clone: '.[{extra}]')"
     )
 
 
 def test_opening_what_is_no_store_leaves_no_files_behind(tmp_path):
     message_of(tmp_path / "missing" / "labels.db")
     assert list(Path(tmp_path).iterdir()) == []
+
+
+@pytest.mark.parametrize("put_there", [None, b"", b"something else"])
+def test_a_store_that_was_moved_or_replaced_takes_no_label_that_would_be_lost(tmp_path, put_there):
+    path, elsewhere = tmp_path / "labels.db", tmp_path / "moved.db"
+    with LabelStore(path) as store:
+        store.add("q", "d1", 1, "ann")
+        path.rename(elsewhere)
+        if put_there is not None:
+            path.write_bytes(put_there)
+        with pytest.raises(StoreError, match=r"labels\.db: this file was moved or replaced .*move it back"):
+            store.add("q", "d2", 2, "ann")
+        path.unlink(missing_ok=True)
+        elsewhere.rename(path)
+        store.add("q", "d3", 3, "ann")
+    with LabelStore(path) as store:
+        assert [label.doc for label in store.labels()] == ["d1", "d3"]

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import rulerank as rr
+from rulerank.dataset import query_index
 from rulerank.errors import DataError
+from rulerank.normalize import normalize_by_query
 from rulerank.sampling.plain import deal_plainly, n_rules_plainly, select_plainly
 
 pytestmark = pytest.mark.kernels
@@ -155,6 +157,15 @@ def test_any_discretizer_will_do_and_is_left_as_it_is():
     assert not hasattr(mine, "cuts_")
 
 
+def test_features_may_be_put_on_one_scale_by_query_first():
+    data = rr.make_world(n_queries=5, docs_per_query=(6, 9), n_features=6)
+    scaled = normalize_by_query(data.X, query_index(data.qid)[0], "zscore")
+    params = {"per_query": True, "discretizer": "equal_width"}
+    expected = rr.SSAR(**params).select(scaled, data.y.__getitem__, data.qid).tolist()
+    assert rr.SSAR(**params, normalize="zscore").select(data, data.y.__getitem__).tolist() == expected
+    assert rr.SSAR(**params).select(data, data.y.__getitem__).tolist() != expected
+
+
 class Halves:
     """A discretizer from elsewhere, right or wrong."""
 
@@ -192,6 +203,7 @@ X = [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]
         ({"per_query": "yes"}, r"^per_query must be True or False: got 'yes'$"),
         ({"per_query": True}, r"^per_query=True visits the queries in turn: give the query of each row, qid=qid$"),
         ({"n_jobs": 0}, r"^n_jobs must be a positive number, or -1 for all cores: got 0$"),
+        ({"normalize": "zscore"}, r"^normalize='zscore' puts .* by query: give the query of each row, qid=qid$"),
         ({"discretizer": "tub"}, r"^unknown discretizer 'tub'; choose from 'mdlp', 'tube'"),
     ],
 )
@@ -211,6 +223,8 @@ def test_wrong_parameters_are_refused(params, message):
         ({"ask": lambda row: 1.5}, r"^a grade must be .*: got 1.5 for row"),
         ({"ask": lambda row: float("nan")}, r"^a grade must be .*: got nan for row"),
         ({"ask": lambda row: "good"}, r"^a grade must be .*: got 'good' for row"),
+        ({"ask": lambda row: 10**400}, r"^a grade must be a whole number from 0 to 31: got 1000"),
+        ({"X": np.empty((0, 2))}, r"^expected documents to choose from: there are none$"),
         ({"budget": -1}, r"^budget must be a whole number from 0, or None for no limit: got -1$"),
         ({"start": {3: 1}}, r"^a row must be a whole number from 0 to 2: got 3$"),
         ({"start": {"0": 1}}, r"^a row must be a whole number from 0 to 2: got '0'$"),
@@ -224,6 +238,11 @@ def test_wrong_parameters_are_refused(params, message):
         ({"qid": ["a"], "per_query": True}, r"^qid must have one entry per row: expected 3, got 1$"),
         ({"X": [[0.0, np.inf], [1.0, 2.0]]}, r"^X contains infinity, the feature 'f2' at row 0"),
         (
+            {"X": [[0.0, np.inf]], "normalize": "zscore", "qid": ["a"]},
+            r"^X must be finite or NaN \(missing\): row 0, column 1 is infinity$",
+        ),
+        ({"qid": ["a"] * 3, "normalize": "z"}, r"^unknown normalize 'z'; choose from None, minmax, rank, zscore$"),
+        (
             {"X": [[0, np.nan]], "discretizer": None},
             r"^with discretizer=None, X must hold bin numbers .* 1 is nan; name",
         ),
@@ -231,6 +250,6 @@ def test_wrong_parameters_are_refused(params, message):
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):
-    params = {name: arguments.pop(name) for name in ("per_query", "discretizer") if name in arguments}
+    params = {name: arguments.pop(name) for name in ("per_query", "discretizer", "normalize") if name in arguments}
     with pytest.raises(DataError, match=message):
         rr.SSAR(**params).select(**{"X": X, "ask": lambda row: 0} | arguments)

@@ -23,8 +23,9 @@ class AdaRank(StagedLinearRanker):
     counts exp(-measure of the sum so far). Where the mean is 1, which would weigh infinitely, one query is said to have
     0.999. J. Xu and H. Li, AdaRank: a boosting algorithm for information retrieval (2007).
     A feature that was just taken and did not raise the mean over all queries may not be taken in the next round:
-    otherwise the method can take it for ever. It ends when all queries are ranked perfectly. Tied documents count by
-    the mean over all their orders, so that neither the file's order nor a feature of few values is flattered.
+    otherwise the method can take it for ever. It ends when all queries are ranked perfectly, or when every other
+    feature has a mean of 0. Tied documents count by the mean over all their orders, so that neither the file's order
+    nor a feature of few values is flattered.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class AdaRank(StagedLinearRanker):
             means = (alone * counts).sum(axis=1)
             means[barred] = -math.inf
             feature = int(np.argmax(means * CLEARLY >= means.max()))
-            if means[feature] <= 0.0:  # no other feature is left
+            if means[feature] <= 0.0:  # no other feature ranks anything, and this one would be taken for ever
                 break
             mean = min(means[feature], 1 - SHORT / n_queries)
             coef = coef.copy()

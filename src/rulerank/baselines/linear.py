@@ -19,6 +19,7 @@ from rulerank.threads import in_blocks
 
 MISSING = ("error", "mean")
 ROWS_PER_THREAD = 20_000
+LARGEST = 1e140  # squared and added up over a file of rows, it is a number still
 
 
 class LinearRanker(Ranker):
@@ -64,10 +65,21 @@ class LinearRanker(Ranker):
             raise DataError(f"unknown missing {self.missing!r}; choose from {', '.join(MISSING)}")
         order, queries = canonical_order(data)
         X = data.X[order]
+        self._check_size(X)
         self.fill_ = column_means(X) if self.missing == "mean" else None
         self.n_missing_ = int(count_missing(X).sum())
         with one_blas_thread():
             self.coef_ = self._weigh(self._present(X).astype(np.float64), data.grades[order], queries)
+
+    def _check_size(self, X: Array) -> None:
+        largest = np.nanmax(np.abs(X), axis=0, initial=0.0)
+        feature = int(largest.argmax())
+        size = float(largest[feature])
+        if size > LARGEST:
+            raise DataError(
+                f"the feature {self.feature_names_[feature]!r} has values of {size:.1e}, more than "
+                f'{LARGEST:.0e}, and their squares are not numbers any more: divide it, or give normalize="rank"'
+            )
 
     def _score(self, X: Array) -> Array:
         X = self._present(X)

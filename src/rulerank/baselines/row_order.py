@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.dataset import Array, query_index
+from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.intercept_kernels import dense_scores
 
@@ -21,7 +21,20 @@ def canonical_order(data: Labelled) -> tuple[Array, Array]:
     probe = np.random.default_rng(0).random((data.X.shape[1],))
     keys = np.empty(len(data.X))
     dense_scores(np.nan_to_num(data.X, nan=0.123456789), probe, keys)
-    order = np.lexsort((keys, data.grades))
-    numbers, _ = query_index(data.queries[order])
+    order = np.lexsort((keys, data.grades, data.queries))
+    starts = np.flatnonzero(np.diff(data.queries[order], prepend=-1))
+    hashes = np.add.reduceat(scrambled(keys, data.grades)[order], starts)
+    places = np.empty(starts.size, dtype=np.int64)
+    places[np.argsort(hashes, kind="stable")] = np.arange(starts.size)
+    numbers = np.repeat(places, np.diff(starts, append=order.size))
     by_query = np.argsort(numbers, kind="stable")
     return order[by_query], numbers[by_query]
+
+
+def scrambled(keys: Array, grades: Array) -> Array:
+    """Return whole numbers whose sum, which wraps around, tells the rows of one query from those of another."""
+    mixed = keys.view(np.uint64) + (grades.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    found: Array = mixed ^ (mixed >> np.uint64(31))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Protocol, Self, runtime_checkable
@@ -79,15 +79,28 @@ def fit_tuned(
         if name not in known:
             raise DataError(f"{type(ranker).__name__} has no parameter {name!r}; it has {', '.join(known)}")
     found: list[tuple[Trial, Ranker]] = []
-    for values in product(*grid.values()):
-        params = dict(zip(grid, values, strict=True))
-        fitted: Ranker = clone(ranker).set_params(**params).fit(train)
-        if not isinstance(fitted, Staged):
-            found.append((Trial(params, None, value_of(fitted.predict(vali))), fitted))
-            continue
-        by_stage = [value_of(scores) for scores in fitted.staged_predict(vali)] or [value_of(fitted.predict(vali))]
-        best_value = max(by_stage)
-        stage = by_stage.index(best_value) + 1
-        found.append((Trial(params, stage, best_value), fitted.at_stage(stage)))
+    for params in settings_of(grid):
+        fitted, stage = best_stage(clone(ranker).set_params(**params).fit(train), vali, value_of)
+        found.append((Trial(params, stage, value_of(fitted.predict(vali))), fitted))
     best, fitted = max(found, key=lambda one: one[0].value)  # the first of equals
     return Validated(fitted, str(measure), best, tuple(trial for trial, _ in found))
+
+
+def settings_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return all settings of a grid; the empty grid has one, which changes nothing.
+
+    >>> settings_of({"l2": [1, 10]}), settings_of({})
+    ([{'l2': 1}, {'l2': 10}], [{}])
+    """
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def best_stage(ranker: Any, vali: Dataset, value_of: Callable[[Array], float]) -> tuple[Any, int | None]:
+    """Return a ranker that learns in steps as it was when it ranked vali best, and that step; any other as it is."""
+    if not isinstance(ranker, Staged):
+        return ranker, None
+    by_stage = [value_of(scores) for scores in ranker.staged_predict(vali)]
+    if not by_stage:  # nothing was learned
+        return ranker, None
+    stage = by_stage.index(max(by_stage)) + 1
+    return ranker.at_stage(stage), stage

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rulerank.cli.options import AsJson
-from rulerank.errors import DataError
+from rulerank.errors import DataError, RulerankError
 
 if TYPE_CHECKING:
     from rulerank.experiment.run import Experiment, Step
@@ -87,7 +87,12 @@ def compare(
     experiment = run_experiment(
         folds, systems, out=target / "cells", measure=tune_by, n_jobs=jobs, on_step=Lines().tell
     )
-    curve = None if quick or "SSAR" not in {s.name for s in systems} else kept_label_curve(folds, target / "cells")
+    curve = None
+    if not quick and "SSAR" in {system.name for system in systems}:
+        try:
+            curve = kept_label_curve(folds, target / "cells")
+        except RulerankError as error:
+            print(f"the report has no label curve: {error}", file=sys.stderr)
     report, summary = make_report(
         experiment,
         title=title or f"Ranking systems on {Path(source).resolve().name}",

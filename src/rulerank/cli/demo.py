@@ -69,10 +69,10 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     import numpy as np
 
     from rulerank.cli.output import print_json
-    from rulerank.cli.rankings import scores_by_feature
     from rulerank.cli.results import as_payload, show
     from rulerank.dataset import Dataset
     from rulerank.evaluation import compare_results, evaluate
+    from rulerank.experiment.single_feature import best_feature, feature_scores
     from rulerank.progress import progress
     from rulerank.worlds import make_folds, make_world
 
@@ -84,10 +84,10 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     tests = [fold.test for fold in folds]
     tested = Dataset.concat(tests)
 
-    chosen = [best_feature(training) for training in trainings]
+    chosen = [best_feature(training, MEASURES[0]) for training in trainings]
     scores = {"random order": np.zeros(len(tested))}  # all tied: the expected value over all orders
-    scores |= {f"by {name}": scores_by_feature(tested, name) for name in OBVIOUS}
-    scores[BEST] = np.concatenate([scores_by_feature(test, name) for test, name in zip(tests, chosen, strict=True)])
+    scores |= {f"by {name}": feature_scores(tested, name) for name in OBVIOUS}
+    scores[BEST] = np.concatenate([feature_scores(test, name) for test, name in zip(tests, chosen, strict=True)])
     learners = methods()
     with progress(len(learners) * len(folds), "learning") as bar:
         for label, make in learners.items():
@@ -116,18 +116,6 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print()
     show_few_labels(curve)
     print(f"\n{reasons(trainings[0], tests[0])}")
-
-
-def best_feature(training: Dataset) -> str:
-    """Return the feature, or "-feature" for lowest first, that ranks the training rows best."""
-    from rulerank.cli.rankings import scores_by_feature
-    from rulerank.evaluation import evaluate
-
-    def quality(name: str) -> float:
-        scores = scores_by_feature(training, name)
-        return evaluate(training.y, scores, training.qid, MEASURES[0]).means[MEASURES[0]]
-
-    return max((sign + name for name in training.feature_names for sign in ("", "-")), key=quality)
 
 
 def closing(pair: Pair) -> str:

@@ -74,7 +74,7 @@ def explain(
     from rulerank.cli.output import report
 
     chosen = choose_format("json" if as_json and out == "-" else target_format, out)
-    ranker = load_model(model, source)
+    ranker = load_model(model, source, command="explain")
     data = read_documents(source, format, columns(qid, docid, None, features)).with_features(ranker.feature_names_)
     if doc is None and (versus is not None or what_if):
         raise DataError("--versus and --what-if need the document that is meant: name it with --doc")
@@ -108,7 +108,11 @@ def choose_format(named: str | None, out: str) -> str:
     from pathlib import Path
 
     if named is None:
-        return next((name for name, suffix in FORMATS.items() if suffix == Path(out).suffix.lower()), "text")
+        suffix = Path(out).suffix.lower()
+        if suffix and suffix not in FORMATS.values():
+            endings = ", ".join(FORMATS.values())
+            raise DataError(f"cannot tell the format from the name {out!r}; end it in one of {endings}, or say --to")
+        return next((name for name, ending in FORMATS.items() if ending == suffix), "text")
     if named.lower() not in FORMATS:
         raise DataError(f"unknown format {named!r}; choose from {', '.join(FORMATS)}")
     return named.lower()

@@ -9,6 +9,8 @@ import typer
 from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns
 from rulerank.errors import DataError
 
+DEMO_POOL = "demo-pool.csv"
+
 
 def text_column(flag: str, what: str, usual: str) -> Any:
     return typer.Option(flag, metavar="COLUMN", help=f"Column of the {what} [{usual}].")
@@ -19,7 +21,9 @@ def judge(
     source: Annotated[
         str | None, typer.Argument(metavar="[POOL]", help="The documents to judge: LETOR text or a table.")
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Judge the synthetic world; no POOL is needed.")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Judge made-up pages for twelve searches; no POOL is needed.")
+    ] = False,
     labels: Annotated[
         str | None,
         typer.Option(metavar="STORE", help="Where labels are kept: a file or a postgresql:// URL [labels.db]."),
@@ -63,6 +67,7 @@ def judge(
     from rulerank.cli.judging import Session, check_packages, share
 
     check_packages()
+    from rulerank.io.tables import write_table
     from rulerank.judging.loop import Judging
     from rulerank.judging.pool import read_pool
     from rulerank.judging.store import LabelStore
@@ -73,7 +78,8 @@ def judge(
         raise DataError(f"--demo brings its own documents: leave out {source}, or --demo")
     check_token(host, token)
     if demo:
-        pool = example.demo_pool()
+        pool, source = example.demo_pool(), DEMO_POOL
+        write_table(pool.data, DEMO_POOL)  # so that the model has something to rank
     elif source is None:
         raise DataError("name the documents to judge, or try the page with --demo")
     else:
@@ -84,7 +90,7 @@ def judge(
     with LabelStore(labels or ("demo-labels.db" if demo else "labels.db")) as store:
         highest = max_grade or (example.MAX_GRADE if demo else 4)
         judging = Judging(pool, store, max_grade=highest, overlap=share(overlap))
-        session = Session(judging, model, context, as_json)
+        session = Session(judging, source, model, context, as_json)
         if train:
             session.train(method)
         else:

@@ -8,6 +8,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -31,6 +32,7 @@ class Session:
     """Judging of a pool, its labels, and the words by which the user asked for it."""
 
     judging: Judging
+    source: str  # the file with the documents
     model: str
     context: typer.Context
     as_json: bool
@@ -47,6 +49,7 @@ class Session:
             for note in done["notes"]:
                 print(f"warning: {note}", file=sys.stderr)
             print(f"{self.model}: {done['method']}, trained on {counted(done['n_labels'], 'label')}")
+            print(f"Rank with it:\n    {self.ranking_command()}")
 
     def serve(
         self,
@@ -101,6 +104,12 @@ class Session:
         print(f"\n{counted(n_labels, 'label')} in {self.judging.store.name}.")
         if n_labels:
             print(f"Train a model on them:\n    {self.training_command('RE-GR')}")
+        if Path(self.model).is_file():
+            print(f"Rank with {self.model}:\n    {self.ranking_command()}")
+
+    def ranking_command(self) -> str:
+        """Return the command that ranks these documents with the model."""
+        return shlex.join(["rulerank", "rank", self.model, self.source, "--format", "csv"])
 
     def training_command(self, method: str) -> str:
         """Return the command that trains on these documents and labels."""

@@ -42,7 +42,8 @@ def appended_format(path: Path) -> str:
     if found not in FORMATS:
         raise DataError(f"--ask appends to {', '.join(FORMATS)}: {path} is {found}; convert it first")
     if found == "csv" and header != b"qid,docid,grade":
-        raise DataError(f"--ask appends to csv with the columns qid,docid,grade: {path} has {header.decode()}")
+        came = header[:80].decode(errors="backslashreplace")
+        raise DataError(f"--ask appends to csv with the columns qid,docid,grade: {path} has {came}")
     return found
 
 
@@ -52,16 +53,23 @@ class Pool:
 
     name: str
     data: Dataset  # docid is always there
-    place: dict[tuple[str, str], int]  # the row of each pair of query and document
+    place: dict[tuple[str, str], int]  # the row of each pair of query and document, by every name it has
 
     @staticmethod
     def of(data: Dataset, name: str) -> Pool:
-        """Name the documents; those of a file without document ids by their row, row1 for the first."""
+        """Name the documents; those of a file without document ids by their row, row1 for the first.
+
+        Labels of those may also name them as `rulerank judge` does, by a digest of their features.
+        """
+        from rulerank.io.doc_names import digest_names
+
+        place: dict[tuple[str, str], int] = {}
+        queries = [str(query) for query in data.qid]
         if data.docid is None:
+            place = {pair: row for row, pair in enumerate(zip(queries, digest_names(data.X, queries), strict=True))}
             data = replace(data, docid=np.array([f"row{n + 1}" for n in range(len(data))], dtype=object))
         assert data.docid is not None
-        place: dict[tuple[str, str], int] = {}
-        for row, pair in enumerate(zip(map(str, data.qid), map(str, data.docid), strict=True)):
+        for row, pair in enumerate(zip(queries, map(str, data.docid), strict=True)):
             first = place.setdefault(pair, row)
             if first != row:
                 raise DataError(
@@ -141,6 +149,21 @@ class Pool:
         return b"".join(line.rpartition(b" ")[0] + b"\n" for line in out.getvalue().splitlines())
 
 
+def _locked(file: Any) -> bool:
+    """Keep a file to this process until it is closed, or tell that another one has it: undo would cut its labels."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
+
+
 class LabelFile:
     """A file that every answer is appended to at once, so that nothing is lost when the session ends early."""
 
@@ -149,6 +172,9 @@ class LabelFile:
         self.path = Path(path)
         self.format = format
         self._file: Any = self.path.open("ab")
+        if not _locked(self._file):
+            self._file.close()
+            raise DataError(f"{path}: another session of --ask writes to this file; end it, or name another file")
         self._ends: list[int] = []  # where the file ended before each answer of this session
         if self._file.tell():
             with self.path.open("rb") as so_far:

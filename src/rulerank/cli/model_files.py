@@ -24,12 +24,12 @@ def check_out(out: str, sources: Sequence[str]) -> None:
         raise DataError(f"{out} exists and is not a model; choose another name or remove it")
 
 
-def load_model(model: str, source: str) -> Ranker:
+def load_model(model: str, source: str, *, command: str = "rank") -> Ranker:
     """Read the model that scores the documents of `source`."""
     from rulerank.model_file import load
 
     if is_model_file(source) and not is_model_file(model):
-        raise DataError(f"MODEL comes first, then DATA: rulerank rank {source} {model}")
+        raise DataError(f"MODEL comes first, then DATA: rulerank {command} {source} {model}")
     return load(model)
 
 

@@ -71,7 +71,7 @@ def make_ranker(ranker_class: type[Ranker], given: dict[str, Any]) -> Ranker:
 
 def used_params(ranker: Ranker) -> dict[str, Any]:
     """Return the parameters that say something about the scores, with what is used where the default is left open."""
-    params = {name: value for name, value in ranker.get_params().items() if name not in HIDDEN}
+    params = {name: value for name, value in ranker.get_params().items() if name not in HIDDEN and "__" not in name}
     if params.get("metric") == "confidence":  # the only one that votes other than "mean" know
         del params["metric"]
     if "drop_weakest" in params and isinstance(ranker, RuleRanker):

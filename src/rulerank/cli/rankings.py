@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, counted, listed
+from rulerank.dataset import UNLABELLED, Array, Dataset, counted
 from rulerank.errors import DataError, ReadError
+from rulerank.experiment.single_feature import feature_named, feature_scores
 from rulerank.io.convert import read_found
 from rulerank.io.scores import read_scores
 from rulerank.io.trec import Qrels, Run, join, read_qrels, read_run
@@ -46,7 +47,7 @@ def from_data(data_file: str, score_files: Sequence[str], features: Sequence[str
             "or grade them 0 to count them as not relevant"
         )
     by_scores = [(name, read_scores_of(data, name, data_file), ()) for name in score_files]
-    by_features = [(name, scores_by_feature(data, name), missing_values(data, name)) for name in features]
+    by_features = [(name, feature_scores(data, name), missing_values(data, name)) for name in features]
     return [
         Ranking(name, data.y, scores, data.qid, data.docid, remarks=remarks)
         for name, scores, remarks in [*by_scores, *by_features]
@@ -86,7 +87,7 @@ def queries_apart(run: Run, qrels: Qrels, *, complete: bool) -> tuple[Remark, ..
 
 def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
     """Say how many documents lack the feature that they are ranked by."""
-    feature = name.removeprefix("-")
+    feature = feature_named(data, name)
     n = int(np.isnan(data.X[:, data.feature_names.index(feature)]).sum())
     text = f"{n:,} of {counted(len(data), 'document')} have no {feature}: they are ranked last"
     return (Remark("n_missing_values", n, text),) if n else ()
@@ -100,21 +101,3 @@ def read_scores_of(data: Dataset, score_file: str, data_file: str) -> Array:
             score_file, None, f"expected {len(data):,} scores, one per document of {data_file}: got {scores.size:,}"
         )
     return scores
-
-
-def scores_by_feature(data: Dataset, name: str) -> Array:
-    """Return a feature as scores, or its negative for "-name"; documents that lack it come last.
-
-    >>> data = Dataset([[0.5], [float("nan")], [2.0]], y=[0, 0, 1], qid=["q"] * 3, feature_names=["bm25"])
-    >>> scores_by_feature(data, "bm25").argsort().tolist()  # from worst to best
-    [1, 0, 2]
-    """
-    feature = name.removeprefix("-")
-    if feature not in data.feature_names:
-        raise DataError(f"there is no feature {feature!r}; the data has {listed(data.feature_names) or 'none'}")
-    values = data.X[:, data.feature_names.index(feature)].astype(np.float64)
-    if feature != name:
-        values = -values
-    missing = np.isnan(values)
-    values[missing] = np.nextafter(values[~missing].min(initial=0.0), -np.inf)
-    return values

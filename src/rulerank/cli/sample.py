@@ -44,6 +44,8 @@ def sample(
     size: Annotated[int, typer.Option(help="Items in a rule at most.")] = 2,
     partitions: Annotated[int, typer.Option(help="Groups of features; 5 is SSARP, which asks for more.")] = 1,
     per_query: Annotated[bool, typer.Option("--per-query", help="Visit the queries in turn.")] = False,
+    discretizer: Annotated[str, typer.Option(help="Bins: tube, equal_width or equal_frequency.")] = "tube",
+    normalize: Annotated[str, typer.Option(help="Scale features by query first: none, minmax, rank, zscore.")] = "none",
     budget: Annotated[int | None, typer.Option(help="Labels to ask for at most.")] = None,
     max_grade: Annotated[int, typer.Option(help="The highest grade that --ask takes.")] = 4,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of POOL [by name].")] = None,
@@ -71,6 +73,7 @@ def sample(
     from rulerank.cli.documents import read_documents
     from rulerank.cli.label_files import Pool, appended_format, label_format
     from rulerank.cli.output import print_json, report
+    from rulerank.cli.parameters import known_words
     from rulerank.io.streams import write_bytes
     from rulerank.sampling.ssar import SSAR
 
@@ -86,7 +89,14 @@ def sample(
     if grades is not None or own_grades:
         pool = pool.with_grades(None if grades is None else pool.read_labels(grades, strict=False))
     labels = pool.read_labels(resume, strict=True) if resume else {}
-    ssar = SSAR(max_size=size, partitions=partitions, per_query=per_query)
+    words = known_words(discretizer=discretizer, normalize=normalize)
+    ssar = SSAR(
+        max_size=size,
+        partitions=partitions,
+        per_query=per_query,
+        discretizer=words["discretizer"],
+        normalize=words["normalize"],
+    )
     if ask:
         chosen = choosing.ask(pool, ssar, labels, target, chosen_format, max_grade, budget)
     elif grades is not None or own_grades:
@@ -109,7 +119,8 @@ def sample(
     report(payload, sentence(chosen, len(pool.data), target), as_json=as_json, target=target)
     if ask and chosen.stop != "natural" and not as_json:
         options = [f"--size {size}"] * (size != 2) + [f"--partitions {partitions}"] * (partitions != 1)
-        options += ["--per-query"] * per_query
+        options += ["--per-query"] * per_query + [f"--discretizer {discretizer}"] * (discretizer != "tube")
+        options += [f"--normalize {normalize}"] * (normalize != "none")
         print(f"go on with: {' '.join(['rulerank sample', source, '--ask --resume', target, *options])}")
 
 
@@ -135,7 +146,7 @@ def sentence(chosen: Chosen, n_pool: int, target: str) -> str:
     from rulerank.dataset import counted
 
     where = "" if target == "-" else f"{target}: "
-    if chosen.stop == "listed" or not chosen.n_labels:
+    if chosen.stop == "listed":
         return f"{where}{counted(len(chosen.rows), 'document')} to judge, of {n_pool:,}; {chosen.n_labels:,} labelled"
     share = f"{counted(chosen.n_labels, 'label')}, {chosen.n_labels / n_pool:.2%} of {n_pool:,} documents"
     close = "" if chosen.stop == "natural" else f" ({chosen.closeness:.0%} of the way to the stop)"

@@ -1,7 +1,8 @@
 """One file per system and fold: what is finished stays finished, whatever happens to the process.
 
 A cell's name holds a fingerprint of all that its scores depend on: the fold's data, the system's parameters, the cells
-it builds on, the measure it is tuned by and the version of the library. Change one, and only its cells run again.
+it builds on, the measure it is tuned by, and the library's code that scores may depend on. Change one, and only its
+cells run again.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import re
 import zipfile
 import zlib
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import rulerank
 from rulerank import __version__
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
@@ -26,6 +29,7 @@ from rulerank.io.streams import write_bytes
 
 FORMAT = 1
 KEY_DIGITS = 16
+NO_SCORES = ("cli", "experiment/report", "explain", "figures", "judging")  # code that no score depends on
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,20 @@ def cell_key(name: str, description: dict[str, Any], data: str, used: dict[str, 
     >>> cell_key("RE-GR", {"votes": "mean"}, "ab12", {}, "MAP") == cell_key("RE-GR", {}, "ab12", {}, "MAP")
     False
     """
-    content = [FORMAT, __version__, name, plain(description), data, used, measure]
+    content = [FORMAT, __version__, code_digest(), name, plain(description), data, used, measure]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
+
+
+@cache
+def code_digest(package: Path = Path(rulerank.__file__).parent) -> str:
+    """Return a fingerprint of the source files that scores may depend on: a version alone changes too seldom."""
+    digest = hashlib.sha256()
+    apart = tuple(f"{folder}/" for folder in NO_SCORES)
+    for name, file in sorted((file.relative_to(package).as_posix(), file) for file in package.rglob("*.py")):
+        if not name.startswith(apart):
+            content = file.read_bytes()
+            digest.update(f"{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
 class CellStore:
@@ -75,7 +91,7 @@ class CellStore:
             scores = unpack(path.read_bytes())
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error):
             return None
-        return scores if (scores.vali.shape[-1], scores.test.shape[-1]) == (n_vali, n_test) else None
+        return scores if (scores.vali.shape[-1:], scores.test.shape[-1:]) == ((n_vali,), (n_test,)) else None
 
     def save(self, system: str, fold: str, key: str, scores: Scores) -> None:
         """Keep a cell; a cell of the same system and fold made from something else goes."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from rulerank.dataset import Fold
-from rulerank.errors import RulerankError
 from rulerank.experiment.cells import cell_key, fold_digest
 from rulerank.experiment.label_curve import RANKERS, SAMPLERS, label_curve
 from rulerank.experiment.label_result import LabelCurve, Line, Point
@@ -18,8 +17,8 @@ from rulerank.io.streams import write_bytes
 N_DRAWS = 20
 
 
-def kept_label_curve(folds: Sequence[Fold], directory: Path, n_draws: int = N_DRAWS) -> LabelCurve | None:
-    """Return the curve, from the directory if it was drawn there before; None when the folds are too small for one."""
+def kept_label_curve(folds: Sequence[Fold], directory: Path, n_draws: int = N_DRAWS) -> LabelCurve:
+    """Return the curve, from the directory if it was drawn there before; a curve of other folds there goes."""
     what = {"draws": n_draws, "rankers": list(RANKERS), "samplers": list(SAMPLERS)}
     key = cell_key("label curve", what, "".join(map(fold_digest, folds)), {}, "MAP")
     path = directory / f"label-curve-{key}.json"
@@ -27,11 +26,11 @@ def kept_label_curve(folds: Sequence[Fold], directory: Path, n_draws: int = N_DR
         return curve_from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not there, or not whole
-    try:
-        curve = label_curve(folds, n_draws=n_draws)
-    except RulerankError:
-        return None
+    curve = label_curve(folds, n_draws=n_draws)
     write_bytes(path, curve.to_json().encode())
+    for old in directory.glob("label-curve-*.json"):
+        if old != path:
+            old.unlink(missing_ok=True)
     return curve
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from rulerank.baselines.tuned import Staged
+from rulerank.baselines.tuned import best_stage, settings_of
 from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.errors import RulerankError
 from rulerank.evaluation import evaluate
@@ -54,9 +55,10 @@ def rank(ranker: Any, grid: Mapping[str, Sequence[Any]], train: Dataset, fold: F
         before = time.process_time()
         fitted = fit(single_threaded(clone(ranker)).set_params(**setting), train, fold.vali)
         seconds = time.process_time() - before
-        fitted, stage = best_stage(fitted, fold.vali, measure)
+        fitted, stage = best_stage(fitted, fold.vali, partial(value_of, fold.vali, measure=measure))
         vali = predict(fitted, fold.vali)
-        trial = Trial(setting | stage, value_of(fold.vali, vali, measure))
+        rounds = {} if stage is None else {"rounds": stage}
+        trial = Trial(setting | rounds, value_of(fold.vali, vali, measure))
         tried.append(trial)
         if best is None or trial.value > best[0].value:  # of equal ones the earlier, simpler setting
             best = trial, fitted, vali, seconds
@@ -96,17 +98,6 @@ def predict(ranker: Any, data: Dataset) -> Array:
     return np.asarray(scores, dtype=np.float64)
 
 
-def best_stage(ranker: Any, vali: Dataset, measure: str) -> tuple[Any, dict[str, Any]]:
-    """Return a booster as it was after the round that does best on vali; any other ranker as it is."""
-    if not isinstance(ranker, Staged):
-        return ranker, {}
-    found = [value_of(vali, scores, measure) for scores in ranker.staged_predict(vali)]
-    if not found:
-        return ranker, {}
-    n = int(np.argmax(found)) + 1
-    return ranker.at_stage(n), {"rounds": n}
-
-
 def value_of(data: Dataset, scores: Array, measure: str) -> float:
     """Return the mean of a measure over the queries."""
     return float(evaluate(data.y, scores, data.qid, measure).values[0].mean())
@@ -127,19 +118,19 @@ def warm_up(ranker: Any, train: Dataset) -> None:
         return  # too few documents to learn from: the fold itself will tell
 
 
-def settings_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return all settings of a grid; the empty grid has one, which changes nothing.
-
-    >>> settings_of({"l2": [1, 10]}), settings_of({})
-    ([{'l2': 1}, {'l2': 10}], [{}])
-    """
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-
-
 def described(ranker: Any) -> dict[str, Any]:
-    """Return a ranker's class and parameters, those of its members too, as plain values."""
+    """Return a ranker's class and parameters, those of its members too, as plain values; of foreign ones the code."""
     params = ranker.get_params(deep=False)
-    return {type(ranker).__name__: {name: plain(value) for name, value in params.items() if name != "n_jobs"}}
+    made = {type(ranker).__name__: {name: plain(value) for name, value in params.items() if name != "n_jobs"}}
+    return made if type(ranker).__module__.startswith("rulerank.") else made | {"code": code_of(type(ranker))}
+
+
+def code_of(kind: type) -> str:
+    """Return a fingerprint of a class that is not ours, which may be edited between runs; "" if it has no source."""
+    try:
+        return hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()
+    except (OSError, TypeError):
+        return ""
 
 
 def plain(value: Any) -> Any:

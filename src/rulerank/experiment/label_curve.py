@@ -12,9 +12,10 @@ from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
 from rulerank.experiment.label_learning import PoolLearner
 from rulerank.experiment.label_methods import few_label_ranker, full_data_ranker
-from rulerank.experiment.label_orders import Sampler, best_feature, by_rules, feature_scores, random_order, top_of
+from rulerank.experiment.label_orders import Sampler, by_rules, random_order, top_of
 from rulerank.experiment.label_result import BEST_FEATURE, RANDOM, LabelCurve, Line, Point
 from rulerank.experiment.label_trial import Trial, shuffled
+from rulerank.experiment.single_feature import best_feature, feature_scores
 from rulerank.progress import progress
 from rulerank.rankers.base import Ranker
 from rulerank.worlds import make_folds

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.dataset import Array, Dataset, listed
-from rulerank.errors import DataError
-from rulerank.evaluation import evaluate
+from rulerank.dataset import Array, Dataset
+from rulerank.experiment.single_feature import feature_scores
 
 Sampler = Callable[[Dataset, np.random.Generator], Array]  # the rows of a pool in the order to label them
 
@@ -44,26 +43,3 @@ def by_rules(**options: Any) -> Sampler:
         return np.asarray(rows, dtype=np.int64)
 
     return order
-
-
-def feature_scores(data: Dataset, name: str) -> Array:
-    """Return a feature as scores, or its negative for "-name"; documents that lack it come last."""
-    feature = name.removeprefix("-")
-    if feature not in data.feature_names:
-        raise DataError(f"there is no feature {feature!r}; the data has {listed(data.feature_names) or 'none'}")
-    values = data.X[:, data.feature_names.index(feature)].astype(np.float64)
-    return np.nan_to_num(values if feature == name else -values, nan=-np.finfo(np.float64).max)
-
-
-def best_feature(data: Dataset, measure: str = "MAP") -> str:
-    """Return the feature, or "-feature" for lowest first, that ranks the documents best.
-
-    >>> data = Dataset([[1.0, 5.0], [2.0, 5.0]], [1, 0], ["q"] * 2, feature_names=("depth", "same"))
-    >>> best_feature(data)
-    '-depth'
-    """
-
-    def quality(name: str) -> float:
-        return evaluate(data.y, feature_scores(data, name), data.qid, measure).means[measure]
-
-    return max((sign + name for name in data.feature_names for sign in ("", "-")), key=quality)

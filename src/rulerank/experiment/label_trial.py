@@ -10,7 +10,7 @@ import numpy as np
 
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
-from rulerank.evaluation import evaluate
+from rulerank.experiment.fitting import value_of
 from rulerank.experiment.label_learning import PoolLearner
 
 
@@ -39,7 +39,7 @@ class Trial:
 
     def judge(self, scores: Array) -> float:
         """Return the mean of the measure over the test queries."""
-        return evaluate(self.test.y, scores, self.test.qid, self.measure).means[self.measure]
+        return value_of(self.test, scores, self.measure)
 
 
 def shuffled(fold: Fold, seed: list[int]) -> Dataset:

@@ -14,7 +14,8 @@ from rulerank.aggregate.fusion import fuse
 from rulerank.aggregate.linear_fusion import LinearFusion
 from rulerank.baselines.tuned import Staged
 from rulerank.dataset import Array, Fold
-from rulerank.experiment.fitting import Scores, Trial, described, plain, rank, value_of
+from rulerank.experiment.fitting import Scores, described, plain, rank
+from rulerank.experiment.single_feature import best_feature, feature_scores
 
 
 class Plan(Protocol):
@@ -107,32 +108,12 @@ class BestFeature:
 
     def run(self, fold: Fold, used: Mapping[str, Scores], measure: str) -> Scores:
         start = time.process_time()
-        tried = feature_trials(fold, measure)
-        best = max(tried, key=lambda trial: trial.value)  # the first of equal ones
-        chosen = time.process_time()
-        feature = fold.vali.feature_names.index(best.params["feature"])
-        vali, test = (values(part.X[:, feature], best.params["lowest first"]) for part in (fold.vali, fold.test))
-        seconds = chosen - start
-        return Scores(vali, test, best.params, (), 0, seconds, seconds, time.process_time() - chosen)
-
-
-def feature_trials(fold: Fold, measure: str) -> list[Trial]:
-    """Return how well each feature alone ranks vali, the highest value first and the lowest first."""
-    return [
-        Trial(
-            {"feature": name, "lowest first": lowest},
-            value_of(fold.vali, values(fold.vali.X[:, number], lowest), measure),
-        )
-        for number, name in enumerate(fold.vali.feature_names)
-        for lowest in (False, True)
-    ]
-
-
-def values(column: Array, lowest_first: bool) -> Array:
-    """Return a feature as scores; a document without a value comes last."""
-    scores = -column.astype(np.float64) if lowest_first else column.astype(np.float64)
-    missing = np.isnan(scores)
-    return np.where(missing, np.min(scores, where=~missing, initial=0.0) - 1, scores)
+        name = best_feature(fold.vali, measure)
+        seconds = time.process_time() - start
+        vali = feature_scores(fold.vali, name)
+        before = time.process_time()
+        test = feature_scores(fold.test, name)
+        return Scores(vali, test, {"feature": name}, (), 0, seconds, seconds, time.process_time() - before)
 
 
 def together(

@@ -17,7 +17,7 @@ from rulerank.dataset import Array, Dataset, Fold
 from rulerank.discretize import make_discretizer
 from rulerank.experiment.fitting import Scores, described, rank
 from rulerank.experiment.label_trial import shuffled
-from rulerank.experiment.plans import feature_trials, values
+from rulerank.experiment.single_feature import best_feature, feature_scores
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.sampling.ssar import SSAR
 
@@ -102,13 +102,10 @@ class FromTheTop:
         [other] = used.values()
         fold = shuffled_train(fold)
         start = time.process_time()
-        params: dict[str, Any] = {"feature": self.feature, "lowest first": False}
-        if self.feature is None:
-            params = max(feature_trials(fold, measure), key=lambda trial: trial.value).params
-        column = fold.train.X[:, fold.train.feature_names.index(params["feature"])]
-        order = np.argsort(-values(column, params["lowest first"]), kind="stable")
+        name = self.feature or best_feature(fold.vali, measure)
+        order = np.argsort(-feature_scores(fold.train, name), kind="stable")
         seconds = time.process_time() - start
-        return train_on(in_bins(fold, self.bins), order[: other.n_labels], measure, seconds, params)
+        return train_on(in_bins(fold, self.bins), order[: other.n_labels], measure, seconds, {"feature": name})
 
 
 def voters() -> GlobalRules:

@@ -90,7 +90,8 @@ class Summary:
         return next(row for row in self.rows if row.name == name)
 
     def place(self, measure: str | Measure) -> int:
-        return [str(known) for known in self.measures].index(str(measure))
+        """Return where a measure is among the measures, however it is written."""
+        return self.measures.index(Measure.parse(str(measure)))
 
     def best(self, measure: str | Measure) -> Row:
         place = self.place(measure)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
+import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it ships no types
 
 from rulerank.dataset import Fold
@@ -128,7 +129,10 @@ def run_cell(task: Task, folds: Sequence[Fold], measure: str) -> Outcome:
     try:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a setting of the grid that converges slowly is not the user's concern
-            return task.system.plan.run(folds[task.fold], task.used, measure)
+            found = task.system.plan.run(folds[task.fold], task.used, measure)
+        if not (np.isfinite(found.vali).all() and np.isfinite(found.test).all()):
+            return Failure("its scores are not all finite numbers")
+        return found
     except MissingExtraError as error:
         return Failure(str(error), skipped=True)
     except Exception as error:  # a report with a hole is better than none

@@ -30,7 +30,7 @@ class Change:
     now: str  # interval or value in words
     then: str
     n_bins: int | None  # bins away; None where values count, not bins
-    move: float  # in the feature's own units, to the near edge of the bin; NaN where not known
+    move: float  # of the value as the ranker sees it, normalised or not, to the near edge of the bin; NaN: not known
     score: float  # after it; for a linear ranker, the score that is to be beaten
 
     def __str__(self) -> str:

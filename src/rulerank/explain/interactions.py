@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtri
 
 from rulerank.dataset import Array
 from rulerank.rules.engine import Engine
 from rulerank.rules.tables import UNIT
 
-N_ERRORS = 3.0  # what chance alone leaves beyond this is one pair in a thousand
+CHANCE = 0.001  # pairs without any interaction that pass for one
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def interactions(engine: Engine, item_text: Any, names: tuple[str, ...], most: i
         lift = np.divide(by_grade @ levels - usual, rows, out=np.zeros(len(rows)), where=rows > 0)
         residual, n_free = beyond_sum(lift.reshape(n_bins[a], n_bins[b]), rows.reshape(n_bins[a], n_bins[b]))
         squares = float((rows.reshape(residual.shape) * residual**2).sum())
-        if n_free > 0 and squares > noise * (n_free + N_ERRORS * math.sqrt(2 * n_free)):
+        if n_free > 0 and squares > noise * chdtri(n_free, CHANCE):
             weight = np.sqrt(rows).reshape(residual.shape) * np.abs(residual)
             i, j = np.unravel_index(int(weight.argmax()), residual.shape)
             found.append(

@@ -62,8 +62,8 @@ def _interactions(o: Overview) -> list[Table]:
         for one, number in zip(o.interactions, numbers, strict=True)
     )
     note = (
-        "Pairs whose mean grades are not the sum of what the two features say apart, beyond three standard errors. "
-        "Excess: the mean grade in that cell, above that sum."
+        "Pairs whose mean grades are not the sum of what the two features say apart; chance alone would put one "
+        "pair of a thousand here. Excess: the mean grade in that cell, above that sum."
     )
     header = ("features", "where it shows most", "rows", "strength", "excess")
     return [Table("Interactions worth a look", header, rows, 2, note)]

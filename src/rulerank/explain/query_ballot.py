@@ -10,7 +10,7 @@ from rulerank.compiled import compiled
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
 from rulerank.explain.ballot import Ballot
-from rulerank.rules.by_query import SHARE, ByQuery, Labels, packing
+from rulerank.rules.by_query import SHARE, ByQuery, Labels, packing, shares_needed
 from rulerank.rules.tables import rows_needed
 from rulerank.rules.votes import Training
 
@@ -88,8 +88,7 @@ def literal_ballot(
     labelled = np.unique(labels.rows)
     held = counts_like(by_query, labels.rows, labels.queries, labels.shares, row_bins, n_queries, by_place=False)
     covered = counts_like(by_query, labelled, labelled * 0, labelled * 0 + 1, row_bins, 1, by_place=False)
-    min_share = max(1, int(round(min_support * labelled.size, 9) * SHARE) - labelled.size)
-    names = held >= min_share
+    names = held >= shares_needed(min_support, labelled.size)
     trusts = np.where(names, np.floor(held * (units / np.maximum(covered * SHARE, 1)) + 0.5), 0.0)
 
     def say(sums: Array) -> tuple[Array, Array]:

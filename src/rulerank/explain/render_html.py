@@ -54,7 +54,7 @@ def render_html(page: Page) -> str:
 
 
 def render_fragment(page: Page) -> str:
-    """Write a page as a part of another one, for notebooks and the judging page."""
+    """Write a page as a part of another one, for notebooks."""
     return f'<div class="why"><style>{STYLE}</style><main>\n{_body(page)}\n</main></div>'
 
 

@@ -70,10 +70,12 @@ def rule_case(engine: Engine, row_bins: Array, item_text: ItemText, names: tuple
             if fell_back
             else f"{int(ballot.voted.sum()):,} of the {n_covering:,} rules that cover it are stable; they alone vote.",
         )
+    added = float(ballot.adds.sum())
     lines = by_grade_lines or (
         f"{counted(int(ballot.voted.sum()), 'rule')} vote with their weights: "
-        f"weighted mean {float(ballot.adds.sum()):+.4f} above {ballot.base:.4f}, the mean grade in training",
-        f"{ballot.base:.4f} {float(ballot.adds.sum()):+.4f} = {ballot.score:.4f}",
+        f"weighted mean {abs(added):.4f} {'above' if added >= 0 else 'below'} "
+        f"{ballot.base:.4f}, the mean grade in training",
+        f"{ballot.base:.4f} {added:+.4f} = {ballot.score:.4f}",
     )
     return Case(
         method=method,

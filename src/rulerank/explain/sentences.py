@@ -5,7 +5,7 @@ from __future__ import annotations
 from rulerank.dataset import counted
 from rulerank.explain.explanation import Explanation
 from rulerank.explain.page import bars, only, shown
-from rulerank.explain.versus import Swap, Versus
+from rulerank.explain.versus import FeatureGap, Swap, Versus
 
 
 def lead(explanation: Explanation) -> str:
@@ -13,7 +13,7 @@ def lead(explanation: Explanation) -> str:
     e = explanation
     score = f"{e.document} scores {shown(e.score)}"
     if not e.n_rules:
-        return f"{score}: no rule covers it, so it gets {e.base_text}."
+        return f"{score}: no rule votes on it, so it gets {e.base_text}."
     what = "rule" if any(group.rules[0].by_grade for group in e.groups) else "feature"
     if e.base == 0:
         return f"{score}: the sum of what {counted(e.n_rules, what)} add."
@@ -42,7 +42,7 @@ def main_differences(versus: Versus) -> str:
     if versus.tied or not for_it:
         return ""
     high, low = versus.high.document, versus.low.document
-    reasons = _and(tuple(f"{gap.of_high} (not {only(gap.of_low, gap.feature)})" for gap in for_it[:3]))
+    reasons = _and(tuple(f"{gap.of_high} (against {_other(gap)})" for gap in for_it[:3]))
     but = f" {low} is better in {_and(tuple(gap.feature for gap in against[:3]))}." if against else ""
     return f"{high} is ahead mostly because of {reasons}.{but}"
 
@@ -74,9 +74,7 @@ def versus_lines(versus: Versus, n: int) -> list[str]:
     gaps = [gap for gap in versus.features if gap.of_high != gap.of_low][:n]
     lines = [versus_lead(versus)]
     for gap, number in zip(gaps, bars(gap.adds for gap in gaps), strict=True):
-        lines.append(
-            f"{number} from {gap.feature}: {only(gap.of_high, gap.feature)} against {only(gap.of_low, gap.feature)}"
-        )
+        lines.append(f"{number} from {gap.feature}: {only(gap.of_high, gap.feature)} against {_other(gap)}")
     return [*lines, *swap_sentences(versus)]
 
 
@@ -101,6 +99,10 @@ def _how(swap: Swap, what: str) -> str:
     if swap.proven:
         return f"no smaller set of {what} does that"
     return "found by greedy search, not proven to be the smallest"
+
+
+def _other(gap: FeatureGap) -> str:
+    return only(gap.of_low, gap.feature).removeprefix("is ")  # "against missing"
 
 
 def _and(names: tuple[str, ...]) -> str:

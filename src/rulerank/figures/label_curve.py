@@ -64,7 +64,8 @@ def label_curve_figure(curve: LabelCurve) -> Figure:
     panels[0].set_ylabel(f"{curve.measure} on the test queries")
     handles, _ = panels[0].get_legend_handles_labels()
     handles.append(Line2D([], [], color=INK, linestyle="none", label="stops by itself", **RING))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    columns = min(4, 2 * len(panels))  # four are wider than one panel
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
     return figure
 
 

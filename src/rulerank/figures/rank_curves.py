@@ -10,8 +10,8 @@ from rulerank.figures.competence_map import check_matplotlib
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLOURS = ("#3b82f6", "#ef4444", "#10b981", "#d97706", "#8b5cf6", "#db2777", "#0d9488", "#65a30d")
-MARKERS = "osD^vP*X"
+COLOURS = ("#3b82f6", "#ef4444", "#10b981", "#d97706", "#8b5cf6", "#db2777", "#0d9488", "#65a30d", "#7c8592", "#b45309")
+MARKERS = "osD^vP*Xhp"
 FAINT = "#9aa0a8"  # a grid that is seen on white and on black
 
 

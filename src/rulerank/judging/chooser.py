@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import Any
 
 from rulerank.dataset import Dataset
@@ -36,15 +37,16 @@ class Chooser:
 
     def tell(self, grades: Mapping[int, int]) -> None:
         """Learn all labels, in the order they were given: new ones are added, and those not among them forgotten."""
-        if any(row not in grades for row in self._told):
-            while any(row not in grades for row in self._snapshots[-1][0]):
+        if not self._told.keys() <= grades.keys():
+            while not self._snapshots[-1][0].keys() <= grades.keys():
                 self._snapshots.pop()
-            self._told, self._selection = copy.deepcopy(self._snapshots[-1])
-        for row, grade in grades.items():
-            if row in self._told:
-                continue
-            self._selection.add(row, grade)
-            self._told[row] = grade
+            told, selection = self._snapshots[-1]
+            self._told, self._selection = dict(told), copy.deepcopy(selection)
+        n_new = len(grades) - len(self._told)
+        new = islice((row for row in reversed([*grades]) if row not in self._told), n_new)  # mostly the last
+        for row in reversed([*new]):
+            self._selection.add(row, grades[row])
+            self._told[row] = grades[row]
             if len(self._told) % STEP == 0:
                 self._snapshots.append(self._snapshot())
                 del self._snapshots[1 : len(self._snapshots) - KEPT + 1]

@@ -21,9 +21,8 @@ from rulerank.judging.curve import Curve
 from rulerank.judging.labels import Label, agreed_grade, check_grade, check_name
 from rulerank.judging.model import PoolModel
 from rulerank.judging.pool import Pool
-from rulerank.judging.store import LabelStore, State
+from rulerank.judging.store import Glance, LabelStore, State
 from rulerank.judging.views import Estimate, FeatureValue, Overview, Progress, Task
-from rulerank.methods import method_named
 from rulerank.rankers.base import Ranker
 
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
@@ -55,7 +54,6 @@ class Judging:
     max_grade: grades go from 0 to this.
     overlap: share of the documents that two raters judge.
     claim_seconds: how long a document stays with the rater it was handed to.
-    method: what `train` trains unless told otherwise.
 
     >>> import tempfile, rulerank as rr
     >>> pool = Pool(rr.make_world(n_queries=3, docs_per_query=5, seed=0))
@@ -77,25 +75,23 @@ class Judging:
         max_grade: int = 4,
         overlap: float = 0.0,
         claim_seconds: float = 900,
-        method: str = "RE-GR",
     ) -> None:
         if not is_whole(max_grade, 1, MAX_GRADE):
             raise DataError(f"max_grade must be a whole number from 1 to {MAX_GRADE}: got {max_grade!r}")
         check_number("overlap", overlap, 0, 1, "a share of the documents")
         check_number("claim_seconds", claim_seconds, 1, 1e9, "how long a document stays with a rater")
-        method_named(method)
         if sampler is None:
             from rulerank.sampling.ssar import SSAR
 
             sampler = SSAR(per_query=True)
         self.pool, self.store = pool, store
-        self.max_grade, self.overlap, self.claim_seconds, self.method = max_grade, overlap, claim_seconds, method
+        self.max_grade, self.overlap, self.claim_seconds = max_grade, overlap, claim_seconds
         self._sampler = sampler
         self._lock = threading.RLock()
         self._state: State | None = None  # of the store when labels were last read
         self._labels: dict[int, dict[str, Label]] = {}  # row -> rater -> label, rows in the order of their first label
         self._grades: dict[int, int] = {}  # what the raters of each row agreed on, in the order of the first grade
-        self._elsewhere = 0
+        self._elsewhere: set[tuple[str, str, str]] = set()  # (query, doc, rater) of labels not in the pool
         self._chooser: Chooser | None = None
         self._why_done: dict[str, str] = {}
         self._model = PoolModel(pool, max_grade)
@@ -108,8 +104,9 @@ class Judging:
         """
         check_name("rater", rater)
         with self._lock:
-            self._sync()
-            asking = self._asking(rater)
+            glance = self.store.glance(rater)
+            self._sync(glance.state)
+            asking = self._asking(rater, glance)
             for rows in (self._held, self._second_opinions, self._wanted, self._others if keep_going else _none):
                 for row, n_raters in rows(asking):
                     if self.store.claim(*self.pool.pairs[row], rater, raters=n_raters, seconds=self.claim_seconds):
@@ -139,15 +136,12 @@ class Judging:
             self.store.claim(label.query, label.doc, rater, raters=2, seconds=self.claim_seconds)
         return label
 
-    def labels(self, rater: str) -> list[Label]:
-        """Return the current labels of a rater, in the order of time."""
-        return [label for label in self.store.labels(rater) if (label.query, label.doc) in self.pool.rows]
-
     def progress(self, rater: str) -> Progress:
         """Say how far this rater and all together have come."""
-        skipped = self._skipped(check_name("rater", rater))
+        check_name("rater", rater)
         with self._lock:
-            self._sync()
+            glance = self.store.glance(rater)
+            self._sync(glance.state)
             given = [by_rater[rater].grade for by_rater in self._labels.values() if rater in by_rater]
             labelled = len(self._grades)
             return Progress(
@@ -155,7 +149,7 @@ class Judging:
                 mine=sum(grade is not None for grade in given),
                 labelled=labelled,
                 cannot_judge=len(self._labels) - labelled,
-                skipped=len(skipped),
+                skipped=len(self._rows(glance.skipped)),
                 pool_size=len(self.pool),
                 closeness=self._ready().closeness,
                 done=rater in self._why_done,
@@ -176,7 +170,7 @@ class Judging:
         grades = self._current_grades()
         with self._lock:
             labels = {row: dict(by_rater) for row, by_rater in self._labels.items()}
-            closeness, elsewhere = self._ready().closeness, self._elsewhere
+            closeness, elsewhere = self._ready().closeness, len(self._elsewhere)
         raters = sorted({rater for by_rater in labels.values() for rater in by_rater})
         return Overview(
             labelled=len(grades),
@@ -185,41 +179,40 @@ class Judging:
             elsewhere=elsewhere,
             closeness=closeness,
             queries=count_queries(self.pool, grades, labels),
-            raters=tuple(count_rater(rater, labels, len(self._skipped(rater))) for rater in raters),
+            raters=tuple(count_rater(rater, labels, len(self._rows(self.store.skipped(rater)))) for rater in raters),
             agreement=agreement(label for by_rater in labels.values() for label in by_rater.values()),
             rules=self._model.top_rules(grades),
             curve=self._curve.points(grades),
         )
 
-    def train(self, path: str | os.PathLike[str], method: str | None = None) -> Ranker:
+    def train(self, path: str | os.PathLike[str], method: str = "RE-GR") -> Ranker:
         """Train a ranker on the current labels and save it to a model file."""
         grades = self._current_grades()
         if len(set(grades.values())) < 2:
             n_docs = "no document has a grade" if not grades else f"all {len(grades)} labels have the same grade"
             raise DataError(f"nothing can be learned yet: {n_docs}; judge documents of different grades first")
-        ranker = self._model.train_method(method or self.method, grades)
+        ranker = self._model.train_method(method, grades)
         ranker.save(path)
         return ranker
 
     def _current_grades(self) -> dict[int, int]:
         with self._lock:
-            self._sync()
+            self._sync(self.store.state())
             return dict(self._grades)
 
-    def _sync(self) -> None:
-        """Read the labels that have come, from this process or another, and tell the selection."""
-        state = self.store.state()
+    def _sync(self, state: State) -> None:
+        """Read the labels that have come, from this process or another."""
         if state == self._state:
             return
         after = 0
         if self._state is not None and state.n_withdrawn == self._state.n_withdrawn:
             after = self._state.last_id
         else:
-            self._labels, self._grades, self._elsewhere = {}, {}, 0
+            self._labels, self._grades, self._elsewhere = {}, {}, set()
         for label in self.store.labels(after=after):
             row = self.pool.rows.get((label.query, label.doc))
             if row is None:
-                self._elsewhere += 1
+                self._elsewhere.add((label.query, label.doc, label.rater))
             else:
                 by_rater = self._labels.setdefault(row, {})
                 by_rater[label.rater] = label
@@ -237,14 +230,14 @@ class Judging:
         self._chooser.tell(self._grades)
         return self._chooser
 
-    def _asking(self, rater: str) -> Asking:
-        claims = [(self.pool.rows.get((claim.query, claim.doc)), claim.rater) for claim in self.store.claims()]
+    def _asking(self, rater: str, glance: Glance) -> Asking:
+        claims = [(self.pool.rows.get((claim.query, claim.doc)), claim.rater) for claim in glance.claims]
         return Asking(
             rater,
             held=[row for row, holder in reversed(claims) if row is not None and holder == rater],
             claimed={row for row, holder in claims if row is not None and holder != rater},
-            skipped=self._skipped(rater),
-            beyond={row for row in self._labels if row not in self._grades},
+            skipped=self._rows(glance.skipped),
+            beyond=self._labels.keys() - self._grades.keys(),
         )
 
     # the rows to try for a rater, each with how many may hold it; from the first to the last resort
@@ -272,11 +265,13 @@ class Judging:
 
     def _others(self, asking: Asking) -> Offers:
         """Yield all that nobody has judged, those of the queries with the fewest labels first, else at random."""
-        n_labels = np.bincount(self.pool.query_numbers[list(self._labels)], minlength=len(self.pool.queries))
-        skip = asking.claimed | asking.skipped | self._labels.keys()
-        rows = np.array([row for row in range(len(self.pool)) if row not in skip], dtype=np.int64)
-        order = np.lexsort((self._lots[rows], n_labels[self.pool.query_numbers[rows]]))
-        return ((row, 1) for row in rows[order].tolist())
+        by_query = np.bincount(self.pool.query_numbers[list(self._labels)], minlength=len(self.pool.queries))
+        n_labels = by_query[self.pool.query_numbers]  # of each row's query
+        free = np.ones(len(self.pool), dtype=np.bool_)
+        free[list(asking.claimed | asking.skipped | self._labels.keys())] = False
+        for fewest in np.unique(n_labels[free]):
+            rows = np.flatnonzero(free & (n_labels == fewest))
+            yield from ((row, 1) for row in rows[np.argsort(self._lots[rows])].tolist())
 
     def _why_nothing(self, asking: Asking) -> str:
         skip = asking.skipped | asking.beyond
@@ -284,9 +279,8 @@ class Judging:
             return WAITING
         return EMPTY if len(skip | self._labels.keys()) == len(self.pool) else STOPPED
 
-    def _skipped(self, rater: str) -> set[int]:
-        rows = (self.pool.rows.get(pair) for pair in self.store.skipped(rater))
-        return {row for row in rows if row is not None}
+    def _rows(self, pairs: list[tuple[str, str]]) -> set[int]:
+        return {self.pool.rows[pair] for pair in pairs if pair in self.pool.rows}
 
     @cached_property
     def _lots(self) -> Array:

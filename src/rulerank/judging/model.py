@@ -75,9 +75,12 @@ class PoolModel:
             return self._last
 
     def estimate(self, grades: Grades, row: int, n_reasons: int = 3) -> Estimate | None:
-        """Say what the labels of the other documents make of one; None while they are too few."""
+        """Say what the labels of the other documents make of one; None while they are too few or say nothing of it."""
         trained = self.current(grades, without=row)
         if trained is None:
+            return None
+        why = trained.ranker.explain(self.pool.data.X[row])
+        if not why.n_rules:
             return None
         rows = self.pool.rows_of(self.pool.pairs[row][0])
         scores = trained.ranker.predict(self.pool.data[rows])
@@ -86,7 +89,7 @@ class PoolModel:
             grade=round(float(np.clip(score, 0, self.max_grade)), 2),
             rank=1 + int((scores > score).sum()),
             n_docs=len(rows),
-            reasons=tuple(trained.ranker.explain(self.pool.data.X[row]).lines(n_reasons)[1:]),
+            reasons=tuple(why.lines(n_reasons)[1:]),
             n_labels=len(trained.grades),
         )
 

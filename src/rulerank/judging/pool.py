@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +14,7 @@ import polars as pl
 from rulerank.dataset import UNLABELLED, Array, Dataset, counted, listed, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import FRAME, detect, read_any
+from rulerank.io.doc_names import digest_names
 from rulerank.io.streams import read_bytes
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
 from rulerank.judging.labels import check_name
@@ -53,7 +52,7 @@ class Pool:
         if not data.X.shape[1]:
             raise DataError("a pool needs features, which tell what to judge next: the data have none")
         queries = _names("query", data.qid)
-        docs = _made_up(data.X, queries) if data.docid is None else _names("doc", data.docid)
+        docs = digest_names(data.X, queries.tolist()) if data.docid is None else _names("doc", data.docid)
         self.rows: dict[tuple[str, str], int] = {}
         for row, pair in enumerate(zip(queries.tolist(), docs.tolist(), strict=True)):
             first = self.rows.setdefault(pair, row)
@@ -211,16 +210,4 @@ def _names(kind: str, ids: Array) -> Array:
             names[row] = check_name(kind, str(value))
         except DataError as error:
             raise DataError(f"row {row}: {error}") from None
-    return names
-
-
-def _made_up(X: Array, queries: Array) -> Array:
-    """Name documents by a digest of their features; those with the same ones in one query are numbered."""
-    seen: Counter[tuple[str, str]] = Counter()
-    names = np.empty(len(X), dtype=object)
-    for row, values in enumerate(np.where(np.isnan(X), np.float32(np.nan), X + np.float32(0))):  # one NaN, one zero
-        digest = hashlib.sha256(values.astype("<f4").tobytes()).hexdigest()[:12]
-        seen[queries[row], digest] += 1
-        n_seen = seen[queries[row], digest]
-        names[row] = digest if n_seen == 1 else f"{digest}-{n_seen}"
     return names

@@ -16,7 +16,7 @@ from rulerank.checks import check_number, is_whole
 from rulerank.errors import DataError
 from rulerank.judging import statements as sql
 from rulerank.judging.labels import Claim, Label, StoreError, check_grade, check_name
-from rulerank.judging.schema import explain, open_engine, prepare
+from rulerank.judging.schema import explain, file_under, open_engine, prepare
 
 Judged = tuple[str, str, int | None, str]  # query, doc, grade, rater
 
@@ -26,6 +26,14 @@ class State(NamedTuple):
 
     last_id: int
     n_withdrawn: int
+
+
+class Glance(NamedTuple):
+    """What there is to know before a rater is answered, all of one moment."""
+
+    state: State
+    claims: list[Claim]
+    skipped: list[tuple[str, str]]  # by the rater who asks
 
 
 class LabelStore:
@@ -52,13 +60,18 @@ class LabelStore:
         if os.path.isdir(target):
             raise StoreError(f"{os.fspath(target)}: expected a file, got a directory")
         self._engine, self.name = open_engine(target)
-        self._writing = self._engine.execution_options(writes=True)
+        self._writing = self._engine.execution_options(writes="for good")
+        self._noting = self._engine.execution_options(writes="for now")
         self._turn = threading.Lock()
         self._clock = clock
         self._closed = False
+        self._path = os.path.abspath(self._engine.url.database or "")
+        self._file: tuple[int, int] | None = None
         try:
             with self._write() as connection:
                 prepare(connection, self.name)
+            if self._engine.dialect.name == "sqlite":
+                self._file = file_under(self._path)
         except BaseException:
             self.close()
             raise
@@ -112,7 +125,12 @@ class LabelStore:
     def state(self) -> State:
         """Return what tells cheaply whether labels have changed since it was last asked."""
         with self._read() as connection:
-            return State(*connection.execute(sql.STATE).one())
+            return _state(connection)
+
+    def glance(self, rater: str) -> Glance:
+        """Return `state`, `claims` and what this rater has `skipped` in one go."""
+        with self._read() as connection:
+            return Glance(_state(connection), self._claims(connection), _skipped(connection, rater))
 
     def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool:
         """Keep a document for a rater for some time, unless `raters` others hold it or have judged it already.
@@ -124,7 +142,7 @@ class LabelStore:
             raise DataError(f"raters must be a whole number from 1: got {raters!r}")
         check_number("seconds", seconds, 0, 1e9, "how long the claim lasts")
         now = self._now().timestamp()
-        with self._write() as connection:
+        with self._write(self._noting) as connection:
             holders = {name for (name,) in connection.execute(sql.HOLDERS, names | {"now": now})}
             if rater not in holders and len(holders) >= raters:
                 return False
@@ -140,10 +158,7 @@ class LabelStore:
     def claims(self) -> list[Claim]:
         """Return the claims that have not run out, the latest last."""
         with self._read() as connection:
-            return [
-                Claim(row.query, row.doc, row.rater, datetime.fromtimestamp(row.until, UTC))
-                for row in connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
-            ]
+            return self._claims(connection)
 
     def skip(self, query: str, doc: str, rater: str) -> None:
         """Note that a rater passes over a document, and give up the claim; grading it takes the note back."""
@@ -155,8 +170,7 @@ class LabelStore:
     def skipped(self, rater: str) -> list[tuple[str, str]]:
         """Return the (query, doc) pairs a rater has passed over, in the order of time."""
         with self._read() as connection:
-            found = connection.execute(sql.SKIPPED, {"the_rater": check_name("rater", rater)})
-            return [(query, doc) for query, doc in found]
+            return _skipped(connection, rater)
 
     def close(self) -> None:
         """Let go of the file or the server; nothing needs saving."""
@@ -172,6 +186,12 @@ class LabelStore:
     def __repr__(self) -> str:
         return f"LabelStore({self.name!r})"
 
+    def _claims(self, connection: sa.Connection) -> list[Claim]:
+        return [
+            Claim(row.query, row.doc, row.rater, datetime.fromtimestamp(row.until, UTC))
+            for row in connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
+        ]
+
     def _labels(self, chosen: sa.Select[Any], parameters: dict[str, Any]) -> list[Label]:
         with self._read() as connection:
             return [_label(row) for row in connection.execute(chosen, parameters)]
@@ -180,9 +200,15 @@ class LabelStore:
         return self._transaction(self._engine)
 
     @contextmanager
-    def _write(self) -> Iterator[sa.Connection]:
+    def _write(self, engine: sa.Engine | None = None) -> Iterator[sa.Connection]:
         # threads queue here: those that wait for SQLite's own lock sleep longer and longer
-        with self._turn, self._transaction(self._writing) as connection:
+        with self._turn, self._transaction(engine or self._writing) as connection:
+            if self._file is not None and file_under(self._path) != self._file:
+                # SQLite would go on writing, beside the file that was moved and to where nobody looks
+                raise StoreError(
+                    f"{self.name}: this file was moved or replaced while it was open, so the last change was not "
+                    f"made; move it back: earlier labels are partly in {os.path.basename(self._path)}-wal beside it"
+                )
             yield connection
 
     @contextmanager
@@ -197,6 +223,15 @@ class LabelStore:
 
     def _now(self) -> datetime:
         return self._clock().astimezone(UTC)
+
+
+def _state(connection: sa.Connection) -> State:
+    return State(*connection.execute(sql.STATE).one())
+
+
+def _skipped(connection: sa.Connection, rater: str) -> list[tuple[str, str]]:
+    found = connection.execute(sql.SKIPPED, {"the_rater": check_name("rater", rater)})
+    return [(query, doc) for query, doc in found]
 
 
 def _names(query: str, doc: str, rater: str) -> dict[str, Any]:

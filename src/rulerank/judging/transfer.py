@@ -53,7 +53,9 @@ def export_labels(
         return _export_each(labels, path, format)
     by_name = format_suffix(path) in FORMATS["letor"].suffixes
     if pool is None and (format == "letor" or (format is None and by_name)):
-        raise DataError("LETOR lines hold features, which labels have not: give the pool too, or choose another format")
+        raise DataError(
+            "LETOR lines hold features, which labels have not: give the pool too (--pool), or choose another format"
+        )
     grades: dict[tuple[str, str], list[int | None]] = defaultdict(list)
     for label in labels:
         grades[label.query, label.doc].append(label.grade)

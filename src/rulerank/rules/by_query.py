@@ -161,8 +161,7 @@ class ByQuery:
             np.zeros(labelled.size, dtype=np.int32),
             np.ones(labelled.size, dtype=np.int64),
         )
-        # a share of a row is enough when no support is asked for; shares are rounded, by less than a unit each
-        min_share = max(1, int(round(min_support * labelled.size, 9) * SHARE) - labelled.size)
+        min_share = shares_needed(min_support, labelled.size)
 
         def rules(part: FeatureSets, counts: Array, sums: Array) -> Array:
             covered = self._count(part, every, 1)
@@ -268,6 +267,17 @@ class ByQuery:
 
             in_blocks(look_up, bins.shape[1], self.n_jobs, min_block=kernels.BLOCK)
         return sums
+
+
+def shares_needed(min_support: float, n_labelled: int) -> int:
+    """Return the units of rows that a rule X -> query must hold in.
+
+    A share of a row is enough when no support is asked for; shares are rounded, by less than a unit each.
+
+    >>> shares_needed(0.0, 10), shares_needed(0.1, 10) == SHARE - 10
+    (1, True)
+    """
+    return max(1, int(round(min_support * n_labelled, 9) * SHARE) - n_labelled)
 
 
 def packing(n_sets: int) -> tuple[float, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from math import comb
 from typing import Self
 
@@ -57,8 +58,7 @@ class RuleCounts:
 
     def copy(self) -> Self:
         """Return counts that go their own way from here; the scratch tables stay shared."""
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self))
+        twin = copy(self)
         twin.n_rules, twin.projection = self.n_rules.copy(), self.projection.copy()
         twin.labelled = {grade: rows.copy() for grade, rows in self.labelled.items()}
         return twin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Self
 
 import numpy as np
@@ -30,8 +31,7 @@ class Run:
 
     def copy(self) -> Self:
         """Return a run that goes its own way from here."""
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self))
+        twin = copy(self)
         twin.counts = self.counts.copy()
         twin.labelled = self.labelled.copy()
         twin.open = self.open.copy()
@@ -74,8 +74,10 @@ class Run:
     @property
     def closeness(self) -> float:
         """How close the stop is, from 0 to 1, in the mean over blocks: 1 for a closed one, 0 for one without labels."""
-        fewest = np.full((2, len(self.blocks)), np.inf)  # rules of an unlabelled row and of a labelled one
-        np.minimum.at(fewest, (self.labelled.astype(np.intp), self.block_of), self.counts.n_rules)
+        n_blocks = len(self.blocks)
+        fewest = np.full(2 * n_blocks, np.inf)  # rules of an unlabelled row, then of a labelled one
+        # one index and one type: np.minimum.at is twenty times as fast
+        np.minimum.at(fewest, self.labelled * n_blocks + self.block_of, self.counts.n_rules.astype(np.float64))
         # one more below: an unlabelled row with as few rules as a labelled one is still to be labelled
-        share = fewest[0] / (fewest[1] + 1)  # 0 where nothing is labelled
+        share = fewest[:n_blocks] / (fewest[n_blocks:] + 1)  # 0 where nothing is labelled
         return float(np.where(self.open, np.minimum(share, 1.0), 1.0).mean())

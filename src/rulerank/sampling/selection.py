@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class Selection:
             raise DataError(f"row {row} is labelled already, with grade {self._grades[row]}")
         try:
             number = float(grade)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = -1.0
         if not (number.is_integer() and 0 <= number <= MAX_GRADE):
             raise DataError(f"a grade must be a whole number from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
@@ -90,6 +91,13 @@ class Selection:
         self._n_rules.append(int(run.counts.n_rules[row]))
         run.add(row, int(number))
         self._settle()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a selection that goes its own way from here; it shares what never changes, such as the bins."""
+        twin = copy(self)
+        twin._runs = [run.copy() for run in self._runs]
+        twin._grades, twin._n_rules = self._grades.copy(), self._n_rules.copy()
+        return twin
 
     def _settle(self) -> None:
         """Find the next row, on the way handing known grades to the groups that would ask for them."""

@@ -14,6 +14,7 @@ from rulerank.checks import is_whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
+from rulerank.normalize import normalize_by_query
 from rulerank.sampling.partitions import deal_features
 from rulerank.sampling.run import Run
 from rulerank.sampling.selection import Selection
@@ -38,6 +39,7 @@ class SSAR(BaseEstimator):
     per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
         far; a query whose choice is labelled already is closed.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers already.
+    normalize: "zscore", "minmax" or "rank" put features on one scale by query before they are put into bins.
     n_jobs: number of threads; all cores unless given. The choice does not depend on it.
 
     After `select`: `order_`, the rows in the order they were asked for; `grades_`; `n_rules_`, how many rules each had
@@ -62,12 +64,14 @@ class SSAR(BaseEstimator):
         partitions: int = 1,
         per_query: bool = False,
         discretizer: Any = "tube",
+        normalize: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.max_size = max_size
         self.partitions = partitions
         self.per_query = per_query
         self.discretizer = discretizer
+        self.normalize = normalize
         self.n_jobs = n_jobs
 
     def select(
@@ -107,8 +111,10 @@ class SSAR(BaseEstimator):
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
             X = X.X
+        if len(np.shape(X)) == 2 and not np.shape(X)[0]:
+            raise DataError("expected documents to choose from: there are none")
         values = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
-        bins = self._bins(values)
+        bins = self._bins(values if self.normalize is None else self._on_one_scale(values, qid))
         n_features, n_rows = bins.shape
         if self.partitions > n_features:
             raise DataError(f"partitions must be at most the number of features, {n_features}: got {self.partitions}")
@@ -127,6 +133,16 @@ class SSAR(BaseEstimator):
         numbers, ids = query_index(check_column("qid", qid, n_rows))
         order = np.argsort(numbers, kind="stable")
         return np.split(order, np.searchsorted(numbers[order], np.arange(1, len(ids))))
+
+    def _on_one_scale(self, X: Array, qid: Any) -> Array:
+        if qid is None:
+            raise DataError(
+                f"normalize={self.normalize!r} puts features on one scale by query: give the query of each row, qid=qid"
+            )
+        for row, column in np.argwhere(np.isinf(X))[:1]:
+            raise DataError(f"X must be finite or NaN (missing): row {row}, column {column} is infinity")
+        queries = query_index(check_column("qid", qid, len(X)))[0]
+        return normalize_by_query(X, queries, str(self.normalize), self.n_jobs)
 
     def _bins(self, X: Array) -> Array:
         """Return the bin of each value, uint8 (n_features, n_rows)."""

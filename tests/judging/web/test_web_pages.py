@@ -8,7 +8,7 @@ from rulerank.judging.web.curve import draw, ticks
 from rulerank.judging.web.demo import demo_pool
 from rulerank.judging.web.guidelines import default_guidelines, parse_guidelines, read_guidelines
 
-NASTY = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+NASTY = '"><script>alert(1)</script><svg onload=alert(1)>'
 
 
 def test_a_first_visit_asks_for_a_name_and_the_next_one_knows_it(serve):
@@ -23,9 +23,24 @@ def test_a_first_visit_asks_for_a_name_and_the_next_one_knows_it(serve):
 
 def test_a_name_that_cannot_be_is_asked_again(serve):
     with serve().client() as client:
-        answer = client.get("/", params={"rater": "x" * 61})
+        answer = client.get("/", params={"rater": "x" * 51})
     assert answer.status_code == 422
-    assert "a rater&#39;s name has 1 to 60 printable characters" in answer.text
+    assert "a rater&#39;s name has 1 to 50 printable characters" in answer.text
+
+
+@pytest.mark.parametrize("cookie", ["%00", "x" * 51, "%20"])
+def test_a_cookie_that_is_no_name_is_as_good_as_none(serve, cookie):
+    with serve().client(cookies={"rulerank_rater": cookie}) as client:
+        for page in ("/", "/labels", "/overview"):
+            answer = client.get(page, follow_redirects=True)
+            assert (answer.status_code, "Who is judging?" in answer.text) == (200, True)
+
+
+def test_the_longest_name_fits_the_store(serve):
+    name = "\N{GRINNING FACE}" * 50
+    with serve().client() as client:
+        assert client.get("/api/next", params={"rater": name}).json()["progress"]["rater"] == name
+        assert client.get("/labels", params={"rater": name}).status_code == 200
 
 
 def test_the_rater_of_the_command_line_needs_no_question(serve):

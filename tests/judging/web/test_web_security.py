@@ -29,6 +29,7 @@ def test_without_the_token_nothing_is_served(path, guarded):
         ):
             assert answer.status_code == 401
             assert answer.json()["error"]["code"] == "wrong_token"
+            assert answer.json()["error"]["message"].startswith("this page needs its token: open the address that")
     assert guarded.labels() == []
 
 
@@ -75,6 +76,7 @@ def test_another_name_for_this_machine_is_refused(host, serve):
         for path in PATHS:
             answer = client.get(path)
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_host")
+            assert answer.json()["error"]["message"].startswith("this page answers only to 127.0.0.1 and localhost; to")
         assert client.post("/api/labels", json=GRADE).status_code == 403
     assert served.labels() == []
 
@@ -108,6 +110,7 @@ def test_a_change_sent_by_another_site_changes_nothing(headers, path, serve):
         before = served.judging.store.state(), served.judging.store.skipped("ann")
         answer = client.post(path, json=body, headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_origin")
+    assert answer.json()["error"]["message"].startswith("only this server's own pages may do this: the ")
     assert (served.judging.store.state(), served.judging.store.skipped("ann")) == before
 
 

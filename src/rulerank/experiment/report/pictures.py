@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAP_DPI = 80  # one pixel is then about one document
+MOST_CURVES = 10  # as many as look different
 
 
 def differences_picture(summary: Summary, measure: str, found: Sequence[Difference]) -> Picture:
@@ -44,21 +45,21 @@ def curves_picture(summary: Summary, shown: Sequence[str]) -> Picture:
         for measure in ("P", "NDCG")
     }
     about = (
-        f"Mean over folds, convention {summary.convention}, ties {summary.ties}. The papers' rule rankers, and of each "
-        f"other group the system with the best MAP: {joined(shown)}."
+        f"Mean over folds, convention {summary.convention}, ties {summary.ties}. Rule rankers, and of each other group "
+        f"the system with the best MAP: {joined(shown)}."
     )
     return picture("curves", "Precision and NDCG at the first places", about, rank_curves(curves))
 
 
 def curve_systems(summary: Summary) -> list[str]:
-    """Return the papers' rule rankers and the best system of every other group."""
+    """Return the rule rankers and the best system of every other group."""
     place = summary.place("MAP")
     names = [row.name for row in summary.rows if row.name in ("RE-GR", "RE-SR+", "RE-QR+")]
     for group in dict.fromkeys([*GROUPS, *(row.system.group for row in summary.rows)]):
         rows = [row for row in summary.rows if row.system.group == group and group != "rules"]
         if rows:
             names.append(max(rows, key=lambda row: float(row.means[place])).name)
-    return (names or [row.name for row in summary.rows])[:8]
+    return (names or [row.name for row in summary.rows])[:MOST_CURVES]
 
 
 def competence_pictures(summary: Summary) -> list[Picture]:

@@ -208,4 +208,5 @@ def _versions_table() -> Table:
         except metadata.PackageNotFoundError:
             continue
     found.append(("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
-    return Table("versions", "Versions", ("what", "version"), tuple(words(*row) for row in found), "", n_left=2)
+    note = "Of the run that wrote this report; figures kept from an earlier run came from what was installed then."
+    return Table("versions", "Versions", ("what", "version"), tuple(words(*row) for row in found), note, n_left=2)

@@ -131,13 +131,13 @@ def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published
 
 
 def published_folds_table(ours: Summary, figures: Sequence[Published], collection: str) -> Table:
-    """Return the papers' MAP fold by fold with ours below each."""
+    """Return the papers' MAP fold by fold with ours below each; no rows for other folds than their five."""
     rows: list[tuple[Entry, ...]] = []
     of_groups: list[str] = []
     place = ours.place("MAP")
     for row in ours.rows:
         theirs = {f.fold: f for f in figures if (f.system, f.measure, f.collection) == (row.name, "MAP", collection)}
-        if len(theirs) < 6:
+        if len(theirs) < 6 or row.folds.shape[1] != 5:
             continue
         folds = [figure_entry(theirs[str(fold)].value, 3) for fold in range(1, 6)]
         own = [figure_entry(float(value), 3) for value in row.folds[place]]

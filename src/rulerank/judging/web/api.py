@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ class Api:
     def __init__(self, judging: Judging, model_path: str | Path) -> None:
         self.judging = judging
         self.model_path = Path(model_path)
+        self._training = threading.Lock()  # one at a time: they write one file, and warnings are caught for all threads
         self._latest: dict[str, int] = {}  # id of the label that each rater gave last, through this server
 
     def next(self, rater: str, keep_going: str | None = None) -> Payload:
@@ -98,7 +100,7 @@ class Api:
             for label in self.judging.store.labels()
             if label.grade is not None and (label.query, label.doc) in self.judging.pool.rows
         }
-        with warnings.catch_warnings(record=True) as caught:
+        with self._training, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.judging.train(self.model_path, method)
         notes = list(dict.fromkeys(str(warning.message) for warning in caught))

@@ -32,7 +32,7 @@ def create_app(
     guidelines: Guidelines | None = None,
     token: str | None = None,
     model_path: str | Path = "model.rulerank",
-    command: Callable[[str], str] = lambda method: f"rulerank judge ... --train model.rulerank --method {method}",
+    command: Callable[[str], str] = lambda method: f"rulerank judge ... --train --method {method}",
 ) -> Guard:
     """Return the ASGI application that shows a judging loop to its raters.
 

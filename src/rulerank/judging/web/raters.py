@@ -10,7 +10,7 @@ from starlette.responses import Response
 from rulerank.judging.web.request_error import RequestError
 
 COOKIE = "rulerank_rater"
-MAX_NAME = 60
+MAX_NAME = 50  # characters, of at most four bytes each: the label store takes 200 bytes
 A_YEAR = 365 * 24 * 3600
 
 
@@ -29,8 +29,11 @@ def check_rater(name: str) -> str:
 
 
 def known_rater(request: Request) -> str | None:
-    """Return the rater of the command line, or the one of the page's cookie."""
-    return request.app.state.rater or unquote(request.cookies.get(COOKIE, "")) or None
+    """Return the rater of the command line, or the one of the page's cookie if that is a name."""
+    try:
+        return request.app.state.rater or check_rater(unquote(request.cookies.get(COOKIE, "")))
+    except RequestError:
+        return None
 
 
 def remember_rater(response: Response, name: str) -> None:

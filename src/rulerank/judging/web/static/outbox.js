@@ -2,7 +2,7 @@
 
 import { rater } from "./page.js";
 
-const PREFIX = `rulerank.outbox.${rater}.`;
+const PREFIX = `rulerank.outbox.${JSON.stringify(rater)}.`; // quoted: "ann" must not send what "ann.b" has left
 const keyOf = ({ body }) => PREFIX + JSON.stringify([body.query, body.doc]); // one each: two tabs share the storage
 let kept = left();
 

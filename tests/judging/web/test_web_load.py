@@ -1,0 +1,151 @@
+"""Eight raters at once through the real server: no label is lost and no document handed out twice, kills or not."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from rulerank.judging.store import LabelStore
+
+N_RATERS = 8
+N_KILLS = 8
+
+
+class Raters:
+    """Eight who judge at once, as fast as the server answers; what fails on the way is sent again, as the page does."""
+
+    def __init__(self, url):
+        self.url = url
+        self.handed = defaultdict(set)  # (query, doc) -> raters who were shown it
+        self.acknowledged = []
+        self.over = False
+        self.at_work = []
+
+    def start(self):
+        threads = ThreadPoolExecutor(N_RATERS)
+        self.at_work = [threads.submit(self.judge, f"rater-{number}") for number in range(N_RATERS)]
+        threads.shutdown(wait=False)
+
+    def join(self):
+        for rater in self.at_work:
+            rater.result()
+
+    def judge(self, rater):
+        with httpx.Client(base_url=self.url, timeout=20, params={"rater": rater, "keep_going": "true"}) as client:
+            task = self.ask(client, rater, "GET", "/api/next")["task"]
+            while task is not None and not self.over:
+                judged = {"query": task["query"], "doc": task["doc"], "grade": len(task["doc"]) % 3}
+                answer = self.ask(client, rater, "POST", "/api/labels", json=judged)
+                self.acknowledged.append({"id": answer["label"]["id"], "rater": rater} | judged)
+                task = self.ask(client, rater, "GET", "/api/next")["task"]
+                assert task == answer["task"] or answer["task"] is None
+
+    def ask(self, client, rater, method, path, **options):
+        patience = time.monotonic() + 60
+        while True:
+            try:
+                response = client.request(method, path, **options)
+                break
+            except httpx.TransportError:
+                if time.monotonic() > patience:
+                    raise
+                time.sleep(0.01)
+        assert response.status_code == 200, response.text
+        answer = response.json()
+        if answer["task"] is not None:
+            self.handed[answer["task"]["query"], answer["task"]["doc"]].add(rater)
+        return answer
+
+
+def facts(store):
+    return [
+        {"id": label.id, "rater": label.rater, "query": label.query, "doc": label.doc, "grade": label.grade}
+        for label in store.history()
+        if label.is_current
+    ]
+
+
+def by_id(acknowledged):
+    return sorted(acknowledged, key=lambda label: label["id"])
+
+
+@pytest.mark.parametrize(("overlap", "most"), [(0.0, 1), (0.3, 2)])
+def test_eight_raters_at_once_judge_a_pool_to_its_end(serve, make_pool, overlap, most):
+    served = serve(make_pool(n_queries=12, docs_per_query=20), overlap=overlap)
+    raters = Raters(served.url)
+    raters.start()
+    raters.join()
+    assert by_id(raters.acknowledged) == facts(served.judging.store)
+    assert [label["id"] for label in by_id(raters.acknowledged)] == [*range(1, len(raters.acknowledged) + 1)]
+    assert set(raters.handed) == set(served.judging.pool.rows)
+    assert max(len(shown_to) for shown_to in raters.handed.values()) == most
+    assert sum(len(shown_to) for shown_to in raters.handed.values()) == len(raters.acknowledged)
+
+
+# Each line on stdin starts a server, a child of a process that has loaded everything; the address stays the same.
+SERVERS = """
+import os, sys
+from rulerank.judging.loop import Judging
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
+from rulerank.judging.web.app import create_app
+from rulerank.judging.web.server import make_server, open_socket, url_of
+from rulerank.sampling.ssar import SSAR
+from rulerank.worlds import make_world
+
+pool = Pool(make_world(n_queries=30, docs_per_query=40, n_features=4, seed=1))
+SSAR(per_query=True).begin(pool.data.X, qid=pool.data.qid).add(0, 1)  # loads the compiled loops
+listening = open_socket("127.0.0.1", 0)
+print(url_of(listening), flush=True)
+for _ in sys.stdin:
+    child = os.fork()
+    if not child:
+        judging = Judging(pool, LabelStore(sys.argv[1]), max_grade=2)
+        make_server(create_app(judging)).run(sockets=[listening])
+        os._exit(0)
+    print(child, flush=True)
+    os.waitpid(child, 0)
+"""
+
+
+def test_kills_of_the_server_under_load_lose_nothing_and_hand_out_nothing_twice(tmp_path):
+    rng = random.Random(5)
+    call = [sys.executable, "-c", SERVERS, tmp_path / "labels.db"]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as servers:
+        raters = Raters(servers.stdout.readline().strip())
+
+        def start():
+            servers.stdin.write("\n")
+            return int(servers.stdout.readline())
+
+        server = start()
+        raters.start()
+        try:
+            for kill in range(N_KILLS):
+                n_before = len(raters.acknowledged)
+                while kill % 4 and len(raters.acknowledged) < n_before + 5:  # else it may be killed as it starts
+                    assert not any(rater.done() for rater in raters.at_work)
+                    time.sleep(0.01)
+                time.sleep(rng.expovariate(1 / 0.05))
+                os.kill(server, signal.SIGKILL)
+                server = start()
+            raters.over = True
+            raters.join()
+        finally:
+            raters.over = True
+            os.kill(server, signal.SIGKILL)
+            servers.stdin.close()
+    with LabelStore(tmp_path / "labels.db") as store:
+        kept = facts(store)
+        assert len(kept) == len(store.history())  # a grade sent twice is one label
+    assert len(kept) > 5 * N_KILLS / 2
+    assert by_id(raters.acknowledged) == kept
+    assert len({(label["query"], label["doc"]) for label in kept}) == len(kept)
+    assert {len(shown_to) for shown_to in raters.handed.values()} == {1}
