@@ -68,11 +68,15 @@ def test_the_address_for_others_brings_the_token(run, folder):
         (["pool.csv", "--rater", "a\nb"], "--rater: a rater's name has 1 to 50 printable characters"),
         (["pool.csv", "--guidelines", "none.txt"], "none.txt: No such file or directory"),
         (["pool.csv", "--title", "heading"], "there is no column 'heading'"),
-        (["pool.csv", "--train"], "nothing can be learned yet: no document has a grade"),
-        (["pool.csv", "--train", "--method", "magic"], "unknown method 'magic'"),
+        (["pool.csv", "--rater", ""], "--rater: a rater's name has 1 to 50 printable characters"),
+        (["pool.csv", "--token", "ein langes Geheimnis: ü"], "--token must be of ASCII characters"),
+        (["pool.csv", "--train"], "labels.db: there is no such label store, so there is nothing to learn from: judge"),
+        (["pool.csv", "--train", "--labels", "no.db"], "nothing can be learned yet: no document has a grade"),
+        (["pool.csv", "--train", "--labels", "judged.db", "--method", "magic"], "unknown method 'magic'"),
     ],
 )
 def test_a_mistake_is_one_line(words, message, run, folder):
+    LabelStore("no.db").close()
     done = run("judge", *words)
     assert done.code == 2
     assert message in done.err
@@ -103,6 +107,7 @@ def test_labels_go_out_and_come_back(run, folder):
     [
         (["none.db"], "none.db: there is no such label store"),
         (["judged.db", "--import", "qrels.txt"], "--import takes labels in and needs --rater, and no -o"),
+        (["judged.db", "--import", "qrels.txt", "--rater", "a\nb"], "--rater: a rater's name has 1 to 50 printable"),
         (["judged.db", "-o", "judged.txt"], "LETOR lines hold features, which labels have not"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -87,7 +88,10 @@ def judge(
         chosen: dict[str, Any] = {role: column for role, column in named.items() if column}
         chosen |= columns(qid, docid, None, features)
         pool = read_pool(source, format=format, **chosen)
-    with LabelStore(labels or ("demo-labels.db" if demo else "labels.db")) as store:
+    target = labels or ("demo-labels.db" if demo else "labels.db")
+    if train and "://" not in target and not Path(target).exists():
+        raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
+    with LabelStore(target) as store:
         highest = max_grade or (example.MAX_GRADE if demo else 4)
         judging = Judging(pool, store, max_grade=highest, overlap=share(overlap))
         session = Session(judging, source, model, context, as_json)

@@ -69,7 +69,7 @@ class Session:
         max_grade = self.judging.max_grade
         app = create_app(
             self.judging,
-            rater=rater and checked_name(rater),
+            rater=None if rater is None else checked_name(rater),
             guidelines=None if guidelines is None else read_guidelines(guidelines, max_grade),
             token=token,
             model_path=self.model,

@@ -36,7 +36,7 @@ def labels(
     """
     from pathlib import Path
 
-    from rulerank.cli.judging import check_packages
+    from rulerank.cli.judging import check_packages, checked_name
     from rulerank.cli.output import report
     from rulerank.dataset import counted
 
@@ -52,7 +52,7 @@ def labels(
     with LabelStore(store) as kept:
         if take:
             assert rater is not None
-            n_labels = import_labels(kept, take, rater, format)
+            n_labels = import_labels(kept, take, checked_name(rater), format)
             report({"imported": n_labels}, f"{kept.name}: {counted(n_labels, 'new label')}", as_json=as_json, target="")
         elif out:
             done = export_labels(kept, out, read_pool(pool) if pool else None, format, per_rater=per_rater)

@@ -57,9 +57,10 @@ def sample(
     """Say which documents to label, and when it is enough.
 
     SSAR asks for the document that the labels so far say least about. It needs no label to begin with, and stops by
-    itself. With --ask you grade in the terminal, and every answer is in the file at once; with --grades the answers
-    come from a file; otherwise the next documents to judge are listed. Nobody knows their grades while the list is
-    made: each counts as if it had the most common grade so far, at first 0, so that the list is not all alike.
+    itself. With --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows titles
+    and texts of documents, this their ids and features); with --grades the answers come from a file; otherwise the next
+    documents to judge are listed. Nobody knows their grades while the list is made: each counts as if it had the most
+    common grade so far, at first 0, so that the list is not all alike.
 
     Example:
 

@@ -112,7 +112,8 @@ def sentence(summary: Summary, measure: str, differences: Sequence[Difference]) 
     )
     if not others:
         return f"{text}."
-    text += f"; {equals} of the {others} other systems are not significantly worse (paired t-test over queries)."
+    which = "none of the" if equals == others else f"{others - equals} of the"
+    text += f"; {which} {others} other systems are significantly worse (paired t-test over queries)."
     above, below = ([d.system for d in differences if d.mark == mark] for mark in "▲▼")
     if not above and not below:
         return f"{text} None differs significantly from {summary.against} after correction for the number of systems."

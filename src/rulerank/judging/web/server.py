@@ -61,6 +61,8 @@ def check_token(host: str, token: str | None) -> None:
             f"--host {host} opens the page to other machines, which needs --token: a secret of at least "
             f"{LEAST_TOKEN} characters that every rater gets"
         )
+    if token is not None and not token.isascii():
+        raise DataError("--token must be of ASCII characters: programs could not send others in a header")
     if token is not None and len(token) < LEAST_TOKEN:
         raise DataError(f"--token must have at least {LEAST_TOKEN} characters: got {len(token)}")
 
