@@ -6,14 +6,16 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile
+
 .PHONY: demo test lint bench clean
 
 demo: .venv/core
 	@$(BIN)/rulerank demo
 
 test: .venv/dev
-	$(BIN)/python -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernels tests
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m kernels tests
 
 lint: .venv/dev
 	$(BIN)/ruff check .
