@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 import rulerank as rr
+from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.demo import demo_pool
 
@@ -30,6 +31,21 @@ def test_judge_prints_the_address_as_json(run, folder):
     found = json.loads(run("judge", "pool.csv", "--port", "0", "--no-open", "--json").out)
     assert found["url"].startswith("http://127.0.0.1:")
     assert (found["documents"], found["queries"], found["labels"]) == (24, 4, "labels.db")
+
+
+@pytest.mark.parametrize(("words", "per_query"), [([], True), (["--whole-pool"], False)])
+def test_documents_are_chosen_query_by_query_or_among_all(words, per_query, run, folder, monkeypatch):
+    pool, grades, asked = read_pool("pool.csv"), rr.read_table("pool.csv").y, []
+
+    def judge_some(session, *_, **__):
+        for _ in range(6):
+            task = session.judging.next("ann")
+            asked.append(pool.row(task.query, task.doc))
+            session.judging.grade("ann", task.query, task.doc, int(grades[asked[-1]]))
+
+    monkeypatch.setattr("rulerank.cli.judging.Session.serve", judge_some)
+    assert run("judge", "pool.csv", *words).code == 0
+    assert asked == rr.SSAR(per_query=per_query).select(pool.data, lambda row: grades[row], budget=6).tolist()
 
 
 def test_the_demo_keeps_its_labels_apart(run, folder):

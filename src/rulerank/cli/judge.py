@@ -34,6 +34,12 @@ def judge(
         str | None, typer.Option(metavar="FILE", help="What grades mean, in lines such as 2: good - Answers it all.")
     ] = None,
     max_grade: Annotated[int | None, typer.Option(min=1, max=9, help="Grades go from 0 to this [4].")] = None,
+    whole_pool: Annotated[
+        bool,
+        typer.Option(
+            "--whole-pool", help="Choose among all documents, not query by query: for more queries than you will judge."
+        ),
+    ] = False,
     overlap: Annotated[str, typer.Option(metavar="SHARE", help="Documents that two raters judge, as 10%.")] = "0%",
     model: Annotated[str, typer.Option(metavar="FILE", help="Where training saves the model.")] = "model.rulerank",
     train: Annotated[bool, typer.Option("--train", help="Train a model on the labels, save it and stop.")] = False,
@@ -74,6 +80,7 @@ def judge(
     from rulerank.judging.store import LabelStore
     from rulerank.judging.web import demo as example
     from rulerank.judging.web.server import check_token
+    from rulerank.sampling.ssar import SSAR
 
     if demo and source is not None:
         raise DataError(f"--demo brings its own documents: leave out {source}, or --demo")
@@ -93,7 +100,8 @@ def judge(
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
     with LabelStore(target) as store:
         highest = max_grade or (example.MAX_GRADE if demo else 4)
-        judging = Judging(pool, store, max_grade=highest, overlap=share(overlap))
+        sampler = SSAR(per_query=not whole_pool)
+        judging = Judging(pool, store, sampler=sampler, max_grade=highest, overlap=share(overlap))
         session = Session(judging, source, model, context, as_json)
         if train:
             session.train(method)

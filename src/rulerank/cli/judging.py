@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 PACKAGES = ("starlette", "uvicorn", "jinja2", "sqlalchemy")  # what the page needs
 SERVING = {  # options that say how to serve, and not what is judged
-    "rater", "guidelines", "overlap", "model", "train", "method", "host", "port", "token", "open_browser", "as_json",
+    "rater", "guidelines", "whole_pool", "overlap", "model", "train", "method",
+    "host", "port", "token", "open_browser", "as_json",
 }  # fmt: skip
 
 
