@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from rulerank.dataset import Dataset, query_index
 from rulerank.io.letor import read_letor
-from rulerank.rankers.query_intercepts import QueryIntercepts
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.worlds import make_world
 
 MAX_ITER = 2_000  # of the peer; as they are, 13,000 steps still leave a gap of 2e-05

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_learning import PoolLearner
-from rulerank.experiment.label_trial import Trial, shuffled
-from rulerank.experiment.thinning import thin
+from rulerank.experiment.label_curve.one_fold import Trial, shuffled
+from rulerank.experiment.label_curve.thinning import thin
+from rulerank.training.in_pool import PoolLearner
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
 SIZES = (100, 200, 400, 800)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_learning import PoolLearner
-from rulerank.experiment.label_methods import few_label_ranker
-from rulerank.experiment.thinning import thin
+from rulerank.experiment.label_curve.thinning import thin
+from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.in_pool import PoolLearner
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
 RANKERS = ("QI", "RE-GR")

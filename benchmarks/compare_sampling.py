@@ -16,11 +16,11 @@ import sys
 from scipy.stats import t
 
 import rulerank as rr
-from rulerank.evaluation.tables import markdown_table
-from rulerank.experiment.label_curve import SAMPLERS, label_curve
-from rulerank.experiment.label_orders import by_rules
-from rulerank.experiment.label_result import RANDOM, LabelCurve
-from rulerank.experiment.thinning import thin_folds
+from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
+from rulerank.experiment.label_curve.orders import by_rules
+from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
+from rulerank.experiment.label_curve.thinning import thin_folds
+from rulerank.render.tables import markdown_table
 
 SETS = {"OHSUMED 3.0": "letor3-ohsumed", "MQ2008": "letor4-mq2008"}
 WAYS = {

@@ -8,22 +8,10 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "rulerank"
 LAYERS = [  # a module may import from its own layer and from those below it in this list
     {"cli"},
-    {"experiment", "judging", "export", "figures", "tune", "tuning"},
-    {
-        "rankers",
-        "explain",
-        "aggregate",
-        "baselines",
-        "sampling",
-        "evaluation",
-        "evaluate",
-        "methods",
-        "model_file",
-        "scoring",
-        "splitting",
-    },
-    {"rules", "discretize", "io", "normalize", "worlds"},
-    {"checks", "compiled", "dataset", "errors", "threads", "progress", "sorting"},
+    {"experiment", "judging", "export", "training"},
+    {"rankers", "explain", "aggregate", "baselines", "sampling", "evaluation", "methods", "model_file"},
+    {"ballots", "rules", "discretize", "io", "normalize", "worlds", "splitting"},
+    {"render", "core", "dataset", "errors"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.scoring import scorer
 from rulerank.splitting import QueryKFold
+from rulerank.training.scoring import scorer
 from rulerank.worlds import make_world
 
 DATA = make_world(n_queries=15, docs_per_query=(5, 15), n_features=8)

@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from rulerank.evaluation import Measure as Measure
     from rulerank.evaluation import compare as compare
     from rulerank.evaluation import evaluate as evaluate
-    from rulerank.experiment.label_curve import label_curve as label_curve
-    from rulerank.experiment.label_learning import fit_in_pool as fit_in_pool
+    from rulerank.experiment.label_curve.curve import label_curve as label_curve
     from rulerank.experiment.report.sections import write_report as write_report
     from rulerank.experiment.run import run_experiment as run_experiment
-    from rulerank.export import export_model as export_model
+    from rulerank.export.linear import export_model as export_model
     from rulerank.io.convert import convert as convert
     from rulerank.io.folds import read_folds as read_folds
     from rulerank.io.letor import read_letor as read_letor
@@ -56,13 +55,14 @@ if TYPE_CHECKING:
     from rulerank.io.trec import write_run as write_run
     from rulerank.model_file import load as load
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
-    from rulerank.rankers.query_intercepts import QueryIntercepts as QueryIntercepts
+    from rulerank.rankers.linear.query_intercepts import QueryIntercepts as QueryIntercepts
     from rulerank.rankers.query_rules import QueryRules as QueryRules
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.sampling.ssar import SSAR as SSAR
-    from rulerank.scoring import scorer as scorer
     from rulerank.splitting import QueryKFold as QueryKFold
-    from rulerank.tuning import tune as tune
+    from rulerank.training.in_pool import fit_in_pool as fit_in_pool
+    from rulerank.training.scoring import scorer as scorer
+    from rulerank.training.tuning import tune as tune
     from rulerank.worlds import make_folds as make_folds
     from rulerank.worlds import make_world as make_world
 
@@ -81,7 +81,7 @@ _NAMES = {
     "rankers.global_rules": ("GlobalRules",),
     "rankers.stable_rules": ("StableRules",),
     "rankers.query_rules": ("QueryRules",),
-    "rankers.query_intercepts": ("QueryIntercepts",),
+    "rankers.linear.query_intercepts": ("QueryIntercepts",),
     "baselines.regression": ("Regression",),
     "baselines.rank_svm": ("RankSVM",),
     "baselines.svm_map": ("SVMMAP",),
@@ -97,13 +97,13 @@ _NAMES = {
     "aggregate.competence": ("Competence",),
     "model_file": ("load",),
     "splitting": ("QueryKFold",),
-    "scoring": ("scorer",),
-    "tuning": ("tune",),
-    "export": ("export_model",),
+    "training.scoring": ("scorer",),
+    "training.tuning": ("tune",),
+    "export.linear": ("export_model",),
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
-    "experiment.label_learning": ("fit_in_pool",),
-    "experiment.label_curve": ("label_curve",),
+    "training.in_pool": ("fit_in_pool",),
+    "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),
     "experiment.report.sections": ("write_report",),
 }

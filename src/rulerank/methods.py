@@ -37,7 +37,7 @@ METHODS = {
         Method("RE-GR", "global", "rankers.global_rules", "GlobalRules"),
         Method("RE-SR", "stable", "rankers.stable_rules", "StableRules"),
         Method("RE-QR", "query", "rankers.query_rules", "QueryRules"),
-        Method("QI", "intercepts", "rankers.query_intercepts", "QueryIntercepts"),
+        Method("QI", "intercepts", "rankers.linear.query_intercepts", "QueryIntercepts"),
         Method("Regression", "regression", "baselines.regression", "Regression"),
         Method("RankSVM", "ranksvm", "baselines.rank_svm", "RankSVM"),
         Method("SVMMAP", "svmmap", "baselines.svm_map", "SVMMAP"),

@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
+from rulerank.core.sorting import sort_places
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.sorting import sort_places
-from rulerank.threads import in_blocks
 
 NORMALIZATIONS = ("minmax", "rank", "zscore")
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
-from plain_fusion import fuse_plainly
+from plain.fusion import fuse_plainly
 from rulerank.aggregate.fusion import CHOICES, METHODS
 from rulerank.errors import DataError
 

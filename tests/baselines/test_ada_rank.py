@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from boosting_worlds import worlds
-from plain_boosting import adarank_rounds
+from plain.boosting import adarank_rounds
 from rulerank.baselines.ada_rank import AdaRank
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate

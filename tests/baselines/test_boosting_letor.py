@@ -7,9 +7,9 @@ from rulerank.baselines.ada_rank import AdaRank
 from rulerank.baselines.f_rank import FRank
 from rulerank.baselines.list_net import ListNet
 from rulerank.baselines.rank_boost import RankBoost
-from rulerank.baselines.tuned import fit_tuned
 from rulerank.evaluation import evaluate
 from rulerank.io.folds import read_folds
+from rulerank.training.validating import fit_tuned
 
 # MAP of folds 1 to 5 as the LETOR 2.0 page had it
 PUBLISHED = {

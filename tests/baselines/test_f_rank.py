@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, worlds
-from plain_boosting import all_stumps, fidelity_gain, fidelity_loss, pairs_of
+from plain.boosting import all_stumps, fidelity_gain, fidelity_loss, pairs_of
 from rulerank.baselines import f_rank
 from rulerank.baselines.f_rank import FidelityPicker, FRank
 from rulerank.baselines.pairs import paired_rows

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from boosting_worlds import rounded_scores
-from plain_boosting import cross_entropy
+from plain.boosting import cross_entropy
 from rulerank.baselines.list_net import ListNet, Lists
 from rulerank.baselines.list_net_kernels import cross_entropies
 from rulerank.errors import DataError

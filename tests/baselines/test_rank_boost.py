@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, worlds
-from plain_boosting import all_stumps, exponential_loss, pairs_of, r_of
+from plain.boosting import all_stumps, exponential_loss, pairs_of, r_of
 from rulerank.baselines.boosted import BoostedStumps
 from rulerank.baselines.boosting_kernels import exponential_potentials
 from rulerank.baselines.pairs import paired_rows

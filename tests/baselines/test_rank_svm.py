@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
-from plain_margins import pair_differences, pair_hinge
+from plain.margins import pair_differences, pair_hinge
 from rulerank.baselines.margin_kernels import pair_hinges
 from rulerank.baselines.rank_svm import RankSVM
 

@@ -5,9 +5,9 @@ import pytest
 
 from rulerank.baselines.margin import C_GRID
 from rulerank.baselines.rank_svm import RankSVM
-from rulerank.baselines.tuned import fit_tuned
 from rulerank.evaluation import evaluate
 from rulerank.io.folds import read_folds
+from rulerank.training.validating import fit_tuned
 
 PUBLISHED = [0.3336, 0.4510, 0.4597, 0.5111, 0.4790]  # MAP by fold, LETOR 2.0 OHSUMED
 

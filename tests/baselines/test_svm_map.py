@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plain_margins import average_precision, map_hinge
+from plain.margins import average_precision, map_hinge
 from rulerank.baselines.margin_kernels import map_hinges
 from rulerank.baselines.svm_map import SVMMAP
 from rulerank.evaluation import evaluate

@@ -12,7 +12,7 @@ from rulerank.io.letor import read_letor
 from rulerank.io.trec import run_from_scores, write_run
 from rulerank.judging.store import LabelStore
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.query_intercepts import QueryIntercepts
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.worlds import make_world
 

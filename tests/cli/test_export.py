@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from rulerank.export import EXPORTERS, export_model
+from rulerank.export.linear import EXPORTERS, export_model
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.query_intercepts import QueryIntercepts
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.worlds import make_world
 
 world = make_world(n_queries=12, n_features=3, seed=0)

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rulerank.experiment.label_learning import fit_in_pool
-from rulerank.experiment.label_methods import few_label_ranker
 from rulerank.io.convert import read_any, write_any
 from rulerank.methods import METHODS, method_named
 from rulerank.model_file import load
 from rulerank.rankers.global_rules import GlobalRules
+from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.in_pool import fit_in_pool
 from rulerank.worlds import make_world
 
 

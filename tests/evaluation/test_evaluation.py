@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plain.measures import expected_measure, measure_ranking
 from rulerank.dataset import query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import CONVENTIONS, Measure, evaluate
-from rulerank.evaluation.plain import expected_measure, measure_ranking
 
 pytestmark = pytest.mark.kernels
 

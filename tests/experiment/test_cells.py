@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.experiment.cells import CellStore, cell_key, code_digest, file_name, fold_digest, pack, unpack
-from rulerank.experiment.fitting import Scores, Trial
+from rulerank.training.fold_fitting import Scores, Trial
 
 SCORES = Scores(
     vali=np.array([0.5, -1.0]),

@@ -7,10 +7,10 @@ import pytest
 
 import rulerank as rr
 from failing_rankers import First
-from rulerank.experiment.fitting import code_of, plain, rank, value_of
 from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank
 from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop, in_bins, shuffled_train
-from rulerank.experiment.single_feature import best_feature, feature_scores
+from rulerank.training.fold_fitting import code_of, plain, rank, value_of
+from rulerank.training.single_feature import best_feature, feature_scores
 
 FOLD = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
 

@@ -11,7 +11,7 @@ import pytest
 import rulerank as rr
 from failing_rankers import First
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.experiment.label_curve import label_curve
+from rulerank.experiment.label_curve.curve import label_curve
 from rulerank.experiment.plans import Rank
 from rulerank.experiment.reference import OHSUMED
 from rulerank.experiment.report.sections import make_report, write_report

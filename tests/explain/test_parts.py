@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 import rulerank as rr
-from plain_removal import global_score, literal_query_score, stable_score, trusted_query_score
+from plain.removal import global_score, literal_query_score, stable_score, trusted_query_score
 from rulerank.explain.explaining import explain
 from rulerank.rules.metrics import METRICS
-from rulerank.rules.stable_votes import STABILITIES
+from rulerank.rules.stable.votes import STABILITIES
 from rulerank.rules.votes import VOTES
 
 OPEN = {"discretizer": None, "drop_weakest": 0.0}

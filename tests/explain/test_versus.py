@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
-from plain_removal import global_score
-from rulerank.explain.ballot import Ballot, linear_ballot
+from plain.removal import global_score
+from rulerank.ballots.ballot import Ballot, linear_ballot
 from rulerank.explain.swaps import SURE, features_that_swap, rules_that_swap
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.votes import VOTES

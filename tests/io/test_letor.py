@@ -219,7 +219,7 @@ def test_columns_of_any_layout_are_written():
 def test_the_same_comes_out_whatever_the_number_of_threads(monkeypatch):
     text = "".join(f"{i % 3} qid:{i // 7} {1 + i % 5}:{i / 3} 9:0.5 # d{i} x\n\n" for i in range(4000))
     read_alone, threads = read(text), []
-    monkeypatch.setattr("rulerank.threads.n_threads", lambda n_jobs: threads.append(4) or 4)
+    monkeypatch.setattr("rulerank.core.threads.n_threads", lambda n_jobs: threads.append(4) or 4)
     assert same(read(text), read_alone)
     assert threads
 

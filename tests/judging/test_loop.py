@@ -10,11 +10,11 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.judging.chooser import Chooser
 from rulerank.judging.curve import sizes_of
 from rulerank.judging.loop import EMPTY, STOPPED, WAITING, Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
+from rulerank.sampling.chooser import Chooser
 
 WORLD = rr.make_world(n_queries=6, docs_per_query=(8, 12), n_features=8, seed=3)
 TRUTH = dict(zip(zip(WORLD.qid, WORLD.docid, strict=True), WORLD.y.tolist(), strict=True))

@@ -10,10 +10,10 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rulerank as rr
+from plain.engine import score_plainly, strength_plainly
 from rulerank.discretize import EqualFrequency, EqualWidth
 from rulerank.errors import DataError, TooLargeError
 from rulerank.normalize import normalize_by_query
-from rulerank.rules.plain import score_plainly, strength_plainly
 from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import Rows
 from rulerank.rules.votes import VOTES

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rulerank as rr
+from plain.by_query import deltas_plainly, score_literally
 from rulerank.discretize import EqualFrequency
 from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.rules.by_query import Labels
-from rulerank.rules.plain_by_query import deltas_plainly, score_literally
+from rulerank.rules.by_query.counts import Labels
 from worked_example import X, d10, d11, d12, qid, y
 
 LITERAL = {"literal": True, "discretizer": None}

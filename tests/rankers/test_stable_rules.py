@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from plain.stability import score_literally, score_stably
 from rulerank.discretize import EqualFrequency
 from rulerank.errors import DataError, ModelFileError
 from rulerank.model_file import load
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.stable_rules import Stability, StableRules
-from rulerank.rules.plain_stability import score_literally, score_stably
-from rulerank.rules.stable_votes import STABILITIES
+from rulerank.rules.stable.votes import STABILITIES
 from rulerank.worlds import make_world
 from worked_example import X, d10, d11, d12, qid, y
 

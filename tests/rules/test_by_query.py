@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rulerank.errors import DataError, TooLargeError
-from rulerank.rules import by_query as module
-from rulerank.rules.by_query import SHARE, ByQuery, Labels
-from rulerank.rules.competence import most_competent
-from rulerank.rules.engine import Engine
-from rulerank.rules.layout import Layout
-from rulerank.rules.plain_by_query import (
+from plain.by_query import (
     deltas_plainly,
     labels_plainly,
     lift_of_query,
@@ -22,9 +16,15 @@ from rulerank.rules.plain_by_query import (
     sets_of,
     share_of_right_pairs_plainly,
 )
+from rulerank.errors import DataError, TooLargeError
+from rulerank.rules.by_query import counts as module
+from rulerank.rules.by_query.counts import SHARE, ByQuery, Labels
+from rulerank.rules.by_query.most_competent import most_competent
+from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
+from rulerank.rules.engine import Engine
+from rulerank.rules.layout import Layout
 from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import Rows, hide_unseen
-from rulerank.rules.trusted import TrustedVotes, share_of_right_pairs
 from rulerank.rules.votes import Training
 from worked_example import X, d12, qid, y
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plain.engine import score_plainly
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout, check_set_cells, check_work, size_of_work
-from rulerank.rules.plain import score_plainly
 from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import UNIT, Counts, Rows, count_all, hide_unseen
 from rulerank.rules.votes import VOTES, Training, votes_named

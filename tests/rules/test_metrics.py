@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
+from plain.engine import score_plainly, theta_plainly
 from rulerank.errors import DataError
 from rulerank.rules import kernels
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout
 from rulerank.rules.metrics import METRICS, check_metric
-from rulerank.rules.plain import score_plainly, theta_plainly
 from rulerank.rules.tables import Rows, hide_unseen
 from rulerank.rules.votes import MeanVotes, Training, votes_named
 

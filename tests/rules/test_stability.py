@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plain.stability import score_literally, score_stably
 from rulerank.errors import DataError
 from rulerank.rules.layout import Layout
-from rulerank.rules.plain_stability import score_literally, score_stably
-from rulerank.rules.stability import THETA_UNIT, QueryEngine, QueryRows
-from rulerank.rules.stability_kernels import LIFTS, THETAS
-from rulerank.rules.stable_votes import STABILITIES, LiteralVotes, stability_named
+from rulerank.rules.stable.counts import THETA_UNIT, QueryEngine, QueryRows
+from rulerank.rules.stable.kernels import LIFTS, THETAS
+from rulerank.rules.stable.votes import STABILITIES, LiteralVotes, stability_named
 from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import UNIT, Rows, hide_unseen
 from rulerank.rules.votes import Training
@@ -113,7 +113,7 @@ def test_threads_and_parts_do_not_change_a_bit(scheme, monkeypatch):
     assert np.array_equal(expected, learn(rows, grades, queries, 3, scheme, n_jobs=2).score(bins))
     assert np.array_equal(expected[:50], [one.score(bins[:, i : i + 1])[0] for i in range(50)])
     monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
-    monkeypatch.setattr("rulerank.rules.stability.SETS_AT_ONCE", 2)
+    monkeypatch.setattr("rulerank.rules.stable.counts.SETS_AT_ONCE", 2)
     parts = learn(rows, grades, queries, 3, scheme, n_jobs=2, memory_budget=0)
     assert np.array_equal(expected, parts.score(bins))
     row_bins = np.ascontiguousarray(bins[:, 0])

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
+from plain.sampling import chi_square, deal_plainly
 from rulerank.sampling.partitions import deal_features, dependence
-from rulerank.sampling.plain import chi_square, deal_plainly
 
 pytestmark = pytest.mark.kernels
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plain.sampling import n_rules_plainly, pick_plainly
 from rulerank.errors import TooLargeError
 from rulerank.sampling.bits import popcount
 from rulerank.sampling.counts import RuleCounts
-from rulerank.sampling.plain import n_rules_plainly, pick_plainly
 
 pytestmark = pytest.mark.kernels
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
+from plain.sampling import pick_plainly
 from rulerank.errors import DataError
-from rulerank.sampling.plain import pick_plainly
 
 pytestmark = pytest.mark.kernels
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import rulerank as rr
+from plain.sampling import deal_plainly, n_rules_plainly, select_plainly
 from rulerank.dataset import query_index
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
-from rulerank.sampling.plain import deal_plainly, n_rules_plainly, select_plainly
 
 pytestmark = pytest.mark.kernels
 

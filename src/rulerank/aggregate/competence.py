@@ -13,13 +13,13 @@ from rulerank.aggregate.descriptions import describe_queries, description_names
 from rulerank.aggregate.members import cross_fitted_scores, fit_member, member_scores, named_members
 from rulerank.aggregate.metric_competence import MemberRules
 from rulerank.aggregate.mixing import Mixture
-from rulerank.checks import is_whole
+from rulerank.ballots.case import Case
+from rulerank.ballots.mixture_cases import Mix, member_case, mixture_case, mixture_of_rankers
+from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
-from rulerank.explain.case import Case
-from rulerank.explain.mixture_case import Mix, member_case, mixture_case, mixture_of_rankers
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rules.competence import TIES
+from rulerank.rules.by_query.most_competent import TIES
 from rulerank.rules.metrics import METRICS
 
 CHOICES = {"centric": ("document", "query"), "select": ("mix", "best"), "ties": TIES}

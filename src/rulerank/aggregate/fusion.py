@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
-from rulerank.threads import in_blocks
 
 RRF_K = 60  # of Cormack, Clarke and Büttcher 2009
 PAIRS_PER_THREAD = 100_000

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
 

@@ -17,15 +17,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.rules.by_query import ByQuery
+from rulerank.rules.by_query.counts import ByQuery
 from rulerank.rules.kernels import mapped_theta
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.tables import Counter, rows_needed
 from rulerank.rules.votes import MeanVotes, Training
-from rulerank.threads import in_blocks
 
 PASS_CELLS = 1 << 16  # counted between two looks at the rows
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.aggregate.fusion import check_lists, linear, neutral_sum, on_one_scale
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate

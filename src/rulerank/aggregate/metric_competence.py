@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from rulerank.aggregate.leave_query_out import scores_without_own_query
+from rulerank.ballots.ballot import Ballot
+from rulerank.ballots.mixture_cases import Mix, mixture_of_metrics
 from rulerank.dataset import Array
-from rulerank.explain.ballot import Ballot
-from rulerank.explain.mixture_case import Mix, mixture_of_metrics
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.rules.by_query import SHARE, ByQuery, Labels
-from rulerank.rules.competence import most_competent
+from rulerank.rules.by_query.counts import SHARE, ByQuery, Labels
+from rulerank.rules.by_query.most_competent import most_competent
 from rulerank.rules.engine import Engine
 from rulerank.rules.votes import MeanVotes
 

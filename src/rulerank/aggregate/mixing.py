@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
+from rulerank.core.blas import one_blas_thread
 from rulerank.dataset import Array
-from rulerank.rankers.blas import one_blas_thread
 from rulerank.splitting import QueryKFold
 
 PENALTIES = (0.1, 0.01)

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.baselines.informative import NOTHING
 from rulerank.baselines.pairs import PairedRows, paired_rows
 from rulerank.baselines.stumps import MAX_THRESHOLDS, Columns, Stump, StumpSum, cut_columns
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
+from rulerank.core.progress import progress
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.progress import progress
 from rulerank.rankers.base import Labelled, Ranker
 
 

@@ -11,8 +11,8 @@ from rulerank.baselines.boosting_kernels import add_parted, fidelity_weights
 from rulerank.baselines.pairs import PairedRows
 from rulerank.baselines.rank_boost import best_stump, sum_by_bin
 from rulerank.baselines.stumps import Columns
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.threads import in_blocks
 
 PAIRS_AT_ONCE = 2**20  # 8 MiB of weights; a single query may have more
 PAIRS_PER_THREAD = 10_000

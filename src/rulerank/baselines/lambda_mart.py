@@ -11,11 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from rulerank.baselines.informative import NOTHING, informative_queries
 from rulerank.baselines.row_order import canonical_order
 from rulerank.baselines.trees import Trees
-from rulerank.checks import check_number, is_whole
+from rulerank.core.checks import check_number, is_whole
+from rulerank.core.threads import n_threads
 from rulerank.dataset import MAX_GRADE, Array, Dataset, query_index
 from rulerank.errors import DataError, MissingExtraError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.threads import n_threads
 
 MOST_DOCS = 10_000  # of a query; LightGBM takes no more
 ROWS_PER_THREAD = 50_000  # threads of LightGBM wait for each other: with few rows, on busy cores, two are far slower

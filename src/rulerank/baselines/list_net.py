@@ -9,9 +9,9 @@ import numpy as np
 
 from rulerank.baselines.list_net_kernels import cross_entropies
 from rulerank.baselines.staged_linear import StagedLinearRanker
-from rulerank.checks import check_number
+from rulerank.core.checks import check_number
 from rulerank.dataset import Array
-from rulerank.rankers.grouped_rows import DenseRows
+from rulerank.rankers.linear.grouped_rows import DenseRows
 
 MAX_HALVINGS = 50
 

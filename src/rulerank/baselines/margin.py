@@ -11,11 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rulerank.baselines.cutting_plane import Risk, minimise_risk
 from rulerank.baselines.informative import NOTHING, informative_queries
-from rulerank.baselines.linear import LinearRanker
-from rulerank.checks import check_number, is_whole
+from rulerank.core.checks import check_number, is_whole
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.threads import in_blocks
+from rulerank.rankers.linear.linear_ranker import LinearRanker
 
 C_GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)  # worth trying; choose on queries that were not trained on
 QUERIES_PER_THREAD = 50

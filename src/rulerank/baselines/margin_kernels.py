@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
+from rulerank.core.sorting import sort_places
 from rulerank.dataset import Array
-from rulerank.sorting import sort_places
 
 
 @compiled

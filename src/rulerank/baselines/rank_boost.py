@@ -10,8 +10,8 @@ from rulerank.baselines.boosted import BoostedStumps, Pick
 from rulerank.baselines.boosting_kernels import CLEARLY, add_potentials, best_bins, exponential_potentials
 from rulerank.baselines.pairs import PairedRows
 from rulerank.baselines.stumps import Columns
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.threads import in_blocks
 
 QUERIES_PER_THREAD = 500
 CELLS_PER_THREAD = 200_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from rulerank.baselines.linear import LinearRanker
-from rulerank.checks import check_number
+from rulerank.core.checks import check_number
 from rulerank.dataset import Array
+from rulerank.rankers.linear.linear_ranker import LinearRanker
 
 FLAT = 1e-11  # features whose correlation leaves less than this share are combinations of others but for rounding
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.intercept_kernels import dense_scores
+from rulerank.rankers.linear.kernels import dense_scores
 
 
 def canonical_order(data: Labelled) -> tuple[Array, Array]:

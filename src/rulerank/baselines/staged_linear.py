@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.baselines.informative import NOTHING, informative_queries
-from rulerank.baselines.linear import LinearRanker
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, query_index
 from rulerank.errors import DataError
+from rulerank.rankers.linear.linear_ranker import LinearRanker
 
 
 class StagedLinearRanker(LinearRanker):

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rulerank.baselines.boosting_kernels import stump_scores
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.uniform import equal_frequency_cuts
-from rulerank.threads import in_blocks
 
 MAX_THRESHOLDS = 65_000  # bins are 16 bits
 ROWS_PER_THREAD = 2_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
 

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from rulerank.baselines.tree_kernels import sum_trees
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.threads import in_blocks
 
 ROWS_PER_THREAD = 1_000
 DEFAULT_LEFT, MISSING_TYPE = 2, 12  # bits of LightGBM's decision_type

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rulerank.checks import is_whole
-from rulerank.cli.asking import Session, answers
-from rulerank.cli.label_files import LabelFile, Pool
+from rulerank.core.checks import is_whole
+from rulerank.core.progress import somebody_looks
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array
 from rulerank.errors import DataError
-from rulerank.progress import somebody_looks
+from rulerank.judging.label_files import LabelFile, Pool
+from rulerank.judging.terminal import Session, answers
 from rulerank.sampling.selection import Selection
 from rulerank.sampling.ssar import SSAR
 

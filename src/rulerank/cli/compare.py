@@ -66,7 +66,7 @@ def compare(
         return
     if source is None:
         raise DataError("expected a directory with folds: rulerank compare DIR, or --list for the systems")
-    from rulerank.experiment.curve_cell import kept_label_curve
+    from rulerank.experiment.label_curve.kept import kept_label_curve
     from rulerank.experiment.reference import choose_reference
     from rulerank.experiment.report.sections import HEADLINE, make_report
     from rulerank.experiment.report.writing import check_formats, write_files
@@ -162,7 +162,7 @@ class Lines:
         self._last = time.monotonic()
 
     def tell(self, step: Step) -> None:
-        from rulerank.progress import somebody_looks
+        from rulerank.core.progress import somebody_looks
 
         if step.failure is not None:
             what = "skipped" if step.failure.skipped else "failed"

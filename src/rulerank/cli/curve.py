@@ -13,7 +13,7 @@ from rulerank.methods import METHODS
 
 if TYPE_CHECKING:
     from rulerank.dataset import Fold
-    from rulerank.experiment.label_result import LabelCurve
+    from rulerank.experiment.label_curve.result import LabelCurve
 
 PICTURES = (".png", ".svg")
 
@@ -69,8 +69,8 @@ def curve(
     """
     from rulerank.cli.output import print_table
     from rulerank.evaluation import Measure
-    from rulerank.experiment.label_curve import RANKERS, label_curve
-    from rulerank.experiment.thinning import thin_folds
+    from rulerank.experiment.label_curve.curve import RANKERS, label_curve
+    from rulerank.experiment.label_curve.thinning import thin_folds
     from rulerank.methods import method_named
 
     targets = [check_target(target) for target in out or []]
@@ -139,14 +139,14 @@ def check_target(target: str) -> Path:
     if path.is_dir() or not path.parent.is_dir():
         raise DataError(f"cannot write {path}: it is a directory, or its directory does not exist")
     if path.suffix.lower() in PICTURES:
-        from rulerank.figures.competence_map import check_matplotlib
+        from rulerank.render.svg import check_matplotlib
 
         check_matplotlib()
     return path
 
 
 def write(curve: LabelCurve, target: Path) -> None:
-    from rulerank.figures.label_curve import draw_label_curve
+    from rulerank.experiment.figures.label_curve import draw_label_curve
 
     if target.suffix.lower() in PICTURES:
         draw_label_curve(curve, target)
@@ -156,7 +156,7 @@ def write(curve: LabelCurve, target: Path) -> None:
 
 def verdict(curve: LabelCurve, ranker: str) -> str:
     """Say in a sentence which ways to choose beat chance."""
-    from rulerank.experiment.label_result import RANDOM
+    from rulerank.experiment.label_curve.result import RANDOM
 
     above = [name for name in curve.samplers if name != RANDOM and curve.beats_random(ranker, name)]
     return f"above 95 % of the random draws: {', '.join(above) or 'none'}"

@@ -12,7 +12,7 @@ from rulerank.errors import DataError
 if TYPE_CHECKING:
     from rulerank.dataset import Array, Dataset, Fold
     from rulerank.evaluation import Pair
-    from rulerank.experiment.label_result import LabelCurve
+    from rulerank.experiment.label_curve.result import LabelCurve
 
 MEASURES = ("NDCG@10", "MAP", "P@1")
 OBVIOUS = ("bm25_body", "pagerank")  # what one would sort by without any grades
@@ -43,7 +43,7 @@ class Regression:
 def methods() -> dict[str, Callable[[], Any]]:
     """Return, by label, what makes a ranker with fit(X, y, qid=) and predict(X): one line each."""
     from rulerank.rankers.global_rules import GlobalRules
-    from rulerank.rankers.query_intercepts import QueryIntercepts
+    from rulerank.rankers.linear.query_intercepts import QueryIntercepts
     from rulerank.rankers.query_rules import QueryRules
     from rulerank.rankers.stable_rules import StableRules
 
@@ -70,10 +70,10 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
 
     from rulerank.cli.output import print_json
     from rulerank.cli.results import as_payload, show
+    from rulerank.core.progress import progress
     from rulerank.dataset import Dataset
     from rulerank.evaluation import compare_results, evaluate
-    from rulerank.experiment.single_feature import best_feature, feature_scores
-    from rulerank.progress import progress
+    from rulerank.training.single_feature import best_feature, feature_scores
     from rulerank.worlds import make_folds, make_world
 
     if queries < MIN_QUERIES:
@@ -131,7 +131,7 @@ def closing(pair: Pair) -> str:
 
 def few_labels(folds: list[Fold], seed: int) -> LabelCurve:
     """Learn from a few labels that SSAR asks for, and from as many at random."""
-    from rulerank.experiment.label_curve import SAMPLERS, label_curve
+    from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
 
     only = {"SSAR": SAMPLERS["SSAR"]}
     return label_curve(folds, ["QI"], only, sizes=FEW, n_draws=N_DRAWS, feature=OBVIOUS[0], seed=seed)
@@ -140,7 +140,7 @@ def few_labels(folds: list[Fold], seed: int) -> LabelCurve:
 def show_few_labels(curve: LabelCurve) -> None:
     """Print what few labels are worth."""
     from rulerank.cli.output import print_table
-    from rulerank.experiment.label_result import RANDOM
+    from rulerank.experiment.label_curve.result import RANDOM
 
     rows = []
     for point in curve.of("QI", "SSAR"):

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rulerank.dataset import Dataset, counted
+from rulerank.core.words import counted
+from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.convert import read_found
 from rulerank.io.letor import widen

@@ -122,7 +122,8 @@ def of_query(data: Dataset, query: str | None, doc: str | None) -> Dataset:
     """Return the documents of a query; without its id, of the only query with such a document."""
     import numpy as np
 
-    from rulerank.dataset import listed, query_index
+    from rulerank.core.words import listed
+    from rulerank.dataset import query_index
 
     ids = [str(one) for one in query_index(data.qid)[1]]
     if query is None:
@@ -149,7 +150,7 @@ def with_names(own: Dataset) -> Dataset:
 
 def find(own: Dataset, doc: str) -> int:
     """Return the row of a document of one query, by its id or, without ids, by its number from 1."""
-    from rulerank.dataset import listed
+    from rulerank.core.words import listed
 
     names = [str(row + 1) for row in range(len(own))] if own.docid is None else [str(name) for name in own.docid]
     if doc not in names:
@@ -170,10 +171,10 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     import json
 
     from rulerank.explain.pages import changes_table
-    from rulerank.explain.render_html import render_html
-    from rulerank.explain.render_markdown import render_markdown
-    from rulerank.explain.render_text import render_text, rich_page
     from rulerank.io.streams import write_bytes
+    from rulerank.render.html import render_html
+    from rulerank.render.markdown import render_markdown
+    from rulerank.render.terminal import render_text, rich_page
 
     if format == "json":
         text = json.dumps(shown.to_dict() | ({} if lift is None else {"what_if": lift.to_dict()}), indent=2)

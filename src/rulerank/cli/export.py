@@ -33,7 +33,7 @@ def export(
         rulerank export linear.rulerank --to solr-ltr --feature-set movies
     """
     from rulerank.cli.output import report
-    from rulerank.export import export_model
+    from rulerank.export.linear import export_model
     from rulerank.io.streams import write_bytes
     from rulerank.model_file import load
 

@@ -33,7 +33,7 @@ def fuse(
     """
     from rulerank.aggregate.runs import fuse_runs
     from rulerank.cli.output import report
-    from rulerank.dataset import counted
+    from rulerank.core.words import counted
     from rulerank.io.trec import read_run, write_run
 
     if len(files) < 2:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import typer
 
 from rulerank.cli.output import print_json
-from rulerank.dataset import counted
+from rulerank.core.words import counted
 from rulerank.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ def labels(
 
     from rulerank.cli.judging import check_packages, checked_name
     from rulerank.cli.output import report
-    from rulerank.dataset import counted
+    from rulerank.core.words import counted
 
     check_packages()
     from rulerank.judging.pool import read_pool

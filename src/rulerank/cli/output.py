@@ -15,7 +15,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: in
     bm25_body  0.4120
     """
     if not sys.stdout.isatty():
-        from rulerank.evaluation.tables import plain_table
+        from rulerank.render.tables import plain_table
 
         print(plain_table(header, rows, n_left))
         return

@@ -50,7 +50,7 @@ def rank(
     from rulerank.cli.documents import read_documents
     from rulerank.cli.model_files import load_model
     from rulerank.cli.output import print_json
-    from rulerank.dataset import counted
+    from rulerank.core.words import counted
 
     if out == "-" and as_json and target_format:
         raise DataError("--json prints the scores as JSON: leave out --format, or name a file for it with -o")

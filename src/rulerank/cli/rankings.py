@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, counted
+from rulerank.core.words import counted
+from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.experiment.single_feature import feature_named, feature_scores
 from rulerank.io.convert import read_found
 from rulerank.io.scores import read_scores
 from rulerank.io.trec import Qrels, Run, join, read_qrels, read_run
+from rulerank.training.single_feature import feature_named, feature_scores
 
 
 class Remark(NamedTuple):

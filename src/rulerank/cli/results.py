@@ -13,7 +13,7 @@ from rulerank.errors import DataError
 from rulerank.evaluation.comparison import Comparison
 from rulerank.evaluation.measures import TIE_RULES
 from rulerank.evaluation.result import Result
-from rulerank.evaluation.tables import csv_table, markdown_table
+from rulerank.render.tables import csv_table, markdown_table
 
 Cell = str | int | float
 Remarks = Mapping[str, Sequence[Remark]]  # by ranking

@@ -72,10 +72,10 @@ def sample(
     """
     from rulerank.cli import choosing
     from rulerank.cli.documents import read_documents
-    from rulerank.cli.label_files import Pool, appended_format, label_format
     from rulerank.cli.output import print_json, report
     from rulerank.cli.parameters import known_words
     from rulerank.io.streams import write_bytes
+    from rulerank.judging.label_files import Pool, appended_format, label_format
     from rulerank.sampling.ssar import SSAR
 
     if ask + (grades is not None) + own_grades > 1:
@@ -144,7 +144,7 @@ def check_label_file(target: str, resume: str | None) -> None:
 
 def sentence(chosen: Chosen, n_pool: int, target: str) -> str:
     """Say in a line or two what was chosen and why it ended."""
-    from rulerank.dataset import counted
+    from rulerank.core.words import counted
 
     where = "" if target == "-" else f"{target}: "
     if chosen.stop == "listed":

@@ -16,7 +16,7 @@ from rulerank.methods import METHODS, method_named
 if TYPE_CHECKING:
     from rulerank.dataset import Dataset
     from rulerank.rankers.base import Ranker
-    from rulerank.tuning import Tuned
+    from rulerank.training.tuning import Tuned
 
 SAMPLE = 1000  # rows that nearly always show whether scores differ
 
@@ -93,9 +93,9 @@ def train(
     from rulerank.cli.model_files import check_out
     from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
     from rulerank.cli.tuning_table import show_tuning
-    from rulerank.dataset import counted, listed
-    from rulerank.experiment.label_learning import fit_in_pool
+    from rulerank.core.words import counted, listed
     from rulerank.model_file import check_target
+    from rulerank.training.in_pool import fit_in_pool
 
     if out == "-":
         raise DataError("a model is written to a file: name one, such as -o model.rulerank")
@@ -177,7 +177,7 @@ def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any
 def read_pool(source: str, labels: str, format: str | None, columns: dict[str, Any]) -> Dataset:
     """Return all documents of a pool, with the grades that a file of labels has for some of them."""
     from rulerank.cli.documents import read_documents
-    from rulerank.cli.label_files import Pool
+    from rulerank.judging.label_files import Pool
 
     read = read_documents(source, format, columns)
     pool = Pool.of(read.data, read.name)
@@ -193,7 +193,7 @@ def few_label_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     >>> few_label_options("QI", {"l2": 10})
     {'l2': 10, 'normalize': 'zscore', 'missing': 'mean'}
     """
-    from rulerank.experiment.label_methods import few_label_params
+    from rulerank.training.few_labels import few_label_params
 
     return few_label_params(method) | given
 
@@ -201,7 +201,7 @@ def few_label_options(method: str, given: dict[str, Any]) -> dict[str, Any]:
 def tune_rest(data: Dataset, ranker: Ranker, given: dict[str, Any], measure: str) -> Tuned:
     """Choose the parameters that were not given."""
     from rulerank.cli.parameters import used_params
-    from rulerank.tuning import GRID, tune
+    from rulerank.training.tuning import GRID, tune
 
     defaults = used_params(ranker)
     grid = {name: values for name, values in GRID.items() if name in defaults and name not in given}

@@ -8,7 +8,7 @@ from rulerank.cli.output import print_table
 from rulerank.cli.parameters import as_word
 
 if TYPE_CHECKING:
-    from rulerank.tuning import Trial, Tuned
+    from rulerank.training.tuning import Trial, Tuned
 
 SHOWN = 10  # settings in print
 

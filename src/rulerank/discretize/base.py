@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import UNLABELLED, Array, check_grades
 from rulerank.discretize.kernels import assign_bins
 from rulerank.errors import DataError, ModelFileError
-from rulerank.threads import in_blocks
 
 MAX_BINS = 254  # for values that are there; with the bin of missing values every bin number fits a byte
 CELLS_PER_THREAD = 100_000  # about 0.2 ms of work, twice what a thread costs

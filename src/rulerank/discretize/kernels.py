@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
 SIGN = np.uint32(0x80000000)

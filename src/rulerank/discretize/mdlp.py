@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import MAX_BINS, Discretizer, between
 from rulerank.discretize.kernels import ALL, GRADE_BITS, MAGNITUDE, SIGN, find_cuts, pack
-from rulerank.threads import in_blocks
 
 FEATURES_AT_ONCE = 16  # sorted together by one thread: bounds the scratch memory
 

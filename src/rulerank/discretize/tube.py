@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import Discretizer, between, check_n_bins
 from rulerank.discretize.tube_kernels import TIE, grow, held_out_likelihood
 from rulerank.errors import DataError
-from rulerank.threads import in_blocks
 
 FINEST = 1e-6  # of the range: float32 hardly tells values apart below, and LETOR writes six digits
 N_FOLDS = 10

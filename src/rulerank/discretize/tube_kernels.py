@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
 TIE = 1e-9  # nats per row: far above rounding errors, far below what a cut is worth

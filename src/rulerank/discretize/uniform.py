@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import Discretizer, between, check_n_bins
-from rulerank.threads import in_blocks
 
 
 class EqualWidth(Discretizer):

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.evaluation.evaluation import evaluate
 from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.evaluation.result import Result
 from rulerank.evaluation.significance import SAME, TESTS, bootstrap_means, holm
-from rulerank.evaluation.tables import latex_table, markdown_table, plain_table
+from rulerank.render.tables import latex_table, markdown_table, plain_table
 
 
 @dataclass(frozen=True, slots=True)

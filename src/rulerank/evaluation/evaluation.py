@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, check_column, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
 from rulerank.evaluation.result import Result
-from rulerank.threads import in_blocks
 
 ROWS_PER_THREAD = 50_000  # about a millisecond of work; starting a thread takes a tenth of that
 

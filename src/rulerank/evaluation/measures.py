@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
 from rulerank.errors import DataError
 
 

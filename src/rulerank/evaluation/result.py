@@ -8,7 +8,7 @@ from typing import Any
 
 from rulerank.dataset import Array
 from rulerank.evaluation.measures import Measure
-from rulerank.evaluation.tables import csv_table, markdown_table, plain_table
+from rulerank.render.tables import csv_table, markdown_table, plain_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

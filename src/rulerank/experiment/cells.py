@@ -24,8 +24,8 @@ import rulerank
 from rulerank import __version__
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
-from rulerank.experiment.fitting import Scores, Trial, plain
 from rulerank.io.streams import write_bytes
+from rulerank.training.fold_fitting import Scores, Trial, plain
 
 FORMAT = 1
 KEY_DIGITS = 16

@@ -12,10 +12,10 @@ import numpy as np
 
 from rulerank.aggregate.fusion import fuse
 from rulerank.aggregate.linear_fusion import LinearFusion
-from rulerank.baselines.tuned import Staged
 from rulerank.dataset import Array, Fold
-from rulerank.experiment.fitting import Scores, described, plain, rank
-from rulerank.experiment.single_feature import best_feature, feature_scores
+from rulerank.training.fold_fitting import Scores, described, plain, rank
+from rulerank.training.single_feature import best_feature, feature_scores
+from rulerank.training.validating import Staged
 
 
 class Plan(Protocol):

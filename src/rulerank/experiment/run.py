@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rulerank.core.clock import Clock
+from rulerank.core.progress import Bar, progress
+from rulerank.core.threads import n_threads
 from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
 from rulerank.experiment.cells import CellStore, Failure, cell_key, fold_digest
-from rulerank.experiment.clock import Clock
-from rulerank.experiment.fitting import Scores
 from rulerank.experiment.systems import System, choose_systems
 from rulerank.experiment.workers import Outcome, Task, run_tasks
-from rulerank.progress import Bar, progress
-from rulerank.threads import n_threads
+from rulerank.training.fold_fitting import Scores
 
 Place = tuple[str, int]  # system, fold
 

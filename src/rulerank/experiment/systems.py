@@ -21,7 +21,7 @@ from rulerank.errors import DataError
 from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Plan, Rank
 from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.query_intercepts import L2_GRID, QueryIntercepts
+from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
 from rulerank.sampling.ssar import SSAR

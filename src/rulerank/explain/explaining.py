@@ -8,10 +8,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.checks import is_whole
+from rulerank.ballots.case import Case
+from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
-from rulerank.explain.case import Case
 from rulerank.explain.explanation import Explanation, FeatureShare, RuleGroup, RuleVote
 from rulerank.explain.groups import fold
 

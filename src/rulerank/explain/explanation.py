@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from rulerank.dataset import counted
+from rulerank.ballots.heard import GradeVote, MemberVote, QueryVote
+from rulerank.core.words import counted
 from rulerank.rules.rule import Item
 
 if TYPE_CHECKING:
-    from rulerank.explain.page import Page
+    from rulerank.render.document import Page
 
 
 class Shown:
@@ -31,19 +32,19 @@ class Shown:
 
     def to_text(self) -> str:
         """Return aligned text."""
-        from rulerank.explain.render_text import render_text
+        from rulerank.render.terminal import render_text
 
         return render_text(self.page())
 
     def to_markdown(self) -> str:
         """Return Markdown."""
-        from rulerank.explain.render_markdown import render_markdown
+        from rulerank.render.markdown import render_markdown
 
         return render_markdown(self.page())
 
     def to_html(self) -> str:
         """Return a web page that needs nothing else: no scripts, no fonts, no other files."""
-        from rulerank.explain.render_html import render_html
+        from rulerank.render.html import render_html
 
         return render_html(self.page())
 
@@ -51,12 +52,12 @@ class Shown:
         return self.to_text()
 
     def __rich__(self) -> Any:
-        from rulerank.explain.render_text import rich_page
+        from rulerank.render.terminal import rich_page
 
         return rich_page(self.page())
 
     def _repr_html_(self) -> str:
-        from rulerank.explain.render_html import render_fragment
+        from rulerank.render.html import render_fragment
 
         return render_fragment(self.page())
 
@@ -127,37 +128,6 @@ class FeatureShare:
     text: str  # its item in words, or its value
     adds: float  # its part of the score: what each rule adds, shared alike by the rule's features
     effect: float  # the score less the score without all rules that hold the feature
-
-
-@dataclass(frozen=True, slots=True)
-class GradeVote:
-    """What the rules for one grade say together, where rules vote for grades."""
-
-    grade: int
-    n_rules: int
-    mean: float  # of the rules' strengths
-    share: float  # of that mean among all grades': p(grade)
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVote:
-    """A training query that is heard."""
-
-    query: Any
-    rank: float  # rank(q, d), its own estimate
-    weight: float
-    adds: float  # weight * (rank - mean grade)
-
-
-@dataclass(frozen=True, slots=True)
-class MemberVote:
-    """A member of a mixture."""
-
-    name: str
-    score: float  # its own
-    estimate: float  # on the common scale
-    weight: float
-    adds: float  # weight * estimate
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rulerank.dataset import counted
-from rulerank.explain.model_overview import Overview
-from rulerank.explain.page import Cell, Page, Sentences, Table, bars, only, shown
+from rulerank.core.words import counted
+from rulerank.explain.overview import Overview
+from rulerank.render.document import Cell, Page, Sentences, Table, bars, only, shown
 
 LINES = 12
 CURVES = 6  # features whose effects are shown bin by bin

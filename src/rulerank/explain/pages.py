@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rulerank.dataset import counted
+from rulerank.core.words import counted
 from rulerank.explain.changes import Change
 from rulerank.explain.explanation import Explanation, RuleVote, together
-from rulerank.explain.page import Bar, Cell, Page, Sentences, Table, bars, only, shown
 from rulerank.explain.sentences import lead, main_differences, main_reasons, swap_sentences, versus_lead
 from rulerank.explain.versus import GapGroup, Versus
+from rulerank.render.document import Bar, Cell, Page, Sentences, Table, bars, only, shown
 
 LINES = 10  # of a table; the rest is one line more
 LISTED = 10  # queries

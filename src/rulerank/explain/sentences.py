@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rulerank.dataset import counted
+from rulerank.core.words import counted
 from rulerank.explain.explanation import Explanation
-from rulerank.explain.page import bars, only, shown
 from rulerank.explain.versus import FeatureGap, Swap, Versus
+from rulerank.render.document import bars, only, shown
 
 
 def lead(explanation: Explanation) -> str:

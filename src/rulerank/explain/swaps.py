@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rulerank.ballots.ballot import Ballot
 from rulerank.dataset import Array
-from rulerank.explain.ballot import Ballot
 
 STEPS = 2e7  # looks at a cell: some 0.2 s
 SURE = 1e-9  # scores closer than this are tied

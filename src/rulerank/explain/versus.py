@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulerank.checks import is_whole
+from rulerank.ballots.ballot import Ballot
+from rulerank.ballots.case import Case
+from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
-from rulerank.explain.ballot import Ballot
-from rulerank.explain.case import Case
 from rulerank.explain.explaining import choose, explained, rule_vote
 from rulerank.explain.explanation import Explanation, RuleVote, Shown, rule_dict
 from rulerank.explain.groups import fold
 from rulerank.explain.swaps import features_that_swap, rules_that_swap
 
 if TYPE_CHECKING:
-    from rulerank.explain.page import Page
     from rulerank.rankers.base import Ranker
+    from rulerank.render.document import Page
 
 LISTED = 20  # rules of a swap that JSON lists
 

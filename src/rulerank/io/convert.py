@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rulerank.dataset import Dataset, counted, listed
+from rulerank.core.words import counted, listed
+from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.letor import read_letor, write_letor
 from rulerank.io.quepid import read_quepid, write_quepid

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, listed
+from rulerank.core.words import listed
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.delimited import MISSING, NumberType, either, read_delimited
 from rulerank.io.streams import Source, format_suffix, read_bytes, write_bytes

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, counted, query_index
+from rulerank.core.words import counted
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.streams import Source
 from rulerank.io.trec_lines import QRELS, RUN, read_columns, words, write_lines

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulerank.dataset import query_index
 from rulerank.evaluation import evaluate
-from rulerank.judging.model import GROWTH, Grades, PoolModel
+from rulerank.judging.train import GROWTH, Grades, PoolModel
 from rulerank.judging.views import CurvePoint
 from rulerank.splitting import QueryKFold
 

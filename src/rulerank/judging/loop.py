@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.checks import check_number, is_whole
+from rulerank.core.checks import check_number, is_whole
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
-from rulerank.judging.chooser import Chooser
 from rulerank.judging.counts import count_queries, count_rater
 from rulerank.judging.curve import Curve
 from rulerank.judging.labels import Label, agreed_grade, check_grade, check_name
-from rulerank.judging.model import PoolModel
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import Glance, LabelStore, State
+from rulerank.judging.train import PoolModel
 from rulerank.judging.views import Estimate, FeatureValue, Overview, Progress, Task
 from rulerank.rankers.base import Ranker
+from rulerank.sampling.chooser import Chooser
 
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
 WAITING = "other raters are judging the documents that are left"

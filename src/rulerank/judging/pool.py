@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, counted, listed, query_index
+from rulerank.core.words import counted, listed
+from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import FRAME, detect, read_any
 from rulerank.io.doc_names import digest_names

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
 
-from rulerank.checks import check_number, is_whole
+from rulerank.core.checks import check_number, is_whole
 from rulerank.errors import DataError
 from rulerank.judging import statements as sql
 from rulerank.judging.labels import Claim, Label, StoreError, check_grade, check_name

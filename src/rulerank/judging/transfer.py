@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, counted
+from rulerank.core.words import counted
+from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.io.convert import FORMATS, Converted, detect, read_found, write_any
 from rulerank.io.streams import format_suffix, read_bytes

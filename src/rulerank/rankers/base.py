@@ -12,15 +12,16 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, counted, query_index
+from rulerank.core.words import counted
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError, ModelFileError
 from rulerank.normalize import NORMALIZATIONS, normalize_by_query
 
 if TYPE_CHECKING:
-    from rulerank.explain.case import Case
+    from rulerank.ballots.case import Case
     from rulerank.explain.changes import Change
     from rulerank.explain.explanation import Explanation
-    from rulerank.explain.model_overview import Overview
+    from rulerank.explain.overview import Overview
     from rulerank.explain.versus import Versus
 
 
@@ -103,7 +104,7 @@ class Ranker(BaseEstimator, ABC):
 
     def overview(self, data: Dataset) -> Overview:
         """Say what the model as a whole does on documents: influential rules, effects of features, interactions."""
-        from rulerank.explain.model_overview import overview
+        from rulerank.explain.overview import overview
 
         return overview(self, data)
 
@@ -157,7 +158,7 @@ class Ranker(BaseEstimator, ABC):
     def _case(self, X: Array, row: int) -> Case:
         """Return one of the checked rows of a query with all that is needed to explain it."""
         if hasattr(self, "coef_") and hasattr(self, "contributions"):
-            from rulerank.explain.linear_case import linear_case
+            from rulerank.ballots.linear_case import linear_case
 
             return linear_case(self, X, row)
         raise DataError(

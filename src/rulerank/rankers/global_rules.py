@@ -6,14 +6,14 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from rulerank.ballots.case import Case
+from rulerank.ballots.rule_cases import rule_case
 from rulerank.dataset import Array
-from rulerank.explain.case import Case
-from rulerank.explain.rule_cases import rule_case
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.rule_book import RuleBook
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.engine import Engine
 from rulerank.rules.rule import Rule
+from rulerank.rules.rule_book import RuleBook
 from rulerank.rules.votes import votes_named
 
 

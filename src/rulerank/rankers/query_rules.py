@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.checks import check_number, is_whole
+from rulerank.ballots.case import Case
+from rulerank.ballots.query_cases import literal_case, query_case, trusted_say
+from rulerank.ballots.rule_cases import rule_case
+from rulerank.core.checks import check_number, is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError, TooLargeError
-from rulerank.explain.case import Case
-from rulerank.explain.query_cases import literal_case, query_case, trusted_say
-from rulerank.explain.rule_cases import rule_case
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
-from rulerank.rules.by_query import ByQuery, Labels
-from rulerank.rules.competence import TIES, most_competent
+from rulerank.rules.by_query.counts import ByQuery, Labels
+from rulerank.rules.by_query.most_competent import TIES, most_competent
+from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
 from rulerank.rules.engine import Engine
 from rulerank.rules.tables import Rows
-from rulerank.rules.trusted import TrustedVotes, share_of_right_pairs
 from rulerank.rules.votes import VOTES, Votes
 
 ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is counted

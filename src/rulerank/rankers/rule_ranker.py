@@ -9,19 +9,19 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.checks import check_number, is_whole
+from rulerank.core.checks import check_number, is_whole
+from rulerank.core.threads import n_threads
 from rulerank.dataset import Array
 from rulerank.discretize import Discretizer, discretizer_from_state, make_discretizer
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.rule_book import describe_items
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import MAX_BINS, FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
+from rulerank.rules.rule_book import describe_items
 from rulerank.rules.strength import feature_strength, without_weakest
 from rulerank.rules.tables import Counts, Rows, hide_unseen, rows_needed
 from rulerank.rules.votes import Training
-from rulerank.threads import n_threads
 
 
 class Prepared(NamedTuple):

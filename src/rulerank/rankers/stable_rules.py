@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from rulerank.ballots.case import Case
+from rulerank.ballots.rule_cases import rule_case
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.explain.case import Case
-from rulerank.explain.rule_cases import rule_case
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.rule_book import describe_items
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.rule import Item, Rule
-from rulerank.rules.stability import QueryEngine, QueryRows, QueryVotes
-from rulerank.rules.stability_kernels import LIFTS, N_DOWN, N_QUERIES, N_UP
-from rulerank.rules.stable_votes import LiteralVotes, stability_named
+from rulerank.rules.rule_book import describe_items
+from rulerank.rules.stable.counts import QueryEngine, QueryRows, QueryVotes
+from rulerank.rules.stable.kernels import LIFTS, N_DOWN, N_QUERIES, N_UP
+from rulerank.rules.stable.votes import LiteralVotes, stability_named
 from rulerank.rules.tables import UNIT
 
 

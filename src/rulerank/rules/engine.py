@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from rulerank.core.progress import progress
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
-from rulerank.progress import progress
 from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.saved import check_saved
 from rulerank.rules.tables import Counter, Counts, Rows
 from rulerank.rules.votes import Training, Votes, vote_table
-from rulerank.threads import in_blocks
 
 PASS_BYTES = 1 << 21  # of votes between two looks at the documents when nothing is kept: they should stay in the cache
 NO_SETS = FeatureSets(np.zeros((0, 1), dtype=np.int32), np.zeros(1, dtype=np.int64))

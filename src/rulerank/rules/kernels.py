@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
 BLOCK = 512  # rows whose sums and bins stay in the L1 cache while the sets go by

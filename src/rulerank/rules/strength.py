@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.rules.kernels import sum_by_bin
 from rulerank.rules.layout import Layout
 from rulerank.rules.tables import UNIT, Rows, count_all
-from rulerank.threads import in_blocks
 
 
 def feature_strength(rows: Rows, n_bins: Array, n_jobs: int | None = None) -> Array:

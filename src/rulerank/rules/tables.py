@@ -12,11 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
 from rulerank.rules import kernels
 from rulerank.rules.layout import MAX_BINS, UNSEEN, FeatureSets, Layout
-from rulerank.threads import in_blocks
 
 UNIT = 2.0**-28  # of expected grades and variances, whose sums over 100 million rows stay inside int64
 

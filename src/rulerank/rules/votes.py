@@ -7,13 +7,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.metrics import METRICS, check_metric
 from rulerank.rules.tables import UNIT, Counts, Rows
-from rulerank.threads import in_blocks
 
 EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
 RESIDUAL_SHRINK = 20.0

@@ -8,11 +8,11 @@ from typing import Self
 
 import numpy as np
 
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
 from rulerank.sampling.bits import WORD
 from rulerank.sampling.kernels import add_rules, find_fresh, first_of, mark_seen, share_items
-from rulerank.threads import in_blocks
 
 MAX_NODES = 1 << 24  # words of each of the two tables: 128 MiB
 ROWS_PER_THREAD = 2000

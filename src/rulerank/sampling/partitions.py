@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from rulerank.compiled import compiled
+from rulerank.core.compiled import compiled
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.threads import in_blocks
 
 DIGITS = 9  # statistics that agree so far count as equal, whatever rounding made of them
 

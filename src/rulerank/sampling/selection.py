@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
 from rulerank.sampling.run import Run

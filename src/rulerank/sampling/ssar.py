@@ -10,7 +10,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from rulerank.checks import is_whole
+from rulerank.core.checks import is_whole
+from rulerank.core.threads import n_threads
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
@@ -18,7 +19,6 @@ from rulerank.normalize import normalize_by_query
 from rulerank.sampling.partitions import deal_features
 from rulerank.sampling.run import Run
 from rulerank.sampling.selection import Selection
-from rulerank.threads import n_threads
 
 MAX_BIN = 254
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rulerank.aggregate.competence import Competence
 from rulerank.errors import TooLargeError
-from rulerank.experiment.label_result import LabelCurve
+from rulerank.experiment.label_curve.result import LabelCurve
 from rulerank.experiment.report.content import Picture, joined
 from rulerank.experiment.summary import DEPTH, Difference, Summary
 from rulerank.experiment.systems import GROUPS
@@ -22,7 +22,7 @@ MOST_CURVES = 10  # as many as look different
 
 
 def differences_picture(summary: Summary, measure: str, found: Sequence[Difference]) -> Picture:
-    from rulerank.figures.differences import Span, difference_plot
+    from rulerank.experiment.figures.differences import Span, difference_plot
 
     spans = [Span(d.system, d.difference, d.low, d.high, d.mark) for d in found]
     about = (
@@ -35,7 +35,7 @@ def differences_picture(summary: Summary, measure: str, found: Sequence[Differen
 
 
 def curves_picture(summary: Summary, shown: Sequence[str]) -> Picture:
-    from rulerank.figures.rank_curves import rank_curves
+    from rulerank.experiment.figures.rank_curves import rank_curves
 
     curves = {
         measure: {
@@ -64,8 +64,8 @@ def curve_systems(summary: Summary) -> list[str]:
 
 def competence_pictures(summary: Summary) -> list[Picture]:
     """Draw who is competent for which test documents of the first fold: RE-QR's queries, DC3A's metrics."""
-    from rulerank.figures.competence_domains import average_scores, competence_domains
-    from rulerank.figures.competence_map import competence_map
+    from rulerank.experiment.figures.competence_domains import average_scores, competence_domains
+    from rulerank.experiment.figures.competence_map import competence_map
 
     fold = summary.experiment.folds[0]
     names = {row.name for row in summary.rows}
@@ -95,7 +95,7 @@ def competence_pictures(summary: Summary) -> list[Picture]:
 
 
 def labels_picture(curve: LabelCurve) -> Picture:
-    from rulerank.figures.label_curve import label_curve_figure
+    from rulerank.experiment.figures.label_curve import label_curve_figure
 
     about = (
         f"{curve.measure} on the test queries, mean of {curve.n_folds} folds, after learning from so many labels of a "
@@ -105,7 +105,7 @@ def labels_picture(curve: LabelCurve) -> Picture:
 
 
 def picture(key: str, title: str, about: str, figure: Figure, dpi: int = 110) -> Picture:
-    from rulerank.figures.inline_svg import inline_svg
+    from rulerank.render.svg import inline_svg
 
     if figure.get_suptitle():
         figure.suptitle("")  # the page has the title as text

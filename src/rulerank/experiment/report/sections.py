@@ -11,7 +11,7 @@ from typing import Any
 
 from rulerank import __version__
 from rulerank.dataset import Dataset, query_index
-from rulerank.experiment.label_result import LabelCurve
+from rulerank.experiment.label_curve.result import LabelCurve
 from rulerank.experiment.reference import published
 from rulerank.experiment.report import pictures, tables
 from rulerank.experiment.report.content import Entry, Picture, Report, Section, Table, figure_entry, joined, words

@@ -1,0 +1,141 @@
+"""The cases of rankers that vote with rules: RE-GR, RE-SR and RE-QR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rulerank.ballots.ballot import Ballot, Tally
+from rulerank.ballots.case import Case
+from rulerank.ballots.heard import GradeVote
+from rulerank.core.words import counted
+from rulerank.dataset import Array
+from rulerank.rules.engine import Engine
+from rulerank.rules.layout import UNSEEN
+from rulerank.rules.rule import Item
+from rulerank.rules.stable.counts import QueryCounts
+from rulerank.rules.stable.votes import LiteralVotes
+from rulerank.rules.votes import MeanVotes, Parts, Training, Votes
+
+ItemText = Callable[[int, int], str]
+
+
+def rule_ballot(engine: Engine, row_bins: Array) -> tuple[Ballot, Array | None]:
+    """Return the ballot of one document under an engine, and what queries by themselves say of its cells, if known."""
+    counts, votes = engine.votes_of(row_bins)
+    tallies = counts.tallies if isinstance(counts, QueryCounts) else None
+    scheme, training = engine.scheme, engine.training
+    parts = scheme.parts(votes, training)
+    return make_ballot(
+        engine, row_bins, votes, parts, lambda sums: scheme.scores(sums, training), counts.grades
+    ), tallies
+
+
+def make_ballot(
+    engine: Engine,
+    row_bins: Array,
+    votes: Array,
+    parts: Parts,
+    tally: Tally,
+    by_grade: Array,
+    base: float | None = None,
+) -> Ballot:
+    """Put a document's votes under an engine, taken apart, into a ballot."""
+    sets = tuple(block.features for block in engine.layout.sets)
+    return Ballot(
+        sets=sets,
+        bins=tuple(row_bins[block] for block in sets),
+        votes=votes,
+        tally=tally,
+        adds=parts.adds,
+        weights=parts.weights,
+        voted=parts.voted,
+        base=engine.training.mean_grade if base is None else base,
+        n_features=row_bins.size,
+        by_grade=by_grade,
+    )
+
+
+def rule_case(engine: Engine, row_bins: Array, item_text: ItemText, names: tuple[str, ...], method: str) -> Case:
+    """Return the case of a document that the rules of an engine vote on."""
+    ballot, tallies = rule_ballot(engine, row_bins)
+    grades, by_grade_lines = grade_votes(engine.scheme, engine.training, ballot)
+    notes: tuple[str, ...] = ()
+    if tallies is not None:
+        n_covering = int((tallies[:, 0] > 0).sum())
+        fell_back = not _stable_vote(engine, ballot)
+        notes = (
+            "No stable rule covers it, so all rules vote."
+            if fell_back
+            else f"{int(ballot.voted.sum()):,} of the {n_covering:,} rules that cover it are stable; they alone vote.",
+        )
+    added = float(ballot.adds.sum())
+    lines = by_grade_lines or (
+        f"{counted(int(ballot.voted.sum()), 'rule')} vote with their weights: "
+        f"weighted mean {abs(added):.4f} {'above' if added >= 0 else 'below'} "
+        f"{ballot.base:.4f}, the mean grade in training",
+        f"{ballot.base:.4f} {added:+.4f} = {ballot.score:.4f}",
+    )
+    return Case(
+        method=method,
+        ballot=ballot,
+        item=items_of(ballot, item_text),
+        value=values_of(row_bins, item_text, names),
+        arithmetic=lines,
+        grades=grades,
+        notes=notes,
+        tallies=tallies,
+    )
+
+
+def grade_votes(scheme: Votes, training: Training, ballot: Ballot) -> tuple[tuple[GradeVote, ...], tuple[str, ...]]:
+    """Return the means per grade where rules vote for grades, and the arithmetic in words; empty where they do not."""
+    n_grades = training.n_grades
+    if isinstance(scheme, LiteralVotes):
+        width = scheme.mean.width(training)
+        stable = ballot.votes[:, n_grades:width].any()
+        votes = ballot.votes[:, :width] if stable else ballot.votes[:, width:]
+    elif isinstance(scheme, MeanVotes):
+        votes = np.hstack([ballot.votes[:, :n_grades], ballot.votes[:, -n_grades:]])
+    else:
+        return (), ()
+    theta, n_rules = votes[:, :n_grades].sum(axis=0), votes[:, n_grades:].sum(axis=0)
+    means = theta / np.maximum(n_rules, 1)
+    shares = means / (means.sum() or 1.0)
+    found = tuple(GradeVote(g, int(n_rules[g]), float(means[g]), float(shares[g])) for g in range(n_grades))
+    if not means.any():
+        return found, (f"no rule votes: {ballot.base:.4f}, the mean grade in training",)
+    sums = " + ".join(f"{vote.grade} * {vote.share:.4f}" for vote in found)
+    each = ", ".join(f"{vote.mean:.4f} of {counted(vote.n_rules, 'rule')} for {vote.grade}" for vote in found)
+    return found, (
+        f"mean strength of the rules for each grade: {each}",
+        f"as shares of their sum, times the grades: {sums} = {ballot.score:.4f}",
+    )
+
+
+def items_of(ballot: Ballot, item_text: ItemText) -> Callable[[int, int], Item]:
+    """Return what makes the item of a feature in a cell."""
+
+    def item(cell: int, feature: int) -> Item:
+        bin = ballot.bins_of(cell)[ballot.features_of(cell).index(feature)]
+        return Item(feature, bin, item_text(feature, bin))
+
+    return item
+
+
+def values_of(row_bins: Array, item_text: ItemText, names: tuple[str, ...]) -> Callable[[int], str]:
+    """Return what says in which bin the document's feature lies."""
+
+    def value(feature: int) -> str:
+        bin = int(row_bins[feature])
+        return f"{names[feature]}: not seen in training" if bin == UNSEEN else item_text(feature, bin)
+
+    return value
+
+
+def _stable_vote(engine: Engine, ballot: Ballot) -> bool:
+    scheme: Any = engine.scheme
+    own = slice(engine.training.n_grades, scheme.mean.width(engine.training)) if isinstance(scheme, LiteralVotes) else 1
+    return bool(ballot.votes[:, own].any())

@@ -1,0 +1,1 @@
+"""What everything stands on and that knows nothing of ranking: checks, compiled loops, threads, progress, words."""

@@ -1,0 +1,41 @@
+"""How loops are compiled, and a word to the user while that happens for the first time."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from numba import njit
+from numba.core import event
+
+from rulerank.core.progress import somebody_looks
+
+Loop = TypeVar("Loop", bound=Callable[..., object])
+MESSAGE = "compiling rulerank's loops for this machine: once, some seconds each the first time they are used ..."
+
+
+def compiled(loop: Loop) -> Loop:
+    """Compile a loop over arrays, keep the result for later processes, and let other threads run meanwhile."""
+    return cast(Loop, njit(cache=True, nogil=True)(loop))
+
+
+class FirstTime(event.Listener):
+    """Says once per process that loops are being compiled; what lies in the cache raises no event."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def on_start(self, event: object) -> None:
+        if not self.told:
+            self.told = True
+            logging.getLogger("rulerank").info(MESSAGE)
+            if somebody_looks():
+                print(MESSAGE, file=sys.stderr)
+
+    def on_end(self, event: object) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", FirstTime())  # type: ignore[no-untyped-call]  # numba leaves this one untyped

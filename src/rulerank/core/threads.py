@@ -1,0 +1,75 @@
+"""Run a compiled loop over all cores: kernels release the GIL, so plain threads are enough."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+from rulerank.core.checks import is_whole
+from rulerank.errors import DataError
+
+_pools: dict[int, ThreadPoolExecutor] = {}  # kept: starting threads takes longer than scoring a query
+_lock = threading.Lock()
+_inside = threading.local()
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=lambda: _forget())
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return how many threads to use: all cores for None or -1, else as many as asked for.
+
+    >>> n_threads(3)
+    3
+    """
+    if n_jobs is None or n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not is_whole(n_jobs, 1):
+        raise DataError(f"n_jobs must be a positive number, or -1 for all cores: got {n_jobs!r}")
+    return n_jobs
+
+
+def in_blocks(work: Callable[[int, int], None], n_items: int, n_jobs: int | None = None, min_block: int = 1) -> None:
+    """Call work(start, stop) on ranges that together cover n_items, one per thread.
+
+    Each item belongs to one call whatever the number of threads; work that keeps items apart gives the same bits.
+
+    >>> import numpy as np
+    >>> out = np.zeros(5)
+    >>> def work(start, stop): out[start:stop] += 1
+    >>> in_blocks(work, 5, n_jobs=2)
+    >>> out.tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    n_blocks = max(1, min(n_threads(n_jobs), n_items // max(1, min_block)))
+    if n_blocks == 1 or getattr(_inside, "pool", False):  # work inside work must not wait for its own thread
+        work(0, n_items)
+        return
+    bounds = [n_items * block // n_blocks for block in range(n_blocks + 1)]
+    # the caller's thread takes the first block itself
+    others = [_pool(n_blocks - 1).submit(_marked, work, start, stop) for start, stop in pairwise(bounds[1:])]
+    try:
+        work(0, bounds[1])
+    finally:
+        for other in others:
+            other.result()
+
+
+def _forget() -> None:
+    global _lock
+    _lock = threading.Lock()  # the parent may have held it
+    _pools.clear()
+
+
+def _marked(work: Callable[[int, int], None], start: int, stop: int) -> None:
+    _inside.pool = True
+    work(start, stop)
+
+
+def _pool(size: int) -> ThreadPoolExecutor:
+    with _lock:
+        if size not in _pools:
+            _pools[size] = ThreadPoolExecutor(size, thread_name_prefix="rulerank")
+        return _pools[size]

@@ -1,0 +1,24 @@
+"""Numbers and names as they stand in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Return a number and its noun.
+
+    >>> counted(1, "row"), counted(4037, "query", "queries")
+    ('1 row', '4,037 queries')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 30) -> str:
+    """Return names in a row, of many only the first and the last.
+
+    >>> listed(["a", "b", "c"]), listed([f"f{i}" for i in range(1, 47)])
+    ('a, b, c', 'f1, f2, f3, ... f46')
+    """
+    shown = [*names[:3], f"... {names[-1]}"] if len(names) > most else names
+    return ", ".join(shown)

@@ -1,0 +1,1 @@
+"""Pictures of experiments, drawn with Matplotlib (the extra `figures`)."""

@@ -1,0 +1,127 @@
+"""What a label-efficiency curve is made of, and its table, csv and JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, astuple, dataclass, fields
+
+from rulerank.render.tables import csv_table, plain_table
+
+RANDOM = "random"
+BEST_FEATURE = "best single feature"
+
+
+@dataclass(frozen=True)
+class Point:
+    """How good a ranker is after so many labels: a mean over the folds, and over the draws where it was drawn."""
+
+    ranker: str
+    sampler: str
+    n_labels: float  # mean over the folds: a sampler that stops by itself does so at its own number in each
+    share: float  # of the pool that is labelled
+    value: float
+    low: float | None  # 95 % of the draws lie from low to high
+    high: float | None
+    error: float | None  # standard error of the mean over the draws
+    share_relevant: float  # of the labelled documents
+    stop_of: str | None  # the sampler that stops here by itself
+
+
+@dataclass(frozen=True)
+class Line:
+    """Something the labels chosen do not change: all labels, or a single feature."""
+
+    name: str
+    ranker: str | None  # None: the same for all
+    value: float
+
+
+@dataclass(frozen=True)
+class LabelCurve:
+    """Quality against labels, for rankers and ways to choose the documents.
+
+    >>> ssar = Point("QI", "SSAR", 120.0, 0.02, 0.41, None, None, None, 0.3, "SSAR")
+    >>> chance = Point("QI", "random", 120.0, 0.02, 0.38, 0.35, 0.4, 0.01, 0.2, "SSAR")
+    >>> curve = LabelCurve("MAP", (ssar, chance), (Line("QI, all labels", "QI", 0.45),), ("bm25",), 6000.0, 0.2, 5, 20)
+    >>> print(curve)
+    MAP of QI       labels  % of pool  % relevant    MAP           at random
+    SSAR               120       2.00        30.0  0.410  0.380, 0.350-0.400
+    QI, all labels   6,000     100.00        20.0  0.450
+    >>> curve.beats_random("QI", "SSAR")
+    True
+    """
+
+    measure: str
+    points: tuple[Point, ...]
+    lines: tuple[Line, ...]
+    features: tuple[str, ...]  # what the top-of-a-feature sampling sorted by, in each fold
+    n_pool: float
+    share_relevant: float
+    n_folds: int
+    n_draws: int
+
+    @property
+    def rankers(self) -> list[str]:
+        """The rankers in the order they were named."""
+        return list(dict.fromkeys(point.ranker for point in self.points))
+
+    @property
+    def samplers(self) -> list[str]:
+        """The ways to choose, chance and the top of a feature last."""
+        return list(dict.fromkeys(point.sampler for point in self.points))
+
+    def of(self, ranker: str, sampler: str) -> list[Point]:
+        """Return one curve, from few labels to many."""
+        return [point for point in self.points if (point.ranker, point.sampler) == (ranker, sampler)]
+
+    def with_same_labels(self, point: Point, sampler: str) -> Point | None:
+        """Return another sampler's point with the same number of labels in every fold."""
+        same = (point.n_labels, point.stop_of)
+        return next(
+            (other for other in self.of(point.ranker, sampler) if (other.n_labels, other.stop_of) == same), None
+        )
+
+    def beats_random(self, ranker: str, sampler: str) -> bool:
+        """Tell whether the last point of a curve lies above 95 % of the random draws of as many labels."""
+        last = self.of(ranker, sampler)[-1]
+        chance = self.with_same_labels(last, RANDOM)
+        return chance is not None and chance.high is not None and last.value > chance.high
+
+    def table(self, ranker: str) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows: each way to choose at its last point, beside chance with as many labels."""
+        header = [f"{self.measure} of {ranker}", "labels", "% of pool", "% relevant", self.measure, "at random"]
+        rows = []
+        for sampler in self.samplers:
+            if sampler == RANDOM:
+                continue
+            last = self.of(ranker, sampler)[-1]
+            chance = self.with_same_labels(last, RANDOM)
+            rows.append(
+                [sampler, f"{last.n_labels:,.0f}", f"{last.share:.2%}"[:-1], f"{last.share_relevant:.1%}"[:-1],
+                 f"{last.value:.3f}", "" if chance is None else _with_band(chance)]
+            )  # fmt: skip
+        for line in self.lines:
+            if line.ranker == ranker:
+                whole = [f"{self.n_pool:,.0f}", "100.00", f"{self.share_relevant:.1%}"[:-1]]
+                rows.append([line.name, *whole, f"{line.value:.3f}", ""])
+            elif line.ranker is None:
+                rows.append([line.name, "", "", "", f"{line.value:.3f}", ""])
+        return header, rows
+
+    def __str__(self) -> str:
+        return "\n\n".join(plain_table(*self.table(ranker)) for ranker in self.rankers)
+
+    def to_csv(self) -> str:
+        """Return one line per point, then those that the choice does not change, without a number of labels."""
+        header = [field.name for field in fields(Point)]
+        cells = [["" if cell is None else cell for cell in astuple(point)] for point in self.points]
+        cells += [[line.ranker or "", line.name, "", "", line.value, *[""] * 5] for line in self.lines]
+        return csv_table(header, cells)
+
+    def to_json(self) -> str:
+        """Return all there is, with all digits."""
+        return json.dumps(asdict(self), indent=2)
+
+
+def _with_band(point: Point) -> str:
+    return f"{point.value:.3f}, {point.low:.3f}-{point.high:.3f}"

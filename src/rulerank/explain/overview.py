@@ -1,0 +1,169 @@
+"""The model as a whole: what it does on a data set."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.ballots.case import Case
+from rulerank.dataset import Array, Dataset, query_index
+from rulerank.errors import DataError
+from rulerank.explain.effects import BinEffect, FeatureEffect, bin_curve, value_curve
+from rulerank.explain.explaining import choose, rule_vote
+from rulerank.explain.explanation import RuleVote, Shown, rule_dict
+from rulerank.explain.interactions import Interaction, interactions
+from rulerank.rules.kernels import find_cells
+
+if TYPE_CHECKING:
+    from rulerank.render.document import Page
+
+MOST_DOCS = 400  # taken apart, evenly spaced over the data
+N_SCORED = 200  # of them, for each point of a curve
+CANDIDATES = 200  # most influential rules, before those that cover the same documents are folded
+SAME_DOCS = 0.8  # shared among all documents that two rules cover
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfluence:
+    """A rule that moves many scores of a data set, or a few much."""
+
+    rule: RuleVote  # `adds` and `weight` are means over the documents it covers
+    influence: float  # what it adds without sign, mean over all documents
+    share: float  # of the documents that it covers
+    n_alike: int  # weaker rules that cover nearly the same documents and point the same way
+    queries: tuple[int, int, int] | None  # of the data: with such documents, where they are better, and worse
+
+
+@dataclass(frozen=True, repr=False)
+class Overview(Shown):
+    """What a model does on a data set: its most influential rules, effects of features and interactions."""
+
+    method: str
+    n_docs: int
+    n_taken_apart: int  # evenly spaced
+    rules: tuple[RuleInfluence, ...]  # the most influential first
+    features: tuple[FeatureEffect, ...]  # the most influential first
+    interactions: tuple[Interaction, ...]  # the strongest first, of the training rows
+
+    def page(self) -> Page:
+        from rulerank.explain.overview_page import overview_page
+
+        return overview_page(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        rules = [asdict(one) | {"rule": rule_dict(one.rule)} for one in self.rules]
+        return {"kind": "overview"} | asdict(self) | {"rules": rules}
+
+
+class _Seen(NamedTuple):
+    """The cells of the documents that were taken apart, one entry per document and cell that voted."""
+
+    cells: Array  # number in the layout
+    docs: Array  # place among those taken apart
+    places: Array  # place in the document's ballot
+    adds: Array
+    weights: Array
+
+
+def overview(ranker: Any, data: Dataset) -> Overview:
+    """Take evenly spaced documents of a data set apart and sum up what was found."""
+    check_is_fitted(ranker)
+    if not isinstance(data, Dataset) or not len(data):
+        raise DataError("an overview needs a Dataset with at least one document: make one with rr.Dataset(X, y, qid)")
+    rows = np.linspace(0, len(data) - 1, min(MOST_DOCS, len(data))).astype(np.int64)
+    engine: Any = getattr(ranker, "engine_", None)
+    sizes, parts, method = np.zeros(len(ranker.feature_names_)), [], ""
+    for place, row in enumerate(rows.tolist()):
+        case = _case(ranker, data, row)
+        method, ballot = case.method, case.ballot
+        sizes += np.abs(ballot.shares)
+        if engine is not None:
+            cells = np.flatnonzero(ballot.voted)
+            numbers = _cell_numbers(engine, ballot.bins)[cells]
+            parts.append(_Seen(numbers, np.full(cells.size, place), cells, ballot.adds[cells], ballot.weights[cells]))
+    rules: tuple[RuleInfluence, ...] = ()
+    found: tuple[Interaction, ...] = ()
+    if parts:
+        seen = _Seen(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        rules = _influential(ranker, data, rows, seen)
+        found = interactions(engine, ranker._item_text, ranker.feature_names_)
+    return Overview(method, len(data), len(rows), rules, _effects(ranker, data, sizes / len(rows)), found)
+
+
+def _case(ranker: Any, data: Dataset, row: int) -> Case:
+    chosen = choose(ranker, data, row)
+    case: Case = ranker._case(chosen.X, chosen.row)
+    return case
+
+
+def _cell_numbers(engine: Any, bins: tuple[Array, ...]) -> Array:
+    """Return the number of each of a document's cells among all cells of the layout."""
+    numbers = [np.zeros(0, dtype=np.int64)]
+    row_bins = np.zeros(engine.layout.n_bins.size, dtype=np.uint8)
+    if bins:
+        row_bins[engine.layout.sets[0].features[:, 0]] = bins[0][:, 0]
+    for block in engine.layout.sets:
+        cells = np.empty(len(block.features), dtype=np.int64)
+        find_cells(row_bins, block.features, engine.layout.n_bins, block.offsets, cells)
+        numbers.append(cells)
+    return np.concatenate(numbers)
+
+
+def _influential(ranker: Any, data: Dataset, rows: Array, seen: _Seen, most: int = 15) -> tuple[RuleInfluence, ...]:
+    """Return the rules that move scores most; those that cover nearly the same documents are folded into the first."""
+    _, first, number, n_docs = np.unique(seen.cells, return_index=True, return_inverse=True, return_counts=True)
+    influence = np.bincount(number, np.abs(seen.adds)) / len(rows)
+    adds, weights = (np.bincount(number, values) / n_docs for values in (seen.adds, seen.weights))
+    candidates = np.argsort(-influence, kind="stable")[:CANDIDATES]
+    covers = np.zeros((candidates.size, len(rows)), dtype=bool)
+    for place, rule in enumerate(candidates):
+        covers[place, seen.docs[number == rule]] = True
+    left = np.ones(candidates.size, dtype=bool)
+    bins = ranker._known_bins(ranker._check_rows(data, None))
+    found: list[RuleInfluence] = []
+    for place, rule in enumerate(candidates):
+        if not left[place] or len(found) == most:
+            continue
+        both, either = (covers & covers[place]).sum(axis=1), (covers | covers[place]).sum(axis=1)
+        alike = left & (both >= SAME_DOCS * either) & (np.sign(adds[candidates]) == np.sign(adds[rule]))
+        left &= ~alike
+        at = first[rule]
+        vote = rule_vote(_case(ranker, data, int(rows[seen.docs[at]])), int(seen.places[at]))
+        vote = RuleVote(vote.items, float(adds[rule]), float(weights[rule]), vote.by_grade, vote.queries)
+        holds = np.all([bins[item.feature] == item.bin for item in vote.items], axis=0)
+        found.append(
+            RuleInfluence(
+                vote, float(influence[rule]), n_docs[rule] / len(rows), int(alike.sum()) - 1, _by_query(data, holds)
+            )
+        )
+    return tuple(found)
+
+
+def _by_query(data: Dataset, holds: Array) -> tuple[int, int, int] | None:
+    """Count the queries with such documents, and where their mean grade is higher, or lower, than of all documents."""
+    labelled = data.y >= 0
+    if not (labelled & holds).any():
+        return None
+    queries = query_index(data.qid)[0][labelled]
+    grades, holds = data.y[labelled].astype(np.float64), holds[labelled]
+    n_queries = int(queries.max()) + 1
+    n, n_held = np.bincount(queries, minlength=n_queries), np.bincount(queries, holds, n_queries)
+    # compared without division: sums of small whole numbers are exact
+    above = np.bincount(queries, grades * holds, n_queries) * n - np.bincount(queries, grades, n_queries) * n_held
+    return int((n_held > 0).sum()), int((above > 0).sum()), int((above < 0).sum())
+
+
+def _effects(ranker: Any, data: Dataset, sizes: Array) -> tuple[FeatureEffect, ...]:
+    features = [f for f in np.argsort(-sizes, kind="stable").tolist() if sizes[f] > 0]
+    curves: list[tuple[BinEffect, ...]] = [()] * len(features)  # a mixture has no bins of its own
+    if hasattr(ranker, "engine_"):
+        bins = ranker._known_bins(ranker._check_rows(data, None))
+        curves = [bin_curve(ranker, bins, feature, N_SCORED) for feature in features]
+    elif hasattr(ranker, "coef_"):
+        X = ranker._present(ranker._check_rows(data, None))
+        curves = [value_curve(ranker, X, feature) for feature in features]
+    names = [ranker.feature_names_[f] for f in features]
+    return tuple(map(FeatureEffect, names, sizes[features].tolist(), curves))

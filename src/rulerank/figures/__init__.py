@@ -1,1 +1,0 @@
-"""Pictures of what rankers have learned, drawn with Matplotlib (the extra `figures`)."""

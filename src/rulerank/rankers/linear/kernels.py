@@ -1,0 +1,264 @@
+"""Loops over comparisons and rows grouped by query. Nothing here checks its arguments; `query_likelihood.py` does.
+
+A row of grade g is compared at the levels max(g, 1) .. K-1 of its group; it passes level g and fails those above.
+
+X           float[n_rows, n_features], or data, indices and indptr of a CSR matrix
+factors     float64[n_features]            one over each feature's deviation
+rows        int64[n]                       rows of X, group by group
+groups      int64[n]                       group of each of them, counted from the first of the call
+bounds      int64[n_groups + 1]            where each group begins in rows
+grades      int16[n]
+scores      float64[n]
+intercepts  float64[n_groups, n_levels]    of level 1, 2, ...; not finite when all outcomes are equal: left out
+curvatures  float64[n_levels, n]           p (1 - p) of each comparison, 0 where there is none
+totals      float64[n_groups, n_levels]    their sums
+residuals   float64[n]                     sum over the row's comparisons of p - outcome
+gradient    float64[n_features]            added to, as are squares and hessian
+hessian     float64[n_features, n_features]
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rulerank.core.compiled import compiled
+from rulerank.dataset import Array
+
+MAX_STEPS = 200  # Newton needs about four; bisection, its safety net, about sixty
+# From here a straight line is right to the square of this: the last step needs no new exponentials. Loss and residuals
+# are then exact but for rounding; the curvatures are right to this share, enough for steps and standard errors.
+NEAR = 1e-7
+
+
+@compiled
+def solve_intercepts(
+    scores: Array,
+    grades: Array,
+    bounds: Array,
+    intercepts: Array,
+    curvatures: Array,
+    totals: Array,
+    residuals: Array,
+) -> float:
+    """Move every intercept to where its comparisons' chances add up to what was seen; return the loss there."""
+    loss = 0.0
+    residuals[:] = 0.0
+    curvatures[:] = 0.0
+    totals[:] = 0.0
+    chances = np.empty(scores.size)
+    smalls = np.empty(scores.size)  # exp(-|margin|): no exponential is taken twice
+    for group in range(bounds.size - 1):
+        first, last = bounds[group], bounds[group + 1]
+        for level in range(1, intercepts.shape[1] + 1):
+            intercept = intercepts[group, level - 1]
+            if not math.isfinite(intercept):
+                continue
+            n = 0
+            n_passed = 0
+            lowest = math.inf
+            highest = -math.inf
+            for i in range(first, last):
+                if grades[i] <= level:
+                    n += 1
+                    n_passed += grades[i] == level
+                    lowest = min(lowest, scores[i])
+                    highest = max(highest, scores[i])
+            # all chances are too high at the low end and too low at the high end
+            odds = math.log(n_passed / (n - n_passed))
+            low, high = lowest - odds, highest - odds
+            intercept = min(max(intercept, low), high)
+            total = 0.0
+            rest = 0.0
+            for _ in range(MAX_STEPS):
+                excess = -float(n_passed)
+                total = 0.0
+                for i in range(first, last):
+                    if grades[i] <= level:
+                        margin = scores[i] - intercept
+                        small = math.exp(-abs(margin))
+                        inverse = 1.0 / (1.0 + small)
+                        smalls[i] = small
+                        chances[i] = inverse if margin >= 0 else small * inverse
+                        curvatures[level - 1, i] = small * inverse * inverse
+                        excess += chances[i]
+                        total += curvatures[level - 1, i]
+                rest = excess / total if total > 0 else math.inf
+                if abs(rest) <= NEAR:
+                    break
+                if excess > 0:
+                    low = intercept
+                else:
+                    high = intercept
+                moved = intercept + rest
+                if not low < moved < high:
+                    moved = 0.5 * (low + high)
+                if moved == intercept:
+                    rest = 0.0
+                    break
+                intercept = moved
+            intercepts[group, level - 1] = intercept + rest
+            totals[group, level - 1] = total
+            for i in range(first, last):
+                if grades[i] <= level:
+                    margin = scores[i] - intercept
+                    passed = grades[i] == level
+                    loss += math.log1p(smalls[i]) + (max(margin, 0.0) - margin if passed else max(margin, 0.0))
+                    residuals[i] += chances[i] - rest * curvatures[level - 1, i] - passed
+    return loss
+
+
+@compiled
+def dense_spread(X: Array, rows: Array, bounds: Array, centres: Array, squares: Array, largest: Array) -> None:
+    """Find each group's mean, and add up the squared differences to it and the largest value of each feature."""
+    n_features = X.shape[1]
+    mean = np.empty(n_features)
+    for group in range(bounds.size - 1):
+        first, last = bounds[group], bounds[group + 1]
+        mean[:] = 0.0
+        for i in range(first, last):
+            for f in range(n_features):
+                mean[f] += X[rows[i], f]
+        for f in range(n_features):
+            centres[group, f] = mean[f] / (last - first)
+        for i in range(first, last):
+            for f in range(n_features):
+                value = np.float64(X[rows[i], f])
+                difference = value - centres[group, f]
+                squares[f] += difference * difference
+                largest[f] = max(largest[f], abs(value))
+
+
+@compiled
+def dense_centred(X: Array, rows: Array, groups: Array, centres: Array, factors: Array, out: Array) -> None:
+    """Copy rows as differences to their group's centre, times a factor for each feature."""
+    for i in range(rows.size):
+        row, group = rows[i], groups[i]
+        for f in range(X.shape[1]):
+            out[i, f] = (np.float64(X[row, f]) - centres[group, f]) * factors[f]
+
+
+@compiled
+def scale_rows(values: Array, factors: Array) -> None:
+    for i in range(factors.size):
+        for f in range(values.shape[1]):
+            values[i, f] *= factors[i]
+
+
+@compiled
+def dense_group_sums(centred: Array, groups: Array, curvatures: Array, out: Array) -> None:
+    """Add up, for each group and level, the rows times their curvatures."""
+    n_levels = curvatures.shape[0]
+    for i in range(groups.size):
+        for level in range(n_levels):
+            weight = curvatures[level, i]
+            if weight == 0.0:
+                continue
+            place = groups[i] * n_levels + level
+            for f in range(centred.shape[1]):
+                out[place, f] += weight * centred[i, f]
+
+
+@compiled
+def sparse_spread(
+    data: Array, indices: Array, indptr: Array, rows: Array, bounds: Array, squares: Array, largest: Array
+) -> None:
+    """Add up squared differences to the group's mean and the largest value of each feature; zeros count too."""
+    sums = np.zeros(squares.size)
+    counts = np.zeros(squares.size, dtype=np.int64)
+    touched = np.empty(squares.size, dtype=np.int64)
+    for group in range(bounds.size - 1):
+        first, last = bounds[group], bounds[group + 1]
+        n_touched = 0
+        for i in range(first, last):
+            for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                f = indices[j]
+                if counts[f] == 0:
+                    touched[n_touched] = f
+                    n_touched += 1
+                counts[f] += 1
+                sums[f] += data[j]
+                largest[f] = max(largest[f], abs(data[j]))
+        for k in range(n_touched):
+            f = touched[k]
+            sums[f] /= last - first  # now the mean
+            squares[f] += (last - first - counts[f]) * sums[f] * sums[f]
+        for i in range(first, last):
+            for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                difference = data[j] - sums[indices[j]]
+                squares[indices[j]] += difference * difference
+        for k in range(n_touched):
+            sums[touched[k]] = 0.0
+            counts[touched[k]] = 0
+
+
+@compiled
+def dense_scores(X: Array, coef: Array, out: Array) -> None:
+    for i in range(out.size):
+        score = 0.0
+        for f in range(coef.size):
+            score += X[i, f] * coef[f]  # in order: a row alone scores as among others, to the last bit
+        out[i] = score
+
+
+@compiled
+def sparse_scores(data: Array, indices: Array, indptr: Array, rows: Array, coef: Array, out: Array) -> None:
+    for i in range(rows.size):
+        score = 0.0
+        for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            score += data[j] * coef[indices[j]]
+        out[i] = score
+
+
+@compiled
+def sparse_moments(
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    factors: Array,
+    rows: Array,
+    bounds: Array,
+    curvatures: Array,
+    totals: Array,
+    residuals: Array,
+    gradient: Array,
+    hessian: Array,
+) -> None:
+    """Add the rows' share of the gradient and of the Hessian, the intercepts eliminated: no zero is ever touched."""
+    sums = np.zeros(gradient.size)
+    seen = np.zeros(gradient.size, dtype=np.bool_)
+    touched = np.empty(gradient.size, dtype=np.int64)
+    for group in range(bounds.size - 1):
+        for i in range(bounds[group], bounds[group + 1]):
+            weight = 0.0
+            for level in range(curvatures.shape[0]):
+                weight += curvatures[level, i]
+            first, last = indptr[rows[i]], indptr[rows[i] + 1]
+            for j in range(first, last):
+                scaled = data[j] * factors[indices[j]]
+                gradient[indices[j]] += residuals[i] * scaled
+                for k in range(first, last):
+                    hessian[indices[j], indices[k]] += weight * scaled * data[k] * factors[indices[k]]
+        for level in range(curvatures.shape[0]):
+            if totals[group, level] == 0.0:
+                continue
+            n_touched = 0
+            for i in range(bounds[group], bounds[group + 1]):
+                weight = curvatures[level, i]
+                if weight == 0.0:
+                    continue
+                for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                    f = indices[j]
+                    if not seen[f]:
+                        seen[f] = True
+                        touched[n_touched] = f
+                        n_touched += 1
+                    sums[f] += weight * data[j] * factors[f]
+            for j in range(n_touched):
+                for k in range(n_touched):
+                    product = sums[touched[j]] * sums[touched[k]]
+                    hessian[touched[j], touched[k]] -= product / totals[group, level]
+            for j in range(n_touched):
+                sums[touched[j]] = 0.0
+                seen[touched[j]] = False

@@ -1,0 +1,256 @@
+"""A linear ranker whose every query has its own intercepts: what queries differ in cannot mislead the coefficients."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.core.blas import one_blas_thread
+from rulerank.core.threads import in_blocks
+from rulerank.dataset import Array, check_column, query_index
+from rulerank.errors import DataError, TooLargeError
+from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
+from rulerank.rankers.linear.kernels import dense_scores, sparse_scores
+from rulerank.rankers.linear.missing import check_present, column_means, count_missing, fill_missing
+from rulerank.rankers.linear.newton import minimise
+from rulerank.rankers.linear.query_likelihood import QueryLikelihood
+
+L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
+MISSING = ("error", "mean")
+MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
+ROWS_PER_THREAD = 20_000
+
+
+class QueryIntercepts(Ranker):
+    """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
+
+    A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
+    the highest level first, and with the next lower one as long as it fails. Every query has an intercept of its own
+    for each level, so that only documents of the same query are ever compared. The score of a new document is w.x.
+    A query and level where all pass or all fail say nothing and are left out, and so is a query with a single document.
+
+    Parameters
+    ----------
+    l2: adds l2 / 2 times the squared coefficients, each per deviation of its feature within queries, to the loss: it
+        means the same whatever the units. `L2_GRID` lists values worth trying.
+    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
+    max_iter: Newton steps at most; five or ten are enough unless the grades are separable.
+    n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
+
+    Attributes
+    ----------
+    coef_: weight of each feature in its own units. A feature that is constant within every query has 0; features that
+        are combinations of each other share their weight so that it is smallest (per deviation).
+    intercepts_: (queries, levels 1, 2, ...): inf where all fail, -inf where all pass, NaN where nobody is compared.
+        Row i belongs to query_ids_[i] and, when fit had judges, to judge_ids_[i].
+    standard_errors_: of coef_, NaN where the data do not determine a coefficient alone.
+    loss_, gradient_norm_, n_iter_: negative log-likelihood, how flat the penalised loss is at the end, Newton steps.
+
+    Examples
+    --------
+    >>> from rulerank.worlds import make_world
+    >>> data = make_world(n_queries=30, n_features=3, seed=0)
+    >>> ranker = QueryIntercepts().fit(data)
+    >>> ranker.coefficients()
+    feature     coefficient  std. error     z        p  effect
+    pagerank          2.643      0.3615  7.31  <0.0001  0.7268
+    bm25_title       0.5538     0.07999  6.92  <0.0001  0.4809
+    bm25_body        0.4108     0.06584  6.24  <0.0001  0.4747
+    2,098 comparisons in 28 of 30 queries; loss 700.078, gradient ... after 5 steps
+    effect: coefficient times deviation within queries
+    """
+
+    _takes_sparse: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        l2: float = 0.0,
+        normalize: str | None = None,
+        missing: str = "error",
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.l2 = l2
+        self.normalize = normalize
+        self.missing = missing
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, qid: Any = None, judge: Any = None) -> Self:
+        """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
+
+        judge: who gave each grade; every pair of query and judge then has its own intercepts.
+        """
+        self._judge = judge  # for _learn, and not kept
+        try:
+            return super().fit(X, y, qid)
+        finally:
+            del self._judge
+
+    def contributions(self, X: Any, qid: Any = None) -> Array:
+        """Return what each feature adds to each row's score: (n_rows, n_features), coefficient times value.
+
+        >>> ranker = QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 0, 1, 1])
+        >>> ranker.contributions([[2, 0]]).sum() == ranker.predict([[2, 0]])[0]
+        np.True_
+        """
+        check_is_fitted(self)
+        X = self._present(self._check_rows(X, qid))
+        return (X.toarray() if issparse(X) else X) * self.coef_
+
+    def coefficients(self) -> Coefficients:
+        """Return the coefficients with their standard errors, the largest effect first."""
+        check_is_fitted(self)
+        rows = [
+            Coefficient(*row)
+            for row in zip(
+                self.feature_names_,
+                self.coef_.tolist(),
+                self.standard_errors_.tolist(),
+                self.scale_.tolist(),
+                strict=True,
+            )
+        ]
+        penalty = f", l2 = {self.l2:g}" if self.l2 else ""
+        note = (
+            f"{self.n_comparisons_:,} comparisons in {self.n_informative_:,} of {len(self.intercepts_):,} "
+            f"{'queries' if self.judge_ids_ is None else 'pairs of query and judge'}; loss {self.loss_:.6g}, "
+            f"gradient {self.gradient_norm_:.1e} after {self.n_iter_} steps{penalty}\n"
+            "effect: coefficient times deviation within queries"
+        )
+        return Coefficients(tuple(sorted(rows, key=lambda row: -abs(row.effect))), note)
+
+    def _learn(self, data: Labelled) -> None:
+        self._check_parameters(data.X.shape[1])
+        groups = self._number_groups(data, self._judge)
+        self.fill_ = column_means(data.X) if self.missing == "mean" else None
+        self.n_missing_ = int(count_missing(data.X).sum())
+        likelihood = QueryLikelihood(self._present(data.X), data.grades, groups, self.l2, self.n_jobs)
+        with one_blas_thread():
+            found = minimise(likelihood, data.X.shape[1], self.max_iter)
+        seen = likelihood.outcomes
+        factors = likelihood.rows.factors
+        errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * factors
+        self.scale_ = likelihood.rows.scale
+        self.coef_ = found.x * factors
+        self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
+        self.intercepts_ = likelihood.best_intercepts(found.x)
+        self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
+        self.gradient_norm_ = found.gradient_norm
+        self.n_iter_ = found.n_iter
+        self.n_comparisons_ = int(seen.n[seen.informative].sum())
+        self.n_informative_ = int(likelihood.used.sum())
+        if not self.n_comparisons_:
+            _warn("no query has documents of different grades: there is nothing to learn from, and all scores are 0")
+        elif self.l2 == 0 and found.diverging:
+            _warn(
+                "the grades are separable: some combination of features puts all documents of a query in order, and "
+                "the larger its coefficients, the better they fit; give l2 > 0 (l2=1 is a good start) for "
+                "coefficients that mean something"
+            )
+        elif not found.converged:
+            _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter")
+
+    def _score(self, X: Any) -> Array:
+        X = self._present(X)
+        scores = np.empty(X.shape[0])
+
+        def work(start: int, stop: int) -> None:
+            if issparse(X):
+                rows = np.arange(start, stop)
+                sparse_scores(X.data, X.indices, X.indptr, rows, self.coef_, scores[start:stop])
+            else:
+                dense_scores(X[start:stop], self.coef_, scores[start:stop])
+
+        in_blocks(work, scores.size, self.n_jobs, min_block=ROWS_PER_THREAD)
+        return scores
+
+    def _number_groups(self, data: Labelled, judge: Any) -> Array:
+        """Number the rows' queries, or pairs of query and judge, and keep their ids."""
+        self.query_ids_, self.judge_ids_ = data.query_ids, None
+        if judge is None:
+            return data.queries
+        judges, judge_ids = query_index(check_column("judge", judge, data.queries.size))
+        groups, pairs = query_index(data.queries * judge_ids.size + judges)
+        self.query_ids_ = data.query_ids[pairs // judge_ids.size]
+        self.judge_ids_ = judge_ids[pairs % judge_ids.size]
+        return groups
+
+    def _present(self, X: Any) -> Any:
+        """Return X without missing values."""
+        if self.fill_ is not None:
+            return fill_missing(X, self.fill_)
+        check_present(X, self.feature_names_)
+        return X
+
+    def _check_parameters(self, n_features: int) -> None:
+        if not 0 <= self.l2 < math.inf:
+            raise DataError(f"l2 must be a number from 0: got {self.l2!r}")
+        if self.missing not in MISSING:
+            raise DataError(f"unknown missing {self.missing!r}; choose from {', '.join(MISSING)}")
+        if self.max_iter < 1:
+            raise DataError(f"max_iter must be at least 1: got {self.max_iter!r}")
+        if n_features > MAX_FEATURES:
+            raise TooLargeError(
+                f"{n_features:,} features need a Hessian of {8e-9 * n_features**2:,.0f} GB; "
+                f"keep the {MAX_FEATURES:,} that occur most, or fewer"
+            )
+
+    def _learned_state(self) -> dict[str, Any]:
+        return {
+            "coef": self.coef_,
+            "standard_errors": self.standard_errors_,
+            "scale": self.scale_,
+            "fill": self.fill_,
+            "n_missing": self.n_missing_,
+            "intercepts": self.intercepts_,
+            "query_ids": _plain_ids(self.query_ids_),
+            "judge_ids": None if self.judge_ids_ is None else _plain_ids(self.judge_ids_),
+            "loss": self.loss_,
+            "gradient_norm": self.gradient_norm_,
+            "n_iter": self.n_iter_,
+            "n_comparisons": self.n_comparisons_,
+            "n_informative": self.n_informative_,
+        }
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        shape = (len(self.feature_names_),)
+        for name in ("coef", "standard_errors", "scale", "fill"):
+            if state[name] is not None and state[name].shape != shape:
+                raise DataError(f"expected {shape[0]} numbers as {name}, one per feature: got {state[name].shape}")
+        self.coef_, self.standard_errors_, self.scale_ = state["coef"], state["standard_errors"], state["scale"]
+        self.fill_, self.n_missing_ = state["fill"], state["n_missing"]
+        self.intercepts_ = state["intercepts"]
+        self.query_ids_ = _id_array(state["query_ids"])
+        self.judge_ids_ = None if state["judge_ids"] is None else _id_array(state["judge_ids"])
+        self.loss_, self.gradient_norm_ = state["loss"], state["gradient_norm"]
+        self.n_iter_, self.n_comparisons_ = state["n_iter"], state["n_comparisons"]
+        self.n_informative_ = state["n_informative"]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        return tags
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)  # where fit was called
+
+
+def _plain_ids(ids: Array) -> list[str | int | float]:
+    """Return ids as a file can hold them: those that are neither text nor numbers as text."""
+    return [one if isinstance(one, str | int | float) else str(one) for one in ids.tolist()]
+
+
+def _id_array(ids: list[Any]) -> Array:
+    array = np.empty(len(ids), dtype=object)
+    array[:] = ids
+    return array

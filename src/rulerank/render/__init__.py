@@ -1,0 +1,1 @@
+"""One document model (headings, sentences, tables, bars, figures) and its renderers: terminal, Markdown, HTML."""

@@ -1,0 +1,48 @@
+"""Drawings as SVG text for a page: the page's font and ink, so that they are readable in the light and in the dark."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+from rulerank.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# what our figures draw with, and what stands for it on a page that may be dark
+ON_PAGE = {"#000000": "currentColor", "#30343a": "currentColor", "#e4e6ea": "#9aa0a859"}
+NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+FONT = re.compile(r"font-family: [^;\"]*|(font: [^';\"]*)'[^;\"]*")  # of a text, alone or with its size
+DIGITS = re.compile(r"(\d+\.\d{2})\d+")
+
+
+def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
+    """Return a figure as one <svg> element, the same text whenever it is drawn; key keeps its ids apart."""
+    check_matplotlib()
+    import matplotlib as mpl
+
+    out = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": key}):
+        figure.savefig(out, format="svg", dpi=dpi, transparent=True, metadata={"Date": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :].strip()
+    text = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    width = round(figure.get_figwidth() * 96)  # the page may draw it smaller, never larger
+    opening = rf'<svg viewBox="\1" style="max-width: {width}px" {NAMESPACES}>'
+    text = re.sub(r'^<svg[^>]*?viewBox="([^"]*)"[^>]*>', opening, text)
+    text = re.sub(r'\bid="', f'id="{key}-', text)
+    text = re.sub(r'(href="|url\()#', rf"\1#{key}-", text)
+    for ink, on_page in ON_PAGE.items():
+        text = text.replace(ink, on_page)
+    text = FONT.sub(lambda font: f"{font[1]}sans-serif" if font[1] else "font-family: inherit", text)
+    return re.sub(r'(?<= d=")[^"]*', lambda path: DIGITS.sub(r"\1", path[0]), text)
+
+
+def check_matplotlib() -> None:
+    """Say what to install when Matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401  only whether it is there
+    except ImportError:
+        raise MissingExtraError("figures", "matplotlib") from None

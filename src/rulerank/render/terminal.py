@@ -1,0 +1,86 @@
+"""Pages for the terminal: drawn by Rich, or as aligned text."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from rulerank.render.document import Bar, Page, Sentences, Table
+from rulerank.render.tables import plain_table
+
+WIDTH = 100  # of sentences
+BAR = 12  # characters
+
+
+def render_text(page: Page) -> str:
+    """Write a page as aligned text.
+
+    >>> print(render_text(Page("Why", ("Because.",), (Table("Parts", ("feature", "adds"), (("bm25", "+0.2"),)),))))
+    Why
+    <BLANKLINE>
+    Because.
+    <BLANKLINE>
+    Parts
+    feature  adds
+    bm25     +0.2
+    """
+    parts = [page.title, "\n".join(_wrapped(sentence) for sentence in page.lead)]
+    for block in page.blocks:
+        lines = [block.title]
+        if isinstance(block, Sentences):
+            lines += [_wrapped(sentence) for sentence in block.sentences]
+        else:
+            lines.append(plain_table(block.header, [[str(cell) for cell in row] for row in block.rows], block.n_left))
+            lines += [_wrapped(block.note)] if block.note else []
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def rich_page(page: Page) -> Any:
+    """Draw a page with Rich."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[Any] = [Text(page.title, style="bold"), *(Text(sentence) for sentence in page.lead), Text("")]
+    for block in page.blocks:
+        parts.append(Text(block.title, style="bold cyan"))
+        if isinstance(block, Sentences):
+            parts += [Text(f"  {sentence}") for sentence in block.sentences]
+        else:
+            parts.append(_rich_table(block))
+            parts += [Text(f"  {block.note}", style="dim")] if block.note else []
+        parts.append(Text(""))
+    return Group(*parts)
+
+
+def _rich_table(block: Table) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    barred = any(isinstance(row[-1], Bar) for row in block.rows)
+    for place, name in enumerate(block.header):
+        table.add_column(Text(name), justify="left" if place < block.n_left else "right")
+    if barred:
+        table.add_column("", min_width=BAR)
+    for row in block.rows:
+        cells = [Text(str(cell), style=_colour(cell)) for cell in row]  # Text: a name in brackets is no markup
+        if barred:
+            last = row[-1]
+            length = round(BAR * last.length) if isinstance(last, Bar) else 0
+            cells.append(Text("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * length, style=_colour(last)))
+        table.add_row(*cells)
+    return table
+
+
+def _colour(cell: object) -> str:
+    if not isinstance(cell, Bar) or not cell.value:
+        return ""
+    if not cell.signed:
+        return "cyan"
+    return "green" if cell.value > 0 else "red"
+
+
+def _wrapped(sentence: str) -> str:
+    return textwrap.fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False)

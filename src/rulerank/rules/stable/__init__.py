@@ -1,0 +1,1 @@
+"""Rules that say the same in every query: what is counted for them, and how they vote."""

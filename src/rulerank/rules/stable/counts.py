@@ -1,0 +1,215 @@
+"""What the queries, each by itself, say of every cell: counted beside the grades, in the same parts and budget.
+
+All but `squares` are sums of integers (or largest values, for theta): the same bits in any order of the queries, and
+the sums of two shards that hold whole queries add up. `squares` are floats added in the order of the queries.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rulerank.core.threads import in_blocks
+from rulerank.dataset import Array
+from rulerank.errors import DataError, ModelFileError
+from rulerank.rules.engine import Engine, joined, picked
+from rulerank.rules.layout import FeatureSets
+from rulerank.rules.stable.kernels import THETAS, tally_queries
+from rulerank.rules.tables import UNIT, Counter, Counts, Rows
+from rulerank.rules.votes import Parts, Training, Votes, vote_table
+
+THETA_UNIT = 2.0**-40  # of a confidence within one query
+SETS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class QueryRows(Rows):
+    """Training rows with those of one query side by side."""
+
+    starts: Array  # int64 (n_queries + 1,) first row of each query, and the number of rows
+
+    @staticmethod
+    def along(rows: Rows, queries: Array) -> QueryRows:
+        """Add where each query starts to rows that are sorted by query."""
+        if queries.shape != (rows.n_rows,) or (np.diff(queries) < 0).any():
+            raise DataError(f"expected the queries of {rows.n_rows} rows in order: got {queries[:5].tolist()} ...")
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(queries)) + 1, [rows.n_rows]])
+        return QueryRows(**vars(rows), starts=starts.astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class QueryCounts(Counts):
+    """Training rows per cell and grade, with what each query by itself says of the cell.
+
+    A query's lift of a cell: by how much the mean grade of its rows there is above the mean grade of all its rows.
+    """
+
+    tallies: Array  # int64 (n_cells, n_tallies) columns as in the kernels; lifts in UNITs, thetas in THETA_UNITs
+    squares: Array  # float64 (n_cells,) sum over queries of (lift times rows) squared
+
+    def __add__(self, other: Counts) -> QueryCounts:
+        """Join two shards that hold whole queries."""
+        if not isinstance(other, QueryCounts):
+            return NotImplemented
+        tallies = self.tallies + other.tallies
+        tallies[:, THETAS:] = np.maximum(self.tallies, other.tallies)[:, THETAS:]
+        sums = super().__add__(other)
+        return QueryCounts(sums.grades, sums.expected, tallies, self.squares + other.squares)
+
+    def __sub__(self, other: Counts) -> QueryCounts:
+        return NotImplemented  # what the largest confidence would be without a query is not known
+
+
+class QueryCounter(Counter):
+    """Counts training rows into the cells of feature sets, and lets every query have its say."""
+
+    rows: QueryRows
+
+    def __init__(self, rows: QueryRows, n_bins: Array, *, thetas: bool, n_jobs: int | None = None) -> None:
+        super().__init__(rows, n_bins, expected=False, n_jobs=n_jobs)
+        self._n_tallies = n_tallies(thetas, rows.n_grades)
+        n = np.diff(rows.starts)
+        total = np.add.reduceat(rows.grades.astype(np.int64), rows.starts[:-1])
+        self._excess = rows.grades * np.repeat(n, n) - np.repeat(total, n)
+
+    def count(self, sets: FeatureSets, done: Callable[[int], None] | None = None) -> QueryCounts:
+        """Count all sets; `done` is told after each stretch how many sets are ready."""
+        stretch = max(64, 10**8 // self.rows.n_rows)
+        parts = []
+        for first in range(0, max(1, len(sets.features)), stretch):
+            part = sets.part(first, min(first + stretch, len(sets.features)))
+            parts.append(self._tally(super().count(part, done), self.rows.bins, part, self.n_bins))
+        return joined(parts)
+
+    def count_like(self, sets: FeatureSets, row_bins: Array) -> QueryCounts:
+        """Count, for each set, the training rows that fall into the same cell as one document."""
+        counts = super().count_like(sets, row_bins)
+        # in bins "the same as the document's" and "another", its cell is the first of every set
+        other = (self.rows.bins != row_bins[:, None]).astype(np.uint8)
+        n_cells = 2 ** sets.features.shape[1]
+        parts = []
+        for first in range(0, max(1, len(sets.features)), SETS_AT_ONCE):
+            features = sets.features[first : first + SETS_AT_ONCE]
+            part = FeatureSets(features, np.arange(len(features) + 1) * n_cells)
+            none = Counts(np.zeros((len(features) * n_cells, 0), dtype=np.int32), counts.expected[:0])
+            tallied = self._tally(none, other, part, np.full_like(self.n_bins, 2))
+            parts.append(picked(tallied, slice(None, None, n_cells)))
+        tallied = joined(parts)
+        return QueryCounts(counts.grades, counts.expected, tallied.tallies, tallied.squares)
+
+    def _tally(self, counts: Counts, bins: Array, sets: FeatureSets, n_bins: Array) -> QueryCounts:
+        rows, n_cells = self.rows, len(counts.grades)
+        expected = np.zeros(n_cells, dtype=np.int64)
+        tallies = np.zeros((n_cells, self._n_tallies), dtype=np.int64)
+        squares = np.zeros(n_cells)
+
+        def work(first: int, last: int) -> None:
+            tally_queries(
+                bins,
+                rows.grades,
+                rows.starts,
+                self._excess,
+                rows.expected,
+                rows.n_grades,
+                1 / UNIT,
+                1 / THETA_UNIT,
+                sets.features,
+                n_bins,
+                sets.offsets,
+                first,
+                last,
+                expected,
+                tallies,
+                squares,
+            )
+
+        in_blocks(work, len(sets.features), self.n_jobs, min_block=4)
+        return QueryCounts(counts.grades, expected, tallies, squares)
+
+
+class QueryVotes(ABC):
+    """Base of the schemes that read QueryCounts; the methods are those of `Votes`."""
+
+    needs_expected = True
+    needs_thetas = False
+
+    @abstractmethod
+    def width(self, training: Training) -> int: ...
+
+    @abstractmethod
+    def fill(
+        self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array
+    ) -> None: ...
+
+    @abstractmethod
+    def scores(self, sums: Array, training: Training) -> Array: ...
+
+    @abstractmethod
+    def parts(self, votes: Array, training: Training) -> Parts: ...
+
+
+class QueryEngine(Engine):
+    """An engine whose scheme sees what each query by itself says of a cell."""
+
+    rows_type: ClassVar[type[Rows]] = QueryRows
+    counts_type: ClassVar[type[Counts]] = QueryCounts
+
+    @classmethod
+    def counter(cls, rows: Rows, n_bins: Array, scheme: Votes, n_jobs: int | None) -> QueryCounter:
+        """Return what counts the rows as the scheme needs them."""
+        assert isinstance(rows, QueryRows)
+        assert isinstance(scheme, QueryVotes)
+        return QueryCounter(rows, n_bins, thetas=scheme.needs_thetas, n_jobs=n_jobs)
+
+    @classmethod
+    def cell_bytes(cls, scheme: Votes, training: Training) -> int:
+        """Return how much memory the counts and votes of one cell take."""
+        assert isinstance(scheme, QueryVotes)
+        return super().cell_bytes(scheme, training) + 8 * (n_tallies(scheme.needs_thetas, training.n_grades) + 1)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], scheme: Votes, n_jobs: int | None = None) -> Self:
+        """Return the engine that `to_state` described, its votes derived anew."""
+        assert isinstance(scheme, QueryVotes)
+        if "rows" in state:
+            _check_starts(state["rows"]["starts"], len(state["rows"]["grades"]))
+        else:
+            _check_tallies(state["counts"], n_tallies(scheme.needs_thetas, state["training"]["n_grades"]))
+        return super().from_state(state, scheme, n_jobs)
+
+    def votes_of(self, row_bins: Array) -> tuple[QueryCounts, Array]:
+        """Return counts and votes of one document's cell in each feature set, in order."""
+        counts = self.cells_of(row_bins)
+        assert isinstance(counts, QueryCounts)
+        tables, first = [np.empty((0, self.scheme.width(self.training)))], 0
+        for block in self.layout.sets:
+            sets = FeatureSets(block.features, np.arange(len(block.features) + 1))
+            own = picked(counts, slice(first, first + len(block.features)))
+            tables.append(vote_table(self.scheme, own, sets, self.training, self.n_jobs))
+            first += len(block.features)
+        return counts, np.concatenate(tables)
+
+
+def n_tallies(thetas: bool, n_grades: int) -> int:
+    """Return how many columns of tallies there are."""
+    return THETAS + 2 * n_grades * thetas
+
+
+def _check_starts(starts: Array, n_rows: int) -> None:
+    ends = starts.dtype == np.int64 and starts.ndim == 1 and starts.size > 1 and (starts[0], starts[-1]) == (0, n_rows)
+    if not (ends and (np.diff(starts) > 0).all()):
+        raise ModelFileError("the rules are damaged: its queries do not cover its rows")
+
+
+def _check_tallies(counts: dict[str, Array], width: int) -> None:
+    n_cells, tallies, squares = len(counts["grades"]), counts["tallies"], counts["squares"]
+    if tallies.dtype != np.int64 or tallies.shape != (n_cells, width):
+        raise ModelFileError(
+            f"the rules are damaged: tallies must have the shape {(n_cells, width)}: got {tallies.shape}"
+        )
+    if squares.dtype != np.float64 or squares.shape != (n_cells,) or not (np.isfinite(squares) & (squares >= 0)).all():
+        raise ModelFileError("the rules are damaged: squares must be numbers from 0, one per cell")
