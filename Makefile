@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-lowest lint bench clean
 
 demo: .venv/core
 	@$(BIN)/rulerank demo
@@ -16,6 +16,10 @@ demo: .venv/core
 test: .venv/dev
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m kernels tests
+
+# the oldest versions that pyproject.toml allows, in an environment of their own
+test-lowest: .venv/lowest/done
+	.venv/lowest/bin/python -m pytest $(SIDE_BY_SIDE) --ignore tests/judging/web --ignore tests/baselines --ignore README.md
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -41,6 +45,14 @@ clean:
 .venv/dev: .venv/core
 	@echo "Installing the test and lint tools into .venv ..." >&2
 	@$(PIP) -e '.[dev]'
+	@touch $@
+
+.venv/lowest/done: .venv/bin/python pyproject.toml
+	@echo "Installing the oldest versions allowed into .venv/lowest ..." >&2
+	@$(PIP) uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
+	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct --only-binary :all: \
+		--no-binary rulerank -e '.[judge,pandas,report]' 'pytest>=8.4' 'pytest-xdist>=3.6' 'hypothesis>=6.130'
 	@touch $@
 
 .venv/bench: .venv/dev

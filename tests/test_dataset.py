@@ -58,6 +58,16 @@ def test_queries_are_numbered_in_order_of_appearance(qid):
     assert ids.tolist() == [qid[0], qid[1]]
 
 
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan"), np.datetime64("NaT")], ids=str)
+def test_a_row_without_a_query_is_named(nothing):
+    column = np.empty(3, dtype=object)
+    column[:] = ["a", "a", nothing]
+    with pytest.raises(DataError, match=rf"query ids must not be missing: row 2 has none \({nothing}\)"):
+        query_index(column)
+    with pytest.raises(DataError, match=r"query ids must not be missing: row 0 has none \(None\)"):
+        rr.GlobalRules(discretizer=None).fit([[0], [1]], [0, 1], qid=[None, None])
+
+
 def test_query_ids_must_be_there_and_hashable():
     with pytest.raises(DataError, match=r"query ids must not be missing: row 1 has none \(NaN\)"):
         query_index(np.array([1.0, np.nan]))

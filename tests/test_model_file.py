@@ -2,12 +2,16 @@
 
 import hashlib
 import json
+import math
 import pickle
 import zipfile
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import rulerank as rr
 from rulerank import __version__
 from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError, ModelFileError
@@ -332,3 +336,41 @@ def test_rows_that_would_be_laid_out_in_too_many_sets_are_refused(tmp_path):
     change(tmp_path / "model.rulerank", ENGINE + "max_size", 30)
     with pytest.raises(ModelFileError, match=r"it would lay out [\d,]+ feature sets"):
         load(tmp_path / "model.rulerank")
+
+
+def first_version():
+    return sorted((Path(__file__).parent / "data" / "first_version").glob("*.rulerank"))
+
+
+@pytest.mark.parametrize("path", first_version(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_never_reach_a_score(path, bad, tmp_path):
+    manifest, content = opened(path)
+    rows = rr.read_table(path.parent / "rows.csv")
+    start, n_tried = 0, 0
+    for one in manifest["arrays"]:
+        dtype = np.dtype(one["dtype"])
+        stop = start + math.prod(one["shape"]) * dtype.itemsize
+        if dtype.kind == "f" and stop > start:
+            wrong = content[:start] + np.array(bad, dtype).tobytes() + content[start + dtype.itemsize :]
+            (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
+            n_tried += 1
+            with suppress(ModelFileError):
+                assert np.isfinite(load(tmp_path / "wrong.rulerank").predict(rows)).all()
+        start = stop
+    assert n_tried or not any("f" in one["dtype"] for one in manifest["arrays"])
+
+
+def test_a_number_that_is_not_finite_is_named(tmp_path):
+    path = first_version()[-2]
+    assert path.stem == "Regression"
+    manifest, content = opened(path)
+    place = sum(
+        math.prod(one["shape"]) * np.dtype(one["dtype"]).itemsize
+        for one in manifest["arrays"][: manifest["state"]["learned"]["coef"]["$array"]]
+    )
+    wrong = content[:place] + np.array(np.nan).tobytes() + content[place + 8 :]
+    (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
+    message = r"does not describe a Regression: learned.coef holds NaN or infinity, where every number must be finite"
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "wrong.rulerank")

@@ -179,22 +179,29 @@ def query_index(qid: Array) -> tuple[Array, Array]:
     >>> numbers.tolist(), ids.tolist()
     ([0, 1, 0], ['b', 'a'])
     """
-    if (qid != qid).any():
-        raise DataError(f"query ids must not be missing: row {int(np.argmax(qid != qid))} has none (NaN)")
     if qid.dtype == object:  # any hashable ids, which need not be sortable
         number: dict[object, int] = {}
         try:
             numbers = np.fromiter((number.setdefault(q, len(number)) for q in qid), dtype=np.int64, count=qid.size)
         except TypeError:
             raise DataError(f"query ids must be hashable, such as text or numbers: got {qid[0]!r} ...") from None
+        for one, found in number.items():
+            if one is None or (str(one) in ("nan", "NaT", "<NA>") and not isinstance(one, str)):
+                raise _no_query(int(np.argmax(numbers == found)), one)
         ids = np.empty(len(number), dtype=object)
         ids[:] = list(number)
         return numbers, ids
+    if (qid != qid).any():
+        raise _no_query(int(np.argmax(qid != qid)), "NaN")
     ids, first, inverse = np.unique(qid, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return place[inverse.reshape(-1)], ids[order]
+
+
+def _no_query(row: int, found: object) -> DataError:
+    return DataError(f"query ids must not be missing: row {row} has none ({found})")
 
 
 def _as_column(values: ArrayLike) -> Array:

@@ -42,6 +42,7 @@ ARRAY = "$array"
 NONSENSE = (
     RulerankError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
+NOT_SCORED = ("intercepts", "standard_errors", "trust", "loss", "gradient_norm")  # may be infinite or not determined
 AGAIN = "save the model again, or copy the file anew"
 
 
@@ -111,9 +112,11 @@ def _read(path: Path) -> Ranker:
         arrays = _arrays(manifest["arrays"], content, start)
         state = _unpack(manifest["state"], arrays)
         _check_features(state)
-        return ranker_class.from_state(state)
+        ranker = ranker_class.from_state(state)
+        _check_finite(state["learned"], "learned")
     except NONSENSE as error:
         raise ModelFileError(f"does not describe a {ranker_class.__name__}: {error}; {AGAIN}") from error
+    return ranker
 
 
 def _check_container(path: Path) -> tuple[dict[str, Any], bytes, int]:
@@ -186,6 +189,19 @@ def _check_features(state: dict[str, Any]) -> None:
             array = part.get(name, np.empty(len(names) + n_more))
             if not isinstance(array, np.ndarray) or array.shape != (len(names) + n_more,):
                 raise ModelFileError(f"it has {len(names)} feature names, but {name} of another number of features")
+
+
+def _check_finite(value: Any, where: str) -> None:
+    """Refuse numbers that would make scores infinite or NaN; what stands beside the scores may be either."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if name not in NOT_SCORED and name != "params":
+                _check_finite(one, f"{where}.{name}")
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            _check_finite(one, f"{where}[{number}]")
+    elif isinstance(value, float | np.ndarray) and not np.isfinite(value).all():
+        raise ModelFileError(f"{where} holds NaN or infinity, where every number must be finite")
 
 
 def _dicts(value: Any) -> Iterator[dict[str, Any]]:
