@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from rulerank.core.arrays import Array as Array
 from rulerank.core.words import counted
 from rulerank.errors import DataError
-
-Array = NDArray[Any]
 
 UNLABELLED = -1  # the grade of a document nobody has judged
 MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file

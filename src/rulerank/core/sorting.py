@@ -6,8 +6,8 @@ the loops that must sort use this one.
 
 from __future__ import annotations
 
+from rulerank.core.arrays import Array
 from rulerank.core.compiled import compiled
-from rulerank.dataset import Array
 
 
 @compiled
