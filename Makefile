@@ -17,9 +17,10 @@ test: .venv/dev
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m kernels tests
 
-# the oldest versions that pyproject.toml allows, in an environment of their own
+# the core tests with the oldest versions that pyproject.toml allows, in an environment of their own
+CORE := tests/test_*.py $(addprefix tests/,aggregate core discretize evaluation io rankers rules sampling training cli)
 test-lowest: .venv/lowest/done
-	.venv/lowest/bin/python -m pytest $(SIDE_BY_SIDE) --ignore tests/judging/web --ignore tests/baselines --ignore README.md
+	.venv/lowest/bin/python -m pytest $(SIDE_BY_SIDE) $(CORE) --ignore tests/cli/test_judge.py
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -52,7 +53,8 @@ clean:
 	@$(PIP) uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
 	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct --only-binary :all: \
-		--no-binary rulerank -e '.[judge,pandas,report]' 'pytest>=8.4' 'pytest-xdist>=3.6' 'hypothesis>=6.130'
+		--no-binary rulerank -e '.[pandas,peers,postgres,report]'
+	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python pytest pytest-xdist hypothesis pytrec-eval-terrier ir-measures
 	@touch $@
 
 .venv/bench: .venv/dev
