@@ -66,7 +66,7 @@ def compare(
         return
     if source is None:
         raise DataError("expected a directory with folds: rulerank compare DIR, or --list for the systems")
-    from rulerank.experiment.label_curve.kept import kept_label_curve
+    from rulerank.experiment.label_curve.curve import kept_label_curve
     from rulerank.experiment.reference import choose_reference
     from rulerank.experiment.report.sections import HEADLINE, make_report
     from rulerank.experiment.report.writing import check_formats, write_files

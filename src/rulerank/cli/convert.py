@@ -38,7 +38,8 @@ def convert(
         rulerank convert train.csv train.txt.gz --qid query --features bm25_body,pagerank
         rulerank convert train.txt - --to qrels
     """
-    from rulerank.io.convert import UNSURE, convert
+    from rulerank.io.convert import convert
+    from rulerank.io.formats import UNSURE
     from rulerank.io.streams import format_suffix
 
     done = convert(

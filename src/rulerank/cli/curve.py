@@ -70,7 +70,7 @@ def curve(
     from rulerank.cli.output import print_table
     from rulerank.evaluation import Measure
     from rulerank.experiment.label_curve.curve import RANKERS, label_curve
-    from rulerank.experiment.label_curve.thinning import thin_folds
+    from rulerank.experiment.label_curve.simulation import thin_folds
     from rulerank.methods import method_named
 
     targets = [check_target(target) for target in out or []]

@@ -73,7 +73,7 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     from rulerank.core.progress import progress
     from rulerank.dataset import Dataset
     from rulerank.evaluation import compare_results, evaluate
-    from rulerank.training.single_feature import best_feature, feature_scores
+    from rulerank.evaluation.single_feature import best_feature, feature_scores
     from rulerank.worlds import make_folds, make_world
 
     if queries < MIN_QUERIES:

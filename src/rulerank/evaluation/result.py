@@ -61,7 +61,8 @@ class Result:
         header = ["qid", *(measure.per_query for measure in self.measures)]
         return csv_table(header, ([q, *row] for q, row in zip(self.queries, self.values.T.tolist(), strict=True)))
 
-    def to_json(self, *, per_query: bool = False) -> str:
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """Return the means and how they came about as plain values; per_query: the value of every query too."""
         payload: dict[str, Any] = {
             "means": self.means,
             "n_queries": self.n_queries,
@@ -74,7 +75,10 @@ class Result:
         if per_query:
             payload["queries"] = self.queries.tolist()
             payload["per_query"] = {label: values.tolist() for label, values in self.per_query.items()}
-        return json.dumps(payload, indent=2, default=str)
+        return payload
+
+    def to_json(self, *, per_query: bool = False) -> str:
+        return json.dumps(self.to_dict(per_query=per_query), indent=2, default=str)
 
     def _rounded(self) -> list[list[str]]:
         return [[label, f"{mean:.4f}"] for label, mean in self.means.items()]

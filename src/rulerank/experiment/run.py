@@ -14,10 +14,9 @@ from rulerank.core.threads import n_threads
 from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
-from rulerank.experiment.cells import CellStore, Failure, cell_key, fold_digest
+from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
 from rulerank.experiment.systems import System, choose_systems
 from rulerank.experiment.workers import Outcome, Task, run_tasks
-from rulerank.training.fold_fitting import Scores
 
 Place = tuple[str, int]  # system, fold
 

@@ -16,9 +16,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # i
 
 from rulerank.dataset import Fold
 from rulerank.errors import MissingExtraError
-from rulerank.experiment.cells import Failure
+from rulerank.experiment.cells import Failure, Scores
 from rulerank.experiment.systems import System
-from rulerank.training.fold_fitting import Scores
 
 
 @dataclass(frozen=True)

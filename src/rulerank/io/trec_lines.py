@@ -13,7 +13,8 @@ import polars as pl
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import check_utf8
-from rulerank.io.streams import Source, read_bytes, write_bytes
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import Source, read_bytes
 from rulerank.io.tables import shared_strings
 
 

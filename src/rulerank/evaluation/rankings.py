@@ -1,4 +1,4 @@
-"""What `rulerank evaluate` is asked to judge: scores beside data, features of the data, or TREC runs beside qrels."""
+"""Rankings to be judged, from files: scores beside data, features of the data, or TREC runs beside qrels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
+from rulerank.evaluation.single_feature import feature_named, feature_scores
 from rulerank.io.convert import read_found
 from rulerank.io.scores import read_scores
 from rulerank.io.trec import Qrels, Run, join, read_qrels, read_run
-from rulerank.training.single_feature import feature_named, feature_scores
 
 
 class Remark(NamedTuple):
