@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from rulerank.dataset import Array, Dataset, query_index
+from rulerank.errors import DataError
 from rulerank.rankers.base import Ranker
 
 # how others want to be told the queries, the first that they take: XGBoost has qid, CatBoost ids, LightGBM sizes
@@ -46,7 +47,7 @@ def fit_ranker(ranker: Any, X: Any, y: Any = None, qid: Any = None, *, vali: Dat
         return ranker.fit(X, y, **more)
     order, queries = _query_by_query(qid)
     if order is not None:
-        X, y = X[order], np.asarray(y)[order]
+        X, y = _taken(X, order), np.asarray(y)[order]
     return ranker.fit(X, y, **{name: _told(name, queries)}, **more)
 
 
@@ -58,9 +59,10 @@ def predict_ranker(ranker: Any, X: Any, qid: Any = None) -> Array:
         X, qid = X.X, X.qid if qid is None else qid
     name = _query_argument(ranker, "predict") if qid is not None else None
     if name is None:
-        return _column(ranker.predict(X), len(X))
+        return _column(ranker.predict(X), X)
     order, queries = _query_by_query(qid)
-    scores = _column(ranker.predict(X if order is None else X[order], **{name: _told(name, queries)}), len(X))
+    rows = X if order is None else _taken(X, order)
+    scores = _column(ranker.predict(rows, **{name: _told(name, queries)}), X)
     if order is None:
         return scores
     restored = np.empty_like(scores)
@@ -89,9 +91,17 @@ def _query_by_query(qid: Any) -> tuple[Array | None, Array]:
     return order, queries[order]
 
 
+def _taken(X: Any, rows: Array) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
 def _told(name: str, queries: Array) -> Array:
     return np.bincount(queries) if name == "group" else queries
 
 
-def _column(scores: Any, n_rows: int) -> Array:
-    return np.asarray(scores, dtype=np.float64).reshape(n_rows)
+def _column(scores: Any, X: Any) -> Array:
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    found = np.asarray(scores, dtype=np.float64)
+    if found.size != n_rows:
+        raise DataError(f"a ranker must give one score per row, {n_rows:,}: got an array of shape {found.shape}")
+    return found.reshape(n_rows)
