@@ -11,7 +11,7 @@ from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.evaluation import Comparison, Result
-    from rulerank.evaluation.tables import Remarks
+    from rulerank.evaluation.result import Remark
     from rulerank.training.tuning import Tuned
 
 
@@ -55,10 +55,10 @@ def print_results(
     form: str = "table",
     *,
     per_query: bool = False,
-    remarks: Remarks | None = None,
+    remarks: Mapping[str, Sequence[Remark]] | None = None,
 ) -> None:
     """Print results as a table, csv, Markdown or JSON."""
-    from rulerank.evaluation.tables import as_dict, by_query, note_of, said, side_by_side
+    from rulerank.evaluation.result import as_dict, by_query, note_of, said, side_by_side
     from rulerank.render.tables import csv_table, markdown_table
 
     remarks = remarks or {}

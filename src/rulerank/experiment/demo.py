@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from rulerank.core.progress import progress
 from rulerank.dataset import Dataset, Fold
 from rulerank.evaluation import Comparison, Pair, Result, compare_results, evaluate
+from rulerank.evaluation.result import as_dict
 from rulerank.evaluation.single_feature import best_feature, feature_scores
-from rulerank.evaluation.tables import as_dict
 from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
 from rulerank.rankers.foreign import fit_ranker, predict_ranker

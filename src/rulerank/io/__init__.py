@@ -32,7 +32,6 @@ __all__, __getattr__ = surface(
             "read_quepid",
             "write_quepid",
         ),
-        "scores": ("read_scores",),
         "folds": (
             "read_folds",
             "read_or_split",
