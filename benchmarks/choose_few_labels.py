@@ -16,8 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_curve.one_fold import Trial, shuffled
-from rulerank.experiment.label_curve.thinning import thin
+from rulerank.experiment.label_curve.simulation import Simulation, shuffled, thin
 from rulerank.training.in_pool import PoolLearner
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
@@ -56,7 +55,7 @@ def settings(kind: str) -> dict[str, rr.GlobalRules | rr.QueryIntercepts | rr.Ra
     }
 
 
-def trials(name: str, keep_one_in: int) -> Iterator[Trial]:
+def simulations(name: str, keep_one_in: int) -> Iterator[Simulation]:
     folds = rr.read_folds(f"{os.environ['RULERANK_DATA']}/{name}")
     parts = [fold.test for fold in folds]
     for k, fold in enumerate(folds):
@@ -66,7 +65,7 @@ def trials(name: str, keep_one_in: int) -> Iterator[Trial]:
             train = thin(rest, keep_one_in, seed=5 * k + place)
             inner = rr.Fold(f"{fold.name}.{place}", train, held_out, held_out)
             pool = shuffled(inner, [k, place])
-            yield Trial(inner.name, pool, held_out, {}, "MAP")
+            yield Simulation(inner.name, pool, held_out, {}, "MAP")
 
 
 def main() -> None:
@@ -78,11 +77,11 @@ def main() -> None:
     for name in SETS:
         for keep_one_in in (1, 20):
             columns.append(f"{name.rpartition('-')[2]}{', thinned' if keep_one_in > 1 else ''}")
-            for trial in trials(name, keep_one_in):
+            for simulation in simulations(name, keep_one_in):
                 for label, ranker in settings(sys.argv[1] if len(sys.argv) > 1 else "rules").items():
-                    learner = PoolLearner(ranker, trial.pool)
+                    learner = PoolLearner(ranker, simulation.pool)
                     # rows are shuffled: the first so many are a random draw
-                    values = [trial.learn(learner, np.arange(size)) for size in SIZES]
+                    values = [simulation.learn(learner, np.arange(size)) for size in SIZES]
                     found.setdefault(f"{label}|{columns[-1]}", []).append(values)
             print(columns[-1], file=sys.stderr)
     labels = list(dict.fromkeys(key.split("|")[0] for key in found))

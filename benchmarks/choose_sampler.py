@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_curve.thinning import thin
+from rulerank.experiment.label_curve.simulation import thin
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import PoolLearner
 

@@ -17,9 +17,8 @@ from scipy.stats import t
 
 import rulerank as rr
 from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
-from rulerank.experiment.label_curve.orders import by_rules
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
-from rulerank.experiment.label_curve.thinning import thin_folds
+from rulerank.experiment.label_curve.simulation import by_rules, thin_folds
 from rulerank.render.tables import markdown_table
 
 SETS = {"OHSUMED 3.0": "letor3-ohsumed", "MQ2008": "letor4-mq2008"}

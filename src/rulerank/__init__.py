@@ -5,8 +5,9 @@ The public names, in the order of the flow. Each loads its module when first use
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rulerank.core.lazy import surface
 
 __version__ = "0.1.0"
 
@@ -107,17 +108,7 @@ _NAMES = {
     "experiment.run": ("run_experiment",),
     "experiment.report.sections": ("write_report",),
 }
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
-
-__all__ = list(_HOME)  # one table says both what there is and where
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rulerank' has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(importlib.import_module(f"rulerank.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__all__, __getattr__ = surface(__name__, _NAMES)  # one table says both what there is and where
 
 
 def __dir__() -> list[str]:

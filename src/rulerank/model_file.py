@@ -28,7 +28,8 @@ import numpy as np
 from rulerank import __version__
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError, RulerankError
-from rulerank.io.streams import COMPRESSIONS, write_bytes
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import COMPRESSIONS
 from rulerank.methods import METHODS, Method
 from rulerank.rankers.base import Ranker
 

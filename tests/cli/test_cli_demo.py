@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from rulerank.cli.demo import OURS, methods, reasons
 from rulerank.dataset import Dataset
+from rulerank.experiment.demo import LEARNERS, OURS, reasons
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def test_the_table_ranks_chance_below_features_below_learning_below_the_truth(ru
     ndcg = {ranking["ranking"]: ranking["means"]["NDCG@10"] for ranking in payload["rankings"]}
     assert next(iter(ndcg)) == "random order"
     assert list(ndcg)[-1] == "the true relevance"
-    learned = max(ndcg[label] for label in methods())
+    learned = max(ndcg[label] for label in LEARNERS)
     assert ndcg["random order"] < ndcg["best single feature"] < learned < ndcg["the true relevance"]
     assert all(ranking["n_queries"] == 30 for ranking in payload["rankings"])
     assert len(payload["chosen_features"]) == 5
@@ -27,7 +27,7 @@ def test_the_demo_ends_with_the_table_and_its_point(run, small_world):
     done = run(*small_world)
     assert done.code == 0
     assert done.out.startswith("A synthetic web search: Dataset(")
-    for label in ("by bm25_body", "by pagerank", "best single feature", *methods()):
+    for label in ("by bm25_body", "by pagerank", "best single feature", *LEARNERS):
         assert f"\n{label} " in done.out
     assert "\nRE-GR: relevance estimation with global rules, " in done.out
     assert f"\nLearning pays: {OURS} gains 0." in done.out
@@ -50,7 +50,7 @@ def test_a_ranker_is_added_by_one_line(run, small_world, monkeypatch):
         def predict(self, X):
             return -X[:, 0]
 
-    monkeypatch.setitem(methods.__globals__, "methods", lambda: methods() | {"backwards": Backwards})
+    monkeypatch.setitem(LEARNERS, "backwards", Backwards)
     assert "\nbackwards " in run(*small_world).out
 
 
@@ -70,7 +70,7 @@ def test_what_does_not_gain_is_not_called_a_gain(run, monkeypatch):
         def predict(self, X):
             return X[:, 0] * 0
 
-    monkeypatch.setitem(methods.__globals__, "methods", lambda: {OURS: Clueless})
+    monkeypatch.setattr("rulerank.experiment.demo.LEARNERS", {OURS: Clueless})
     out = run("demo", "--queries", "10").out
     assert f"No sure gain: {OURS} loses 0." in out
     assert " in NDCG@10 to the best single feature, " in out

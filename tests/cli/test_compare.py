@@ -98,7 +98,7 @@ def test_why_there_is_no_label_curve_is_told(run, folds, monkeypatch):
     def fail(folds, **options):
         raise DataError("too few documents")
 
-    monkeypatch.setattr("rulerank.experiment.label_curve.kept.label_curve", fail)
+    monkeypatch.setattr("rulerank.experiment.label_curve.curve.label_curve", fail)
     done = run("compare", ".", "--method", "SSAR", "--to", "markdown", "-o", "out", "--jobs", "1", "-m", "ndcg@3")
     assert done.code == 0
     assert "the report has no label curve: too few documents\n" in done.err

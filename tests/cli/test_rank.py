@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rulerank.dataset import Dataset
+from rulerank.evaluation.rankings import read_scores
 from rulerank.io.convert import read_any, write_any
-from rulerank.io.scores import read_scores
 from rulerank.io.trec import read_run
 from rulerank.rankers.global_rules import GlobalRules
 

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
-from rulerank.experiment.cells import CellStore, cell_key, code_digest, file_name, fold_digest, pack, unpack
-from rulerank.training.fold_fitting import Scores, Trial
+from rulerank.experiment.cells import CellStore, Scores, cell_key, code_digest, file_name, fold_digest, pack, unpack
+from rulerank.training.trials import Trial
 
 SCORES = Scores(
     vali=np.array([0.5, -1.0]),
     test=np.array([[1.0, 2.0, np.pi]]),
     params={"l2": 10.0, "weights": {"a": 0.5}},
-    tried=(Trial({"l2": 1.0}, 0.4), Trial({"l2": 10.0}, 0.5)),
+    tried=(Trial({"l2": 1.0}, 0.4, 0.1, 0.1, 0.02, (0.4,)), Trial({"l2": 10.0}, 0.5, 0.1, 0.0, 0.0, (0.5,), stage=3)),
     n_labels=7,
     fit_seconds=0.1,
     tune_seconds=0.2,

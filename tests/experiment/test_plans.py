@@ -7,20 +7,25 @@ import pytest
 
 import rulerank as rr
 from failing_rankers import First
-from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank
+from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.experiment.cells import code_of, plain
+from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank, rank
 from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop, in_bins, shuffled_train
-from rulerank.training.fold_fitting import code_of, plain, rank, value_of
-from rulerank.training.single_feature import best_feature, feature_scores
+from rulerank.training.trials import Scoring
 
 FOLD = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
+
+
+def value_of(data, scores, measure):
+    return Scoring(measure).mean(data, scores)
 
 
 def test_the_setting_that_is_best_on_vali_is_kept():
     scores = rank(First(), {"sign": [-1.0, 1.0]}, FOLD.train, FOLD, "MAP")
     assert [trial.params for trial in scores.tried] == [{"sign": -1.0}, {"sign": 1.0}]
-    best = max(scores.tried, key=lambda trial: trial.value)
+    best = max(scores.tried, key=lambda trial: trial.mean)
     assert scores.params == best.params
-    assert best.value == value_of(FOLD.vali, scores.vali, "MAP")
+    assert best.mean == value_of(FOLD.vali, scores.vali, "MAP")
 
 
 def test_of_equal_settings_the_first_is_kept():

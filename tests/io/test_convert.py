@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import FORMATS, Converted, convert, detect, read_any, write_any
+from rulerank.io.convert import Converted, convert, read_any, write_any
+from rulerank.io.formats import FORMATS, detect
 from rulerank.io.letor import read_letor
 from rulerank.io.trec import Qrels, Run, read_qrels, write_qrels, write_run
 

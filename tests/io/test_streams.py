@@ -8,7 +8,8 @@ import pytest
 import zstandard
 
 from rulerank.errors import DataError, ReadError
-from rulerank.io.streams import format_suffix, is_model, read_bytes, write_bytes
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import format_suffix, is_model, read_bytes
 from rulerank.rankers.global_rules import GlobalRules
 
 TEXT = b"2 qid:1 1:0.5 # d1\n" * 50

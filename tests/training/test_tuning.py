@@ -9,8 +9,9 @@ from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.global_rules import GlobalRules
+from rulerank.rankers.shared_counts import fit_sharing_counts
 from rulerank.splitting import QueryKFold
-from rulerank.training.tuning import GRID, fit_each, tune
+from rulerank.training.tuning import GRID, tune
 from rulerank.worlds import make_world
 
 DATA = make_world(n_queries=12, docs_per_query=(5, 15), n_features=8)
@@ -28,7 +29,7 @@ def test_shared_counts_give_the_bits_of_plain_fits(params):
         for d in (None, 0.0, 0.4)
     ]
     seen = set()
-    for place, fitted in fit_each(rankers, DATA.X, DATA.y, DATA.qid):
+    for place, fitted in fit_sharing_counts(rankers, DATA.X, DATA.y, DATA.qid):
         plain = clone(rankers[place]).fit(DATA.X, DATA.y, qid=DATA.qid)
         assert repr(fitted) == repr(plain)
         assert np.array_equal(fitted.predict(DATA.X), plain.predict(DATA.X))

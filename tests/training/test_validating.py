@@ -27,7 +27,7 @@ def test_the_best_setting_and_the_best_number_of_rounds_are_found_as_if_each_wer
     assert (tuned.ranker.n_thresholds, tuned.ranker.n_rounds) == (n_thresholds, n)
     assert tuned.best.params == {"n_thresholds": n_thresholds}
     assert tuned.best.stage == n
-    assert tuned.best.value == pytest.approx(tried[n_thresholds, n])
+    assert tuned.best.mean == pytest.approx(tried[n_thresholds, n])
     assert np.array_equal(tuned.ranker.predict(VALI), RankBoost(n, n_thresholds).fit(TRAIN).predict(VALI))
     assert [trial.params["n_thresholds"] for trial in tuned.table] == [4, 64]
 
@@ -35,7 +35,7 @@ def test_the_best_setting_and_the_best_number_of_rounds_are_found_as_if_each_wer
 def test_a_ranker_without_stages_is_fitted_once_for_each_setting():
     tuned = fit_tuned(GlobalRules(), TRAIN, VALI, {"max_size": [1, 2]})
     values = [value_of(GlobalRules(max_size=size).fit(TRAIN), "MAP") for size in (1, 2)]
-    assert [trial.value for trial in tuned.table] == values
+    assert [trial.mean for trial in tuned.table] == values
     assert tuned.best.stage is None
     assert tuned.ranker.max_size == [1, 2][int(np.argmax(values))]
 

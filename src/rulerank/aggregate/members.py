@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
+from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker
 from rulerank.rules.metrics import check_metric
 from rulerank.splitting import QueryKFold
 
@@ -41,32 +39,20 @@ def named_members(members: Any) -> Members:
 
 
 def fit_member(ranker: Any, X: Array, grades: Array, queries: Array) -> Any:
-    """Fit a copy of a ranker: with the rows' queries as `qid`, or as sizes of groups, if its fit takes them.
+    """Fit a copy of a ranker, with the rows' queries as it wants them.
 
     >>> from sklearn.linear_model import LinearRegression
     >>> fit_member(LinearRegression(), np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([0, 0])).coef_.round(6)
     array([1.])
     """
-    fresh = clone(ranker) if hasattr(ranker, "get_params") else deepcopy(ranker)
-    order = np.argsort(queries, kind="stable")  # group sizes say where a query ends only if its rows stand together
-    taken = _parameters(fresh.fit)
-    extra: dict[str, Array] = {}
-    if "qid" in taken:
-        extra = {"qid": queries[order]}
-    elif "group" in taken:
-        sizes = np.bincount(queries)
-        extra = {"group": sizes[sizes > 0]}
-    fresh.fit(X[order], grades[order], **extra)
-    return fresh
+    return fit_ranker(fresh(ranker), X, grades, queries)
 
 
 def member_scores(fitted: Sequence[Any], X: Array, queries: Array | None) -> Array:
     """Score rows by each fitted ranker, (n_rows, n_members)."""
     scores = np.empty((len(X), len(fitted)))
     for place, ranker in enumerate(fitted):
-        takes_queries = queries is not None and "qid" in _parameters(ranker.predict)
-        extra = {"qid": queries} if takes_queries else {}
-        scores[:, place] = np.asarray(ranker.predict(X, **extra), dtype=np.float64).reshape(len(X))
+        scores[:, place] = predict_ranker(ranker, X, queries)
     if not np.isfinite(scores).all():
         place = int(np.flatnonzero(~np.isfinite(scores).all(axis=0))[0])
         raise DataError(f"the scores of member {place + 1}, {type(fitted[place]).__name__}, are not all finite")
@@ -93,7 +79,3 @@ def _pair(member: Any) -> tuple[str, Any]:
         "a member is a pair of a name and a ranker with fit and predict, or all are names of metrics: "
         f"got {str(member)[:60]!r}"
     )
-
-
-def _parameters(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(method).parameters

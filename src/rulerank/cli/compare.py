@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rulerank.cli.options import AsJson
-from rulerank.errors import DataError, RulerankError
+from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.experiment.run import Experiment, Step
-    from rulerank.experiment.summary import Summary
+    from rulerank.experiment.run import Step
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -66,47 +64,36 @@ def compare(
         return
     if source is None:
         raise DataError("expected a directory with folds: rulerank compare DIR, or --list for the systems")
-    from rulerank.experiment.label_curve.kept import kept_label_curve
-    from rulerank.experiment.reference import choose_reference
-    from rulerank.experiment.report.sections import HEADLINE, make_report
-    from rulerank.experiment.report.writing import check_formats, write_files
-    from rulerank.experiment.run import run_experiment
-    from rulerank.experiment.summary import check_rules
-    from rulerank.experiment.systems import QUICK, choose_systems, system_named
-    from rulerank.io.folds import read_folds
+    from rulerank.cli.output import print_json, print_table
+    from rulerank.experiment.compare import compare_folds
+    from rulerank.experiment.report.sections import HEADLINE
 
-    wanted = [name.strip().lower() for name in formats.split(",")]
-    measures = [name for several in measure or HEADLINE for name in several.split(",")]
-    systems = choose_systems(method or (QUICK if quick else None))
-    baseline = None if against is None else system_named(against).name
-    check_formats(wanted)
-    folds = read_folds(source)
-    check_rules(folds, systems, measures, convention, ties, baseline)
-    collection = choose_reference(reference, folds)
-    target = Path(out)
-    experiment = run_experiment(
-        folds, systems, out=target / "cells", measure=tune_by, n_jobs=jobs, on_step=Lines().tell
-    )
-    curve = None
-    if not quick and "SSAR" in {system.name for system in systems}:
-        try:
-            curve = kept_label_curve(folds, target / "cells")
-        except RulerankError as error:
-            print(f"the report has no label curve: {error}", file=sys.stderr)
-    report, summary = make_report(
-        experiment,
-        title=title or f"Ranking systems on {Path(source).resolve().name}",
-        measures=measures,
+    compared = compare_folds(
+        source,
+        out,
+        method,
+        measures=[name for several in measure or HEADLINE for name in several.split(",")],
+        against=against,
+        tune_by=tune_by,
         convention=convention,
         ties=ties,
-        against=baseline,
-        collection=collection,
-        curve=curve,
-        draw="html" in wanted,
+        reference=reference,
+        formats=[name.strip().lower() for name in formats.split(",")],
+        title=title,
+        n_jobs=jobs,
+        quick=quick,
+        on_step=Lines().tell,
     )
-    files = write_files(report, summary, target, wanted)
-    show(summary, report.sentence, measures, files, as_json)
-    if any(not failure.skipped for failure in experiment.failures.values()):
+    if compared.no_curve is not None:
+        print(f"the report has no label curve: {compared.no_curve}", file=sys.stderr)
+    if as_json:
+        print_json(compared.to_dict())
+    else:
+        rows = [[name, *(f"{value:.4f}" for value in row.values())] for name, row in compared.means.items()]
+        print_table(["system", *compared.measures], rows)
+        print(f"\n{compared.sentence}\nconvention {compared.summary.convention}, ties {compared.summary.ties}")
+        print(", ".join(str(file) for file in compared.files))
+    if compared.failed:
         raise typer.Exit(1)
 
 
@@ -120,39 +107,6 @@ def list_systems(as_json: bool) -> None:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:
         print_table(header, rows, n_left=4)
-
-
-def show(summary: Summary, sentence: str, measures: list[str], files: list[Path], as_json: bool) -> None:
-    """Print the means and where the report is."""
-    from rulerank.cli.output import print_json, print_table
-    from rulerank.evaluation.measures import as_measures
-
-    labels = [str(measure) for measure in as_measures(measures)]
-    means = {row.name: {m: float(row.means[summary.place(m)]) for m in labels} for row in summary.rows}
-    if as_json:
-        print_json(
-            {
-                "sentence": sentence,
-                "convention": summary.convention,
-                "ties": summary.ties,
-                "means": means,
-                "failures": failures_of(summary.experiment),
-                "files": [str(file) for file in files],
-            }
-        )
-        return
-    print_table(
-        ["system", *labels], [[name, *(f"{value:.4f}" for value in row.values())] for name, row in means.items()]
-    )
-    print(f"\n{sentence}\nconvention {summary.convention}, ties {summary.ties}")
-    print(f"{', '.join(str(file) for file in files)}")
-
-
-def failures_of(experiment: Experiment) -> list[dict[str, object]]:
-    return [
-        {"system": system, "fold": experiment.folds[fold].name, "skipped": failure.skipped, "reason": failure.reason}
-        for (system, fold), failure in experiment.failures.items()
-    ]
 
 
 class Lines:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,7 +36,8 @@ def convert(
         rulerank convert train.csv train.txt.gz --qid query --features bm25_body,pagerank
         rulerank convert train.txt - --to qrels
     """
-    from rulerank.io.convert import UNSURE, convert
+    from rulerank.io.convert import convert
+    from rulerank.io.formats import UNSURE, format_in_name
     from rulerank.io.streams import format_suffix
 
     done = convert(
@@ -59,13 +58,3 @@ def convert(
     meant = format_in_name(target)
     if meant and target_format is None and format_suffix(target) in UNSURE:
         print(f"note: {target} is {done.target} because of its ending; --to {meant} makes it {meant}", file=sys.stderr)
-
-
-def format_in_name(path: str) -> str | None:
-    """Return the TREC format that a file is named after, whatever its ending.
-
-    >>> format_in_name("qrels.txt"), format_in_name("bm25-run.txt"), format_in_name("trunk.txt")
-    ('qrels', 'run', None)
-    """
-    words = re.split(r"[^a-z]+", Path(path).name.lower())
-    return "qrels" if {"qrels", "qrel"} & {*words} else "run" if "run" in words else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,6 @@ from rulerank.errors import DataError
 from rulerank.methods import METHODS
 
 if TYPE_CHECKING:
-    from rulerank.dataset import Fold
     from rulerank.experiment.label_curve.result import LabelCurve
 
 PICTURES = (".png", ".svg")
@@ -70,13 +69,15 @@ def curve(
     from rulerank.cli.output import print_table
     from rulerank.evaluation import Measure
     from rulerank.experiment.label_curve.curve import RANKERS, label_curve
-    from rulerank.experiment.label_curve.thinning import thin_folds
+    from rulerank.experiment.label_curve.simulation import thin_folds
+    from rulerank.io.folds import read_or_split
     from rulerank.methods import method_named
 
     targets = [check_target(target) for target in out or []]
     rankers = [method_named(name).name for name in method or RANKERS]
     wanted = None if sizes is None else parse_sizes(sizes)
-    folds = read_parts(source, format, columns(qid, docid, grade, features), seed)
+    named: dict[str, Any] = {**columns(qid, docid, grade, features)}
+    folds = read_or_split(source, format=format, seed=seed, **named)
     if thin is not None:
         folds = thin_folds(folds, thin, pools, seed)
     found = label_curve(
@@ -95,28 +96,10 @@ def curve(
         return
     for ranker in found.rankers:
         print_table(*found.table(ranker))
-        print(f"{verdict(found, ranker)}\n")
-    print(note(found, thin))
+        print(f"{found.verdict(ranker)}\n")
+    print(found.note(thin))
     for target in targets:
         print(f"{target}: {'curve' if target.suffix in PICTURES else f'{len(found.points)} points'}")
-
-
-def read_parts(source: str, format: str | None, columns: dict[str, str | list[str]], seed: int) -> list[Fold]:
-    """Read folds, or a file of graded documents that is split into folds."""
-    from rulerank.cli.documents import read_documents
-    from rulerank.dataset import query_index
-    from rulerank.io.folds import read_folds
-    from rulerank.worlds import make_folds
-
-    if Path(source).is_dir():
-        if columns or format:
-            raise DataError("folds are LETOR files: leave out --from and the names of columns")
-        return read_folds(source)
-    data = read_documents(source, format, columns, graded=True).data.labelled()
-    n_queries = query_index(data.qid)[1].size
-    if n_queries < 3:
-        raise DataError(f"{source}: expected graded documents of at least 3 queries to split, got {n_queries}")
-    return make_folds(data, min(5, n_queries), seed)
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -133,11 +116,12 @@ def parse_sizes(text: str) -> list[int]:
 
 def check_target(target: str) -> Path:
     """Return where to write, before hours of work end in a name that nothing can be written to."""
+    from rulerank.io.outputs import check_directory_of
+
     path = Path(target)
     if path.suffix.lower() not in (*PICTURES, ".csv"):
         raise DataError(f"a curve is written as .png, .svg or .csv: got {path.name!r}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise DataError(f"cannot write {path}: it is a directory, or its directory does not exist")
+    check_directory_of(path)
     if path.suffix.lower() in PICTURES:
         from rulerank.render.svg import check_matplotlib
 
@@ -147,26 +131,9 @@ def check_target(target: str) -> Path:
 
 def write(curve: LabelCurve, target: Path) -> None:
     from rulerank.experiment.figures.label_curve import draw_label_curve
+    from rulerank.io.outputs import write_text
 
     if target.suffix.lower() in PICTURES:
         draw_label_curve(curve, target)
     else:
-        target.write_text(curve.to_csv())
-
-
-def verdict(curve: LabelCurve, ranker: str) -> str:
-    """Say in a sentence which ways to choose beat chance."""
-    from rulerank.experiment.label_curve.result import RANDOM
-
-    above = [name for name in curve.samplers if name != RANDOM and curve.beats_random(ranker, name)]
-    return f"above 95 % of the random draws: {', '.join(above) or 'none'}"
-
-
-def note(curve: LabelCurve, thin: int | None) -> str:
-    """Say how the figures came about."""
-    chosen = ", ".join(dict.fromkeys(curve.features))
-    kept = f"; one relevant document in {thin} kept" if thin else ""
-    return (
-        f"means over {curve.n_folds} folds{kept}; at random: mean of {curve.n_draws} draws and where 95 % of them lie\n"
-        f"% relevant: of the documents labelled; feature: {chosen}; ties count as the mean over all orders"
-    )
+        write_text(target, curve.to_csv())

@@ -64,9 +64,9 @@ def evaluate(
         rulerank evaluate test.csv --feature bm25_body --feature pagerank --compare
         rulerank evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5
     """
-    from rulerank.cli.rankings import from_data, from_runs
-    from rulerank.cli.results import show
+    from rulerank.cli.output import print_results
     from rulerank.evaluation import compare_results, evaluate
+    from rulerank.evaluation.rankings import from_data, from_runs
 
     chosen = [form for form, on in (("csv", as_csv), ("markdown", as_markdown), ("json", as_json)) if on]
     if len(chosen) > 1:
@@ -100,4 +100,4 @@ def evaluate(
     }
     comparison = compare_results(results) if compare else None
     remarks = {ranking.name: ranking.remarks for ranking in rankings}
-    show(results, comparison, *chosen, per_query=per_query, remarks=remarks)
+    print_results(results, comparison, *chosen, per_query=per_query, remarks=remarks)

@@ -171,7 +171,7 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     import json
 
     from rulerank.explain.pages import changes_table
-    from rulerank.io.streams import write_bytes
+    from rulerank.io.outputs import write_bytes
     from rulerank.render.html import render_html
     from rulerank.render.markdown import render_markdown
     from rulerank.render.terminal import render_text, rich_page

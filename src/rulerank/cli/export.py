@@ -34,7 +34,7 @@ def export(
     """
     from rulerank.cli.output import report
     from rulerank.export.linear import export_model
-    from rulerank.io.streams import write_bytes
+    from rulerank.io.outputs import write_bytes
     from rulerank.model_file import load
 
     made = export_model(load(model), to, model_name=model_name, feature_set=feature_set)

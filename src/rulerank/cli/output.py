@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rulerank.errors import DataError
+
+if TYPE_CHECKING:
+    from rulerank.evaluation import Comparison, Result
+    from rulerank.evaluation.result import Remark
+    from rulerank.training.tuning import Tuned
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> None:
@@ -39,3 +47,55 @@ def print_json(payload: object) -> None:
 def report(payload: dict[str, object], sentence: str, *, as_json: bool, target: str) -> None:
     """Say what was written; on stderr when the data itself went to stdout."""
     print(json.dumps(payload, indent=2) if as_json else sentence, file=sys.stderr if target == "-" else sys.stdout)
+
+
+def print_results(
+    results: Mapping[str, Result],
+    comparison: Comparison | None = None,
+    form: str = "table",
+    *,
+    per_query: bool = False,
+    remarks: Mapping[str, Sequence[Remark]] | None = None,
+) -> None:
+    """Print results as a table, csv, Markdown or JSON."""
+    from rulerank.evaluation.result import as_dict, by_query, note_of, said, side_by_side
+    from rulerank.render.tables import csv_table, markdown_table
+
+    remarks = remarks or {}
+    if form == "json":
+        print_json(as_dict(results, comparison, per_query=per_query, remarks=remarks))
+        return
+    header, rows = by_query(results) if per_query else side_by_side(results)
+    n_left = 2 if per_query else 1
+    if form == "csv":
+        if comparison is not None:
+            raise DataError("--compare has no csv; choose --json or --markdown")
+        print(csv_table(header, rows), end="")
+        for line in said(remarks):
+            print(f"note: {line}", file=sys.stderr)
+        return
+    lines = [[f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    if form == "markdown":
+        print(markdown_table(header, lines, n_left), end="\n\n")
+    else:
+        print_table(header, lines, n_left)
+    print("\n".join([note_of(results), *said(remarks)]))
+    if comparison is None:
+        return
+    print()
+    if form == "markdown":
+        print(comparison.to_markdown().rstrip())
+    else:
+        print_table(*comparison.rows(brief=True), n_left=3)
+        print(comparison.note)
+
+
+def print_tuning(tuned: Tuned, defaults: dict[str, Any]) -> None:
+    """Print the best settings and the defaults, the best first."""
+    header, rows, note = tuned.beside(defaults)
+    print(
+        f"\nchosen by {tuned.measure} in cross-validation by query, the best first; "
+        "behind: mean difference to it ± standard error\n"
+    )
+    print_table(header, rows, n_left=len(tuned.varied))
+    print(f"{note}; --json prints all\n")

@@ -89,7 +89,7 @@ def write_scores(data: Dataset, scores: Array, target: str, format: str) -> None
     """Write the scores of documents: one per line, as a TREC run, or as a table beside their ids."""
     import polars as pl
 
-    from rulerank.io.streams import write_bytes
+    from rulerank.io.outputs import write_bytes
     from rulerank.io.tables import write_frame
     from rulerank.io.trec import run_from_scores, write_run
 

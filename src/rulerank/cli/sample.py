@@ -74,7 +74,7 @@ def sample(
     from rulerank.cli.documents import read_documents
     from rulerank.cli.output import print_json, report
     from rulerank.cli.parameters import known_words
-    from rulerank.io.streams import write_bytes
+    from rulerank.io.outputs import write_bytes
     from rulerank.judging.label_files import Pool, appended_format, label_format
     from rulerank.sampling.ssar import SSAR
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, columns
-from rulerank.cli.output import print_json
+from rulerank.cli.output import print_json, print_tuning
 from rulerank.errors import DataError, TooLargeError
 from rulerank.methods import METHODS, method_named
 
@@ -92,7 +92,6 @@ def train(
 
     from rulerank.cli.model_files import check_out
     from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
-    from rulerank.cli.tuning_table import show_tuning
     from rulerank.core.words import counted, listed
     from rulerank.model_file import check_target
     from rulerank.training.in_pool import fit_in_pool
@@ -147,12 +146,12 @@ def train(
         "seconds": round(seconds, 3),
     }
     if as_json:
-        print_json(summary | ({} if tuned is None else {"tuning": as_payload(tuned)}))
+        print_json(summary | ({} if tuned is None else {"tuning": tuned.to_dict()}))
         return
     print(f"trained on {' and '.join(sources)}: {data!r}")
     print(f"features: {listed(data.feature_names)}")
     if tuned is not None:
-        show_tuning(tuned, used_params(untuned))
+        print_tuning(tuned, used_params(untuned))
     print(f"{chosen.name}: {', '.join(f'{name} {as_word(value)}' for name, value in params.items())}")
     rules = "" if n_rules is None else f"{counted(n_rules, 'rule')}, "
     print(f"{out}: {rules}learned in {seconds:.1f} s")
@@ -229,7 +228,3 @@ def warn_if_useless(ranker: Ranker, data: Dataset) -> None:
         alike = (data.y == data.y[0]).all()
         why = f"all training documents have grade {data.y[0]}" if alike else "no feature tells their grades apart"
         warnings.warn(f"every document will get the same score: {why}", stacklevel=2)
-
-
-def as_payload(tuned: Tuned) -> dict[str, object]:
-    return {"measure": tuned.measure, "table": [vars(trial) for trial in tuned.table]}

@@ -1,7 +1,8 @@
 """Measure rankings as the field does, with the tie rule declared, and tell whether they differ.
 
-`measures.py` names the measures and conventions, `evaluation.py` computes them with the loops of `kernels.py` (their
-slow twin is `plain.py`), `comparison.py` compares rankings over queries with the tests of `significance.py`.
+`measures.py` names the measures and conventions, `evaluation.py` computes them with the loops of `kernels.py`,
+`result.py` holds and tabulates what they give, `comparison.py` compares rankings over queries with the tests of
+`significance.py`. `rankings.py` reads what is to be judged; `single_feature.py` ranks by one feature alone.
 """
 
 from rulerank.evaluation.comparison import Comparison, Pair, compare, compare_results

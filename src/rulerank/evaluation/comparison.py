@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,15 +74,18 @@ class Comparison:
         """A LaTeX table (package booktabs), with the note as a comment below it."""
         return f"{latex_table(*self.rows(), n_left=3)}\n% {self.note}\n"
 
-    def to_json(self) -> str:
-        payload = {
+    def to_dict(self) -> dict[str, Any]:
+        """Return all pairs and rankings as plain values."""
+        return {
             "pairs": [{**asdict(pair), "difference": pair.difference} for pair in self.pairs],
-            "rankings": {name: json.loads(result.to_json()) for name, result in self.results.items()},
+            "rankings": {name: result.to_dict() for name, result in self.results.items()},
             "alpha": self.alpha,
             "n_rounds": self.n_rounds,
             "seed": self.seed,
         }
-        return json.dumps(payload, indent=2)
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2)
 
     def rows(self, *, brief: bool = False) -> tuple[list[str], list[list[str]]]:
         """Return header and rows as text; brief: without the means and with the corrected p alone."""

@@ -8,11 +8,13 @@ cells run again.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import json
 import re
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -24,12 +26,27 @@ import rulerank
 from rulerank import __version__
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
-from rulerank.io.streams import write_bytes
-from rulerank.training.fold_fitting import Scores, Trial, plain
+from rulerank.io.outputs import write_bytes
+from rulerank.training.trials import Trial
 
 FORMAT = 1
 KEY_DIGITS = 16
-NO_SCORES = ("cli", "experiment/report", "explain", "figures", "judging")  # code that no score depends on
+NO_SCORES = ("cli", "experiment/report", "experiment/figures", "explain", "judging")  # code that no score depends on
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scores:
+    """What a system made of one fold."""
+
+    vali: Array  # one score per document; (n_draws, n_docs) when figures are means over random draws
+    test: Array
+    params: dict[str, Any]  # chosen on vali; empty when there was nothing to choose
+    tried: tuple[Trial, ...]
+    n_labels: int  # grades of train that were used
+    # seconds of one core, whatever else the machine does at the same time
+    fit_seconds: float  # of the chosen setting
+    tune_seconds: float  # of all settings, on train and vali
+    predict_seconds: float  # all test documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +85,38 @@ def code_digest(package: Path = Path(rulerank.__file__).parent) -> str:
             content = file.read_bytes()
             digest.update(f"{name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
+
+
+def described(ranker: Any) -> dict[str, Any]:
+    """Return a ranker's class and parameters, those of its members too, as plain values; of foreign ones the code."""
+    params = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else vars(ranker)
+    made = {type(ranker).__name__: {name: plain(value) for name, value in params.items() if name != "n_jobs"}}
+    return made if type(ranker).__module__.startswith("rulerank.") else made | {"code": code_of(type(ranker))}
+
+
+def code_of(kind: type) -> str:
+    """Return a fingerprint of a class that is not ours, which may be edited between runs; "" if it has no source."""
+    try:
+        return hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()
+    except (OSError, TypeError):
+        return ""
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it, rankers as what describes them."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return described(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return repr(value)
+    return value
 
 
 class CellStore:
@@ -122,7 +171,7 @@ def unpack(content: bytes) -> Scores:
     """Return the cell that `pack` wrote."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         about = json.loads(arrays["about"].tobytes().decode())
-        about["tried"] = tuple(Trial(**trial) for trial in about["tried"])
+        about["tried"] = tuple(Trial(**trial | {"folds": tuple(trial["folds"])}) for trial in about["tried"])
         return Scores(vali=_floats(arrays["vali"]), test=_floats(arrays["test"]), **about)
 
 

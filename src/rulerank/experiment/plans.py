@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +11,15 @@ import numpy as np
 
 from rulerank.aggregate.fusion import fuse
 from rulerank.aggregate.linear_fusion import LinearFusion
-from rulerank.dataset import Array, Fold
-from rulerank.training.fold_fitting import Scores, described, plain, rank
-from rulerank.training.single_feature import best_feature, feature_scores
-from rulerank.training.validating import Staged
+from rulerank.dataset import Array, Dataset, Fold, query_index
+from rulerank.errors import RulerankError
+from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.experiment.cells import Scores, described, plain
+from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker, takes
+from rulerank.training.trials import Staged
+from rulerank.training.validating import fit_tuned
+
+WARM_QUERIES = 3  # enough to load the compiled loops
 
 
 class Plan(Protocol):
@@ -39,7 +43,7 @@ class Rank:
     @property
     def learns_from(self) -> str:
         chosen = [*self.grid, *(["rounds"] if isinstance(self.ranker, Staged) else [])]
-        if "vali" in inspect.signature(self.ranker.fit).parameters:
+        if takes(self.ranker, "fit", "vali"):
             chosen.append("when to stop")
         return f"train; {', '.join(chosen)} chosen on vali" if chosen else "train"
 
@@ -114,6 +118,42 @@ class BestFeature:
         before = time.process_time()
         test = feature_scores(fold.test, name)
         return Scores(vali, test, {"feature": name}, (), 0, seconds, seconds, time.process_time() - before)
+
+
+def rank(ranker: Any, grid: Mapping[str, Sequence[Any]], train: Dataset, fold: Fold, measure: str) -> Scores:
+    """Fit on train with each setting, choose on the fold's vali, and score its test documents; timed on one core."""
+    warm_up(ranker, train)
+    start = time.process_time()
+    found = fit_tuned(single_threaded(fresh(ranker)), train, fold.vali, grid, measure=measure)
+    tuned = time.process_time()
+    test = predict_ranker(found.ranker, fold.test)
+    return Scores(
+        vali=found.scores,
+        test=test,
+        params=plain(found.best.chosen),
+        tried=found.table if len(found.table) > 1 else (),
+        n_labels=len(train),
+        fit_seconds=found.fit_seconds,
+        tune_seconds=tuned - start,
+        predict_seconds=time.process_time() - tuned,
+    )
+
+
+def single_threaded(ranker: Any) -> Any:
+    """Let one process take one core; our rankers give the same bits whatever the number of threads."""
+    if not hasattr(ranker, "get_params"):
+        return ranker
+    names = [name for name in ranker.get_params() if name == "n_jobs" or name.endswith("__n_jobs")]
+    return ranker.set_params(**dict.fromkeys(names, 1))
+
+
+def warm_up(ranker: Any, train: Dataset) -> None:
+    """Run once on a few queries, so that times do not count how long compiled loops take to load."""
+    some = train[query_index(train.qid)[0] < WARM_QUERIES]
+    try:
+        predict_ranker(fit_ranker(single_threaded(fresh(ranker)), some, vali=some), some)
+    except (RulerankError, ValueError, ArithmeticError):
+        return  # too few documents to learn from: the fold itself will tell
 
 
 def together(

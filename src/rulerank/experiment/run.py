@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rulerank.core.clock import Clock
 from rulerank.core.progress import Bar, progress
 from rulerank.core.threads import n_threads
 from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
-from rulerank.experiment.cells import CellStore, Failure, cell_key, fold_digest
+from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
 from rulerank.experiment.systems import System, choose_systems
-from rulerank.experiment.workers import Outcome, Task, run_tasks
-from rulerank.training.fold_fitting import Scores
+from rulerank.experiment.workers import Cell, Outcome, run_cells
 
 Place = tuple[str, int]  # system, fold
+ENOUGH = 10  # cells that must have run before a guess of the time left is worth telling
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,13 @@ class Experiment:
     def complete(self) -> list[System]:
         """The systems that have scores in every fold."""
         return [s for s in self.systems if all((s.name, fold) in self.cells for fold in range(len(self.folds)))]
+
+    def failures_list(self) -> list[dict[str, Any]]:
+        """Return the cells that have no scores, and why, as plain values."""
+        return [
+            {"system": system, "fold": self.folds[fold].name, "skipped": failure.skipped, "reason": failure.reason}
+            for (system, fold), failure in self.failures.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -80,15 +88,14 @@ def run_experiment(
     check_folds(folds)
     store = CellStore(None if out is None else Path(out))
     with progress(len(chosen) * len(folds), "comparing") as bar:
-        run = Run(folds, chosen, store, label, bar, on_step)
+        run = RunningExperiment(folds, chosen, store, label, bar, on_step)
         for wave in waves(chosen):
-            tasks = run.unfinished(wave)
-            for task, outcome in run_tasks(tasks, folds, label, workers):
-                run.finish(task, outcome)
+            for cell, outcome in run_cells(run.unfinished(wave), folds, label, workers):
+                run.finish(cell, outcome)
     return run.result()
 
 
-class Run:
+class RunningExperiment:
     """An experiment on its way: what is done, and under which key each cell is kept."""
 
     def __init__(
@@ -108,9 +115,9 @@ class Run:
         self.n_reused = 0
         self.clock = Clock([system.name for system in systems], len(folds))
 
-    def unfinished(self, wave: Sequence[System]) -> list[Task]:
+    def unfinished(self, wave: Sequence[System]) -> list[Cell]:
         """Take over what was finished before; return the rest, fold by fold, so that each system is soon timed."""
-        tasks = []
+        cells = []
         for number, fold in enumerate(self.folds):
             for system in wave:
                 place = system.name, number
@@ -127,16 +134,16 @@ class Run:
                     self._note(place, kept, None)
                 else:
                     scores = {name: found for name, found in used.items() if isinstance(found, Scores)}
-                    tasks.append(Task(system, number, scores))
-        return tasks
+                    cells.append(Cell(system, number, scores))
+        return cells
 
-    def finish(self, task: Task, outcome: Outcome) -> None:
-        """Keep what came out of a task."""
-        place = task.system.name, task.fold
+    def finish(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep what came out of a cell."""
+        place = cell.system.name, cell.fold
         seconds = None
         if isinstance(outcome, Scores):
-            self.store.save(task.system.name, self.folds[task.fold].name, self.keys[place], outcome)
-            before = sum(scores.tune_seconds + scores.predict_seconds for scores in task.used.values())
+            self.store.save(cell.system.name, self.folds[cell.fold].name, self.keys[place], outcome)
+            before = sum(scores.tune_seconds + scores.predict_seconds for scores in cell.used.values())
             seconds = max(0.0, outcome.tune_seconds + outcome.predict_seconds - before)
         self._note(place, outcome, seconds)
 
@@ -164,6 +171,43 @@ class Run:
             failure = outcome if isinstance(outcome, Failure) else None
             fold = self.folds[place[1]].name
             self.on_step(Step(place[0], fold, failure, self.clock.n_done, self.clock.n_cells, self.clock.left()))
+
+
+class Clock:
+    """Guesses the time left by how long the same systems took on other folds.
+
+    >>> now = iter([0.0, 60.0])
+    >>> clock = Clock(["slow", "quick"], n_folds=20, now=lambda: next(now))
+    >>> for _ in range(10):
+    ...     clock.add("slow", 5.0)
+    >>> clock.left()  # 10 of slow and, as nothing is known of it, 20 of quick as slow
+    180.0
+    """
+
+    def __init__(self, systems: Sequence[str], n_folds: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._waiting = dict.fromkeys(systems, n_folds)
+        self._seconds: dict[str, list[float]] = {}
+        self._now = now
+        self._start = now()
+        self.n_cells = len(systems) * n_folds
+        self.n_done = 0
+
+    def add(self, system: str, seconds: float | None) -> None:
+        """Count a cell; seconds of one core that it took, None when it was finished before."""
+        self.n_done += 1
+        self._waiting[system] -= 1
+        if seconds is not None:
+            self._seconds.setdefault(system, []).append(seconds)
+
+    def left(self) -> float:
+        """Return the seconds left; NaN before enough is known."""
+        n_known = sum(map(len, self._seconds.values()))
+        total = sum(map(sum, self._seconds.values()))
+        if n_known < ENOUGH or not total:
+            return math.nan
+        each = {name: sum(times) / len(times) for name, times in self._seconds.items()}
+        work = sum(n * each.get(name, total / n_known) for name, n in self._waiting.items())
+        return (self._now() - self._start) * work / total
 
 
 def waves(systems: Sequence[System]) -> list[list[System]]:

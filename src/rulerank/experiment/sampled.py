@@ -15,11 +15,12 @@ import numpy as np
 
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.discretize import make_discretizer
-from rulerank.experiment.label_curve.one_fold import shuffled
+from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.experiment.cells import Scores, described
+from rulerank.experiment.label_curve.simulation import shuffled
+from rulerank.experiment.plans import rank
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.sampling.ssar import SSAR
-from rulerank.training.fold_fitting import Scores, described, rank
-from rulerank.training.single_feature import best_feature, feature_scores
 
 N_DRAWS = 20  # random choices that are averaged, as in the paper
 

@@ -12,9 +12,9 @@ from rulerank.errors import DataError
 from rulerank.evaluation import NDCG, Measure, P, evaluate
 from rulerank.evaluation.measures import MAP, as_measures, convention_named
 from rulerank.evaluation.significance import SAME, bootstrap_means, holm, randomisation_test, t_test
+from rulerank.experiment.cells import Scores
 from rulerank.experiment.run import Experiment
 from rulerank.experiment.systems import System
-from rulerank.training.fold_fitting import Scores
 
 DEPTH = 10
 ALL_MEASURES = (MAP, *(NDCG @ k for k in range(1, DEPTH + 1)), *(P @ k for k in range(1, DEPTH + 1)))

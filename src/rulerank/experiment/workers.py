@@ -16,14 +16,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # i
 
 from rulerank.dataset import Fold
 from rulerank.errors import MissingExtraError
-from rulerank.experiment.cells import Failure
+from rulerank.experiment.cells import Failure, Scores
 from rulerank.experiment.systems import System
-from rulerank.training.fold_fitting import Scores
 
 
 @dataclass(frozen=True)
-class Task:
-    """A cell to run."""
+class Cell:
+    """A system on a fold, to be run."""
 
     system: System
     fold: int
@@ -33,25 +32,25 @@ class Task:
 Outcome = Scores | Failure
 
 
-def run_tasks(
-    tasks: Sequence[Task], folds: Sequence[Fold], measure: str, n_jobs: int
-) -> Iterator[tuple[Task, Outcome]]:
-    """Yield each task with its outcome as soon as it is done, by several processes when there are several jobs."""
+def run_cells(
+    cells: Sequence[Cell], folds: Sequence[Fold], measure: str, n_jobs: int
+) -> Iterator[tuple[Cell, Outcome]]:
+    """Yield each cell with its outcome as soon as it is done, by several processes when there are several jobs."""
     if n_jobs == 1:
-        for task in tasks:
-            yield task, run_cell(task, folds, measure)
+        for cell in cells:
+            yield cell, run_cell(cell, folds, measure)
         return
-    waiting = list(reversed(tasks))
-    crew = [Worker(folds, measure) for _ in range(min(n_jobs, len(tasks)))]
+    waiting = list(reversed(cells))
+    crew = [Worker(folds, measure) for _ in range(min(n_jobs, len(cells)))]
     try:
         while True:
             for worker in crew:
-                while waiting and worker.task is None:
-                    task = waiting.pop()
-                    refused = worker.start(task)
+                while waiting and worker.cell is None:
+                    cell = waiting.pop()
+                    refused = worker.start(cell)
                     if refused is not None:
-                        yield task, refused
-            busy = {worker.pipe: worker for worker in crew if worker.task is not None}
+                        yield cell, refused
+            busy = {worker.pipe: worker for worker in crew if worker.cell is not None}
             if not busy:
                 return
             for ready in wait(list(busy)):
@@ -66,7 +65,7 @@ class Worker:
 
     def __init__(self, folds: Sequence[Fold], measure: str) -> None:
         self._given = (list(folds), measure)
-        self.task: Task | None = None
+        self.cell: Cell | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -77,28 +76,28 @@ class Worker:
         self._process.start()
         theirs.close()  # so that its end is noticed here, and ours there
 
-    def start(self, task: Task) -> Failure | None:
-        """Hand over a task; a failure when it cannot be sent."""
+    def start(self, cell: Cell) -> Failure | None:
+        """Hand over a cell; a failure when it cannot be sent."""
         try:
-            self.pipe.send(task)
+            self.pipe.send(cell)
         except OSError as error:  # it died while idle
             self._begin()
             return Failure(reason_of(error))
         except Exception as error:  # pickle complains in many ways about what it cannot write
             return Failure(f"it cannot be sent to another process, use one job: {reason_of(error)}")
-        self.task = task
+        self.cell = cell
         return None
 
-    def finish(self) -> tuple[Task, Outcome]:
-        assert self.task is not None
-        task, self.task = self.task, None
+    def finish(self) -> tuple[Cell, Outcome]:
+        assert self.cell is not None
+        cell, self.cell = self.cell, None
         try:
-            return task, self.pipe.recv()
+            return cell, self.pipe.recv()
         except (EOFError, OSError):
             self._process.join()
             code = self._process.exitcode
             self._begin()
-            return task, Failure(f"its process ended with exit code {code}: out of memory, or a crash")
+            return cell, Failure(f"its process ended with exit code {code}: out of memory, or a crash")
 
     def end(self) -> None:
         self.pipe.close()
@@ -111,25 +110,25 @@ def serve(pipe: Connection, folds: Sequence[Fold], measure: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too and ends us
     while True:
         try:
-            task: Task = pipe.recv()
+            cell: Cell = pipe.recv()
         except (EOFError, OSError):
             return
         except Exception as error:  # a class that this process cannot load
             pipe.send(Failure(reason_of(error)))
             continue
-        outcome = run_cell(task, folds, measure)
+        outcome = run_cell(cell, folds, measure)
         try:
             pipe.send(outcome)
         except (BrokenPipeError, OSError):
             return
 
 
-def run_cell(task: Task, folds: Sequence[Fold], measure: str) -> Outcome:
+def run_cell(cell: Cell, folds: Sequence[Fold], measure: str) -> Outcome:
     """Run one cell on one core; whatever goes wrong becomes its outcome."""
     try:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a setting of the grid that converges slowly is not the user's concern
-            found = task.system.plan.run(folds[task.fold], task.used, measure)
+            found = cell.system.plan.run(folds[cell.fold], cell.used, measure)
         if not (np.isfinite(found.vali).all() and np.isfinite(found.test).all()):
             return Failure("its scores are not all finite numbers")
         return found

@@ -1,13 +1,10 @@
-"""One table of file formats, and the way from each to each; what a format cannot carry is an error or is said."""
+"""Read and write any format, and go from each to each; what a format cannot carry is an error or is said."""
 
 from __future__ import annotations
 
 import io
-import os
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,36 +13,10 @@ import polars as pl
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.letor import read_letor, write_letor
-from rulerank.io.quepid import read_quepid, write_quepid
-from rulerank.io.sniffing import sniff
-from rulerank.io.streams import Source, format_suffix, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, ids, is_frame, read_frame, read_table, write_frame, write_table
-from rulerank.io.trec import Qrels, Run, qrels_from_data, read_qrels, read_run, write_qrels, write_run
-
-HEAD = 1 << 16  # bytes that are enough to tell a format
-UNSURE = (".txt", ".dat")  # LETOR by custom, but TREC files are often named so too
-
-
-@dataclass(frozen=True)
-class Format:
-    """How one kind of file is read and written, and how its name ends."""
-
-    read: Callable[..., Any]
-    write: Callable[..., None]
-    suffixes: tuple[str, ...] = ()
-
-
-FORMATS = {
-    "letor": Format(read_letor, write_letor, (".letor", ".svm", *UNSURE)),
-    **{
-        name: Format(partial(read_table, format=name), partial(write_table, format=name), (f".{name}",))
-        for name in TABLE_FORMATS
-    },
-    "run": Format(read_run, write_run, (".run",)),
-    "qrels": Format(read_qrels, write_qrels, (".qrels",)),
-    "quepid": Format(read_quepid, write_quepid),
-}
+from rulerank.io.formats import FORMATS, HEAD, detect, known_format, output_format
+from rulerank.io.streams import Source, read_bytes
+from rulerank.io.tables import TABLE_FORMATS, ids, is_frame, read_frame, read_table, write_frame
+from rulerank.io.trec import Qrels, Run, qrels_from_data, read_run, write_qrels, write_run
 
 
 @dataclass(frozen=True)
@@ -70,26 +41,6 @@ class Converted:
         if self.note:
             parts.append(f"not carried: {self.note}")
         return "; ".join(parts)
-
-
-def detect(path: str | os.PathLike[str], head: bytes) -> str:
-    """Return the format of a file by its name, or by its first bytes when the name leaves it open.
-
-    >>> detect("train.txt", b"2 qid:1 1:0.5"), detect("robust.txt", b"301 0 FBIS3-10082 1"), detect("-", b"qid,grade")
-    ('letor', 'qrels', 'csv')
-    """
-    suffix = format_suffix(path)
-    known = next((name for name, format in FORMATS.items() if suffix in format.suffixes), None)
-    if known and suffix not in UNSURE and known != "csv":
-        return known
-    seen = sniff(head)
-    if known == "csv":
-        return "quepid" if seen == "quepid" else "csv"
-    if seen or known:
-        return str(seen or known)
-    raise ReadError(
-        os.fspath(path), None, f"cannot tell the format; name it: {', '.join(FORMATS)} (command line: --from)"
-    )
 
 
 def read_any(source: Any, format: str | None = None, **columns: Any) -> Dataset:
@@ -128,7 +79,7 @@ def write_any(data: Dataset, target: Source, format: str | None = None) -> Conve
     >>> print(write_any(Dataset([[0.5]], y=[2], qid=["q"], docid=["d"]), io.BytesIO(), "qrels"))
     1 row, as qrels; not carried: features
     """
-    format = _target_format(target, format)
+    format = output_format(target, format)
     return replace(_write(data, target, format), target=format)
 
 
@@ -147,7 +98,7 @@ def convert(
     qid,docid,grade,f1
     1,doc-7,2,0.5
     """
-    target_format = _target_format(target, target_format)
+    target_format = output_format(target, target_format)
     if target_format == "run":
         run, found, note = _read_scored(source, source_format, columns)
         write_run(run, target)
@@ -170,7 +121,7 @@ class _NamedBytes(io.BytesIO):
 
 def _open(source: Source, format: str | None) -> tuple[_NamedBytes, str]:
     content, name = read_bytes(source)
-    return _NamedBytes(content, name), _check(format) if format else detect(name, content[:HEAD])
+    return _NamedBytes(content, name), known_format(format) if format else detect(name, content[:HEAD])
 
 
 def _read(
@@ -272,22 +223,3 @@ def _not_carried(data: Dataset, *kinds: str) -> str:
         "feature names": data.feature_names != tuple(f"f{i + 1}" for i in range(data.X.shape[1])),
     }
     return ", ".join(kind for kind in kinds if has[kind])
-
-
-def _target_format(target: Source, format: str | None) -> str:
-    if format:
-        return _check(format)
-    suffix = format_suffix(target) if isinstance(target, str | os.PathLike) else ""
-    for name, known in FORMATS.items():
-        if suffix in known.suffixes:
-            return name
-    choices = ", ".join(FORMATS)
-    raise DataError(
-        f"cannot tell the format to write from the name {str(target)!r}; name one: {choices} (command line: --to)"
-    )
-
-
-def _check(format: str) -> str:
-    if format not in FORMATS:
-        raise DataError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
-    return format

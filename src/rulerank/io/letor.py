@@ -15,7 +15,8 @@ from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io import letor_kernels as kernels
 from rulerank.io.letor_problems import NOT_UTF8, SHOWN, describe, guess
-from rulerank.io.streams import Source, read_bytes, write_bytes
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import Source, read_bytes
 
 LINES_PER_THREAD = 1000  # fewer are parsed sooner than a thread starts
 ROWS_PER_BLOCK = 10_000  # rows turned into text at a time

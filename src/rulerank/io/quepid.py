@@ -10,7 +10,8 @@ import numpy as np
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Dataset
 from rulerank.errors import ReadError
 from rulerank.io.delimited import check_utf8
-from rulerank.io.streams import Source, read_bytes, write_bytes
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import Source, read_bytes
 from rulerank.io.trec import require_docids
 
 HEADER = ["query", "docid", "rating"]

@@ -1,20 +1,18 @@
-"""Open what a caller names: a path, an open file or `-`, plain or compressed; write so that a failure loses nothing."""
+"""Read what a caller names: a path, an open file or `-`, plain or compressed."""
 
 from __future__ import annotations
 
 import gzip
 import lzma
 import os
-import secrets
-import shutil
 import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
-from rulerank.errors import DataError, ReadError
+from rulerank.errors import ReadError
 
 MODEL_MAGIC = b"RULERANK"  # a model file begins with it and a version, whose bytes are no text
 
@@ -64,32 +62,6 @@ def _read_source(source: Source) -> tuple[bytes, str]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ReadError(name, None, f"cannot be read: {error}") from None
     return _decompress(content, name, Path(source).suffix.lower()), name
-
-
-def write_bytes(target: Source, content: bytes) -> None:
-    """Write content to a path, compressed as its suffix says, or as it is to an open file or to `-`.
-
-    A path is written beside itself and renamed at the end: until then an existing file stays whole.
-
-    >>> import io
-    >>> out = io.StringIO()
-    >>> write_bytes(out, b"2 qid:1 1:0.5")
-    >>> out.getvalue()
-    '2 qid:1 1:0.5'
-    """
-    if not isinstance(target, str | os.PathLike):
-        _write_open_file(target, content)
-        return
-    if target == "-":
-        _write_open_file(getattr(sys.stdout, "buffer", sys.stdout), content)
-        return
-    suffix = Path(target).suffix.lower()
-    packed = COMPRESSIONS[suffix].compress(content) if suffix in COMPRESSIONS else content
-    try:
-        _replace(Path(os.path.realpath(target)), packed)  # through a link, not over it
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot write {os.fspath(target)}: {reason}") from None
 
 
 def format_suffix(path: str | os.PathLike[str]) -> str:
@@ -185,31 +157,3 @@ def _read_open_file(stream: IO[bytes] | IO[str]) -> tuple[bytes, str]:
     if not isinstance(content, bytes):
         raise ReadError(name, None, f"expected bytes or text, got {type(content).__name__}")
     return _decompress(content, name), name
-
-
-def _write_open_file(stream: IO[bytes] | IO[str], content: bytes) -> None:
-    try:
-        try:
-            cast(IO[bytes], stream).write(content)
-        except TypeError:  # a text file refuses bytes and has written nothing yet
-            cast(IO[str], stream).write(content.decode("utf-8"))
-        stream.flush()
-    except (AttributeError, TypeError, ValueError) as error:
-        raise DataError(f"expected a path or a file open for writing: {error}") from None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    if path.exists() and not path.is_file():  # a pipe or a device; a directory says so itself
-        path.write_bytes(content)
-        return
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -16,7 +16,8 @@ from rulerank.core.words import listed
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.delimited import MISSING, NumberType, either, read_delimited
-from rulerank.io.streams import Source, format_suffix, read_bytes, write_bytes
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import Source, format_suffix, read_bytes
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 ROLES = {

@@ -219,7 +219,7 @@ def join(run: Run, qrels: Qrels, complete: bool = False) -> Joined:
     )
 
 
-Table = TypeVar("Table", Run, Qrels)
+RunOrQrels = TypeVar("RunOrQrels", Run, Qrels)
 
 
 class _RepeatedError(DataError):
@@ -229,7 +229,7 @@ class _RepeatedError(DataError):
         super().__init__(f"a document can be there once per query: {self.pair} is at rows {first} and {again}")
 
 
-def _build(kind: type[Table], columns: list[Array], lines: Sequence[int], name: str) -> Table:
+def _build(kind: type[RunOrQrels], columns: list[Array], lines: Sequence[int], name: str) -> RunOrQrels:
     try:
         return kind(*columns)
     except _RepeatedError as error:

@@ -13,7 +13,8 @@ import polars as pl
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import check_utf8
-from rulerank.io.streams import Source, read_bytes, write_bytes
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import Source, read_bytes
 from rulerank.io.tables import shared_strings
 
 
@@ -32,7 +33,7 @@ def _int32(word: bytes) -> int:
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineFormat:
     """What the columns are, which of them are kept, and which of those is a number."""
 
     columns: str
@@ -47,11 +48,11 @@ class Layout:
         return len(self.columns.split())
 
 
-RUN = Layout("qid Q0 docid rank score tag", (0, 2, 4, 5), 4, pl.Float64(), _finite, "a finite number as the score")
-QRELS = Layout("qid 0 docid grade", (0, 2, 3), 3, pl.Int32(), _int32, "an integer as the grade")
+RUN = LineFormat("qid Q0 docid rank score tag", (0, 2, 4, 5), 4, pl.Float64(), _finite, "a finite number as the score")
+QRELS = LineFormat("qid 0 docid grade", (0, 2, 3), 3, pl.Int32(), _int32, "an integer as the grade")
 
 
-def read_columns(source: Source, layout: Layout) -> tuple[list[Array], Sequence[int], str]:
+def read_columns(source: Source, format: LineFormat) -> tuple[list[Array], Sequence[int], str]:
     """Return the columns kept, the line of each row and the file's name.
 
     >>> columns, lines, name = read_columns(io.BytesIO(b"q1 0 doc-7  2\\n\\nq1 0 doc-8 0\\n"), QRELS)
@@ -62,15 +63,15 @@ def read_columns(source: Source, layout: Layout) -> tuple[list[Array], Sequence[
     check_utf8(content, name)
     content = content.removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
-        raise ReadError(name, None, f"the file is empty: expected lines '{layout.columns}'")
-    columns = _columns_at_once(content, layout)
+        raise ReadError(name, None, f"the file is empty: expected lines '{format.columns}'")
+    columns = _columns_at_once(content, format)
     if columns is not None:
         return columns, range(1, columns[0].size + 1), name
-    columns, lines = _columns_line_by_line(content, name, layout)
+    columns, lines = _columns_line_by_line(content, name, format)
     return columns, lines, name
 
 
-def _columns_at_once(content: bytes, layout: Layout) -> list[Array] | None:
+def _columns_at_once(content: bytes, format: LineFormat) -> list[Array] | None:
     """Return the columns kept, or None unless the file is flawless and one space or tab is between any two words."""
     separator, other = ("\t", b" ") if b"\t" in content else (" ", b"\t")
     if any(space in content for space in (b"\r", b"\v", b"\f", other)):
@@ -81,20 +82,20 @@ def _columns_at_once(content: bytes, layout: Layout) -> list[Array] | None:
             has_header=False,
             separator=separator,
             quote_char=None,
-            schema={str(i): pl.String for i in range(layout.n_columns)},
+            schema={str(i): pl.String for i in range(format.n_columns)},
         )
     except pl.exceptions.PolarsError:
         return None
     n_lines = content.count(b"\n") + (not content.endswith(b"\n"))
     if len(frame) != n_lines or any(column.null_count() for column in frame):
         return None
-    numbers = frame[:, layout.number].cast(layout.dtype, strict=False)
+    numbers = frame[:, format.number].cast(format.dtype, strict=False)
     if numbers.null_count() or not numbers.is_finite().all():
         return None
-    return [numbers.to_numpy() if i == layout.number else shared_strings(frame[:, i]) for i in layout.kept]
+    return [numbers.to_numpy() if i == format.number else shared_strings(frame[:, i]) for i in format.kept]
 
 
-def _columns_line_by_line(content: bytes, name: str, layout: Layout) -> tuple[list[Array], list[int]]:
+def _columns_line_by_line(content: bytes, name: str, format: LineFormat) -> tuple[list[Array], list[int]]:
     """Return the same for any white space, or name the first mistake: slow, obviously right."""
     rows: list[list[str | float]] = []
     lines: list[int] = []
@@ -102,19 +103,19 @@ def _columns_line_by_line(content: bytes, name: str, layout: Layout) -> tuple[li
         words = text.split()
         if not words:
             continue
-        if len(words) != layout.n_columns:
+        if len(words) != format.n_columns:
             shown = text.decode().strip()[:80]
-            raise ReadError(name, line, f"expected '{layout.columns}', got {len(words)} columns: {shown!r}")
+            raise ReadError(name, line, f"expected '{format.columns}', got {len(words)} columns: {shown!r}")
         try:
-            number = layout.parse(words[layout.number])
+            number = format.parse(words[format.number])
         except ValueError:
-            came = words[layout.number].decode()
-            raise ReadError(name, line, f"expected {layout.expected}, got {came!r}") from None
-        rows.append([number if i == layout.number else words[i].decode() for i in layout.kept])
+            came = words[format.number].decode()
+            raise ReadError(name, line, f"expected {format.expected}, got {came!r}") from None
+        rows.append([number if i == format.number else words[i].decode() for i in format.kept])
         lines.append(line)
     columns = [
-        pl.Series(values, dtype=layout.dtype).to_numpy() if i == layout.number else shared_strings(pl.Series(values))
-        for i, values in zip(layout.kept, zip(*rows, strict=True), strict=True)
+        pl.Series(values, dtype=format.dtype).to_numpy() if i == format.number else shared_strings(pl.Series(values))
+        for i, values in zip(format.kept, zip(*rows, strict=True), strict=True)
     ]
     return columns, lines
 

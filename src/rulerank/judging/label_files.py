@@ -33,7 +33,7 @@ def label_format(named: str | None, target: str) -> str:
 
 def appended_format(path: Path) -> str:
     """Return the format of a file of labels, after making sure that a line can be appended to it."""
-    from rulerank.io.convert import HEAD, detect
+    from rulerank.io.formats import HEAD, detect
 
     with path.open("rb") as file:
         head = file.read(HEAD)

@@ -14,8 +14,9 @@ import polars as pl
 from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import FRAME, detect, read_any
+from rulerank.io.convert import FRAME, read_any
 from rulerank.io.doc_names import digest_names
+from rulerank.io.formats import detect
 from rulerank.io.streams import read_bytes
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
 from rulerank.judging.labels import check_name

@@ -12,7 +12,8 @@ import polars as pl
 from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
-from rulerank.io.convert import FORMATS, Converted, detect, read_found, write_any
+from rulerank.io.convert import Converted, read_found, write_any
+from rulerank.io.formats import FORMATS, detect
 from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, from_frame, ids, read_frame, write_frame
 from rulerank.io.trec import require_docids

@@ -19,6 +19,7 @@ from rulerank.normalize import NORMALIZATIONS, normalize_by_query
 
 if TYPE_CHECKING:
     from rulerank.ballots.case import Case
+    from rulerank.discretize import Discretizer
     from rulerank.explain.changes import Change
     from rulerank.explain.explanation import Explanation
     from rulerank.explain.overview import Overview
@@ -47,6 +48,7 @@ class Ranker(BaseEstimator, ABC):
 
     feature_names_: tuple[str, ...]
     normalize_: str | None  # as it was when fitted
+    discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
@@ -64,6 +66,33 @@ class Ranker(BaseEstimator, ABC):
         """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query."""
         check_is_fitted(self)
         return self._score(self._check_rows(X, qid))
+
+    def fit_prepared(
+        self,
+        X: Array,
+        y: Any,
+        qid: Any,
+        *,
+        feature_names: tuple[str, ...],
+        discretizer: Discretizer | None = None,
+    ) -> Self:
+        """Learn from rows that are on the scale that `normalize` asks for, with bins that were found before.
+
+        For whoever knows more rows than are labelled: scale and bins then rest on all of them (`fit_in_pool`). The
+        fitted ranker is the one that was asked for; it normalises and discretises new rows by itself.
+        """
+        done = {"normalize": None} | ({} if discretizer is None else {"discretizer": _Found(discretizer)})
+        asked = {name: value for name, value in self.get_params(deep=False).items() if name in done}
+        try:
+            self.set_params(**{name: done[name] for name in asked}).fit(X, y, qid=qid)
+        finally:
+            self.set_params(**asked)
+        self.feature_names_ = feature_names
+        self.normalize_ = self.normalize
+        if discretizer is not None:
+            self.discretizer_ = discretizer
+        self._fitted_params = self._plain_params()  # a model file tells what was asked for
+        return self
 
     @overload
     def explain(self, x: Any, row: int | None = None, *, n_rules: int | None = 3) -> Explanation: ...
@@ -252,6 +281,16 @@ class Ranker(BaseEstimator, ABC):
         tags.input_tags.sparse = self._takes_sparse
         tags.target_tags.required = True
         return tags
+
+
+class _Found:
+    """A discretiser that keeps the bins it has whatever it is fitted to."""
+
+    def __init__(self, found: Discretizer) -> None:
+        self.bins_of, self.transform, self.describe = found.bins_of, found.transform, found.describe
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        return self
 
 
 def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,41 +42,15 @@ class PoolLearner:
         self.ranker = ranker
         self.feature_names = pool.feature_names
         self.query = query_index(pool.qid)[0]
-        self.normalize: str | None = getattr(ranker, "normalize", None)
-        self.X = pool.X if self.normalize is None else normalize_by_query(pool.X, self.query, self.normalize)
+        normalize: str | None = getattr(ranker, "normalize", None)
+        self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
 
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
         """Return a copy of the ranker fitted to these rows, whatever grades the pool has for them."""
-        made = clone(self.ranker)
-        asked = {name: value for name, value in made.get_params(deep=False).items() if name in self._done()}
-        made.set_params(**self._done()).fit(self.X[rows], grades, qid=self.query[rows])
-        made.set_params(**asked)
-        made.feature_names_ = self.feature_names
-        made.normalize_ = self.normalize
-        if self.bins is not None:
-            made.discretizer_ = self.bins
-        made._fitted_params = made._plain_params()  # a model file tells what was asked for
-        return made
-
-    def _done(self) -> dict[str, Any]:
-        """Return the parameters that keep the ranker from doing again, on few rows, what is done."""
-        done: dict[str, Any] = {}
-        if self.normalize is not None:
-            done["normalize"] = None
-        if self.bins is not None:
-            done["discretizer"] = _Found(self.bins)
-        return done
-
-
-class _Found:
-    """A discretiser that keeps the bins it has whatever it is fitted to."""
-
-    def __init__(self, found: Discretizer) -> None:
-        self.bins_of, self.transform, self.describe = found.bins_of, found.transform, found.describe
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        return self
+        return clone(self.ranker).fit_prepared(
+            self.X[rows], grades, self.query[rows], feature_names=self.feature_names, discretizer=self.bins
+        )
 
 
 def _bins_without_grades(choice: Any, X: Array) -> Discretizer | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure, evaluate
+from rulerank.rankers.foreign import predict_ranker
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,7 @@ class Scorer:
                 f"{self.measure} needs the query of each row: pass qid=qid to fit, or params={{'qid': qid}} to "
                 "cross_validate, after sklearn.set_config(enable_metadata_routing=True)"
             )
-        takes_qid = get_routing_for_object(estimator).consumes("predict", ["qid"])
-        scores = estimator.predict(X, qid=qid) if takes_qid else estimator.predict(X)
+        scores = predict_ranker(estimator, X, qid)
         result = evaluate(y, scores, qid, self.measure, convention=self.convention, ties=self.ties)
         return next(iter(result.means.values()))
 

@@ -1,54 +1,34 @@
-"""Choose a baseline's parameters on a validation set, as the LETOR pages did: fit on train, compare on validation."""
+"""Choose a ranker's parameters on a validation set, as the LETOR pages did: fit on train, compare on validation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any
 
-from sklearn.base import clone
+import numpy as np
 
 from rulerank.dataset import Array, Dataset
-from rulerank.errors import DataError
-from rulerank.evaluation import Measure, evaluate
-from rulerank.rankers.base import Ranker
+from rulerank.evaluation import Measure
+from rulerank.rankers.foreign import fit_ranker, fresh
+from rulerank.training.trials import Fit, Scoring, Trial, settings_of, try_settings
 
 
-@runtime_checkable
-class Staged(Protocol):
-    """A ranker that learns in steps: one fit gives it after every number of them."""
-
-    def staged_predict(self, X: Any, qid: Any = None) -> Iterator[Array]:
-        """Yield the scores after each step."""
-        ...
-
-    def at_stage(self, n: int) -> Self:
-        """Return the ranker as it was after n steps."""
-        ...
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How one setting did on the validation set."""
-
-    params: dict[str, Any]
-    stage: int | None  # the best number of steps, for rankers that learn in steps
-    value: float
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Validated:
     """The best ranker, fitted to the training set, and all that was tried."""
 
-    ranker: Ranker
+    ranker: Any
     measure: str
     best: Trial
     table: tuple[Trial, ...]
+    scores: Array  # of the validation set, by the best ranker
+    fit_seconds: float  # of one core, for the best alone
 
 
 def fit_tuned(
-    ranker: Ranker,
+    ranker: Any,
     train: Dataset,
     vali: Dataset,
     grid: Mapping[str, Sequence[Any]] | None = None,
@@ -59,7 +39,8 @@ def fit_tuned(
 ) -> Validated:
     """Fit every setting of the grid to train and return the one that ranks vali best; of equals the first.
 
-    A ranker with `staged_predict` is tried after every number of steps as well, which costs no further fit.
+    A ranker with `staged_predict` is tried after every number of steps as well, which costs no further fit; one whose
+    fit takes `vali` decides there when to stop. Any ranker will do, those of other libraries too.
 
     >>> from rulerank.baselines.rank_boost import RankBoost
     >>> from rulerank.worlds import make_world
@@ -68,39 +49,17 @@ def fit_tuned(
     >>> tuned.ranker.n_rounds == tuned.best.stage, len(tuned.table)
     (True, 2)
     """
-
-    def value_of(scores: Array) -> float:
-        result = evaluate(vali.y, scores, vali.qid, measure, convention=convention, ties=ties)
-        return float(result.values[0].mean())
-
-    grid = grid or {}
-    known = ranker.get_params()
-    for name in grid:
-        if name not in known:
-            raise DataError(f"{type(ranker).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-    found: list[tuple[Trial, Ranker]] = []
-    for params in settings_of(grid):
-        fitted, stage = best_stage(clone(ranker).set_params(**params).fit(train), vali, value_of)
-        found.append((Trial(params, stage, value_of(fitted.predict(vali))), fitted))
-    best, fitted = max(found, key=lambda one: one[0].value)  # the first of equals
-    return Validated(fitted, str(measure), best, tuple(trial for trial, _ in found))
+    settings = settings_of(grid or {}, ranker)
+    scoring = Scoring(measure, convention, ties)
+    tried = try_settings(settings, _fits(ranker, settings, train, vali), vali, [np.arange(len(vali))], scoring)
+    assert tried.kept is not None  # there is one part
+    fit, scores = tried.kept
+    return Validated(fit.ranker, str(measure), tried.table[tried.best], tried.table, scores, fit.seconds)
 
 
-def settings_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return all settings of a grid; the empty grid has one, which changes nothing.
-
-    >>> settings_of({"l2": [1, 10]}), settings_of({})
-    ([{'l2': 1}, {'l2': 10}], [{}])
-    """
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-
-
-def best_stage(ranker: Any, vali: Dataset, value_of: Callable[[Array], float]) -> tuple[Any, int | None]:
-    """Return a ranker that learns in steps as it was when it ranked vali best, and that step; any other as it is."""
-    if not isinstance(ranker, Staged):
-        return ranker, None
-    by_stage = [value_of(scores) for scores in ranker.staged_predict(vali)]
-    if not by_stage:  # nothing was learned
-        return ranker, None
-    stage = by_stage.index(max(by_stage)) + 1
-    return ranker.at_stage(stage), stage
+def _fits(ranker: Any, settings: Sequence[dict[str, Any]], train: Dataset, vali: Dataset) -> Iterator[Fit]:
+    for place, setting in enumerate(settings):
+        start = time.process_time()
+        made = fresh(ranker)
+        fitted = fit_ranker(made.set_params(**setting) if setting else made, train, vali=vali)
+        yield Fit(place, 0, fitted, vali, time.process_time() - start)

@@ -8,12 +8,11 @@ import pytest
 import rulerank as rr
 from rulerank.dataset import Dataset, Fold
 from rulerank.errors import DataError
+from rulerank.evaluation.single_feature import feature_scores
 from rulerank.experiment.label_curve.curve import label_curve
-from rulerank.experiment.label_curve.one_fold import Trial, shuffled
-from rulerank.experiment.label_curve.orders import by_rules, random_order, top_of
+from rulerank.experiment.label_curve.simulation import Simulation, by_rules, random_order, shuffled, top_of
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import PoolLearner
-from rulerank.training.single_feature import feature_scores
 from rulerank.worlds import make_folds, make_world
 
 
@@ -98,9 +97,9 @@ def test_the_order_of_the_rows_in_the_file_does_not_matter_to_chance(folds):
 def test_labels_of_one_grade_teach_nothing_and_count_as_chance(folds):
     fold = folds[0]
     nothing = Fold("Fold1", fold.train[fold.train.y == 0], fold.vali, fold.test)
-    trial = Trial("Fold1", nothing.train, fold.test, {}, "MAP")
+    simulation = Simulation("Fold1", nothing.train, fold.test, {}, "MAP")
     expected = rr.evaluate(fold.test.y, np.zeros(len(fold.test)), fold.test.qid, "MAP").means["MAP"]
-    assert trial.learn(PoolLearner(few_label_ranker("RE-GR"), nothing.train), np.arange(30)) == expected
+    assert simulation.learn(PoolLearner(few_label_ranker("RE-GR"), nothing.train), np.arange(30)) == expected
 
 
 def test_ssar_orders_are_those_of_ssar(folds):

@@ -3,7 +3,7 @@ import pytest
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
-from rulerank.experiment.label_curve.thinning import thin, thin_folds
+from rulerank.experiment.label_curve.simulation import thin, thin_folds
 from rulerank.worlds import make_folds, make_world
 
 

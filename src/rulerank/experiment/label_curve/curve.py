@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,14 @@ from rulerank.core.checks import is_whole
 from rulerank.core.progress import progress
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
-from rulerank.experiment.label_curve.one_fold import Trial, shuffled
-from rulerank.experiment.label_curve.orders import Sampler, by_rules, random_order, top_of
+from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.experiment.cells import cell_key, fold_digest
 from rulerank.experiment.label_curve.result import BEST_FEATURE, RANDOM, LabelCurve, Line, Point
+from rulerank.experiment.label_curve.simulation import Sampler, Simulation, by_rules, random_order, shuffled, top_of
+from rulerank.io.outputs import write_bytes
 from rulerank.rankers.base import Ranker
 from rulerank.training.few_labels import few_label_ranker, full_data_ranker
 from rulerank.training.in_pool import PoolLearner
-from rulerank.training.single_feature import best_feature, feature_scores
 from rulerank.worlds import make_folds
 
 RANKERS = ("RE-GR", "QI")
@@ -69,38 +71,57 @@ def label_curve(
     if not is_whole(n_draws, 2):
         raise DataError(f"n_draws must be a whole number from 2, as a band needs several: got {n_draws!r}")
     learners = _learners(rankers)
-    trials, features = _trials(folds, SAMPLERS if samplers is None else samplers, n_draws, feature, measure, seed)
-    plan = _plan(trials, sizes)
+    simulations, features = _simulations(
+        folds, SAMPLERS if samplers is None else samplers, n_draws, feature, measure, seed
+    )
+    plan = _plan(simulations, sizes)
     points, lines = [], []
-    n_fits = sum(1 + sum(len(trial.orders[name]) * len(steps) for name, steps in plan.items()) for trial in trials)
+    n_fits = sum(1 + sum(len(one.orders[name]) * len(steps) for name, steps in plan.items()) for one in simulations)
     with progress(n_fits * len(learners), "learning") as bar:
         for name, (few, full) in learners.items():
             values: dict[tuple[str, _Step], list[list[float]]] = {
                 (sampler, step): [] for sampler, steps in plan.items() for step in steps
             }
             all_labels = []
-            for place, trial in enumerate(trials):
-                all_labels.append(trial.learn(PoolLearner(full, trial.pool), np.arange(len(trial.pool))))
+            for place, simulation in enumerate(simulations):
+                all_labels.append(simulation.learn(PoolLearner(full, simulation.pool), np.arange(len(simulation.pool))))
                 bar.advance()
-                learner = PoolLearner(few, trial.pool)
+                learner = PoolLearner(few, simulation.pool)
                 for (sampler, step), found in values.items():
-                    orders = trial.orders[sampler]
-                    found.append([trial.learn(learner, order[: step.n_labels[place]]) for order in orders])
+                    orders = simulation.orders[sampler]
+                    found.append([simulation.learn(learner, order[: step.n_labels[place]]) for order in orders])
                     bar.advance(len(orders))
             lines.append(Line(f"{name}, all labels", name, float(np.mean(all_labels))))
-            points += [_point(name, *key, np.array(found), trials) for key, found in values.items()]
-    by_feature = [trial.judge(feature_scores(trial.test, name)) for trial, name in zip(trials, features, strict=True)]
+            points += [_point(name, *key, np.array(found), simulations) for key, found in values.items()]
+    by_feature = [one.judge(feature_scores(one.test, name)) for one, name in zip(simulations, features, strict=True)]
     lines.append(Line(BEST_FEATURE if feature is None else f"by {feature}", None, float(np.mean(by_feature))))
     return LabelCurve(
         measure=measure,
         points=tuple(points),
         lines=tuple(lines),
         features=tuple(features),
-        n_pool=float(np.mean([len(trial.pool) for trial in trials])),
-        share_relevant=float(np.mean([(trial.pool.y > 0).mean() for trial in trials])),
+        n_pool=float(np.mean([len(one.pool) for one in simulations])),
+        share_relevant=float(np.mean([(one.pool.y > 0).mean() for one in simulations])),
         n_folds=len(folds),
         n_draws=n_draws,
     )
+
+
+def kept_label_curve(folds: Sequence[Fold], directory: Path, n_draws: int = 20) -> LabelCurve:
+    """Return the curve, from the directory if it was drawn there before; a curve of other folds there goes."""
+    what = {"draws": n_draws, "rankers": list(RANKERS), "samplers": list(SAMPLERS)}
+    key = cell_key("label curve", what, "".join(map(fold_digest, folds)), {}, "MAP")
+    path = directory / f"label-curve-{key}.json"
+    try:
+        return LabelCurve.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # not there, or not whole
+    curve = label_curve(folds, n_draws=n_draws)
+    write_bytes(path, curve.to_json().encode())
+    for old in directory.glob("label-curve-*.json"):
+        if old != path:
+            old.unlink(missing_ok=True)
+    return curve
 
 
 class _Step(NamedTuple):
@@ -117,16 +138,16 @@ def _learners(rankers: Sequence[str] | Mapping[str, Ranker]) -> dict[str, tuple[
     return {name: (few_label_ranker(name), full_data_ranker(name)) for name in rankers}
 
 
-def _trials(
+def _simulations(
     folds: Sequence[Fold],
     samplers: Mapping[str, Sampler],
     n_draws: int,
     feature: str | None,
     measure: str,
     seed: int,
-) -> tuple[list[Trial], list[str]]:
+) -> tuple[list[Simulation], list[str]]:
     """Order every pool in every way; return also the feature of each fold whose top is one of them."""
-    trials, features = [], []
+    simulations, features = [], []
     with progress(len(folds) * (len(samplers) + 2), "choosing") as bar:
         for place, fold in enumerate(folds):
             pool = shuffled(fold, [seed, place])
@@ -137,17 +158,17 @@ def _trials(
                 draws = range(n_draws if name == RANDOM else 1)
                 orders[name] = [sampler(pool, np.random.default_rng([seed, place, draw])) for draw in draws]
                 bar.advance()
-            trials.append(Trial(fold.name, pool, fold.test.labelled(), orders, measure))
-    return trials, features
+            simulations.append(Simulation(fold.name, pool, fold.test.labelled(), orders, measure))
+    return simulations, features
 
 
-def _plan(trials: Sequence[Trial], sizes: Sequence[int] | None) -> dict[str, list[_Step]]:
+def _plan(simulations: Sequence[Simulation], sizes: Sequence[int] | None) -> dict[str, list[_Step]]:
     """Say at which numbers of labels each sampler is looked at: sizes that it reaches, and where samplers stop."""
-    n_pool = min(len(trial.pool) for trial in trials)
+    n_pool = min(len(one.pool) for one in simulations)
     stops = {}
-    for name in trials[0].orders:
-        reached = tuple(len(trial.orders[name][0]) for trial in trials)
-        if reached != tuple(len(trial.pool) for trial in trials):
+    for name in simulations[0].orders:
+        reached = tuple(len(one.orders[name][0]) for one in simulations)
+        if reached != tuple(len(one.pool) for one in simulations):
             stops[name] = _Step(reached, name)
     latest = max((max(stop.n_labels) for stop in stops.values()), default=n_pool)
     grid = list(_round_sizes(min(latest, n_pool))) if sizes is None else sorted(set(sizes))
@@ -155,9 +176,9 @@ def _plan(trials: Sequence[Trial], sizes: Sequence[int] | None) -> dict[str, lis
         if not is_whole(size, 1, n_pool):
             raise DataError(f"sizes must be whole numbers from 1 to {n_pool:,}, the smallest pool: got {size!r}")
     plan = {}
-    for name in trials[0].orders:
+    for name in simulations[0].orders:
         most = min(stops[name].n_labels) if name in stops else n_pool
-        steps = [_Step((size,) * len(trials), None) for size in grid if size <= most]
+        steps = [_Step((size,) * len(simulations), None) for size in grid if size <= most]
         steps += [stops[name]] if name in stops else stops.values()
         plan[name] = sorted(steps, key=lambda step: np.mean(step.n_labels))
     return plan
@@ -175,7 +196,7 @@ def _round_sizes(latest: int) -> Iterator[int]:
         power *= 10
 
 
-def _point(ranker: str, sampler: str, step: _Step, values: Array, trials: Sequence[Trial]) -> Point:
+def _point(ranker: str, sampler: str, step: _Step, values: Array, simulations: Sequence[Simulation]) -> Point:
     """Average values (fold, draw) over the folds, and say how far the draws lie apart."""
     by_draw = values.mean(axis=0)
     low, high, error = None, None, None
@@ -183,9 +204,9 @@ def _point(ranker: str, sampler: str, step: _Step, values: Array, trials: Sequen
         low, high = map(float, np.quantile(by_draw, [0.025, 0.975]))
         error = float(by_draw.std(ddof=1) / np.sqrt(by_draw.size))
     labelled = [
-        (n, trial.pool.y, order)
-        for n, trial in zip(step.n_labels, trials, strict=True)
-        for order in trial.orders[sampler]
+        (n, one.pool.y, order)
+        for n, one in zip(step.n_labels, simulations, strict=True)
+        for order in one.orders[sampler]
     ]
     return Point(
         ranker=ranker,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, astuple, dataclass, fields
+from typing import Any
 
 from rulerank.render.tables import csv_table, plain_table
 
@@ -118,9 +119,37 @@ class LabelCurve:
         cells += [[line.ranker or "", line.name, "", "", line.value, *[""] * 5] for line in self.lines]
         return csv_table(header, cells)
 
+    def verdict(self, ranker: str) -> str:
+        """Say in a sentence which ways to choose beat chance."""
+        above = [name for name in self.samplers if name != RANDOM and self.beats_random(ranker, name)]
+        return f"above 95 % of the random draws: {', '.join(above) or 'none'}"
+
+    def note(self, thinned: int | None = None) -> str:
+        """Say how the figures came about; thinned: of how many relevant documents one was kept."""
+        chosen = ", ".join(dict.fromkeys(self.features))
+        kept = f"; one relevant document in {thinned} kept" if thinned else ""
+        return (
+            f"means over {self.n_folds} folds{kept}; at random: mean of {self.n_draws} draws and where 95 % of them "
+            f"lie\n% relevant: of the documents labelled; feature: {chosen}; ties count as the mean over all orders"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all there is as plain values."""
+        return asdict(self)
+
     def to_json(self) -> str:
         """Return all there is, with all digits."""
-        return json.dumps(asdict(self), indent=2)
+        return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> LabelCurve:
+        """Return the curve that `to_json` wrote."""
+        found: dict[str, Any] = json.loads(text)
+        known = {field.name: found[field.name] for field in fields(LabelCurve)}
+        known["points"] = tuple(Point(**point) for point in known["points"])
+        known["lines"] = tuple(Line(**line) for line in known["lines"])
+        known["features"] = tuple(known["features"])
+        return LabelCurve(**known)
 
 
 def _with_band(point: Point) -> str:

@@ -10,7 +10,7 @@ from rulerank.errors import DataError, MissingExtraError
 from rulerank.experiment.report.content import Report, Table
 from rulerank.experiment.summary import Summary
 from rulerank.experiment.systems import GROUPS
-from rulerank.io.streams import write_bytes
+from rulerank.io.outputs import write_bytes
 from rulerank.render.tables import csv_table, latex_table, markdown_table
 
 FORMATS = ("html", "markdown", "latex", "csv")

@@ -1,0 +1,107 @@
+"""From a directory of folds to a report: every system on every fold, the label curve, the files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rulerank.errors import RulerankError
+from rulerank.evaluation.measures import as_measures
+from rulerank.experiment.label_curve.curve import kept_label_curve
+from rulerank.experiment.reference import choose_reference
+from rulerank.experiment.report.sections import HEADLINE, make_report
+from rulerank.experiment.report.writing import check_formats, write_files
+from rulerank.experiment.run import Experiment, Step, run_experiment
+from rulerank.experiment.summary import Summary, check_rules
+from rulerank.experiment.systems import QUICK, choose_systems, system_named
+from rulerank.io.folds import read_folds
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What came out, and where the report is."""
+
+    experiment: Experiment
+    summary: Summary
+    sentence: str
+    measures: tuple[str, ...]  # of the first table
+    files: tuple[Path, ...]
+    no_curve: str | None  # why the report has no label curve, where it should have one
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """The mean of each measure, by system."""
+        places = {label: self.summary.place(label) for label in self.measures}
+        return {
+            row.name: {label: float(row.means[place]) for label, place in places.items()} for row in self.summary.rows
+        }
+
+    @property
+    def failed(self) -> bool:
+        """Whether a system failed that should not have: a missing package is no fault."""
+        return any(not failure.skipped for failure in self.experiment.failures.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        return {
+            "sentence": self.sentence,
+            "convention": self.summary.convention,
+            "ties": self.summary.ties,
+            "means": self.means,
+            "failures": self.experiment.failures_list(),
+            "files": [str(file) for file in self.files],
+        }
+
+
+def compare_folds(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    systems: Sequence[str] | None = None,
+    *,
+    measures: Sequence[str] = HEADLINE,
+    against: str | None = None,
+    tune_by: str = "MAP",
+    convention: str = "standard",
+    ties: str | None = None,
+    reference: str = "auto",
+    formats: Sequence[str] = ("html", "markdown", "latex", "csv"),
+    title: str | None = None,
+    n_jobs: int | None = None,
+    quick: bool = False,
+    on_step: Callable[[Step], None] | None = None,
+) -> Compared:
+    """Run systems over the folds of a directory and write the report; what can be wrong is said before the work.
+
+    quick: a few systems unless some are named, and no label curve.
+    """
+    chosen = choose_systems(systems or (QUICK if quick else None))
+    baseline = None if against is None else system_named(against).name
+    check_formats(formats)
+    folds = read_folds(source)
+    check_rules(folds, chosen, measures, convention, ties, baseline)
+    collection = choose_reference(reference, folds)
+    cells = Path(out, "cells")
+    experiment = run_experiment(folds, chosen, out=cells, measure=tune_by, n_jobs=n_jobs, on_step=on_step)
+    curve = no_curve = None
+    if not quick and "SSAR" in {system.name for system in chosen}:
+        try:
+            curve = kept_label_curve(folds, cells)
+        except RulerankError as error:
+            no_curve = str(error)
+    report, summary = make_report(
+        experiment,
+        title=title or f"Ranking systems on {Path(source).resolve().name}",
+        measures=measures,
+        convention=convention,
+        ties=ties,
+        against=baseline,
+        collection=collection,
+        curve=curve,
+        draw="html" in formats,
+    )
+    files = write_files(report, summary, Path(out), formats)
+    labels = tuple(str(measure) for measure in as_measures(measures))
+    return Compared(experiment, summary, report.sentence, labels, tuple(files), no_curve)

@@ -1,0 +1,136 @@
+"""What the library is for, in a minute: learning against sorting in a synthetic web search, and few labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rulerank.core.progress import progress
+from rulerank.dataset import Dataset, Fold
+from rulerank.evaluation import Comparison, Pair, Result, compare_results, evaluate
+from rulerank.evaluation.result import as_dict
+from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
+from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
+from rulerank.rankers.foreign import fit_ranker, predict_ranker
+from rulerank.rankers.global_rules import GlobalRules
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
+from rulerank.rankers.query_rules import QueryRules
+from rulerank.rankers.stable_rules import StableRules
+from rulerank.worlds import make_folds, make_world
+
+MEASURES = ("NDCG@10", "MAP", "P@1")
+OBVIOUS = ("bm25_body", "pagerank")  # what one would sort by without any grades
+MIN_QUERIES = 10
+BEST = "best single feature"
+TRUTH = "the true relevance"
+OURS = "RE-GR (default)"
+FEW = (20, 40)  # labels, before SSAR stops by itself
+N_DRAWS = 10
+
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "ridge regression": lambda: make_pipeline(SimpleImputer(), StandardScaler(), Ridge()),  # the least one can do
+    "query intercepts": lambda: QueryIntercepts(l2=10.0, missing="mean"),
+    "RE-QR (query-level rules)": QueryRules,
+    "RE-SR (stable rules)": StableRules,
+    "RE-GR, literal (votes='mean')": lambda: GlobalRules(votes="mean"),
+    OURS: GlobalRules,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """All that `rulerank demo` shows."""
+
+    seed: int
+    n_queries: int
+    data: Dataset
+    folds: tuple[Fold, ...]  # what is learned from is in train
+    chosen: tuple[str, ...]  # the best single feature of each fold's train
+    results: dict[str, Result]
+    comparison: Comparison
+    curve: LabelCurve
+
+    def closing(self) -> str:
+        """Say in a sentence what the table shows."""
+        return _closing(next(pair for pair in self.comparison.pairs if (pair.a, pair.b) == (OURS, BEST)))
+
+    def few_labels(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows: what few labels are worth, chosen and at random."""
+        rows = []
+        for point in self.curve.of("QI", "SSAR"):
+            chance = self.curve.with_same_labels(point, RANDOM)
+            assert chance is not None
+            stops = ", where it stops by itself" if point.stop_of else ""
+            at_random = f"{chance.value:.4f} ({chance.low:.4f} to {chance.high:.4f})"
+            labels = f"{point.n_labels:,.0f} of {self.curve.n_pool:,.0f}{stops}"
+            rows.append([labels, f"{point.value:.4f}", at_random])
+        rows.append(["all", f"{self.curve.lines[0].value:.4f}", ""])
+        return ["labels", "MAP, chosen by SSAR", f"at random (95 % of {self.curve.n_draws} draws)"], rows
+
+    def reasons(self) -> str:
+        """Say why the first document of a query is there."""
+        return reasons(self.folds[0].train, self.folds[0].test)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain values."""
+        names = self.data.feature_names
+        world = {"seed": self.seed, "queries": self.n_queries, "rows": len(self.data), "features": names}
+        about = {"world": world, "chosen_features": list(self.chosen)}
+        return about | as_dict(self.results, self.comparison) | {"label_curve": self.curve.to_dict()}
+
+
+def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
+    """Rank a synthetic web search by single features and by what is learned from the other queries, in five folds."""
+    data, truth = make_world(n_queries=n_queries, seed=seed, return_truth=True)
+    folds = [replace(fold, train=Dataset.concat([fold.train, fold.vali])) for fold in make_folds(data, seed=seed)]
+    tested = Dataset.concat([fold.test for fold in folds])
+
+    chosen = [best_feature(fold.train, MEASURES[0]) for fold in folds]
+    scores = {"random order": np.zeros(len(tested))}  # all tied: the expected value over all orders
+    scores |= {f"by {name}": feature_scores(tested, name) for name in OBVIOUS}
+    scores[BEST] = np.concatenate([feature_scores(fold.test, name) for fold, name in zip(folds, chosen, strict=True)])
+    with progress(len(LEARNERS) * len(folds), "learning") as bar:
+        for label, make in LEARNERS.items():
+            parts = []
+            for fold in folds:
+                parts.append(predict_ranker(fit_ranker(make(), fold.train), fold.test))
+                bar.advance()
+            scores[label] = np.concatenate(parts)
+
+    results = {label: evaluate(tested.y, values, tested.qid, MEASURES) for label, values in scores.items()}
+    results[TRUTH] = evaluate(data.y, truth, data.qid, MEASURES)
+    comparison = compare_results({label: results[label] for label in (*LEARNERS, BEST)})
+    only = {"SSAR": SAMPLERS["SSAR"]}
+    curve = label_curve(folds, ["QI"], only, sizes=FEW, n_draws=N_DRAWS, feature=OBVIOUS[0], seed=seed)
+    return Demo(seed, n_queries, data, tuple(folds), tuple(chosen), results, comparison, curve)
+
+
+def _closing(pair: Pair) -> str:
+    verdict = "Learning pays" if pair.low > 0 else "No sure gain"
+    does, than = ("gains", "over") if pair.difference >= 0 else ("loses", "to")
+    return (
+        f"{verdict}: {pair.a} {does} {abs(pair.difference):.3f} in {pair.measure} {than} the {pair.b}, "
+        f"better on {pair.wins} queries and worse on {pair.losses}\n"
+        f"({pair.low:+.3f} to {pair.high:+.3f} with 95 % confidence, p = {pair.p_holm['randomisation']:.4f})."
+    )
+
+
+def reasons(training: Dataset, test: Dataset, n: int = 3) -> str:
+    """Say why the first document of a query has its score, and why it stands above the second."""
+    ranker = GlobalRules().fit(training)
+    query = test[test.qid == test.qid[0]]
+    first, second = np.argsort(-ranker.predict(query), kind="stable")[:2].tolist()
+    why, versus = ranker.explain(query, first), ranker.explain(query, first, versus=second)
+    question = f"Why is {why.document} first for {query.qid[0]}? All rules that cover it vote; exactly:"
+    return "\n".join(
+        [question, *(f"  {line}" for line in why.lines(n)), "And why above the second? By feature:"]
+        + [f"  {line}" for line in versus.lines(n)]
+    )
