@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import rulerank as rr
-from rulerank.explain.pages import changes_table
+from rulerank.explain.page_layout import changes_table
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_the_page_needs_nothing_else_and_no_script(shown, kind):
     assert html.startswith("<!DOCTYPE html>")
     assert not re.search(r"<script|<link|https?:|url\(|@import| on\w+=", html)
     assert "prefers-color-scheme: dark" in html
-    assert shown[kind]._repr_html_().startswith('<div class="why">')
+    assert shown[kind]._repr_html_().startswith('<div class="rulerank">')
 
 
 @pytest.mark.parametrize("kind", KINDS)

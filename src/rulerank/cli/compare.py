@@ -68,8 +68,7 @@ def compare(
         raise DataError("expected a directory with folds: rulerank compare DIR, or --list for the systems")
     from rulerank.experiment.label_curve.kept import kept_label_curve
     from rulerank.experiment.reference import choose_reference
-    from rulerank.experiment.report.sections import HEADLINE, make_report
-    from rulerank.experiment.report.writing import check_formats, write_files
+    from rulerank.experiment.report import HEADLINE, check_formats, make_report, write_files
     from rulerank.experiment.run import run_experiment
     from rulerank.experiment.summary import check_rules
     from rulerank.experiment.systems import QUICK, choose_systems, system_named
@@ -93,7 +92,7 @@ def compare(
             curve = kept_label_curve(folds, target / "cells")
         except RulerankError as error:
             print(f"the report has no label curve: {error}", file=sys.stderr)
-    report, summary = make_report(
+    page, summary = make_report(
         experiment,
         title=title or f"Ranking systems on {Path(source).resolve().name}",
         measures=measures,
@@ -104,8 +103,8 @@ def compare(
         curve=curve,
         draw="html" in wanted,
     )
-    files = write_files(report, summary, target, wanted)
-    show(summary, report.sentence, measures, files, as_json)
+    files = write_files(page, summary, target, wanted)
+    show(summary, page.lead[0], measures, files, as_json)
     if any(not failure.skipped for failure in experiment.failures.values()):
         raise typer.Exit(1)
 

@@ -139,7 +139,7 @@ def check_target(target: str) -> Path:
     if path.is_dir() or not path.parent.is_dir():
         raise DataError(f"cannot write {path}: it is a directory, or its directory does not exist")
     if path.suffix.lower() in PICTURES:
-        from rulerank.render.svg import check_matplotlib
+        from rulerank.render.figures import check_matplotlib
 
         check_matplotlib()
     return path

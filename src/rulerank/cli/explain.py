@@ -13,8 +13,7 @@ from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.dataset import Array, Dataset
-    from rulerank.explain.changes import Change
-    from rulerank.explain.explanation import Shown
+    from rulerank.explain import Change, Shown
 
 FORMATS = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
 
@@ -37,7 +36,7 @@ def explain(
     source: Annotated[str, typer.Argument(metavar="DATA", help="Documents in any format, - for stdin.")],
     query: Annotated[str | None, typer.Option("--query", metavar="ID", help="The document's query.")] = None,
     doc: Annotated[
-        str | None, typer.Option("--doc", metavar="ID", help="The document; without ids, its number in the query.")
+        str | None, typer.Option("--doc", metavar="ID", help="The document; without ids, its row in DATA, from 1.")
     ] = None,
     versus: Annotated[
         str | None, typer.Option("--versus", metavar="ID", help="Another document of the query to compare it with.")
@@ -82,11 +81,13 @@ def explain(
         shown: Shown = ranker.overview(data)
         write(shown, chosen, out)
     else:
+        data, doc, versus = with_names(data), as_named(data, doc), as_named(data, versus)
+        if doc is not None and doc == versus:
+            raise DataError(f"--doc and --versus name the same document, {doc!r}: choose two")
         own = of_query(data, query, doc)
         scores = ranker.predict(own)
         row = int(scores.argmax()) if doc is None else find(own, doc)
         other = None if versus is None else find(own, versus)
-        own = with_names(own)
         shown = ranker.explain(own, row) if other is None else ranker.explain(own, row, versus=other)
         above = score_before(scores, row, other) if what_if else None
         lift = (
@@ -127,9 +128,7 @@ def of_query(data: Dataset, query: str | None, doc: str | None) -> Dataset:
 
     ids = [str(one) for one in query_index(data.qid)[1]]
     if query is None:
-        if data.docid is None:
-            raise DataError("the documents have no ids: say with --query which query's document is meant")
-        holding = dict.fromkeys(str(q) for q in data.qid[np.array([str(d) == doc for d in data.docid], dtype=bool)])
+        holding = dict.fromkeys(str(q) for q in data.qid[np.array([d == doc for d in names_of(data)], dtype=bool)])
         if len(holding) != 1:
             where = f"queries {listed(list(holding))}: choose one with --query" if holding else "no query of the data"
             raise DataError(f"document {doc!r} is in {where}")
@@ -139,20 +138,30 @@ def of_query(data: Dataset, query: str | None, doc: str | None) -> Dataset:
     return data[np.array([str(q) == query for q in data.qid], dtype=bool)]
 
 
-def with_names(own: Dataset) -> Dataset:
-    """Return the documents of one query with names for those that have no ids."""
+def with_names(data: Dataset) -> Dataset:
+    """Return documents that keep their names when some are taken out, though they may have no ids."""
     import numpy as np
 
-    if own.docid is not None:
-        return own
-    return replace(own, docid=np.array([f"document {row + 1}" for row in range(len(own))], dtype=object))
+    return replace(data, docid=np.array(names_of(data), dtype=object))
+
+
+def names_of(data: Dataset) -> list[str]:
+    """Return what documents are called, here and everywhere."""
+    from rulerank.explain.score import doc_name
+
+    return [doc_name(data, row) for row in range(len(data))]
+
+
+def as_named(data: Dataset, doc: str | None) -> str | None:
+    """Return the name of a document that was given as a bare row number, which is enough where there are no ids."""
+    return f"row {doc}" if doc is not None and data.docid is None and doc.isdecimal() else doc
 
 
 def find(own: Dataset, doc: str) -> int:
-    """Return the row of a document of one query, by its id or, without ids, by its number from 1."""
+    """Return the row of a document among those of one query."""
     from rulerank.core.words import listed
 
-    names = [str(row + 1) for row in range(len(own))] if own.docid is None else [str(name) for name in own.docid]
+    names = names_of(own)
     if doc not in names:
         raise DataError(f"no document {doc!r} in query {own.qid[0]}: it has {listed(names)}")
     return names.index(doc)
@@ -170,11 +179,9 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     """Print or write an explanation in a format, with what would change it."""
     import json
 
-    from rulerank.explain.pages import changes_table
+    from rulerank.explain.page_layout import changes_table
     from rulerank.io.streams import write_bytes
-    from rulerank.render.html import render_html
-    from rulerank.render.markdown import render_markdown
-    from rulerank.render.terminal import render_text, rich_page
+    from rulerank.render import render_html, render_markdown, render_text, rich_page
 
     if format == "json":
         text = json.dumps(shown.to_dict() | ({} if lift is None else {"what_if": lift.to_dict()}), indent=2)
