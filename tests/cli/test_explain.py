@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.cli.explain import score_before, write
+from rulerank.cli.explain import write
+from rulerank.explain.changes import score_before
 
 
 def test_a_document_is_explained(run, folder):

@@ -123,8 +123,8 @@ def test_changes_are_a_table_or_a_sentence(ranker, world):
     scores = ranker.predict(world)
     order = np.argsort(-scores).tolist()
     changes = ranker.what_if(world, order[60], above=scores[order[59]])
-    table = changes_table(changes, "d1", scores[order[59]])
+    table = changes_table("d1", scores[order[59]], changes)
     assert table.title.startswith("What would lift d1 above ")
     assert len(table.rows) == min(10, len(changes)) > 0
-    none = changes_table((), "d1", 9.0)
+    none = changes_table("d1", 9.0, ())
     assert none.sentences == ("No change of a single feature does that, or it scores higher already.",)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,23 +12,10 @@ from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn,
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.dataset import Array, Dataset
-    from rulerank.explain import Change, Shown
+    from rulerank.dataset import Dataset
+    from rulerank.explain import Lift, Shown
 
 FORMATS = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
-
-
-class Lift(NamedTuple):
-    """What would lift a document above a score."""
-
-    document: str
-    above: float
-    changes: tuple[Change, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        # a move that is not known is null, as JSON has no NaN
-        changes = [asdict(one) | {"move": None if one.move != one.move else one.move} for one in self.changes]
-        return {"document": self.document, "above": self.above, "changes": changes}
 
 
 def explain(
@@ -71,6 +58,7 @@ def explain(
     from rulerank.cli.documents import read_documents
     from rulerank.cli.model_files import load_model
     from rulerank.cli.output import report
+    from rulerank.explain import lift_of
 
     chosen = choose_format("json" if as_json and out == "-" else target_format, out)
     ranker = load_model(model, source, command="explain")
@@ -89,13 +77,7 @@ def explain(
         row = int(scores.argmax()) if doc is None else find(own, doc)
         other = None if versus is None else find(own, versus)
         shown = ranker.explain(own, row) if other is None else ranker.explain(own, row, versus=other)
-        above = score_before(scores, row, other) if what_if else None
-        lift = (
-            None
-            if above is None
-            else Lift(ranker.explain(own, row).document, above, ranker.what_if(own, row, above=above))
-        )
-        write(shown, chosen, out, lift)
+        write(shown, chosen, out, lift_of(ranker, own, scores, row, other) if what_if else None)
     if out != "-":
         report({"file": out, "format": chosen}, f"{out}: {shown.page().title}", as_json=as_json, target=out)
 
@@ -167,14 +149,6 @@ def find(own: Dataset, doc: str) -> int:
     return names.index(doc)
 
 
-def score_before(scores: Array, row: int, other: int | None) -> float | None:
-    """Return the score of the other document, or of the one ranked just before; None if there is none to beat."""
-    if other is not None:
-        return float(scores[other]) if scores[other] >= scores[row] else None
-    higher = scores[scores > scores[row]]
-    return float(higher.min()) if higher.size else None
-
-
 def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None:
     """Print or write an explanation in a format, with what would change it."""
     import json
@@ -188,7 +162,7 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     else:
         page = shown.page()
         if lift is not None:
-            page = replace(page, blocks=(*page.blocks, changes_table(lift.changes, lift.document, lift.above)))
+            page = replace(page, blocks=(*page.blocks, changes_table(*lift)))
         if format == "text" and out == "-" and sys.stdout.isatty() and (sys.stdout.encoding or "").startswith("utf"):
             from rich.console import Console
 

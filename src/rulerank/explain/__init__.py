@@ -6,7 +6,7 @@
 them, `page_layout.py` lays them out for `render`, `figures.py` draws them.
 """
 
-from rulerank.explain.changes import Change, what_if
+from rulerank.explain.changes import Change, Lift, lift_of, what_if
 from rulerank.explain.explanation import Explanation, Shown
 from rulerank.explain.overview import ModelOverview, overview_of
 from rulerank.explain.score import explain_score
@@ -15,11 +15,13 @@ from rulerank.explain.versus import Versus, explain_versus
 __all__ = [
     "Change",
     "Explanation",
+    "Lift",
     "ModelOverview",
     "Shown",
     "Versus",
     "explain_score",
     "explain_versus",
+    "lift_of",
     "overview_of",
     "what_if",
 ]

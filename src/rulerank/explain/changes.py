@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
 from rulerank.ballots import BinForm, LinearForm
-from rulerank.dataset import Array
+from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
-from rulerank.explain.score import find_row
+from rulerank.explain.score import doc_name, find_row
 from rulerank.rankers.base import Ranker
 
 
@@ -35,6 +35,33 @@ class Change:
         steps = [] if self.n_bins is None else [f"{self.n_bins} bin{'s' if self.n_bins > 1 else ''}"]
         steps += [] if math.isnan(self.move) else [f"a move of {abs(self.move):.3g}"]
         return f"{self.then} instead of {self.now} ({', '.join(steps) or 'another bin'}): {self.score:.4f}"
+
+
+class Lift(NamedTuple):
+    """What would lift a document above a score."""
+
+    document: str
+    above: float
+    changes: tuple[Change, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; a move that is not known is None, as JSON has no NaN."""
+        changes = [asdict(one) | {"move": None if math.isnan(one.move) else one.move} for one in self.changes]
+        return {"document": self.document, "above": self.above, "changes": changes}
+
+
+def lift_of(ranker: Ranker, own: Dataset, scores: Array, row: int, other: int | None = None) -> Lift | None:
+    """Return what would lift a document of a query above another, or above the one ranked just before it."""
+    above = score_before(scores, row, other)
+    return None if above is None else Lift(doc_name(own, row), above, what_if(ranker, own, row, above))
+
+
+def score_before(scores: Array, row: int, other: int | None) -> float | None:
+    """Return the score of the other document, or of the one ranked just before; None if there is none to beat."""
+    if other is not None:
+        return float(scores[other]) if scores[other] >= scores[row] else None
+    higher = scores[scores > scores[row]]
+    return float(higher.min()) if higher.size else None
 
 
 def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Change, ...]:

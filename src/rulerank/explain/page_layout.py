@@ -73,7 +73,7 @@ def overview_page(o: ModelOverview) -> Page:
     return Page("What the model does", (lead,), tuple(blocks))
 
 
-def changes_table(changes: tuple[Change, ...], document: str, above: float, n: int = LINES) -> Table | Sentences:
+def changes_table(document: str, above: float, changes: tuple[Change, ...], n: int = LINES) -> Table | Sentences:
     """Lay out what would lift a document above a score."""
     title = f"What would lift {document} above {shown(above)}"
     if not changes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import cache
 from html import escape
-from importlib.resources import files
 
 from rulerank.render.document import Bar, Block, Cell, Content, Page, Picture, Section, Sentences, Table
 
@@ -37,6 +36,8 @@ def render_fragment(page: Page) -> str:
 
 @cache
 def _file(name: str) -> str:
+    from importlib.resources import files  # slow to load, and only HTML needs it
+
     return (files("rulerank.render") / name).read_text(encoding="utf-8")
 
 
