@@ -53,7 +53,7 @@ def draw_decision() -> None:
     import matplotlib
 
     import rulerank as rr
-    from rulerank.explain.decision_figure import decision_figure
+    from rulerank.explain.figures import decision_figure
 
     fold = rr.make_folds(rr.make_world(n_queries=100, seed=0))[0]
     query = fold.test[fold.test.qid == "q3"]

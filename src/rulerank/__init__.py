@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from rulerank.evaluation import compare as compare
     from rulerank.evaluation import evaluate as evaluate
     from rulerank.experiment.label_curve.curve import label_curve as label_curve
-    from rulerank.experiment.report.sections import write_report as write_report
+    from rulerank.experiment.report import write_report as write_report
     from rulerank.experiment.run import run_experiment as run_experiment
-    from rulerank.export.linear import export_model as export_model
+    from rulerank.export import export_model as export_model
     from rulerank.io.convert import convert as convert
     from rulerank.io.folds import read_folds as read_folds
     from rulerank.io.letor import read_letor as read_letor
@@ -100,13 +100,13 @@ _NAMES = {
     "splitting": ("QueryKFold",),
     "training.scoring": ("scorer",),
     "training.tuning": ("tune",),
-    "export.linear": ("export_model",),
+    "export": ("export_model",),
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
     "training.in_pool": ("fit_in_pool",),
     "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),
-    "experiment.report.sections": ("write_report",),
+    "experiment.report": ("write_report",),
 }
 __all__, __getattr__ = surface(__name__, _NAMES)  # one table says both what there is and where
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rulerank.ballots.ballot import Ballot, linear_ballot, mixed
-from rulerank.ballots.query_ballot import count_codes_like
+from rulerank.ballots.kernels import count_codes_like
 
 pytestmark = pytest.mark.kernels
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.cli.explain import score_before, write
+from rulerank.cli.explain import write
+from rulerank.explain.changes import score_before
 
 
 def test_a_document_is_explained(run, folder):
@@ -59,9 +60,15 @@ def test_documents_without_ids_go_by_their_number(run, folder):
     lines = (folder / "test.txt").read_text().splitlines()
     (folder / "bare.txt").write_text("".join(line.partition("#")[0] + "\n" for line in lines))
     done = run("explain", "model.rulerank", "bare.txt", "--query", "q1", "--doc", "3", "--what-if")
-    assert done.out.startswith("Why document 3 scores")
-    done = run("explain", "model.rulerank", "bare.txt", "--doc", "3")
-    assert done.err == "error: the documents have no ids: say with --query which query's document is meant\n"
+    assert done.out.startswith("Why row 3 scores")
+    assert run("explain", "model.rulerank", "bare.txt", "--doc", "row 3", "--what-if") == done
+    last = len(lines)
+    done = run("explain", "model.rulerank", "bare.txt", "--doc", str(last))
+    assert done.out.startswith(f"Why row {last} scores")
+    done = run("explain", "model.rulerank", "bare.txt", "--query", "q1", "--doc", str(last))
+    assert done.err.startswith(f"error: no document 'row {last}' in query q1: it has row 1, row 2, ")
+    done = run("explain", "model.rulerank", "bare.txt", "--doc", str(last + 1))
+    assert done.err == f"error: document 'row {last + 1}' is in no query of the data\n"
 
 
 @pytest.mark.parametrize(
@@ -72,6 +79,7 @@ def test_documents_without_ids_go_by_their_number(run, folder):
         (["--query", "q1", "--doc", "d99"], "no document 'd99' in query q1: it has q1-d1"),
         (["--doc", "d99"], "document 'd99' is in no query of the data"),
         (["--doc", "q1-d3", "--versus", "x"], "no document 'x' in query q1"),
+        (["--doc", "q1-d3", "--versus", "q1-d3"], "--doc and --versus name the same document, 'q1-d3': choose two"),
         (["--doc", "q1-d3", "--to", "pdf"], "unknown format 'pdf'; choose from text, markdown, html, json"),
         (
             ["--doc", "q1-d3", "-o", "why.svg"],

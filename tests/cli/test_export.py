@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rulerank.export.linear import EXPORTERS, export_model
+from rulerank.export import TARGETS, export_model
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.worlds import make_world
@@ -19,7 +19,7 @@ def linear(folder):
     return ranker
 
 
-@pytest.mark.parametrize("engine", EXPORTERS)
+@pytest.mark.parametrize("engine", TARGETS)
 def test_the_document_goes_to_stdout_and_where_to_send_it_to_stderr(run, linear, engine):
     done = run("export", "linear.rulerank", "--to", engine)
     made = export_model(linear, engine)

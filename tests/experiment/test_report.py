@@ -14,10 +14,10 @@ from rulerank.errors import DataError, MissingExtraError
 from rulerank.experiment.label_curve.curve import label_curve
 from rulerank.experiment.plans import Rank
 from rulerank.experiment.reference import OHSUMED
-from rulerank.experiment.report.sections import make_report, write_report
-from rulerank.experiment.report.writing import as_html, as_latex, as_markdown, check_formats
+from rulerank.experiment.report import check_formats, make_report, write_report
 from rulerank.experiment.run import run_experiment
 from rulerank.experiment.systems import System, choose_systems
+from rulerank.render import render_html, render_latex, render_markdown
 
 FOLDS = rr.make_folds(rr.make_world(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
 NASTY = '<script>alert("1")</script>|&_%'
@@ -47,7 +47,7 @@ def report(experiment, curve):
 
 @pytest.fixture(scope="module")
 def page(report):
-    return as_html(report)
+    return render_html(report)
 
 
 class Tags(HTMLParser):
@@ -72,17 +72,17 @@ class Tags(HTMLParser):
 
 
 def test_a_report_has_all_its_sections(report):
-    keys = [section.key for section in report.sections]
+    keys = [section.key for section in report.blocks]
     assert keys == ["results", "folds", "significance", "published", "time", "competence", "labels", "run"]
 
 
 def test_the_sentence_names_the_best_system_and_what_was_tested(report):
-    assert re.match(r"Over 5 folds and 15 test queries, .* ranks best by MAP \(0\.\d{4}\); ", report.sentence)
-    assert "RE-GR" in report.sentence
+    assert re.match(r"Over 5 folds and 15 test queries, .* ranks best by MAP \(0\.\d{4}\); ", report.lead[0])
+    assert "RE-GR" in report.lead[0]
 
 
 def test_every_table_says_by_which_rules_it_was_measured(report):
-    for section in report.sections:
+    for section in report.blocks:
         for part in section.parts:
             if hasattr(part, "rows") and section.key in ("results", "folds", "significance", "published"):
                 assert "convention" in part.note
@@ -115,7 +115,7 @@ def test_data_does_not_become_markup(page):
 
 
 def test_pictures_take_the_ink_and_the_font_of_the_page(report):
-    pictures = [part for section in report.sections for part in section.parts if hasattr(part, "svg")]
+    pictures = [part for section in report.blocks for part in section.parts if hasattr(part, "svg")]
     assert len(pictures) == 6
     for picture in pictures:
         assert "currentColor" in picture.svg
@@ -130,16 +130,16 @@ def test_a_failed_system_is_told_with_its_reason(page):
 
 def test_the_same_experiment_gives_the_same_page(experiment, curve, page):
     again = make_report(experiment, title=NASTY, collection=OHSUMED[45], curve=curve)[0]
-    assert as_html(again) == page
+    assert render_html(again) == page
 
 
 def test_markdown_and_latex_have_every_table(report):
-    markdown, latex = as_markdown(report), as_latex(report)
-    tables = [part for section in report.sections for part in section.parts if hasattr(part, "rows")]
+    markdown, latex = render_markdown(report), render_latex(report)
+    tables = [part for section in report.blocks for part in section.parts if hasattr(part, "rows")]
     assert markdown.count("\n### ") == len(tables)
     assert latex.count(r"\begin{tabular}") == len(tables)
     assert r"\textless{}script" in latex
-    assert '<script>alert("1")</script>\\|' in markdown  # a bar must not end a cell
+    assert '\\<script\\>alert("1")\\</script\\>\\|' in markdown  # no markup, and a bar must not end a cell
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
     assert all("\n" not in row for row in rows)
 
@@ -165,7 +165,7 @@ def test_one_fold_and_one_system_are_enough_for_a_report(tmp_path):
 
 
 def test_published_figures_are_shown_beside_ours(report):
-    [section] = [section for section in report.sections if section.key == "published"]
+    [section] = [section for section in report.blocks if section.key == "published"]
     table, folds = section.parts
     row = next(r for r in table.rows if r[0].text == "RE-GR" and r[1].text == "MAP")
     assert row[3].text == "0.456"
@@ -178,7 +178,7 @@ def test_trials_are_set_beside_the_papers_only_where_there_are_five(experiment, 
     cells = {place: scores for place, scores in experiment.cells.items() if place[1] < n_folds}
     some = replace(experiment, folds=experiment.folds[:n_folds], cells=cells, failures={})
     report = make_report(some, collection=OHSUMED[45], draw=False, measures=["map"])[0]
-    [section] = [section for section in report.sections if section.key == "published"]
+    [section] = [section for section in report.blocks if section.key == "published"]
     assert [part.key for part in section.parts] == expected
     for table in section.parts:
         assert {len(row) for row in table.rows} == {len(table.header)}
@@ -187,7 +187,7 @@ def test_trials_are_set_beside_the_papers_only_where_there_are_five(experiment, 
 def test_an_unknown_format_and_a_missing_package_are_told_before_the_work(monkeypatch):
     with pytest.raises(DataError, match="unknown format 'pdf'; choose from html, markdown, latex, csv"):
         check_formats(["pdf"])
-    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r"this needs jinja2, .* pip install 'rulerank\[report\]'"):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"this needs matplotlib, .* pip install 'rulerank\[figures\]'"):
         check_formats(["html"])
     check_formats(["markdown", "csv"])

@@ -13,7 +13,7 @@ from failing_rankers import First
 from rulerank.dataset import Dataset, Fold
 from rulerank.errors import DataError
 from rulerank.experiment.plans import Fuse, Rank
-from rulerank.experiment.report.sections import make_report
+from rulerank.experiment.report import make_report
 from rulerank.experiment.run import run_experiment, waves
 from rulerank.experiment.systems import SYSTEMS, System, choose_systems, system_named
 
@@ -141,7 +141,7 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_report(tmp_path):
     resumed = run_experiment(FOLDS, names, out=tmp_path)
     assert 3 <= resumed.n_reused <= 15
     first, second = (make_report(found, draw=False)[0] for found in (whole, resumed))
-    timeless = [[section for section in report.sections if section.key != "time"] for report in (first, second)]
+    timeless = [[section for section in report.blocks if section.key != "time"] for report in (first, second)]
     assert timeless[0] == timeless[1]
     assert first.sentence == second.sentence
 

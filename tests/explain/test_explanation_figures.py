@@ -4,8 +4,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.explain.decision_figure import decision_figure
-from rulerank.explain.effects_figure import effects_figure
+from rulerank.explain.figures import decision_figure, effects_figure
 
 
 @pytest.fixture(scope="module")

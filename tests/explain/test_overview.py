@@ -7,7 +7,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.explain.interactions import beyond_sum
+from rulerank.explain.effects import beyond_sum
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 import rulerank as rr
 from plain.removal import global_score, literal_query_score, stable_score, trusted_query_score
-from rulerank.explain.explaining import explain
+from rulerank.explain import explain_score
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.stable.votes import STABILITIES
 from rulerank.rules.votes import VOTES
@@ -227,7 +227,7 @@ def test_a_loaded_model_explains_the_same(tmp_path):
 def test_all_rules_can_be_kept():
     data = rr.make_world(n_queries=12, docs_per_query=10, n_features=5, seed=3)
     ranker = rr.GlobalRules().fit(data)
-    found = explain(ranker, data.X[0], None, None)
+    found = explain_score(ranker, data.X[0], None, None)
     rules = [rule for group in found.groups for rule in group.rules]
     assert len(rules) == found.n_rules
     assert found.base + sum(rule.adds for rule in rules) == pytest.approx(found.score, abs=1e-9)

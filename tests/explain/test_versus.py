@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import rulerank as rr
 from plain.removal import global_score
 from rulerank.ballots.ballot import Ballot, linear_ballot
+from rulerank.errors import DataError
 from rulerank.explain.swaps import SURE, features_that_swap, rules_that_swap
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.votes import VOTES
@@ -37,7 +38,7 @@ RANKERS = {
 
 def cases(ranker, documents):
     """Return the ballots of two documents, the higher one first, obviously."""
-    ballots = [ranker._case(np.array([document], dtype=float), 0).ballot for document in documents]
+    ballots = [ranker.case(np.array([document], dtype=float), 0).ballot for document in documents]
     return sorted(ballots, key=lambda ballot: -ballot.score)
 
 
@@ -171,6 +172,8 @@ def test_rows_of_a_data_set_are_called_by_their_ids_and_of_an_array_by_their_num
     found = ranker.explain(data, 3, versus=5)
     assert {found.high.document, found.low.document} == {"q1-d4", "q1-d6"}
     found = ranker.explain(data.X, 3, versus=5)
-    assert {found.high.document, found.low.document} == {"row 3", "row 5"}
+    assert {found.high.document, found.low.document} == {"row 4", "row 6"}
+    with pytest.raises(DataError, match="row 4 cannot be compared with itself: row and versus must be two documents"):
+        ranker.explain(data.X, 3, versus=3)
     found = ranker.explain(data.X[3], versus=data.X[5])
     assert {found.high.document, found.low.document} == {"a", "b"}

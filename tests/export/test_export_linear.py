@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from rulerank.errors import DataError
-from rulerank.export.linear import EXPORTERS, export_model
+from rulerank.export import TARGETS, export_model
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.worlds import make_world
@@ -26,14 +26,14 @@ def score(text, values):
     return sum(weight * values[name] for name, weight in json.loads(model["definition"]).items())
 
 
-@pytest.mark.parametrize("engine", EXPORTERS)
+@pytest.mark.parametrize("engine", TARGETS)
 def test_the_exported_document_scores_as_the_ranker_does(engine):
     text = export_model(ranker, engine).to_json()
     rows = [dict(zip(world.feature_names, row.tolist(), strict=True)) for row in world.X]
     assert [score(text, row) for row in rows] == pytest.approx(ranker.predict(world), rel=1e-12)
 
 
-@pytest.mark.parametrize("engine", EXPORTERS)
+@pytest.mark.parametrize("engine", TARGETS)
 def test_weights_survive_the_engines_single_precision(engine):
     text = export_model(ranker, engine).to_json()
     rows = [dict(zip(world.feature_names, row, strict=True)) for row in world.X]  # float32

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import rulerank as rr
-from rulerank.explain.pages import changes_table
+from rulerank.explain.page_layout import changes_table
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_the_page_needs_nothing_else_and_no_script(shown, kind):
     assert html.startswith("<!DOCTYPE html>")
     assert not re.search(r"<script|<link|https?:|url\(|@import| on\w+=", html)
     assert "prefers-color-scheme: dark" in html
-    assert shown[kind]._repr_html_().startswith('<div class="why">')
+    assert shown[kind]._repr_html_().startswith('<div class="rulerank">')
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,8 +123,8 @@ def test_changes_are_a_table_or_a_sentence(ranker, world):
     scores = ranker.predict(world)
     order = np.argsort(-scores).tolist()
     changes = ranker.what_if(world, order[60], above=scores[order[59]])
-    table = changes_table(changes, "d1", scores[order[59]])
+    table = changes_table("d1", scores[order[59]], changes)
     assert table.title.startswith("What would lift d1 above ")
     assert len(table.rows) == min(10, len(changes)) > 0
-    none = changes_table((), "d1", 9.0)
+    none = changes_table("d1", 9.0, ())
     assert none.sentences == ("No change of a single feature does that, or it scores higher already.",)

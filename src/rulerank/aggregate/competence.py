@@ -13,7 +13,7 @@ from rulerank.aggregate.descriptions import describe_queries, description_names
 from rulerank.aggregate.members import cross_fitted_scores, fit_member, member_scores, named_members
 from rulerank.aggregate.metric_competence import MemberRules
 from rulerank.aggregate.mixing import Mixture
-from rulerank.ballots.case import Case
+from rulerank.ballots import Case
 from rulerank.ballots.mixture_cases import Mix, member_case, mixture_case, mixture_of_rankers
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
@@ -196,7 +196,7 @@ class Competence(Ranker):
             return self._rules.scores_by_metric(rows.X)
         return member_scores(self._members, rows.X, rows.queries)
 
-    def _case(self, X: Array, row: int) -> Case:
+    def case(self, X: Array, row: int) -> Case:
         rows = Documents(X, np.zeros(len(X), dtype=np.int64))
         scores = self._member_scores(rows)
         weights, notes = self._weights(rows, scores)[row], self._why(rows, scores, row)
@@ -214,7 +214,7 @@ class Competence(Ranker):
         else:
             ballot = self._rules.metric_ballot(mix, X, row)
         method = f"Competence, {'literal' if self._fitted.literal else self._fitted.select} by {self._fitted.centric}"
-        return mixture_case(mix, ballot, cases, self._rules._item_text, self.feature_names_, X[row], method, notes)
+        return mixture_case(mix, ballot, cases, self._rules.item_text, self.feature_names_, X[row], method, notes)
 
     def _why(self, rows: Documents, scores: Array, row: int) -> tuple[str, ...]:
         """Say on what the members' weights rest."""
@@ -231,13 +231,13 @@ class Competence(Ranker):
             names = description_names(names, self.names_)
         return self._mixture.reasons(self._describe(rows.X, scores, queries)[unit], names, self.names_)
 
-    def _needs_the_query(self) -> bool:
+    def needs_the_query(self) -> bool:
         return not self._fitted.literal or bool(self._members)
 
     def _rows(self, X: Any, qid: Any) -> Documents:
         check_is_fitted(self)
         qid = X.qid if qid is None and isinstance(X, Dataset) else qid
-        checked = self._check_rows(X, qid)
+        checked = self.check_rows(X, qid)
         return Documents(checked, None if qid is None else query_index(check_column("qid", qid, len(checked)))[0])
 
     def _queries_of(self, rows: Documents) -> Array:

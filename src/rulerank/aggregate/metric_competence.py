@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rulerank.aggregate.leave_query_out import scores_without_own_query
-from rulerank.ballots.ballot import Ballot
+from rulerank.ballots import Ballot
 from rulerank.ballots.mixture_cases import Mix, mixture_of_metrics
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
@@ -61,6 +61,10 @@ class MemberRules(RuleRanker):
     def metric_ballot(self, mix: Mix, X: Array, row: int) -> Ballot:
         """Return the ballot of one document that the metrics score together."""
         return mixture_of_metrics(mix, self._engine, self._bins_of(X, row))
+
+    def item_text(self, feature: int, bin: int) -> str:
+        """Return an item in words."""
+        return self._item_text(feature, bin)
 
     def learn_members(self, distance: Array, queries: Array, centric: str, ties: str) -> None:
         """Label each training row with the member that is closest to its grade, or closest for most of its query.

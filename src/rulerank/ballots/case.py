@@ -1,14 +1,45 @@
-"""What a ranker hands over to be explained: one document's ballot, and words for it."""
+"""What a ranker hands over to be explained: one document's ballot, who was heard beside the rules, and words for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from rulerank.ballots.ballot import Ballot
-from rulerank.ballots.heard import GradeVote, MemberVote, QueryVote
 from rulerank.dataset import Array
 from rulerank.rules.rule import Item
+
+
+@dataclass(frozen=True, slots=True)
+class GradeVote:
+    """What the rules for one grade say together, where rules vote for grades."""
+
+    grade: int
+    n_rules: int
+    mean: float  # of the rules' strengths
+    share: float  # of that mean among all grades': p(grade)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVote:
+    """A training query that is heard."""
+
+    query: Any
+    rank: float  # rank(q, d), its own estimate
+    weight: float
+    adds: float  # weight * (rank - mean grade)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberVote:
+    """A member of a mixture."""
+
+    name: str
+    score: float  # its own
+    estimate: float  # on the common scale
+    weight: float
+    adds: float  # weight * estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,3 +57,14 @@ class Case:
     members: tuple[MemberVote, ...] = ()
     notes: tuple[str, ...] = ()
     tallies: Array | None = None  # int (n_cells, 3 or more) queries that hold each cell, lift it, lower it
+
+
+@runtime_checkable
+class MakesCases(Protocol):
+    """What a member of a mixture must offer to be taken apart; every `Ranker` of this library does."""
+
+    def check_rows(self, X: Any, qid: Any) -> Array:
+        """Return rows as the ranker scores them: checked, and normalised by query if it does that."""
+
+    def case(self, X: Array, row: int) -> Case:
+        """Return one of the checked rows of a query with all that is needed to explain it, or raise a DataError."""

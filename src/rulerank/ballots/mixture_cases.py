@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulerank.ballots.ballot import Ballot, mixed
-from rulerank.ballots.case import Case
-from rulerank.ballots.heard import MemberVote
+from rulerank.ballots.case import Case, MakesCases, MemberVote
 from rulerank.ballots.rule_cases import ItemText, items_of, make_ballot
 from rulerank.core.words import listed
 from rulerank.dataset import Array
@@ -49,13 +48,12 @@ class Mix(NamedTuple):
 
 def member_case(member: Any, X: Array, row: int) -> Case | None:
     """Return the case of a member, or None if it is of another library or cannot be taken apart."""
-    if not hasattr(member, "_case"):
+    if not isinstance(member, MakesCases):
         return None
     try:
-        case: Case = member._case(member._check_rows(X, np.zeros(len(X))), row)
+        return member.case(member.check_rows(X, np.zeros(len(X))), row)
     except DataError:
         return None
-    return case
 
 
 def mixture_of_rankers(mix: Mix, cases: Sequence[Case | None]) -> tuple[Ballot, list[Case], tuple[str, ...]]:

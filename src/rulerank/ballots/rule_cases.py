@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rulerank.ballots.ballot import Ballot, Tally
-from rulerank.ballots.case import Case
-from rulerank.ballots.heard import GradeVote
+from rulerank.ballots.case import Case, GradeVote
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.rules.engine import Engine
@@ -19,7 +19,24 @@ from rulerank.rules.stable.counts import QueryCounts
 from rulerank.rules.stable.votes import LiteralVotes
 from rulerank.rules.votes import MeanVotes, Parts, Training, Votes
 
-ItemText = Callable[[int, int], str]
+ItemText = Callable[[int, int], str]  # (feature, bin) -> the item as a person reads it
+
+
+@dataclass(frozen=True, eq=False)
+class BinForm:
+    """A model of rules as a function of bins, which explanations try other bins on."""
+
+    names: tuple[str, ...]
+    engine: Engine
+    cuts: Sequence[Array] | None  # of each feature; None where bins do not come from cuts
+    bins: Callable[[Array], Array]  # checked rows -> bins (n_features, n_rows)
+    known_bins: Callable[[Array], Array]  # the same as uint8, UNSEEN where training saw none
+    score: Callable[[Array], Array]  # known bins (n_features, n_rows) -> scores
+    item_text: ItemText
+
+    def text(self, feature: int, bin: int) -> str:
+        """Return a known bin in words."""
+        return f"{self.names[feature]}: not seen in training" if bin == UNSEEN else self.item_text(feature, bin)
 
 
 def rule_ballot(engine: Engine, row_bins: Array) -> tuple[Ballot, Array | None]:
@@ -58,8 +75,9 @@ def make_ballot(
     )
 
 
-def rule_case(engine: Engine, row_bins: Array, item_text: ItemText, names: tuple[str, ...], method: str) -> Case:
-    """Return the case of a document that the rules of an engine vote on."""
+def rule_case(form: BinForm, row_bins: Array, method: str) -> Case:
+    """Return the case of a document, given as known bins, that rules vote on."""
+    engine = form.engine
     ballot, tallies = rule_ballot(engine, row_bins)
     grades, by_grade_lines = grade_votes(engine.scheme, engine.training, ballot)
     notes: tuple[str, ...] = ()
@@ -81,8 +99,8 @@ def rule_case(engine: Engine, row_bins: Array, item_text: ItemText, names: tuple
     return Case(
         method=method,
         ballot=ballot,
-        item=items_of(ballot, item_text),
-        value=values_of(row_bins, item_text, names),
+        item=items_of(ballot, form.item_text),
+        value=lambda feature: form.text(feature, int(row_bins[feature])),
         arithmetic=lines,
         grades=grades,
         notes=notes,
@@ -123,16 +141,6 @@ def items_of(ballot: Ballot, item_text: ItemText) -> Callable[[int, int], Item]:
         return Item(feature, bin, item_text(feature, bin))
 
     return item
-
-
-def values_of(row_bins: Array, item_text: ItemText, names: tuple[str, ...]) -> Callable[[int], str]:
-    """Return what says in which bin the document's feature lies."""
-
-    def value(feature: int) -> str:
-        bin = int(row_bins[feature])
-        return f"{names[feature]}: not seen in training" if bin == UNSEEN else item_text(feature, bin)
-
-    return value
 
 
 def _stable_vote(engine: Engine, ballot: Ballot) -> bool:

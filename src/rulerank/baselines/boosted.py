@@ -53,7 +53,7 @@ class BoostedStumps(Ranker):
     def staged_predict(self, X: Any, qid: Any = None) -> Iterator[Array]:
         """Yield the scores after each round; the last are those of `predict`, up to rounding."""
         check_is_fitted(self)
-        rows = self._check_rows(X, qid)
+        rows = self.check_rows(X, qid)
         scores = np.zeros(len(rows))
         for number in range(len(self.stumps_)):
             scores = scores + self.stumps_.weights[number] * self.stumps_.says(number, rows)

@@ -109,7 +109,7 @@ class LambdaMART(Ranker):
         if not len(vali):
             raise DataError("vali has no document with a grade")
         self.normalize_ = self.normalize
-        X = self._check_rows(vali, None)
+        X = self.check_rows(vali, None)
         queries, ids = query_index(vali.qid)
         order, queries = canonical_order(Labelled(X, vali.y, queries, ids))
         return _grouped(lightgbm, X[order], vali.y[order], queries, train)

@@ -30,7 +30,7 @@ class StagedLinearRanker(LinearRanker):
     def staged_predict(self, X: Any, qid: Any = None) -> Iterator[Array]:
         """Yield the scores after each step; the last are those of `predict`, up to rounding."""
         check_is_fitted(self)
-        rows = self._present(self._check_rows(X, qid)).astype(np.float64)
+        rows = self._present(self.check_rows(X, qid)).astype(np.float64)
         for coef in self.coef_path_:
             yield rows @ coef
 

@@ -66,7 +66,7 @@ def compare(
         raise DataError("expected a directory with folds: rulerank compare DIR, or --list for the systems")
     from rulerank.cli.output import print_json, print_table
     from rulerank.experiment.compare import compare_folds
-    from rulerank.experiment.report.sections import HEADLINE
+    from rulerank.experiment.report import HEADLINE
 
     compared = compare_folds(
         source,

@@ -123,7 +123,7 @@ def check_target(target: str) -> Path:
         raise DataError(f"a curve is written as .png, .svg or .csv: got {path.name!r}")
     check_directory_of(path)
     if path.suffix.lower() in PICTURES:
-        from rulerank.render.svg import check_matplotlib
+        from rulerank.render.figures import check_matplotlib
 
         check_matplotlib()
     return path

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,24 +12,10 @@ from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn,
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.dataset import Array, Dataset
-    from rulerank.explain.changes import Change
-    from rulerank.explain.explanation import Shown
+    from rulerank.dataset import Dataset
+    from rulerank.explain import Lift, Shown
 
 FORMATS = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
-
-
-class Lift(NamedTuple):
-    """What would lift a document above a score."""
-
-    document: str
-    above: float
-    changes: tuple[Change, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        # a move that is not known is null, as JSON has no NaN
-        changes = [asdict(one) | {"move": None if one.move != one.move else one.move} for one in self.changes]
-        return {"document": self.document, "above": self.above, "changes": changes}
 
 
 def explain(
@@ -37,7 +23,7 @@ def explain(
     source: Annotated[str, typer.Argument(metavar="DATA", help="Documents in any format, - for stdin.")],
     query: Annotated[str | None, typer.Option("--query", metavar="ID", help="The document's query.")] = None,
     doc: Annotated[
-        str | None, typer.Option("--doc", metavar="ID", help="The document; without ids, its number in the query.")
+        str | None, typer.Option("--doc", metavar="ID", help="The document; without ids, its row in DATA, from 1.")
     ] = None,
     versus: Annotated[
         str | None, typer.Option("--versus", metavar="ID", help="Another document of the query to compare it with.")
@@ -72,6 +58,7 @@ def explain(
     from rulerank.cli.documents import read_documents
     from rulerank.cli.model_files import load_model
     from rulerank.cli.output import report
+    from rulerank.explain import lift_of
 
     chosen = choose_format("json" if as_json and out == "-" else target_format, out)
     ranker = load_model(model, source, command="explain")
@@ -82,19 +69,15 @@ def explain(
         shown: Shown = ranker.overview(data)
         write(shown, chosen, out)
     else:
+        data, doc, versus = with_names(data), as_named(data, doc), as_named(data, versus)
+        if doc is not None and doc == versus:
+            raise DataError(f"--doc and --versus name the same document, {doc!r}: choose two")
         own = of_query(data, query, doc)
         scores = ranker.predict(own)
         row = int(scores.argmax()) if doc is None else find(own, doc)
         other = None if versus is None else find(own, versus)
-        own = with_names(own)
         shown = ranker.explain(own, row) if other is None else ranker.explain(own, row, versus=other)
-        above = score_before(scores, row, other) if what_if else None
-        lift = (
-            None
-            if above is None
-            else Lift(ranker.explain(own, row).document, above, ranker.what_if(own, row, above=above))
-        )
-        write(shown, chosen, out, lift)
+        write(shown, chosen, out, lift_of(ranker, own, scores, row, other) if what_if else None)
     if out != "-":
         report({"file": out, "format": chosen}, f"{out}: {shown.page().title}", as_json=as_json, target=out)
 
@@ -127,9 +110,7 @@ def of_query(data: Dataset, query: str | None, doc: str | None) -> Dataset:
 
     ids = [str(one) for one in query_index(data.qid)[1]]
     if query is None:
-        if data.docid is None:
-            raise DataError("the documents have no ids: say with --query which query's document is meant")
-        holding = dict.fromkeys(str(q) for q in data.qid[np.array([str(d) == doc for d in data.docid], dtype=bool)])
+        holding = dict.fromkeys(str(q) for q in data.qid[np.array([d == doc for d in names_of(data)], dtype=bool)])
         if len(holding) != 1:
             where = f"queries {listed(list(holding))}: choose one with --query" if holding else "no query of the data"
             raise DataError(f"document {doc!r} is in {where}")
@@ -139,49 +120,49 @@ def of_query(data: Dataset, query: str | None, doc: str | None) -> Dataset:
     return data[np.array([str(q) == query for q in data.qid], dtype=bool)]
 
 
-def with_names(own: Dataset) -> Dataset:
-    """Return the documents of one query with names for those that have no ids."""
+def with_names(data: Dataset) -> Dataset:
+    """Return documents that keep their names when some are taken out, though they may have no ids."""
     import numpy as np
 
-    if own.docid is not None:
-        return own
-    return replace(own, docid=np.array([f"document {row + 1}" for row in range(len(own))], dtype=object))
+    return replace(data, docid=np.array(names_of(data), dtype=object))
+
+
+def names_of(data: Dataset) -> list[str]:
+    """Return what documents are called, here and everywhere."""
+    from rulerank.explain.score import doc_name
+
+    return [doc_name(data, row) for row in range(len(data))]
+
+
+def as_named(data: Dataset, doc: str | None) -> str | None:
+    """Return the name of a document that was given as a bare row number, which is enough where there are no ids."""
+    return f"row {doc}" if doc is not None and data.docid is None and doc.isdecimal() else doc
 
 
 def find(own: Dataset, doc: str) -> int:
-    """Return the row of a document of one query, by its id or, without ids, by its number from 1."""
+    """Return the row of a document among those of one query."""
     from rulerank.core.words import listed
 
-    names = [str(row + 1) for row in range(len(own))] if own.docid is None else [str(name) for name in own.docid]
+    names = names_of(own)
     if doc not in names:
         raise DataError(f"no document {doc!r} in query {own.qid[0]}: it has {listed(names)}")
     return names.index(doc)
-
-
-def score_before(scores: Array, row: int, other: int | None) -> float | None:
-    """Return the score of the other document, or of the one ranked just before; None if there is none to beat."""
-    if other is not None:
-        return float(scores[other]) if scores[other] >= scores[row] else None
-    higher = scores[scores > scores[row]]
-    return float(higher.min()) if higher.size else None
 
 
 def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None:
     """Print or write an explanation in a format, with what would change it."""
     import json
 
-    from rulerank.explain.pages import changes_table
+    from rulerank.explain.page_layout import changes_table
     from rulerank.io.outputs import write_bytes
-    from rulerank.render.html import render_html
-    from rulerank.render.markdown import render_markdown
-    from rulerank.render.terminal import render_text, rich_page
+    from rulerank.render import render_html, render_markdown, render_text, rich_page
 
     if format == "json":
         text = json.dumps(shown.to_dict() | ({} if lift is None else {"what_if": lift.to_dict()}), indent=2)
     else:
         page = shown.page()
         if lift is not None:
-            page = replace(page, blocks=(*page.blocks, changes_table(lift.changes, lift.document, lift.above)))
+            page = replace(page, blocks=(*page.blocks, changes_table(*lift)))
         if format == "text" and out == "-" and sys.stdout.isatty() and (sys.stdout.encoding or "").startswith("utf"):
             from rich.console import Console
 

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from rulerank.cli.options import AsJson
+from rulerank.export import TARGETS
 
 
 def export(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file of a linear ranker.")],
-    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="opensearch-ltr, elasticsearch-ltr or solr-ltr.")],
+    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help=f"{', '.join(TARGETS)}.")],
     feature_set: Annotated[
         str, typer.Option(metavar="NAME", help="Feature set (Solr: feature store) that holds the model's features.")
     ] = "rulerank",
@@ -33,7 +34,7 @@ def export(
         rulerank export linear.rulerank --to solr-ltr --feature-set movies
     """
     from rulerank.cli.output import report
-    from rulerank.export.linear import export_model
+    from rulerank.export import export_model
     from rulerank.io.outputs import write_bytes
     from rulerank.model_file import load
 

@@ -37,7 +37,7 @@ def figure(
     """
     from rulerank.cli.documents import read_documents
     from rulerank.cli.output import report
-    from rulerank.experiment.figures.competence_map import draw_competence_map
+    from rulerank.experiment.figures.competence import draw_competence_map
     from rulerank.model_file import load
 
     if kind not in KINDS:

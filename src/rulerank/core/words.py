@@ -22,3 +22,13 @@ def listed(names: Sequence[str], most: int = 30) -> str:
     """
     shown = [*names[:3], f"... {names[-1]}"] if len(names) > most else names
     return ", ".join(shown)
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    >>> joined(["a", "b", "c"]), joined(["a"])
+    ('a, b and c', 'a')
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

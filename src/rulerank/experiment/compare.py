@@ -12,8 +12,7 @@ from rulerank.errors import RulerankError
 from rulerank.evaluation.measures import as_measures
 from rulerank.experiment.label_curve.curve import kept_label_curve
 from rulerank.experiment.reference import choose_reference
-from rulerank.experiment.report.sections import HEADLINE, make_report
-from rulerank.experiment.report.writing import check_formats, write_files
+from rulerank.experiment.report import HEADLINE, check_formats, make_report, write_files
 from rulerank.experiment.run import Experiment, Step, run_experiment
 from rulerank.experiment.summary import Summary, check_rules
 from rulerank.experiment.systems import QUICK, choose_systems, system_named
@@ -91,7 +90,7 @@ def compare_folds(
             curve = kept_label_curve(folds, cells)
         except RulerankError as error:
             no_curve = str(error)
-    report, summary = make_report(
+    page, summary = make_report(
         experiment,
         title=title or f"Ranking systems on {Path(source).resolve().name}",
         measures=measures,
@@ -102,6 +101,6 @@ def compare_folds(
         curve=curve,
         draw="html" in formats,
     )
-    files = write_files(report, summary, Path(out), formats)
+    files = write_files(page, summary, Path(out), formats)
     labels = tuple(str(measure) for measure in as_measures(measures))
-    return Compared(experiment, summary, report.sentence, labels, tuple(files), no_curve)
+    return Compared(experiment, summary, page.lead[0], labels, tuple(files), no_curve)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
-from rulerank.dataset import Array
+from rulerank.ballots import BinForm, LinearForm
+from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
-from rulerank.explain.explaining import choose
-from rulerank.rules.layout import UNSEEN
-
-if TYPE_CHECKING:
-    from rulerank.rankers.base import Ranker
+from rulerank.explain.score import doc_name, find_row
+from rulerank.rankers.base import Ranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +37,47 @@ class Change:
         return f"{self.then} instead of {self.now} ({', '.join(steps) or 'another bin'}): {self.score:.4f}"
 
 
+class Lift(NamedTuple):
+    """What would lift a document above a score."""
+
+    document: str
+    above: float
+    changes: tuple[Change, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; a move that is not known is None, as JSON has no NaN."""
+        changes = [asdict(one) | {"move": None if math.isnan(one.move) else one.move} for one in self.changes]
+        return {"document": self.document, "above": self.above, "changes": changes}
+
+
+def lift_of(ranker: Ranker, own: Dataset, scores: Array, row: int, other: int | None = None) -> Lift | None:
+    """Return what would lift a document of a query above another, or above the one ranked just before it."""
+    above = score_before(scores, row, other)
+    return None if above is None else Lift(doc_name(own, row), above, what_if(ranker, own, row, above))
+
+
+def score_before(scores: Array, row: int, other: int | None) -> float | None:
+    """Return the score of the other document, or of the one ranked just before; None if there is none to beat."""
+    if other is not None:
+        return float(scores[other]) if scores[other] >= scores[row] else None
+    higher = scores[scores > scores[row]]
+    return float(higher.min()) if higher.size else None
+
+
 def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Change, ...]:
     """Return the smallest change of each feature that lifts a document above a score, the smallest first."""
     if isinstance(above, bool) or not isinstance(above, int | float | np.number) or not math.isfinite(above):
         raise DataError(f"above must be a number, the score to beat: got {above!r}")
-    chosen = choose(ranker, x, row)
-    if hasattr(ranker, "coef_"):
-        return linear_changes(ranker, _dense(chosen.X, chosen.row), float(above))
-    if not hasattr(ranker, "engine_"):
-        raise DataError(
-            f"{type(ranker).__name__} has no bins to change; what_if works for GlobalRules, StableRules, QueryRules, "
-            "QueryIntercepts and the linear baselines"
-        )
-    return bin_changes(ranker, _dense(chosen.X, chosen.row), float(above))
+    found = find_row(ranker, x, row)
+    values, in_bins, in_values = _dense(found.X, found.row), ranker.bin_form(), ranker.linear_form()
+    if in_bins is not None:
+        return bin_changes(in_bins, values, float(above))
+    if in_values is not None:
+        return linear_changes(in_values, values, float(above))
+    raise DataError(
+        f"{type(ranker).__name__} has no bins to change; what_if works for GlobalRules, StableRules, QueryRules, "
+        "QueryIntercepts and the linear baselines"
+    )
 
 
 def _dense(X: Any, row: int) -> Array:
@@ -60,24 +86,24 @@ def _dense(X: Any, row: int) -> Array:
     return values
 
 
-def bin_changes(ranker: Any, values: Array, above: float) -> tuple[Change, ...]:
+def bin_changes(form: BinForm, values: Array, above: float) -> tuple[Change, ...]:
     """Try every bin that training has seen of every feature; a value is never asked to go missing."""
-    now = ranker._bins(values[None, :])[:, 0]
-    known = ranker._known_bins(values[None, :])[:, 0]
-    cuts = getattr(ranker.discretizer_, "cuts_", None)
+    now = form.bins(values[None, :])[:, 0]
+    known = form.known_bins(values[None, :])[:, 0]
+    cuts = form.cuts
     moves = [
         (feature, bin)
-        for block in ranker.engine_.layout.sets[:1]
+        for block in form.engine.layout.sets[:1]
         for feature in block.features[:, 0].tolist()
-        for bin in ranker.engine_.seen_bins(feature).tolist()
+        for bin in form.engine.seen_bins(feature).tolist()
         if bin != now[feature] and not (cuts is not None and bin > len(cuts[feature]))
     ]
     if not moves:
         return ()
     bins = np.repeat(known[:, None], len(moves), axis=1)
     bins[[feature for feature, _ in moves], np.arange(len(moves))] = [bin for _, bin in moves]
-    scores = ranker._score_bins(np.ascontiguousarray(bins))
-    own, *_ = ranker._score_bins(np.ascontiguousarray(known[:, None]))
+    scores = form.score(np.ascontiguousarray(bins))
+    own, *_ = form.score(np.ascontiguousarray(known[:, None]))
     if own > above:
         return ()
     found: dict[int, tuple[tuple[float, float], Change]] = {}
@@ -90,24 +116,23 @@ def bin_changes(ranker: Any, values: Array, above: float) -> tuple[Change, ...]:
         move = math.nan if missing else _move(float(values[feature]), int(now[feature]), bin, own_cuts)
         size = (n_bins, math.inf if math.isnan(move) else abs(move) / _scale(own_cuts))
         if feature not in found or size < found[feature][0]:
-            texts = [_text(ranker, feature, int(b)) for b in (now[feature], bin)]
-            found[feature] = size, Change(ranker.feature_names_[feature], texts[0], texts[1], n_bins, move, score)
+            texts = [form.text(feature, int(b)) for b in (now[feature], bin)]
+            found[feature] = size, Change(form.names[feature], texts[0], texts[1], n_bins, move, score)
     return tuple(change for _, change in sorted(found.values(), key=lambda pair: pair[0]))
 
 
-def linear_changes(ranker: Any, values: Array, above: float) -> tuple[Change, ...]:
+def linear_changes(form: LinearForm, values: Array, above: float) -> tuple[Change, ...]:
     """Solve for the value of each feature with which the score equals `above`: anything beyond lifts it higher."""
-    filled = ranker._present(values[None, :])[0]
-    score = float(ranker._score(filled[None, :])[0])
+    filled = form.fill(values[None, :])[0]
+    score = float(form.score(filled[None, :])[0])
     if score > above:
         return ()
-    scale = getattr(ranker, "scale_", np.ones(filled.size))
     changes = []
-    for feature in np.flatnonzero(ranker.coef_ * scale).tolist():
-        name, move = ranker.feature_names_[feature], (above - score) / float(ranker.coef_[feature])
-        then = f"{name} {'>' if ranker.coef_[feature] > 0 else '<'} {filled[feature] + move:.4g}"
+    for feature in np.flatnonzero(form.coef * form.scale).tolist():
+        name, move = form.names[feature], (above - score) / float(form.coef[feature])
+        then = f"{name} {'>' if form.coef[feature] > 0 else '<'} {filled[feature] + move:.4g}"
         change = Change(name, f"{name} = {filled[feature]:.4g}", then, None, move, above)
-        changes.append((abs(move) / float(scale[feature]), change))
+        changes.append((abs(move) / float(form.scale[feature]), change))
     return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
 
 
@@ -123,9 +148,3 @@ def _scale(cuts: Array | None) -> float:
     if cuts is None or len(cuts) == 0:
         return 1.0
     return float(cuts[-1] - cuts[0]) or abs(float(cuts[0])) or 1.0
-
-
-def _text(ranker: Any, feature: int, bin: int) -> str:
-    name = ranker.feature_names_[feature]
-    text: str = ranker._item_text(feature, bin) if bin != UNSEEN else f"{name}: not seen in training"
-    return text

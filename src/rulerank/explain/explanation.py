@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rulerank.ballots.heard import GradeVote, MemberVote, QueryVote
+from rulerank.ballots import GradeVote, MemberVote, QueryVote
 from rulerank.core.words import counted
+from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
 from rulerank.rules.rule import Item
-
-if TYPE_CHECKING:
-    from rulerank.render.document import Page
 
 
 class Shown:
@@ -32,33 +30,23 @@ class Shown:
 
     def to_text(self) -> str:
         """Return aligned text."""
-        from rulerank.render.terminal import render_text
-
         return render_text(self.page())
 
     def to_markdown(self) -> str:
         """Return Markdown."""
-        from rulerank.render.markdown import render_markdown
-
         return render_markdown(self.page())
 
     def to_html(self) -> str:
         """Return a web page that needs nothing else: no scripts, no fonts, no other files."""
-        from rulerank.render.html import render_html
-
         return render_html(self.page())
 
     def __repr__(self) -> str:
         return self.to_text()
 
     def __rich__(self) -> Any:
-        from rulerank.render.terminal import rich_page
-
         return rich_page(self.page())
 
     def _repr_html_(self) -> str:
-        from rulerank.render.html import render_fragment
-
         return render_fragment(self.page())
 
 
@@ -149,7 +137,7 @@ class Explanation(Shown):
     notes: tuple[str, ...] = ()
 
     def page(self) -> Page:
-        from rulerank.explain.pages import explanation_page
+        from rulerank.explain.page_layout import explanation_page
 
         return explanation_page(self)
 

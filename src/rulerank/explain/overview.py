@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots.case import Case
+from rulerank.ballots import BinForm, Case
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
-from rulerank.explain.effects import BinEffect, FeatureEffect, bin_curve, value_curve
-from rulerank.explain.explaining import choose, rule_vote
+from rulerank.explain.effects import BinEffect, FeatureEffect, Interaction, bin_curve, interactions, value_curve
 from rulerank.explain.explanation import RuleVote, Shown, rule_dict
-from rulerank.explain.interactions import Interaction, interactions
+from rulerank.explain.score import find_row, rule_vote
+from rulerank.rankers.base import Ranker
+from rulerank.render import Page
+from rulerank.rules.engine import Engine
 from rulerank.rules.kernels import find_cells
-
-if TYPE_CHECKING:
-    from rulerank.render.document import Page
 
 MOST_DOCS = 400  # taken apart, evenly spaced over the data
 N_SCORED = 200  # of them, for each point of a curve
@@ -38,7 +37,7 @@ class RuleInfluence:
 
 
 @dataclass(frozen=True, repr=False)
-class Overview(Shown):
+class ModelOverview(Shown):
     """What a model does on a data set: its most influential rules, effects of features and interactions."""
 
     method: str
@@ -49,7 +48,7 @@ class Overview(Shown):
     interactions: tuple[Interaction, ...]  # the strongest first, of the training rows
 
     def page(self) -> Page:
-        from rulerank.explain.overview_page import overview_page
+        from rulerank.explain.page_layout import overview_page
 
         return overview_page(self)
 
@@ -68,38 +67,37 @@ class _Seen(NamedTuple):
     weights: Array
 
 
-def overview(ranker: Any, data: Dataset) -> Overview:
+def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
     """Take evenly spaced documents of a data set apart and sum up what was found."""
     check_is_fitted(ranker)
     if not isinstance(data, Dataset) or not len(data):
         raise DataError("an overview needs a Dataset with at least one document: make one with rr.Dataset(X, y, qid)")
     rows = np.linspace(0, len(data) - 1, min(MOST_DOCS, len(data))).astype(np.int64)
-    engine: Any = getattr(ranker, "engine_", None)
+    form = ranker.bin_form()
     sizes, parts, method = np.zeros(len(ranker.feature_names_)), [], ""
     for place, row in enumerate(rows.tolist()):
         case = _case(ranker, data, row)
         method, ballot = case.method, case.ballot
         sizes += np.abs(ballot.shares)
-        if engine is not None:
+        if form is not None:
             cells = np.flatnonzero(ballot.voted)
-            numbers = _cell_numbers(engine, ballot.bins)[cells]
+            numbers = _cell_numbers(form.engine, ballot.bins)[cells]
             parts.append(_Seen(numbers, np.full(cells.size, place), cells, ballot.adds[cells], ballot.weights[cells]))
     rules: tuple[RuleInfluence, ...] = ()
     found: tuple[Interaction, ...] = ()
-    if parts:
+    if form is not None:
         seen = _Seen(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        rules = _influential(ranker, data, rows, seen)
-        found = interactions(engine, ranker._item_text, ranker.feature_names_)
-    return Overview(method, len(data), len(rows), rules, _effects(ranker, data, sizes / len(rows)), found)
+        rules = _influential(ranker, form, data, rows, seen)
+        found = interactions(form)
+    return ModelOverview(method, len(data), len(rows), rules, _effects(ranker, data, sizes / len(rows)), found)
 
 
-def _case(ranker: Any, data: Dataset, row: int) -> Case:
-    chosen = choose(ranker, data, row)
-    case: Case = ranker._case(chosen.X, chosen.row)
-    return case
+def _case(ranker: Ranker, data: Dataset, row: int) -> Case:
+    found = find_row(ranker, data, row)
+    return ranker.case(found.X, found.row)
 
 
-def _cell_numbers(engine: Any, bins: tuple[Array, ...]) -> Array:
+def _cell_numbers(engine: Engine, bins: tuple[Array, ...]) -> Array:
     """Return the number of each of a document's cells among all cells of the layout."""
     numbers = [np.zeros(0, dtype=np.int64)]
     row_bins = np.zeros(engine.layout.n_bins.size, dtype=np.uint8)
@@ -112,7 +110,9 @@ def _cell_numbers(engine: Any, bins: tuple[Array, ...]) -> Array:
     return np.concatenate(numbers)
 
 
-def _influential(ranker: Any, data: Dataset, rows: Array, seen: _Seen, most: int = 15) -> tuple[RuleInfluence, ...]:
+def _influential(
+    ranker: Ranker, form: BinForm, data: Dataset, rows: Array, seen: _Seen, most: int = 15
+) -> tuple[RuleInfluence, ...]:
     """Return the rules that move scores most; those that cover nearly the same documents are folded into the first."""
     _, first, number, n_docs = np.unique(seen.cells, return_index=True, return_inverse=True, return_counts=True)
     influence = np.bincount(number, np.abs(seen.adds)) / len(rows)
@@ -122,7 +122,7 @@ def _influential(ranker: Any, data: Dataset, rows: Array, seen: _Seen, most: int
     for place, rule in enumerate(candidates):
         covers[place, seen.docs[number == rule]] = True
     left = np.ones(candidates.size, dtype=bool)
-    bins = ranker._known_bins(ranker._check_rows(data, None))
+    bins = form.known_bins(ranker.check_rows(data, None))
     found: list[RuleInfluence] = []
     for place, rule in enumerate(candidates):
         if not left[place] or len(found) == most:
@@ -156,14 +156,15 @@ def _by_query(data: Dataset, holds: Array) -> tuple[int, int, int] | None:
     return int((n_held > 0).sum()), int((above > 0).sum()), int((above < 0).sum())
 
 
-def _effects(ranker: Any, data: Dataset, sizes: Array) -> tuple[FeatureEffect, ...]:
+def _effects(ranker: Ranker, data: Dataset, sizes: Array) -> tuple[FeatureEffect, ...]:
     features = [f for f in np.argsort(-sizes, kind="stable").tolist() if sizes[f] > 0]
     curves: list[tuple[BinEffect, ...]] = [()] * len(features)  # a mixture has no bins of its own
-    if hasattr(ranker, "engine_"):
-        bins = ranker._known_bins(ranker._check_rows(data, None))
-        curves = [bin_curve(ranker, bins, feature, N_SCORED) for feature in features]
-    elif hasattr(ranker, "coef_"):
-        X = ranker._present(ranker._check_rows(data, None))
-        curves = [value_curve(ranker, X, feature) for feature in features]
+    in_bins, in_values = ranker.bin_form(), ranker.linear_form()
+    if in_bins is not None:
+        bins = in_bins.known_bins(ranker.check_rows(data, None))
+        curves = [bin_curve(in_bins, bins, feature, N_SCORED) for feature in features]
+    elif in_values is not None:
+        X = in_values.fill(ranker.check_rows(data, None))
+        curves = [value_curve(in_values, X, feature) for feature in features]
     names = [ranker.feature_names_[f] for f in features]
     return tuple(map(FeatureEffect, names, sizes[features].tolist(), curves))

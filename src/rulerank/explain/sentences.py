@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rulerank.core.words import counted
+from rulerank.core.words import counted, joined
 from rulerank.explain.explanation import Explanation
 from rulerank.explain.versus import FeatureGap, Swap, Versus
 from rulerank.render.document import bars, only, shown
@@ -29,9 +29,9 @@ def main_reasons(explanation: Explanation) -> str:
     costs = [share for share in explanation.features if share.adds < 0]
     said = []
     if gains:
-        said.append(f"It gains most from {_and(tuple(share.text for share in gains[:3]))}")
+        said.append(f"It gains most from {joined(tuple(share.text for share in gains[:3]))}")
     if costs:
-        said.append(f"{'it' if said else 'It'} loses most by {_and(tuple(share.text for share in costs[:2]))}")
+        said.append(f"{'it' if said else 'It'} loses most by {joined(tuple(share.text for share in costs[:2]))}")
     return "; ".join(said) + "." if said else ""
 
 
@@ -42,8 +42,8 @@ def main_differences(versus: Versus) -> str:
     if versus.tied or not for_it:
         return ""
     high, low = versus.high.document, versus.low.document
-    reasons = _and(tuple(f"{gap.of_high} (against {_other(gap)})" for gap in for_it[:3]))
-    but = f" {low} is better in {_and(tuple(gap.feature for gap in against[:3]))}." if against else ""
+    reasons = joined(tuple(f"{gap.of_high} (against {_other(gap)})" for gap in for_it[:3]))
+    but = f" {low} is better in {joined(tuple(gap.feature for gap in against[:3]))}." if against else ""
     return f"{high} is ahead mostly because of {reasons}.{but}"
 
 
@@ -85,7 +85,7 @@ def swap_sentences(versus: Versus) -> tuple[str, ...]:
     low, found = versus.low.document, []
     features, rules = versus.swap_features, versus.swap_rules
     if features and features.features:
-        found.append(f"Without {_and(features.features)}, {low} would be on top: {_how(features, 'features')}.")
+        found.append(f"Without {joined(features.features)}, {low} would be on top: {_how(features, 'features')}.")
     elif features:
         none = "There is no set of features" if features.proven else "No set of features was found"
         found.append(f"{none} without which {low} would be on top.")
@@ -103,7 +103,3 @@ def _how(swap: Swap, what: str) -> str:
 
 def _other(gap: FeatureGap) -> str:
     return only(gap.of_low, gap.feature).removeprefix("is ")  # "against missing"
-
-
-def _and(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rulerank.ballots.ballot import Ballot
+from rulerank.ballots import Ballot
 from rulerank.dataset import Array
 
 STEPS = 2e7  # looks at a cell: some 0.2 s

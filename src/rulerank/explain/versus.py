@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rulerank.ballots.ballot import Ballot
-from rulerank.ballots.case import Case
+from rulerank.ballots import Ballot, Case
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
-from rulerank.explain.explaining import choose, explained, rule_vote
+from rulerank.errors import DataError
 from rulerank.explain.explanation import Explanation, RuleVote, Shown, rule_dict
-from rulerank.explain.groups import fold
+from rulerank.explain.score import explained, find_row, fold, rule_vote
 from rulerank.explain.swaps import features_that_swap, rules_that_swap
-
-if TYPE_CHECKING:
-    from rulerank.rankers.base import Ranker
-    from rulerank.render.document import Page
+from rulerank.rankers.base import Ranker
+from rulerank.render import Page
 
 LISTED = 20  # rules of a swap that JSON lists
 
@@ -83,7 +80,7 @@ class Versus(Shown):
         return self.difference == 0
 
     def page(self) -> Page:
-        from rulerank.explain.pages import versus_page
+        from rulerank.explain.page_layout import versus_page
 
         return versus_page(self)
 
@@ -109,9 +106,11 @@ class Versus(Shown):
 
 def explain_versus(ranker: Ranker, x: Any, row: int | None, versus: Any, n_rules: int | None) -> Versus:
     """Explain why one document stands above or below another."""
-    one = choose(ranker, x, row, "a")
-    other = choose(ranker, x, versus) if is_whole(versus, 0) else choose(ranker, versus, None, "b")
-    cases = [(ranker._case(doc.X, doc.row), doc.name) for doc in (one, other)]
+    one = find_row(ranker, x, row, "a")
+    if is_whole(versus, 0) and versus == row:
+        raise DataError(f"{one.name} cannot be compared with itself: row and versus must be two documents, got {row}")
+    other = find_row(ranker, x, versus) if is_whole(versus, 0) else find_row(ranker, versus, None, "b")
+    cases = [(ranker.case(doc.X, doc.row), doc.name) for doc in (one, other)]
     cases.sort(key=lambda pair: -pair[0].ballot.score)
     (high, high_name), (low, low_name) = cases
     return compared(high, high_name, low, low_name, ranker.feature_names_, n_rules)

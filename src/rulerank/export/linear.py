@@ -1,4 +1,4 @@
-"""Put a linear ranker into a search engine: the document its learning-to-rank plugin takes, and where to send it.
+"""A linear ranker for a search engine: the document its learning-to-rank plugin takes, and where to send it.
 
 The plugins multiply and add in float32, so their scores agree with `predict` to about seven digits.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -15,39 +14,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.errors import DataError
+from rulerank.export import Export
 
 
-@dataclass(frozen=True)
-class Export:
-    """A model as a search engine takes it."""
-
-    request: str  # how to send the document, such as POST /_ltr/...
-    document: dict[str, Any]
-
-    def to_json(self) -> str:
-        """Return the document, weights with all their digits."""
-        return json.dumps(self.document, indent=2)
-
-
-def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_set: str = "rulerank") -> Export:
-    """Return the document that makes a search engine score as the ranker does.
-
-    The engine must have a feature set (Solr: a feature store) with features of the model's names and values.
-
-    >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
-    >>> ranker = QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]], [0, 0, 1, 1, 0])
-    >>> made = export_model(ranker, "solr-ltr", model_name="mine", feature_set="title")
-    >>> made.request
-    'PUT /solr/COLLECTION/schema/model-store'
-    >>> made.document["store"], made.document["features"]
-    ('title', [{'name': 'f1'}, {'name': 'f2'}])
-    """
-    if to not in EXPORTERS:
-        raise DataError(f"unknown search engine {to!r}; choose from {', '.join(EXPORTERS)}")
-    for option, name in (("model_name", model_name), ("feature_set", feature_set)):
-        if not name.strip():
-            raise DataError(f"{option} must not be empty")
-    return EXPORTERS[to](linear_weights(ranker), model_name, feature_set)
+def export(ranker: Any, to: str, model_name: str, feature_set: str) -> Export:
+    """Return the document that makes a search engine score as a linear ranker does."""
+    return ENGINES[to](linear_weights(ranker), model_name, feature_set)
 
 
 def linear_weights(ranker: Any) -> dict[str, float]:
@@ -94,7 +66,7 @@ def _solr(weights: dict[str, float], model_name: str, feature_set: str) -> Expor
     return Export("PUT /solr/COLLECTION/schema/model-store", document)
 
 
-EXPORTERS: dict[str, Callable[[dict[str, float], str, str], Export]] = {
+ENGINES: dict[str, Callable[[dict[str, float], str, str], Export]] = {
     "opensearch-ltr": _ltr_plugin,
     "elasticsearch-ltr": _ltr_plugin,
     "solr-ltr": _solr,

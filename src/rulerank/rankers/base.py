@@ -12,18 +12,16 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulerank.ballots import BinForm, Case, LinearForm
+from rulerank.ballots.linear_cases import linear_case
 from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError, ModelFileError
 from rulerank.normalize import NORMALIZATIONS, normalize_by_query
 
-if TYPE_CHECKING:
-    from rulerank.ballots.case import Case
+if TYPE_CHECKING:  # explain: the facade's, see Ranker
     from rulerank.discretize import Discretizer
-    from rulerank.explain.changes import Change
-    from rulerank.explain.explanation import Explanation
-    from rulerank.explain.overview import Overview
-    from rulerank.explain.versus import Versus
+    from rulerank.explain import Change, Explanation, ModelOverview, Versus
 
 
 class Labelled(NamedTuple):
@@ -40,6 +38,13 @@ class Ranker(BaseEstimator, ABC):
 
     A Dataset is matched by feature name: its columns may come in any order, others may come along, none may be missing.
     A data frame must have the columns it had in fit, in the same order, as everywhere in scikit-learn.
+
+    `explain`, `what_if`, `overview` and `save` are a facade: they load folders that lie above this one, `explain` and
+    `model_file`, when they are called. Nothing else here may, and no other file of this folder.
+
+    Those folders read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it scores them),
+    `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart), and, for what
+    tries out documents that do not exist, `bin_form` or `linear_form` (the model as a function; None where it is none).
     """
 
     normalize: str | None
@@ -65,7 +70,7 @@ class Ranker(BaseEstimator, ABC):
     def predict(self, X: Any, qid: Any = None) -> Array:
         """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query."""
         check_is_fitted(self)
-        return self._score(self._check_rows(X, qid))
+        return self._score(self.check_rows(X, qid))
 
     def fit_prepared(
         self,
@@ -117,25 +122,24 @@ class Ranker(BaseEstimator, ABC):
         >>> ranker.explain(world, 3, versus=7).lines()[0]
         'q1-d4 scores 0.465 and q1-d8 0.291: 0.174 between them.'
         """
-        from rulerank.explain.explaining import explain
-        from rulerank.explain.versus import explain_versus
+        from rulerank.explain import explain_score, explain_versus
 
-        return explain(self, x, row, n_rules) if versus is None else explain_versus(self, x, row, versus, n_rules)
+        return explain_score(self, x, row, n_rules) if versus is None else explain_versus(self, x, row, versus, n_rules)
 
     def what_if(self, x: Any, row: int | None = None, *, above: float) -> tuple[Change, ...]:
         """Return the smallest change of each single feature that lifts a document above a score, smallest first.
 
         x and row are those of `explain`.
         """
-        from rulerank.explain.changes import what_if
+        from rulerank.explain import what_if
 
         return what_if(self, x, row, above)
 
-    def overview(self, data: Dataset) -> Overview:
+    def overview(self, data: Dataset) -> ModelOverview:
         """Say what the model as a whole does on documents: influential rules, effects of features, interactions."""
-        from rulerank.explain.overview import overview
+        from rulerank.explain import overview_of
 
-        return overview(self, data)
+        return overview_of(self, data)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted ranker to a model file, which `rulerank.load` reads."""
@@ -184,18 +188,25 @@ class Ranker(BaseEstimator, ABC):
     def _take_learned(self, state: dict[str, Any]) -> None:
         """Take over what `_learned_state` gave."""
 
-    def _case(self, X: Array, row: int) -> Case:
+    def case(self, X: Array, row: int) -> Case:
         """Return one of the checked rows of a query with all that is needed to explain it."""
-        if hasattr(self, "coef_") and hasattr(self, "contributions"):
-            from rulerank.ballots.linear_case import linear_case
+        form = self.linear_form()
+        if form is None:
+            raise DataError(
+                f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
+                "GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear baselines give one"
+            )
+        return linear_case(form, X, row, f"{type(self).__name__}, linear")
 
-            return linear_case(self, X, row)
-        raise DataError(
-            f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
-            "GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear baselines give one"
-        )
+    def bin_form(self) -> BinForm | None:
+        """Return the fitted model as a function of bins, or None if it is none."""
+        return None
 
-    def _needs_the_query(self) -> bool:
+    def linear_form(self) -> LinearForm | None:
+        """Return the fitted model as a weighted sum of values, or None if it is none."""
+        return None
+
+    def needs_the_query(self) -> bool:
         """Tell whether a document's score depends on the other documents of its query."""
         return self.normalize_ is not None
 
@@ -241,7 +252,8 @@ class Ranker(BaseEstimator, ABC):
             X = normalize_by_query(X, queries, self.normalize, self.n_jobs)
         return Labelled(X, grades, queries, ids)
 
-    def _check_rows(self, X: Any, qid: Any) -> Array:
+    def check_rows(self, X: Any, qid: Any) -> Array:
+        """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
             X = columns_of(X, self.feature_names_)

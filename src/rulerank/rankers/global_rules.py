@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots.case import Case
+from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
@@ -94,10 +94,10 @@ class GlobalRules(RuleRanker):
         counts = self.engine_.cells_of(row_bins)
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
 
-    def _case(self, X: Array, row: int) -> Case:
+    def case(self, X: Array, row: int) -> Case:
         votes, metric = self._fitted_params["votes"], self._fitted_params["metric"]
         method = f"GlobalRules, votes={votes!r}" + (f", metric={metric!r}" if votes == "mean" else "")
-        return rule_case(self.engine_, self._bins_of(X, row), self._item_text, self.feature_names_, method)
+        return rule_case(self.bin_form(), self._bins_of(X, row), method)
 
     def _uses_queries(self) -> bool:
         return self.votes != "mean" or self.normalize is not None

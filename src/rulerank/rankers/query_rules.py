@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots.case import Case
+from rulerank.ballots import Case
 from rulerank.ballots.query_cases import literal_case, query_case, trusted_say
 from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.checks import check_number, is_whole
@@ -189,9 +189,9 @@ class QueryRules(RuleRanker):
         heard[unheard] = self.engine_.score(np.ascontiguousarray(bins[:, unheard]))
         return heard / np.where(unheard, 1.0, weight)
 
-    def _case(self, X: Array, row: int) -> Case:
+    def case(self, X: Array, row: int) -> Case:
         row_bins, given, by_query = self._bins_of(X, row), self._settings, self._by_query
-        case = rule_case(self.engine_, row_bins, self._item_text, self.feature_names_, "QueryRules")
+        case = rule_case(self.bin_form(), row_bins, "QueryRules")
         if given.literal:
             case, say = literal_case(
                 case, by_query, self._labels, row_bins, self._training, given.min_support, self.memory_budget
@@ -217,7 +217,7 @@ class QueryRules(RuleRanker):
 
     def _documents(self, X: Any, qid: Any) -> Array:
         check_is_fitted(self)
-        return self._known_bins(self._check_rows(X, qid))
+        return self._known_bins(self.check_rows(X, qid))
 
     def _by_columns(self, n_rows: int, columns: Callable[[int, int], Array]) -> Array:
         """Put blocks of queries side by side, (n_rows, n_queries), if all of them fit in memory."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from rulerank.ballots import BinForm
 from rulerank.core.checks import check_number, is_whole
 from rulerank.core.threads import n_threads
 from rulerank.dataset import Array
@@ -89,8 +90,14 @@ class RuleRanker(Ranker):
         number = 0 if row is None else row
         if not is_whole(number, 0, len(rows) - 1):
             raise DataError(f"row must be a whole number from 0 to {len(rows) - 1}: got {row!r}")
-        bins = self._known_bins(self._check_rows(rows, np.zeros(len(rows))))
+        bins = self._known_bins(self.check_rows(rows, np.zeros(len(rows))))
         return np.ascontiguousarray(bins[:, number])
+
+    def bin_form(self) -> BinForm:
+        """Return the fitted model as a function of bins."""
+        cuts = getattr(self.discretizer_, "cuts_", None)
+        bins, known = self._bins, self._known_bins
+        return BinForm(self.feature_names_, self.engine_, cuts, bins, known, self._score_bins, self._item_text)
 
     def _bins_of(self, X: Array, row: int) -> Array:
         """Return the bins of one of the checked rows."""

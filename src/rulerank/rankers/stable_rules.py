@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.ballots.case import Case
+from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
 from rulerank.dataset import Array
 from rulerank.errors import DataError
@@ -153,12 +153,10 @@ class StableRules(RuleRanker):
             if tally[N_QUERIES]
         ]
 
-    def _case(self, X: Array, row: int) -> Case:
+    def case(self, X: Array, row: int) -> Case:
         given = self._fitted_params
         how = f"literal, phi={given['phi']}" if given["literal"] else f"stability={given['stability']!r}"
-        return rule_case(
-            self.engine_, self._bins_of(X, row), self._item_text, self.feature_names_, f"StableRules, {how}"
-        )
+        return rule_case(self.bin_form(), self._bins_of(X, row), f"StableRules, {how}")
 
     def _scheme(self) -> QueryVotes:
         if not isinstance(self.min_queries, int | np.integer) or self.min_queries < 1:

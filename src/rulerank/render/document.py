@@ -1,10 +1,15 @@
-"""What there is to show, in no format yet: sentences and tables, which the terminal, Markdown and HTML render."""
+"""What there is to show, in no format yet: sentences, tables, figures, and sections of them.
+
+The terminal, Markdown, LaTeX and HTML render a `Page`; explanations and reports build one.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+DASH = "–"  # where a number is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +29,46 @@ class Bar:
         return min(1.0, abs(self.value) / self.largest) if self.largest else 0.0
 
 
-Cell = str | Bar
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text with more to it than its letters."""
+
+    text: str
+    value: float | None = None  # to sort by
+    strong: bool = False
+    mark: str = ""  # an arrow after the figure
+    about: str = ""  # shown when pointed at
+
+    def __str__(self) -> str:
+        return f"{self.text}{' ' if self.mark else ''}{self.mark}"
+
+
+Content = str | Bar | Cell  # of one place in a table
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled table; the first n_left columns hold words, the others numbers."""
+    """A titled table; the first n_left columns hold words, the others numbers, except where `words` names them."""
 
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Content, ...], ...]
     n_left: int = 1
     note: str = ""
+    key: str = ""  # names it among others
+    words: tuple[str, ...] = ()  # columns further right that hold words
+    groups: tuple[str, ...] = ()  # of each row; neighbours of one group belong together
+    legend: bool = False  # say what the groups are
+
+    def is_words(self, place: int) -> bool:
+        """Tell whether a column holds words."""
+        return place < self.n_left or self.header[place] in self.words
+
+    @property
+    def marked(self) -> set[int]:
+        """The columns that have marks, for which every cell leaves room."""
+        cells = ((place, content) for row in self.rows for place, content in enumerate(row))
+        return {place for place, content in cells if isinstance(content, Cell) and content.mark}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +80,55 @@ class Sentences:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing as SVG, and in words what it shows; only HTML has room for it."""
+
+    title: str
+    svg: str
+    about: str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, some words, and what belongs under it."""
+
+    title: str
+    parts: tuple[Table | Sentences | Picture, ...]
+    about: str = ""
+    key: str = ""  # to link to it
+
+
+Block = Table | Sentences | Picture | Section
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A title, what matters most in a sentence or two, and the rest."""
 
     title: str
     lead: tuple[str, ...]
-    blocks: tuple[Table | Sentences, ...]
+    blocks: tuple[Block, ...]
+    facts: tuple[tuple[str, str], ...] = ()  # names and values at a glance
+    groups: tuple[tuple[str, str], ...] = ()  # of rows, in all tables: a word for each, and what to call it in a legend
+    footer: str = ""
+    sortable: bool = False  # in HTML, a click on a column's title sorts by it; that takes a script
+
+    def in_words(self) -> Iterator[tuple[int, Table | Sentences | Section]]:
+        """Yield what formats without pictures show, in order, with the depth of each heading; sections come first.
+
+        A section of nothing but pictures is left out.
+        """
+        for block in self.blocks:
+            if not isinstance(block, Section):
+                if not isinstance(block, Picture):
+                    yield 2, block
+                continue
+            parts = [part for part in block.parts if not isinstance(part, Picture)]
+            if parts:
+                yield 2, block
+            for part in parts:
+                yield 3, part
 
 
 def bars(values: Iterable[float], *, signed: bool = True) -> list[Bar]:
@@ -64,6 +140,24 @@ def bars(values: Iterable[float], *, signed: bool = True) -> list[Bar]:
     numbers = list(values)
     largest = max(map(abs, numbers), default=0.0)
     return [Bar(number, largest, signed) for number in numbers]
+
+
+def number_cell(
+    value: float, digits: int = 4, *, strong: bool = False, mark: str = "", about: str = "", signed: bool = False
+) -> Cell:
+    """Return a number as a cell; NaN is a dash.
+
+    >>> str(number_cell(0.45678, strong=True, mark="▲")), str(number_cell(float("nan")))
+    ('0.4568 ▲', '–')
+    """
+    if math.isnan(value):
+        return Cell(DASH, None, about=about)
+    return Cell(f"{value:{'+z' if signed else ''}.{digits}f}", float(value), strong, mark, about)
+
+
+def cells(*texts: str) -> tuple[Cell, ...]:
+    """Return texts as cells."""
+    return tuple(Cell(text) for text in texts)
 
 
 def digits_for(largest: float) -> int:

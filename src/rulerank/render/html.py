@@ -1,97 +1,152 @@
-"""Pages as HTML that needs nothing else: styles inside, no scripts, no fonts, no other files."""
+"""Pages as HTML that needs nothing else: styles inside, no fonts, no other files, and no script but the one that sorts.
+
+A block that stands by itself has a heading of its own; those of a section are cards under its heading.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from html import escape
 
-from rulerank.render.document import Bar, Cell, Page, Sentences, Table
+from rulerank.render.document import Bar, Block, Cell, Content, Page, Picture, Section, Sentences, Table
 
-STYLE = """
-.why { --ink: #1c2127; --soft: #5b6470; --line: #dfe3e8; --paper: #ffffff; --up: #1a7f4b; --down: #b3403a;
-  color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
-.why main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
-.why h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .5rem; }
-.why h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-.why .lead { font-size: 1.1rem; margin: 0 0 .5rem; max-width: 45rem; }
-.why .scroll { overflow-x: auto; }
-.why table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-.why th, .why td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: anywhere; }
-.why th { color: var(--soft); font-weight: 600; font-size: .85rem; }
-.why .n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
-.why .note, .why li { color: var(--soft); font-size: .9rem; max-width: 45rem; }
-.why ul { padding-left: 1.1rem; margin: .25rem 0; }
-.why .bar { display: inline-block; width: 6rem; height: .6rem; margin-left: .5rem; background: var(--line);
-  border-radius: .3rem; overflow: hidden; vertical-align: middle; text-align: left; }
-.why .bar i { display: block; height: 100%; border-radius: .3rem; }
-.why .up { color: var(--up); } .why .down { color: var(--down); }
-.why .size i { background: var(--soft); }
-.why .up i { background: var(--up); } .why .down i { background: var(--down); }
-@media (prefers-color-scheme: dark) {
-  .why { --ink: #e6e8eb; --soft: #a2abb6; --line: #333a43; --paper: #15181c; --up: #55c78b; --down: #ee8079; }
-}
-@media (max-width: 40rem) {
-  .why .lead { font-size: 1rem; } .why thead { display: none; }
-  .why tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }
-  .why td, .why .n { display: flex; justify-content: space-between; gap: 1rem; padding: .1rem 0; border: 0;
-    text-align: right; white-space: normal; }
-  .why td::before { content: attr(data-name); color: var(--soft); text-align: left; flex: none; max-width: 45%; }
-  .why td:first-child { font-weight: 600; text-align: left; } .why td:first-child::before { content: none; }
-  .why td:empty { display: none; } .why .bar { width: 4rem; }
-}
-"""
+LONG = 30  # letters; longer texts get room
+N_COLOURS = 8  # of groups, in page.css
+WHOLE = """body { margin: 0; }
+@media print { @page { size: A4; margin: 14mm 12mm; } html { font-size: 9.5pt; } }
+"""  # what only a page of its own may say
 
 
 def render_html(page: Page) -> str:
     """Write a page as a whole HTML file."""
+    script = f"<script>\n{_file('sort.js')}</script>\n" if page.sortable else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(page.title)}</title>\n<style>{STYLE}body {{ margin: 0; }}</style>\n</head>\n"
-        f'<body class="why">\n<main>\n{_body(page)}\n</main>\n</body>\n</html>\n'
+        f"<title>{escape(page.title)}</title>\n<style>\n{_file('page.css')}{WHOLE}</style>\n</head>\n"
+        f'<body class="{_kind(page)}">\n<main>\n{_body(page)}\n</main>\n{script}</body>\n</html>\n'
     )
 
 
 def render_fragment(page: Page) -> str:
     """Write a page as a part of another one, for notebooks."""
-    return f'<div class="why"><style>{STYLE}</style><main>\n{_body(page)}\n</main></div>'
+    return f'<div class="{_kind(page)}"><style>\n{_file("page.css")}</style><main>\n{_body(page)}\n</main></div>'
+
+
+@cache
+def _file(name: str) -> str:
+    from importlib.resources import files  # slow to load, and only HTML needs it
+
+    return (files("rulerank.render") / name).read_text(encoding="utf-8")
+
+
+def _kind(page: Page) -> str:
+    return "rulerank wide" if any(isinstance(block, Section) for block in page.blocks) else "rulerank"
 
 
 def _body(page: Page) -> str:
     parts = [f"<h1>{escape(page.title)}</h1>", *(f'<p class="lead">{escape(sentence)}</p>' for sentence in page.lead)]
-    for block in page.blocks:
-        parts.append(f"<section>\n<h2>{escape(block.title)}</h2>")
-        if isinstance(block, Sentences):
-            items = "".join(f"<li>{escape(sentence)}</li>" for sentence in block.sentences)
-            parts.append(f"<ul>{items}</ul>")
-        else:
-            parts.append(_table(block))
-        parts.append("</section>")
+    if page.facts:
+        facts = "\n".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in page.facts)
+        parts.append(f'<dl class="facts">\n{facts}\n</dl>')
+    sections = [block for block in page.blocks if isinstance(block, Section) and block.key]
+    if sections:
+        links = "\n".join(f'<li><a href="#{escape(one.key)}">{escape(one.title)}</a></li>' for one in sections)
+        parts.append(f'<nav aria-label="Sections"><ul>\n{links}\n</ul></nav>')
+    parts += [_block(block, page) for block in page.blocks]
+    parts += [f"<footer>{escape(page.footer)}</footer>"] if page.footer else []
     return "\n".join(parts)
 
 
-def _table(block: Table) -> str:
-    def kind(place: int) -> str:
-        return "" if place < block.n_left else ' class="n"'
-
-    head = "".join(f'<th scope="col"{kind(place)}>{escape(name)}</th>' for place, name in enumerate(block.header))
-    rows = "\n".join(
-        "<tr>"
-        + "".join(
-            f'<td{kind(place)} data-name="{escape(block.header[place])}">{_cell(cell)}</td>'  # a phone shows the name
-            for place, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in block.rows
+def _block(block: Block, page: Page) -> str:
+    if not isinstance(block, Section):
+        return f"<section>\n<h2>{escape(block.title)}</h2>\n{_content(block, page)}\n</section>"
+    about = f'<p class="about">{escape(block.about)}</p>\n' if block.about else ""
+    cards = "\n".join(
+        f'<div class="part">\n<h3>{escape(part.title)}</h3>\n{_content(part, page)}\n</div>' for part in block.parts
     )
-    note = f'\n<p class="note">{escape(block.note)}</p>' if block.note else ""
-    return f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{note}'
+    key = f' id="{escape(block.key)}"' if block.key else ""
+    return f"<section{key}>\n<h2>{escape(block.title)}</h2>\n{about}{cards}\n</section>"
 
 
-def _cell(cell: Cell) -> str:
-    if not isinstance(cell, Bar):
-        return escape(cell)
-    sign = "size" if not cell.signed else "up" if cell.value > 0 else "down" if cell.value < 0 else "size"
-    bar = f'<span class="bar"><i style="width:{100 * cell.length:.1f}%"></i></span>'
-    return f'<span class="{sign}">{escape(str(cell))}{bar}</span>'
+def _content(part: Table | Sentences | Picture, page: Page) -> str:
+    if isinstance(part, Sentences):
+        return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in part.sentences)}</ul>"
+    if isinstance(part, Picture):
+        about = escape(part.about)
+        drawing = f'<div class="scroll" role="img" aria-label="{about}">{part.svg}</div>'  # our own SVG, escaped in it
+        return f"<figure>{drawing}<figcaption>{about}</figcaption></figure>"
+    return _table(part, page)
+
+
+def _table(table: Table, page: Page) -> str:
+    marked = table.marked
+    head = "".join(
+        f'<th scope="col" class="{_column(table, place)}">{_heading(name, page)}</th>'
+        for place, name in enumerate(table.header)
+    )
+    rows = []
+    for number, row in enumerate(table.rows):
+        group = table.groups[number] if table.groups else ""
+        first = ' class="first"' if number and group and table.groups[number - 1] != group else ""
+        dot = _dot(group, page) if group else ""
+        contents = [
+            _entry(table, place, content, place in marked, "" if place else dot) for place, content in enumerate(row)
+        ]
+        rows.append(f"<tr{first}>{''.join(contents)}</tr>")
+    body = "\n".join(rows)
+    note = f'\n<p class="note">{escape(table.note)}</p>' if table.note else ""
+    return (
+        f'{_legend(table, page)}<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">'
+        f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{note}"
+    )
+
+
+def _column(table: Table, place: int) -> str:
+    return "word" if table.is_words(place) else "n"
+
+
+def _heading(name: str, page: Page) -> str:
+    return f'<button type="button">{escape(name)}</button>' if page.sortable else escape(name)
+
+
+def _entry(table: Table, place: int, content: Content, marked: bool, dot: str) -> str:
+    """Write one place of a table; a phone shows the column's name beside it."""
+    kind, more = _column(table, place), f' data-name="{escape(table.header[place])}"'
+    if isinstance(content, Bar):
+        text = _bar(content)
+    elif isinstance(content, str):
+        text = escape(content)
+    else:
+        text = escape(content.text) + (_mark(content) if marked else "")
+        kind += " long" * (len(content.text) > LONG) + " strong" * content.strong
+        more += f' data-v="{content.value}"' if content.value is not None else ""
+        more += f' title="{escape(content.about)}"' if content.about else ""
+    return f'<td class="{kind}"{more}>{dot}{text}</td>'
+
+
+def _mark(cell: Cell) -> str:
+    way = " up" if cell.mark == "▲" else " down" if cell.mark else ""
+    return f'<span class="mark{way}">{escape(cell.mark)}</span>'
+
+
+def _bar(bar: Bar) -> str:
+    sign = "size" if not bar.signed else "up" if bar.value > 0 else "down" if bar.value < 0 else "size"
+    drawn = f'<span class="bar"><i style="width:{100 * bar.length:.1f}%"></i></span>'
+    return f'<span class="{sign}">{escape(str(bar))}{drawn}</span>'
+
+
+def _legend(table: Table, page: Page) -> str:
+    if not table.legend:
+        return ""
+    names = dict(page.groups)
+    items = [f"<li>{_dot(group, page)}{escape(names.get(group, group))}</li>" for group in dict.fromkeys(table.groups)]
+    return f'<ul class="legend">\n{"".join(items)}\n</ul>\n'
+
+
+def _dot(group: str, page: Page) -> str:
+    """Write a group's dot: its colour is its place among the page's groups; grey for one that is not among them."""
+    known = [name for name, _ in page.groups]
+    colour = f" c{known.index(group) % N_COLOURS}" if group in known else ""
+    return f'<span class="dot{colour}"></span>'

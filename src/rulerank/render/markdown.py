@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rulerank.render.document import Page, Sentences
+from rulerank.render.document import Cell, Content, Page, Section, Sentences
 from rulerank.render.tables import markdown_table
 
 
@@ -20,16 +20,25 @@ def render_markdown(page: Page) -> str:
     <BLANKLINE>
     """
     parts = [f"# {_escaped(page.title)}", *map(_escaped, page.lead)]
-    for block in page.blocks:
-        parts.append(f"## {_escaped(block.title)}")
-        if isinstance(block, Sentences):
+    if page.facts:
+        parts.append("\n".join(f"- {_escaped(name)}: {_escaped(value)}" for name, value in page.facts))
+    for depth, block in page.in_words():
+        parts.append(f"{'#' * depth} {_escaped(block.title)}")
+        if isinstance(block, Section):
+            parts += [_escaped(block.about)] if block.about else []
+        elif isinstance(block, Sentences):
             parts.append("\n".join(f"- {_escaped(sentence)}" for sentence in block.sentences))
-            continue
-        rows = [[_escaped(str(cell)) for cell in row] for row in block.rows]
-        parts.append(markdown_table([_escaped(name) for name in block.header], rows, block.n_left))
-        if block.note:
-            parts.append(_escaped(block.note))
+        else:
+            rows = [[_content(content) for content in row] for row in block.rows]
+            parts.append(markdown_table([_escaped(name) for name in block.header], rows, block.n_left))
+            parts += [_escaped(block.note)] if block.note else []
     return "\n\n".join(parts) + "\n"
+
+
+def _content(content: Content) -> str:
+    if isinstance(content, Cell) and content.strong:
+        return f"**{_escaped(content.text)}** {content.mark}".strip()
+    return _escaped(str(content))
 
 
 def _escaped(text: str) -> str:

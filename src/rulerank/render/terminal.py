@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from rulerank.render.document import Bar, Page, Sentences, Table
+from rulerank.render.document import Bar, Cell, Page, Section, Sentences, Table
 from rulerank.render.tables import plain_table
 
 WIDTH = 100  # of sentences
@@ -25,9 +25,12 @@ def render_text(page: Page) -> str:
     bm25     +0.2
     """
     parts = [page.title, "\n".join(_wrapped(sentence) for sentence in page.lead)]
-    for block in page.blocks:
+    parts += ["\n".join(f"{name}: {value}" for name, value in page.facts)] if page.facts else []
+    for _, block in page.in_words():
         lines = [block.title]
-        if isinstance(block, Sentences):
+        if isinstance(block, Section):
+            lines += [_wrapped(block.about)] if block.about else []
+        elif isinstance(block, Sentences):
             lines += [_wrapped(sentence) for sentence in block.sentences]
         else:
             lines.append(plain_table(block.header, [[str(cell) for cell in row] for row in block.rows], block.n_left))
@@ -41,10 +44,13 @@ def rich_page(page: Page) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[Any] = [Text(page.title, style="bold"), *(Text(sentence) for sentence in page.lead), Text("")]
-    for block in page.blocks:
-        parts.append(Text(block.title, style="bold cyan"))
-        if isinstance(block, Sentences):
+    parts: list[Any] = [Text(page.title, style="bold"), *(Text(sentence) for sentence in page.lead)]
+    parts += [*(Text(f"  {name}: {value}", style="dim") for name, value in page.facts), Text("")]
+    for depth, block in page.in_words():
+        parts.append(Text(block.title, style="bold cyan" if depth == 2 else "cyan"))
+        if isinstance(block, Section):
+            parts += [Text(f"  {block.about}")] if block.about else []
+        elif isinstance(block, Sentences):
             parts += [Text(f"  {sentence}") for sentence in block.sentences]
         else:
             parts.append(_rich_table(block))
@@ -61,7 +67,7 @@ def _rich_table(block: Table) -> Any:
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     barred = any(isinstance(row[-1], Bar) for row in block.rows)
     for place, name in enumerate(block.header):
-        table.add_column(Text(name), justify="left" if place < block.n_left else "right")
+        table.add_column(Text(name), justify="left" if block.is_words(place) else "right")
     if barred:
         table.add_column("", min_width=BAR)
     for row in block.rows:
@@ -75,6 +81,8 @@ def _rich_table(block: Table) -> Any:
 
 
 def _colour(cell: object) -> str:
+    if isinstance(cell, Cell):
+        return "bold" if cell.strong else ""
     if not isinstance(cell, Bar) or not cell.value:
         return ""
     if not cell.signed:

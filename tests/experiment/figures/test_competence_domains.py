@@ -6,7 +6,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.experiment.figures.competence_domains import average_scores, competence_domains
+from rulerank.experiment.figures.competence import average_scores, competence_domains
 from rulerank.worlds import make_world
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.experiment.figures.competence_map import competence_map, competence_panels, draw_competence_map, shrink_to
+from rulerank.experiment.figures.competence import competence_map, competence_panels, draw_competence_map, shrink_to
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.worlds import make_world
 

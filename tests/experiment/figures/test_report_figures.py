@@ -1,8 +1,7 @@
 """The report's own figures show what they are given."""
 
-from rulerank.experiment.figures.differences import BETTER, SAME, WORSE, Span, difference_plot
-from rulerank.experiment.figures.rank_curves import rank_curves
-from rulerank.render.svg import inline_svg
+from rulerank.experiment.figures.comparison import BETTER, SAME, WORSE, Span, difference_plot, rank_curves
+from rulerank.render.figures import inline_svg
 
 
 def test_curves_have_a_line_per_system_and_a_panel_per_measure():

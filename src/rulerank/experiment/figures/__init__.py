@@ -1,1 +1,5 @@
-"""Pictures of experiments, drawn with Matplotlib (the extra `figures`)."""
+"""Pictures of experiments, drawn with Matplotlib (the extra `figures`), which each function loads when it draws.
+
+`competence.py` draws who is competent for which documents, `comparison.py` how systems differ, `label_curve.py` quality
+against labels. The `draw_` functions write files, the others return a Matplotlib figure.
+"""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rulerank.errors import DataError
-from rulerank.experiment.figures.competence_map import FORMATS
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
-from rulerank.render.svg import check_matplotlib
+from rulerank.render.figures import check_figure_file, check_matplotlib, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,18 +19,8 @@ RING: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "whit
 
 def draw_label_curve(curve: LabelCurve, path: str | PathLike[str]) -> None:
     """Write the curve to a .png or .svg file."""
-    target = Path(path)
-    if target.suffix.lower() not in FORMATS:
-        raise DataError(f"a figure is written as {' or '.join(FORMATS)}: got {target.name!r}")
-    if target.is_dir() or not target.parent.is_dir():
-        raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
-    figure = label_curve_figure(curve)
-    import matplotlib as mpl
-
-    # nothing that changes from run to run goes into the file
-    metadata = {"Date": None} if target.suffix.lower() == ".svg" else {"Software": None}
-    with mpl.rc_context({"svg.hashsalt": "rulerank"}):
-        figure.savefig(target, dpi=160, metadata=metadata)
+    target = check_figure_file(path)
+    save_figure(label_curve_figure(curve), target)
 
 
 def label_curve_figure(curve: LabelCurve) -> Figure:

@@ -1,5 +1,10 @@
-"""The report of an experiment: one content, rendered as a page, Markdown, LaTeX and csv.
+"""The report of an experiment: one page, rendered as HTML, Markdown and LaTeX, and its figures as csv.
 
-`content.py` says what a report is made of, `sections.py` puts it together from the tables of `tables.py` and the
-pictures of `pictures.py`, and `writing.py` renders it.
+`sections.py` puts the page of `render` together from the tables of `tables.py` and the pictures of `pictures.py`;
+`files.py` writes it.
 """
+
+from rulerank.experiment.report.files import FORMATS, check_formats, write_files
+from rulerank.experiment.report.sections import HEADLINE, make_report, write_report
+
+__all__ = ["FORMATS", "HEADLINE", "check_formats", "make_report", "write_files", "write_report"]

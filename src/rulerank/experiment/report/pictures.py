@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rulerank.aggregate.competence import Competence
+from rulerank.core.words import joined
 from rulerank.errors import TooLargeError
 from rulerank.experiment.label_curve.result import LabelCurve
-from rulerank.experiment.report.content import Picture, joined
 from rulerank.experiment.summary import DEPTH, Difference, Summary
 from rulerank.experiment.systems import GROUPS
 from rulerank.rankers.query_rules import QueryRules
+from rulerank.render.document import Picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ MOST_CURVES = 10  # as many as look different
 
 
 def differences_picture(summary: Summary, measure: str, found: Sequence[Difference]) -> Picture:
-    from rulerank.experiment.figures.differences import Span, difference_plot
+    from rulerank.experiment.figures.comparison import Span, difference_plot
 
     spans = [Span(d.system, d.difference, d.low, d.high, d.mark) for d in found]
     about = (
@@ -35,7 +36,7 @@ def differences_picture(summary: Summary, measure: str, found: Sequence[Differen
 
 
 def curves_picture(summary: Summary, shown: Sequence[str]) -> Picture:
-    from rulerank.experiment.figures.rank_curves import rank_curves
+    from rulerank.experiment.figures.comparison import rank_curves
 
     curves = {
         measure: {
@@ -64,8 +65,7 @@ def curve_systems(summary: Summary) -> list[str]:
 
 def competence_pictures(summary: Summary) -> list[Picture]:
     """Draw who is competent for which test documents of the first fold: RE-QR's queries, DC3A's metrics."""
-    from rulerank.experiment.figures.competence_domains import average_scores, competence_domains
-    from rulerank.experiment.figures.competence_map import competence_map
+    from rulerank.experiment.figures.competence import average_scores, competence_domains, competence_map
 
     fold = summary.experiment.folds[0]
     names = {row.name for row in summary.rows}
@@ -105,8 +105,8 @@ def labels_picture(curve: LabelCurve) -> Picture:
 
 
 def picture(key: str, title: str, about: str, figure: Figure, dpi: int = 110) -> Picture:
-    from rulerank.render.svg import inline_svg
+    from rulerank.render.figures import inline_svg
 
     if figure.get_suptitle():
         figure.suptitle("")  # the page has the title as text
-    return Picture(key, title, inline_svg(figure, re.sub(r"\W", "-", key), dpi), about)
+    return Picture(title, inline_svg(figure, re.sub(r"\W", "-", key), dpi), about, key)

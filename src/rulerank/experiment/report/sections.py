@@ -1,4 +1,4 @@
-"""Put a report together."""
+"""A report put together: its sections, and the words at its top."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from rulerank import __version__
+from rulerank.core.words import joined
 from rulerank.dataset import Dataset, query_index
 from rulerank.experiment.label_curve.result import LabelCurve
 from rulerank.experiment.reference import published
 from rulerank.experiment.report import pictures, tables
-from rulerank.experiment.report.content import Entry, Picture, Report, Section, Table, figure_entry, joined, words
-from rulerank.experiment.report.writing import FORMATS, check_formats, write_files
+from rulerank.experiment.report.files import FORMATS, check_formats, write_files
 from rulerank.experiment.run import Experiment
 from rulerank.experiment.summary import Difference, Summary, summarise
+from rulerank.experiment.systems import GROUPS
+from rulerank.render.document import Cell, Page, Picture, Section, Table, cells, number_cell
 
 HEADLINE = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars", "lightgbm", "matplotlib")
 NAMED = 6  # systems in a sentence
+ABOUT_FOLDS = "The papers' trials: each fold is trained, validated and tested by itself."
 ABOUT_PUBLISHED = (
     "The papers' figures are theirs, ours stand beside them. Fitting the bins of the rules to whole files, test grades "
     "included, brings literal RE-GR close to the papers' folds, and the official tie rule flatters scores that tie a "
@@ -65,7 +68,7 @@ def make_report(
     collection: str | None = None,
     curve: LabelCurve | None = None,
     draw: bool = True,
-) -> tuple[Report, Summary]:
+) -> tuple[Page, Summary]:
     """Return the report of an experiment and the figures it is made of.
 
     collection: whose published figures are shown, as `reference.choose_reference` returns it.
@@ -76,27 +79,27 @@ def make_report(
     differences = {measure: summary.differences(measure) for measure in labels}
     first = labels[0]
     tested = dict.fromkeys([first, "NDCG@10" if "NDCG@10" in labels else labels[-1]])
+    gaps = (tables.differences_table(summary, m, differences[m]) for m in tested if differences[m])
     sections = [
-        Section("results", "Results", "", _results(summary, labels, differences, draw)),
-        Section(
-            "folds", "Fold by fold", "The papers' trials: each fold is trained, validated and tested by itself.",
-            (tables.folds_table(summary, first),),
-        ),
-        Section("significance", "Significance", "", tuple(
-            tables.differences_table(summary, measure, differences[measure])
-            for measure in tested if differences[measure]
-        )),
+        Section("Results", _results(summary, labels, differences, draw), key="results"),
+        Section("Fold by fold", (tables.folds_table(summary, first),), ABOUT_FOLDS, "folds"),
+        Section("Significance", tuple(gaps), key="significance"),
         _published(summary, collection),
-        Section(
-            "time", "Execution time", "",
-            (tables.times_table(summary, published(), collection),),
-        ),
-        Section("competence", "Competence", "", tuple(pictures.competence_pictures(summary) if draw else ())),
+        Section("Execution time", (tables.times_table(summary, published(), collection),), key="time"),
+        Section("Competence", tuple(pictures.competence_pictures(summary) if draw else ()), key="competence"),
         _labels(curve, draw),
         _what_was_run(summary),
-    ]  # fmt: skip
-    kept = tuple(section for section in sections if section is not None and section.parts)
-    return Report(title, sentence(summary, first, differences[first]), facts(summary), kept), summary
+    ]
+    page = Page(
+        title,
+        (sentence(summary, first, differences[first]),),
+        tuple(section for section in sections if section is not None and section.parts),
+        facts=facts(summary),
+        groups=(*GROUPS.items(), ("yours", "yours")),
+        footer="Made by rulerank compare. Click a column's title to sort by it.",
+        sortable=True,
+    )
+    return page, summary
 
 
 def sentence(summary: Summary, measure: str, differences: Sequence[Difference]) -> str:
@@ -158,7 +161,7 @@ def _published(summary: Summary, collection: str | None) -> Section | None:
         tables.published_table(letor, neutral, published(), collection),
         tables.published_folds_table(letor, published(), collection),
     )
-    return Section("published", "Beside the papers", ABOUT_PUBLISHED, tuple(part for part in parts if part.rows))
+    return Section("Beside the papers", tuple(part for part in parts if part.rows), ABOUT_PUBLISHED, "published")
 
 
 def _labels(curve: LabelCurve | None, draw: bool) -> Section | None:
@@ -168,17 +171,18 @@ def _labels(curve: LabelCurve | None, draw: bool) -> Section | None:
     for ranker in curve.rankers:
         header, rows = curve.table(ranker)
         note = f"{curve.measure} on the test queries after learning from the labels of the documents chosen."
-        cells = tuple(tuple(Entry(text) for text in row) for row in rows)
-        parts.append(Table(f"labels-{ranker}", f"Labels for {ranker}", ("chosen by", *header[1:]), cells, note))
+        columns = ("chosen by", *header[1:])
+        found = tuple(cells(*row) for row in rows)
+        parts.append(Table(f"Labels for {ranker}", columns, found, note=note, key=f"labels-{ranker}"))
     about = "How many labels are enough, by how the documents to label are chosen (train in random order)."
-    return Section("labels", "Label efficiency", about, tuple(parts))
+    return Section("Label efficiency", tuple(parts), about, "labels")
 
 
 def _what_was_run(summary: Summary) -> Section:
     failures = tables.failures_table(summary)
     parts = (tables.runs_table(summary), _data_table(summary), _versions_table())
     plus = any(row.name.endswith("+") for row in summary.rows)
-    return Section("run", "What was run", ABOUT_PLUS if plus else "", ((failures, *parts) if failures else parts))
+    return Section("What was run", ((failures, *parts) if failures else parts), ABOUT_PLUS if plus else "", "run")
 
 
 def _data_table(summary: Summary) -> Table:
@@ -190,15 +194,15 @@ def _data_table(summary: Summary) -> Table:
             relevant = float((data.y > 0).mean())
             rows.append(
                 (
-                    *words(fold.name, part),
-                    figure_entry(n_queries, 0),
-                    Entry(f"{len(data):,}", len(data)),
-                    figure_entry(data.X.shape[1], 0),
-                    Entry(f"{relevant:.1%}", relevant),
+                    *cells(fold.name, part),
+                    number_cell(n_queries, 0),
+                    Cell(f"{len(data):,}", len(data)),
+                    number_cell(data.X.shape[1], 0),
+                    Cell(f"{relevant:.1%}", relevant),
                 )
             )
     header = ("fold", "part", "queries", "documents", "features", "relevant")
-    return Table("data", "Data", header, tuple(rows), "Relevant: graded 1 or higher.", n_left=2)
+    return Table("Data", header, tuple(rows), 2, "Relevant: graded 1 or higher.", key="data")
 
 
 def _versions_table() -> Table:
@@ -210,4 +214,4 @@ def _versions_table() -> Table:
             continue
     found.append(("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"))
     note = "Of the run that wrote this report; figures kept from an earlier run came from what was installed then."
-    return Table("versions", "Versions", ("what", "version"), tuple(words(*row) for row in found), note, n_left=2)
+    return Table("Versions", ("what", "version"), tuple(cells(*row) for row in found), 2, note, key="versions")

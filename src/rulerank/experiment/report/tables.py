@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rulerank.experiment.reference import Published
-from rulerank.experiment.report.content import Entry, Table, figure_entry, p_entry, words
 from rulerank.experiment.summary import ALPHA, Difference, Row, Summary
+from rulerank.render.document import DASH, Cell, Table, cells, number_cell
 
+WORDS = ("learned from", "source", "in the paper")  # columns of words wherever they stand
 SHOWN = ("MAP", "NDCG@10", "P@10")  # of the published figures
 BOLD = "Bold: the best, and those not significantly worse by a paired t-test over queries."
 
@@ -30,21 +32,21 @@ def means_table(summary: Summary, measures: Sequence[str], differences: dict[str
     rows = []
     for row in summary.rows:
         figures = [
-            figure_entry(
+            number_cell(
                 float(row.means[summary.place(measure)]),
                 strong=row.name in strong[measure],
                 mark=marks.get((row.name, measure), ""),
             )
             for measure in measures
         ]
-        rows.append((named(row), labels_entry(row), *figures, share_entry(row.n_tied, summary.n_docs)))
+        rows.append((named(row), labels_cell(row), *figures, share_cell(row.n_tied, summary.n_docs)))
     note = (
         f"Mean over folds. {how(summary)} {BOLD} ▲ ▼: above or below {summary.against} by a randomisation test over "
         f"queries, corrected by Holm over the {len(summary.rows) - 1} systems, p < {ALPHA:g}. Labels: grades of a "
         "fold's train that were used, in the mean. Tied: documents that share their score with another of the query."
     )
     header = ("system", "labels", *measures, "tied")
-    return Table("means", "All systems", header, tuple(rows), note, groups=groups(summary))
+    return Table("All systems", header, tuple(rows), note=note, key="means", groups=groups(summary), legend=True)
 
 
 def folds_table(summary: Summary, measure: str) -> Table:
@@ -54,12 +56,14 @@ def folds_table(summary: Summary, measure: str) -> Table:
     rows = []
     for row in summary.rows:
         values = [float(value) for value in row.folds[place]]
-        figures = [figure_entry(value, strong=value >= top) for value, top in zip(values, best, strict=True)]
-        mean = figure_entry(float(row.means[place]), strong=row.name in strong)
-        rows.append((named(row), *figures, mean, Entry(row.system.plan.learns_from)))
+        figures = [number_cell(value, strong=value >= top) for value, top in zip(values, best, strict=True)]
+        mean = number_cell(float(row.means[place]), strong=row.name in strong)
+        rows.append((named(row), *figures, mean, Cell(row.system.plan.learns_from)))
     header = ("system", *(fold.name for fold in summary.experiment.folds), "mean", "learned from")
     note = f"{measure}. {how(summary)} {BOLD} In a fold: the highest figure."
-    return Table("folds", f"{measure}, fold by fold", header, tuple(rows), note, groups=groups(summary))
+    return Table(
+        f"{measure}, fold by fold", header, tuple(rows), note=note, key="folds", words=WORDS, groups=groups(summary)
+    )
 
 
 def differences_table(summary: Summary, measure: str, found: Sequence[Difference]) -> Table:
@@ -67,13 +71,13 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Difference
     rows = tuple(
         (
             named(summary.row(d.system)),
-            figure_entry(d.difference, mark=d.mark, signed=True),
-            Entry(f"{d.low:+z.4f} to {d.high:+z.4f}", d.low),
-            Entry(f"{d.wins}/{summary.n_queries - d.wins - d.losses}/{d.losses}", d.wins - d.losses),
-            p_entry(d.p_queries),
-            p_entry(d.p_folds),
-            p_entry(d.p_randomisation),
-            p_entry(d.p_holm),
+            number_cell(d.difference, mark=d.mark, signed=True),
+            Cell(f"{d.low:+z.4f} to {d.high:+z.4f}", d.low),
+            Cell(f"{d.wins}/{summary.n_queries - d.wins - d.losses}/{d.losses}", d.wins - d.losses),
+            p_cell(d.p_queries),
+            p_cell(d.p_folds),
+            p_cell(d.p_randomisation),
+            p_cell(d.p_holm),
         )
         for d in found
     )
@@ -87,7 +91,9 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Difference
         f"Bold: p < {ALPHA:g}."
     )
     of_rows = tuple(summary.row(d.system).system.group for d in found)
-    return Table(f"differences-{measure}", f"{measure} against {summary.against}", header, rows, note, groups=of_rows)
+    return Table(
+        f"{measure} against {summary.against}", header, rows, note=note, key=f"differences-{measure}", groups=of_rows
+    )
 
 
 def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published], collection: str) -> Table:
@@ -103,13 +109,13 @@ def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published
         rows.append(
             (
                 named(ours.row(figure.system)),
-                Entry(figure.measure),
-                Entry(figure.collection.removeprefix("OHSUMED, ")),
-                figure_entry(figure.value, 3),
-                figure_entry(mean),
-                figure_entry(mean - figure.value, signed=True),
-                figure_entry(float(neutral.row(figure.system).means[place])),
-                Entry(figure.source),
+                Cell(figure.measure),
+                Cell(figure.collection.removeprefix("OHSUMED, ")),
+                number_cell(figure.value, 3),
+                number_cell(mean),
+                number_cell(mean - figure.value, signed=True),
+                number_cell(float(neutral.row(figure.system).means[place])),
+                Cell(figure.source),
             )
         )
     header = (
@@ -127,26 +133,26 @@ def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published
         "the official scripts that the published figures came from; ties expected: the exact mean over all orders of "
         f"tied documents, convention {neutral.convention}."
     )
-    return Table("published", "Beside the published figures", header, tuple(rows), note, n_left=3)
+    return Table("Beside the published figures", header, tuple(rows), 3, note, key="published", words=WORDS)
 
 
 def published_folds_table(ours: Summary, figures: Sequence[Published], collection: str) -> Table:
     """Return the papers' MAP fold by fold with ours below each; no rows for other folds than their five."""
-    rows: list[tuple[Entry, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     of_groups: list[str] = []
     place = ours.place("MAP")
     for row in ours.rows:
         theirs = {f.fold: f for f in figures if (f.system, f.measure, f.collection) == (row.name, "MAP", collection)}
         if len(theirs) < 6 or row.folds.shape[1] != 5:
             continue
-        folds = [figure_entry(theirs[str(fold)].value, 3) for fold in range(1, 6)]
-        own = [figure_entry(float(value), 3) for value in row.folds[place]]
-        rows.append((named(row), Entry("published"), *folds, figure_entry(theirs["mean"].value, 3)))
-        rows.append((named(row), Entry("ours"), *own, figure_entry(float(row.means[place]), 3)))
+        folds = [number_cell(theirs[str(fold)].value, 3) for fold in range(1, 6)]
+        own = [number_cell(float(value), 3) for value in row.folds[place]]
+        rows.append((named(row), Cell("published"), *folds, number_cell(theirs["mean"].value, 3)))
+        rows.append((named(row), Cell("ours"), *own, number_cell(float(row.means[place]), 3)))
         of_groups += [row.system.group] * 2
     header = ("system", "whose", "1", "2", "3", "4", "5", "mean")
     note = f"MAP on {collection}, trial by trial; ours by convention {ours.convention}, ties {ours.ties}."
-    return Table("published-folds", "Trial by trial", header, tuple(rows), note, n_left=2, groups=tuple(of_groups))
+    return Table("Trial by trial", header, tuple(rows), 2, note, key="published-folds", groups=tuple(of_groups))
 
 
 def times_table(summary: Summary, figures: Sequence[Published], collection: str | None) -> Table:
@@ -162,15 +168,15 @@ def times_table(summary: Summary, figures: Sequence[Published], collection: str 
         fit = sum(cell.fit_seconds for cell in row.cells)
         tune = sum(cell.tune_seconds for cell in row.cells)
         predict = sum(cell.predict_seconds for cell in row.cells)
-        entries = [
+        numbers = [
             named(row),
-            figure_entry(fit / n_folds, 3),
-            figure_entry(tune / n_folds, 3),
-            figure_entry(1000 * predict / summary.n_queries, 3),
-            figure_entry((fit + predict) / summary.n_queries, 4),
-            figure_entry(fit + predict, 2),
+            number_cell(fit / n_folds, 3),
+            number_cell(tune / n_folds, 3),
+            number_cell(1000 * predict / summary.n_queries, 3),
+            number_cell((fit + predict) / summary.n_queries, 4),
+            number_cell(fit + predict, 2),
         ]
-        rows.append((*entries, Entry(theirs.get(row.name, "–"))) if theirs else tuple(entries))
+        rows.append((*numbers, Cell(theirs.get(row.name, DASH))) if theirs else tuple(numbers))
     header = (
         "system", "training, s per fold", "with choosing, s per fold", "ranking, ms per query", "all, s per query",
         "all, s", *(["in the paper"] if theirs else []),
@@ -180,7 +186,7 @@ def times_table(summary: Summary, figures: Sequence[Published], collection: str 
         "and their validation. All: training and ranking of all folds, as the papers count it; systems that combine "
         "others include them."
     )
-    return Table("times", "Execution time", header, tuple(rows), note, groups=groups(summary))
+    return Table("Execution time", header, tuple(rows), note=note, key="times", words=WORDS, groups=groups(summary))
 
 
 def runs_table(summary: Summary) -> Table:
@@ -191,10 +197,10 @@ def runs_table(summary: Summary) -> Table:
         once = chosen[0] if len(set(chosen)) == 1 else "; ".join(
             f"{fold.name}: {text}" for fold, text in zip(summary.experiment.folds, chosen, strict=True)
         )  # fmt: skip
-        rows.append((named(row), *words(row.system.about, row.system.plan.learns_from, once or "nothing to choose")))
+        rows.append((named(row), *cells(row.system.about, row.system.plan.learns_from, once or "nothing to choose")))
     note = f"Chosen on each fold's vali by {summary.experiment.tuned_by}; no system saw a grade of test."
     header = ("system", "what it is", "learned from", "chosen parameters")
-    return Table("runs", "Systems and parameters", header, tuple(rows), note, n_left=4, groups=groups(summary))
+    return Table("Systems and parameters", header, tuple(rows), 4, note, key="runs", groups=groups(summary))
 
 
 def failures_table(summary: Summary) -> Table | None:
@@ -204,28 +210,39 @@ def failures_table(summary: Summary) -> Table | None:
         return None
     folds = summary.experiment.folds
     rows = tuple(
-        words(system, folds[fold].name, "skipped" if failure.skipped else "failed", failure.reason)
+        cells(system, folds[fold].name, "skipped" if failure.skipped else "failed", failure.reason)
         for (system, fold), failure in failures.items()
     )
     header = ("system", "fold", "what happened", "reason")
-    return Table("failures", "Not finished", header, rows, "Run again: only these cells are tried again.", n_left=4)
+    return Table("Not finished", header, rows, 4, "Run again: only these cells are tried again.", key="failures")
 
 
-def named(row: Row) -> Entry:
-    return Entry(row.name, about=row.system.about)
+def named(row: Row) -> Cell:
+    return Cell(row.name, about=row.system.about)
 
 
 def groups(summary: Summary) -> tuple[str, ...]:
     return tuple(row.system.group for row in summary.rows)
 
 
-def labels_entry(row: Row) -> Entry:
+def labels_cell(row: Row) -> Cell:
     mean = sum(cell.n_labels for cell in row.cells) / len(row.cells)
-    return Entry(f"{mean:,.0f}", mean)
+    return Cell(f"{mean:,.0f}", mean)
 
 
-def share_entry(part: float, whole: int) -> Entry:
-    return Entry(f"{part / whole:.0%}", part / whole, about=f"{part:,.0f} of {whole:,} documents")
+def share_cell(part: float, whole: int) -> Cell:
+    return Cell(f"{part / whole:.0%}", part / whole, about=f"{part:,.0f} of {whole:,} documents")
+
+
+def p_cell(p: float) -> Cell:
+    """Return a p-value, strong where it is below 0.05.
+
+    >>> p_cell(0.00002).text, p_cell(0.04).strong
+    ('<0.0001', True)
+    """
+    if math.isnan(p):
+        return Cell(DASH)
+    return Cell("<0.0001" if p < 0.0001 else f"{p:.4f}", p, strong=p < 0.05)
 
 
 def shown(params: dict[str, object]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rulerank.ballots import LinearForm
 from rulerank.baselines.row_order import canonical_order
 from rulerank.core.blas import one_blas_thread
 from rulerank.core.threads import in_blocks
@@ -58,7 +59,11 @@ class LinearRanker(Ranker):
     def contributions(self, X: Any, qid: Any = None) -> Array:
         """Return what each feature adds to each row's score: (n_rows, n_features), weight times value."""
         check_is_fitted(self)
-        return self._present(self._check_rows(X, qid)) * self.coef_
+        return self._present(self.check_rows(X, qid)) * self.coef_
+
+    def linear_form(self) -> LinearForm:
+        """Return the fitted model as a weighted sum of values."""
+        return LinearForm(self.feature_names_, self.coef_, np.ones_like(self.coef_), self._present, self._score)
 
     def _learn(self, data: Labelled) -> None:
         if self.missing not in MISSING:

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from rulerank.ballots import LinearForm
 from rulerank.core.blas import one_blas_thread
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, check_column, query_index
@@ -103,7 +104,7 @@ class QueryIntercepts(Ranker):
         np.True_
         """
         check_is_fitted(self)
-        X = self._present(self._check_rows(X, qid))
+        X = self._present(self.check_rows(X, qid))
         return (X.toarray() if issparse(X) else X) * self.coef_
 
     def coefficients(self) -> Coefficients:
@@ -127,6 +128,10 @@ class QueryIntercepts(Ranker):
             "effect: coefficient times deviation within queries"
         )
         return Coefficients(tuple(sorted(rows, key=lambda row: -abs(row.effect))), note)
+
+    def linear_form(self) -> LinearForm:
+        """Return the fitted model as a weighted sum of values."""
+        return LinearForm(self.feature_names_, self.coef_, self.scale_, self._present, self._score)
 
     def _learn(self, data: Labelled) -> None:
         self._check_parameters(data.X.shape[1])

@@ -1,22 +1,25 @@
-"""Explanations as pages."""
+"""How explanations are laid out on a page: which tables, in which order, with which notes."""
 
 from __future__ import annotations
 
 from rulerank.core.words import counted
 from rulerank.explain.changes import Change
 from rulerank.explain.explanation import Explanation, RuleVote, together
+from rulerank.explain.overview import ModelOverview
 from rulerank.explain.sentences import lead, main_differences, main_reasons, swap_sentences, versus_lead
 from rulerank.explain.versus import GapGroup, Versus
-from rulerank.render.document import Bar, Cell, Page, Sentences, Table, bars, only, shown
+from rulerank.render.document import Bar, Block, Content, Page, Sentences, Table, bars, only, shown
 
 LINES = 10  # of a table; the rest is one line more
 LISTED = 10  # queries
 LEAST = 0.01  # of the longest bar; what is shorter goes into the rest
+FEATURES = 12  # of a model as a whole
+CURVES = 6  # features whose effects are shown bin by bin
 
 
 def explanation_page(e: Explanation) -> Page:
     """Lay an explanation out: features first, then rules, then who was heard, then the arithmetic."""
-    blocks: list[Table | Sentences] = [
+    blocks: list[Block] = [
         _features(e),
         *_rules(e),
         *_members(e),
@@ -37,7 +40,7 @@ def versus_page(v: Versus) -> Page:
         [*(gap.adds for gap in differ[:LINES]), sum(rest), sum(gap.adds for gap in alike), v.base_difference]
     )
     *_, of_rest, of_alike, of_base = numbers
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[Content, ...]] = [
         (gap.feature, only(gap.of_high, gap.feature), only(gap.of_low, gap.feature), number)
         for gap, number in zip(differ[:LINES], numbers, strict=False)
     ]
@@ -50,9 +53,7 @@ def versus_page(v: Versus) -> Page:
         f"These add up to the difference, {shown(v.difference)}. "
         "What a rule adds is shared by those of its features that differ."
     )
-    blocks: list[Table | Sentences] = [
-        Table("Feature by feature", ("feature", high, low, "difference"), tuple(rows), 3, note)
-    ]
+    blocks: list[Block] = [Table("Feature by feature", ("feature", high, low, "difference"), tuple(rows), 3, note)]
     if swap_sentences(v):
         blocks.append(Sentences("What would turn the order", swap_sentences(v)))
     if any(gap.of_high and gap.of_high.by_grade for group in v.groups for gap in group.rules):
@@ -63,7 +64,16 @@ def versus_page(v: Versus) -> Page:
     return Page(title, _said(versus_lead(v), main_differences(v)), tuple(blocks))
 
 
-def changes_table(changes: tuple[Change, ...], document: str, above: float, n: int = LINES) -> Table | Sentences:
+def overview_page(o: ModelOverview) -> Page:
+    """Lay an overview out: features, rules, interactions, curves."""
+    docs = counted(o.n_docs, "document")
+    apart = f", of which {o.n_taken_apart:,}, evenly spaced, were taken apart" if o.n_taken_apart < o.n_docs else ""
+    lead = f"{o.method}, on {docs}{apart}."
+    blocks: list[Block] = [_influential_features(o), *_influential_rules(o), *_interactions(o), *_curves(o)]
+    return Page("What the model does", (lead,), tuple(blocks))
+
+
+def changes_table(document: str, above: float, changes: tuple[Change, ...], n: int = LINES) -> Table | Sentences:
     """Lay out what would lift a document above a score."""
     title = f"What would lift {document} above {shown(above)}"
     if not changes:
@@ -84,7 +94,7 @@ def changes_table(changes: tuple[Change, ...], document: str, above: float, n: i
 
 def _features(e: Explanation) -> Table:
     numbers = bars(share.adds for share in e.features)
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[Content, ...]] = [
         (share.feature, only(share.text, share.feature), number, shown(e.score - share.effect))
         for share, number in zip(e.features, numbers, strict=True)
     ]
@@ -104,7 +114,7 @@ def _rules(e: Explanation) -> list[Table]:
         return []
     numbers = bars(group.adds for group in e.groups)
     n = n_telling(numbers)
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[Content, ...]] = [
         (str(group.rules[0]), group.rules[0].evidence, f"{group.n_rules:,}", number)
         for group, number in zip(e.groups[:n], numbers, strict=False)
     ]
@@ -118,7 +128,7 @@ def _rules(e: Explanation) -> list[Table]:
 def _rule_gaps(v: Versus) -> Table:
     numbers = bars(group.adds for group in v.groups)
     n = n_telling(numbers)
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[Content, ...]] = [
         (*_pair(group), f"{group.n_rules:,}", number) for group, number in zip(v.groups[:n], numbers, strict=False)
     ]
     if v.groups[n:]:
@@ -158,7 +168,7 @@ def _queries(e: Explanation) -> list[Table]:
     if not e.queries:
         return []
     numbers = bars(vote.adds for vote in e.queries)
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[Content, ...]] = [
         (str(vote.query), f"{vote.weight:.1%}", shown(vote.rank), number)
         for vote, number in zip(e.queries, numbers, strict=True)
     ]
@@ -176,6 +186,79 @@ def _grades(e: Explanation) -> list[Table]:
         return []
     rows = tuple((str(v.grade), f"{v.n_rules:,}", f"{v.mean:.4f}", f"{v.share:.1%}") for v in e.grades)
     return [Table("Grade by grade", ("grade", "rules for it", "mean strength", "share"), rows, 1, "")]
+
+
+def _influential_features(o: ModelOverview) -> Table:
+    numbers = bars((effect.influence for effect in o.features), signed=False)
+    rows: list[tuple[Content, ...]] = []
+    for effect, number in list(zip(o.features, numbers, strict=True))[:FEATURES]:
+        points = sorted(effect.curve, key=lambda point: point.score)
+        ends = [only(point.text, effect.feature) for point in (points[-1], points[0])] if points else ["", ""]
+        rows.append((effect.feature, *ends, shown(effect.swing) if points else "", number))
+    note = (
+        "Influence: mean size of the feature's part of a score. Swing: mean score with every document in the best bin, "
+        "less that in the worst."
+    )
+    if o.features[FEATURES:]:
+        note += f" {counted(len(o.features) - FEATURES, 'weaker feature')} left out."
+    header = ("feature", "best", "worst", "swing", "influence")
+    return Table("The features that matter most", header, tuple(rows), 3, note)
+
+
+def _influential_rules(o: ModelOverview) -> list[Table]:
+    if not o.rules:
+        return []
+    numbers = bars(one.rule.adds for one in o.rules)
+    rows: list[tuple[Content, ...]] = []
+    for one, number in zip(o.rules, numbers, strict=True):
+        stable = "" if one.queries is None else f"{one.queries[1]} : {one.queries[2]} of {one.queries[0]}"
+        alike = f" (and {one.n_alike} alike)" if one.n_alike else ""
+        rows.append((f"{one.rule}{alike}", f"{one.share:.0%}", f"{one.rule.mean_grade:.2f}", stable, number))
+    note = (
+        "Covers: share of the documents. Grade: mean of such training rows. Better : worse, of the queries with such "
+        "documents: where their grades are above, or below, those of all its documents. Adds: mean where it covers."
+    )
+    header = ("rule", "covers", "grade", "better : worse", "adds")
+    return [Table("The most influential rules", header, tuple(rows), 1, note)]
+
+
+def _interactions(o: ModelOverview) -> list[Table]:
+    if not o.interactions:
+        return []
+    numbers = bars(one.excess for one in o.interactions)
+    rows = tuple(
+        (" & ".join(one.features), " & ".join(one.cell), f"{one.n_rows:,}", f"{one.strength:.3f}", number)
+        for one, number in zip(o.interactions, numbers, strict=True)
+    )
+    note = (
+        "Pairs whose mean grades are not the sum of what the two features say apart; chance alone would put one "
+        "pair of a thousand here. Excess: the mean grade in that cell, above that sum."
+    )
+    header = ("features", "where it shows most", "rows", "strength", "excess")
+    return [Table("Interactions worth a look", header, rows, 2, note)]
+
+
+def _curves(o: ModelOverview) -> list[Table]:
+    tables = []
+    for effect in o.features[:CURVES]:
+        if effect.curve:
+            usual = sum(point.score * point.share for point in effect.curve) / (
+                sum(point.share for point in effect.curve) or 1.0
+            )
+            numbers = bars(point.score - usual for point in effect.curve)
+            rows = tuple(
+                (
+                    only(point.text, effect.feature),
+                    f"{point.share:.0%}",
+                    f"{shown(point.low)} to {shown(point.high)}",
+                    shown(point.score),
+                    number,
+                )
+                for point, number in zip(effect.curve, numbers, strict=True)
+            )
+            header = ("bin", "documents", "8 in 10 score", "mean score", "against the usual")
+            tables.append(Table(f"Effect of {effect.feature}", header, rows, 1))
+    return tables
 
 
 def n_telling(numbers: list[Bar]) -> int:

@@ -1,16 +1,22 @@
-"""Drawings as SVG text for a page: the page's font and ink, so that they are readable in the light and in the dark."""
+"""Figures drawn with Matplotlib, as files of their own or as SVG in a page.
+
+In a page they take its font and ink, so that they are readable in the light and in the dark.
+"""
 
 from __future__ import annotations
 
 import io
 import re
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rulerank.errors import MissingExtraError
+from rulerank.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+FORMATS = (".png", ".svg")  # of files
 # what our figures draw with, and what stands for it on a page that may be dark
 ON_PAGE = {"#000000": "currentColor", "#30343a": "currentColor", "#e4e6ea": "#9aa0a859"}
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -38,6 +44,25 @@ def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
         text = text.replace(ink, on_page)
     text = FONT.sub(lambda font: f"{font[1]}sans-serif" if font[1] else "font-family: inherit", text)
     return re.sub(r'(?<= d=")[^"]*', lambda path: DIGITS.sub(r"\1", path[0]), text)
+
+
+def check_figure_file(path: str | PathLike[str]) -> Path:
+    """Return where a figure is to be written, or complain before it is drawn."""
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        raise DataError(f"a figure is written as {' or '.join(FORMATS)}: got {target.name!r}")
+    if target.is_dir() or not target.parent.is_dir():
+        raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
+    return target
+
+
+def save_figure(figure: Figure, target: Path) -> None:
+    """Write a figure to a .png or .svg file; nothing that changes from run to run goes into it."""
+    import matplotlib as mpl
+
+    metadata = {"Date": None} if target.suffix.lower() == ".svg" else {"Software": None}
+    with mpl.rc_context({"svg.hashsalt": "rulerank"}):
+        figure.savefig(target, dpi=160, metadata=metadata)
 
 
 def check_matplotlib() -> None:

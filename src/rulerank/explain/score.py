@@ -1,25 +1,22 @@
-"""From a ranker and a document to an explanation."""
+"""Why one score: from a ranker and a document to an explanation, rules that say the same folded into groups."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots.case import Case
+from rulerank.ballots import Case
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Explanation, FeatureShare, RuleGroup, RuleVote
-from rulerank.explain.groups import fold
-
-if TYPE_CHECKING:
-    from rulerank.rankers.base import Ranker
+from rulerank.rankers.base import Ranker
 
 
-class Chosen(NamedTuple):
+class RowOfQuery(NamedTuple):
     """One document among those of its query, checked and normalised as the ranker wants them."""
 
     X: Array
@@ -27,14 +24,14 @@ class Chosen(NamedTuple):
     name: str
 
 
-def choose(ranker: Ranker, x: Any, row: int | None, name: str = "the document") -> Chosen:
+def find_row(ranker: Ranker, x: Any, row: int | None, name: str = "the document") -> RowOfQuery:
     """Find the document that is meant, given alone, or as a row of the documents of its query, or of a Dataset."""
     check_is_fitted(ranker)
     # frames and sparse rows stay what they are: the ranker checks their columns
     keeps = isinstance(x, Dataset) or issparse(x) or hasattr(x, "columns")
     data = x if keeps else np.atleast_2d(np.asarray(x))
     n_rows = len(x) if isinstance(x, Dataset) else data.shape[0]
-    whole_query = ranker._needs_the_query()
+    whole_query = ranker.needs_the_query()
     if row is None and (n_rows != 1 or whole_query):
         raise DataError(
             "this ranker compares the documents of a query with each other: give all of them and say which is meant, "
@@ -46,19 +43,24 @@ def choose(ranker: Ranker, x: Any, row: int | None, name: str = "the document") 
     if not is_whole(number, 0, n_rows - 1):
         raise DataError(f"row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
     if isinstance(data, Dataset):
-        name = f"row {number}" if data.docid is None else str(data.docid[number])
+        name = doc_name(data, number)
         rows = np.flatnonzero(data.qid == data.qid[number]) if whole_query else np.array([number])
-        return Chosen(ranker._check_rows(data[rows], None), int(np.flatnonzero(rows == number)[0]), name)
-    name = name if row is None else f"row {number}"
+        return RowOfQuery(ranker.check_rows(data[rows], None), int(np.flatnonzero(rows == number)[0]), name)
+    name = name if row is None else f"row {number + 1}"
     if whole_query:
-        return Chosen(ranker._check_rows(data, np.zeros(n_rows)), number, name)
-    return Chosen(ranker._check_rows(data[number : number + 1], np.zeros(1)), 0, name)
+        return RowOfQuery(ranker.check_rows(data, np.zeros(n_rows)), number, name)
+    return RowOfQuery(ranker.check_rows(data[number : number + 1], np.zeros(1)), 0, name)
 
 
-def explain(ranker: Ranker, x: Any, row: int | None, n_rules: int | None) -> Explanation:
-    """Explain the score of one document."""
-    chosen = choose(ranker, x, row)
-    return explained(ranker._case(chosen.X, chosen.row), chosen.name, ranker.feature_names_, n_rules)
+def doc_name(data: Dataset, row: int) -> str:
+    """Return what people call a document: its id, or without one its row, counted from 1."""
+    return f"row {row + 1}" if data.docid is None else str(data.docid[row])
+
+
+def explain_score(ranker: Ranker, x: Any, row: int | None, n_rules: int | None) -> Explanation:
+    """Explain the score of one document; x, row and n_rules are those of `Ranker.explain`."""
+    found = find_row(ranker, x, row)
+    return explained(ranker.case(found.X, found.row), found.name, ranker.feature_names_, n_rules)
 
 
 def explained(case: Case, name: str, feature_names: tuple[str, ...], n_rules: int | None) -> Explanation:
@@ -108,3 +110,33 @@ def rule_vote(case: Case, cell: int) -> RuleVote:
         tuple(ballot.by_grade[cell].tolist()),
         tally,
     )
+
+
+def fold(adds: Array, holds: Array, voted: Array, covered: Array | None = None) -> list[Array]:
+    """Return groups of cells, the strongest group first and in each the strongest cell, its leader.
+
+    The strongest cell leads; the cells that share a feature with it and point the same way follow it. Then the
+    strongest of the rest leads, until each cell that voted is in one group. Those that add nothing form the last.
+
+    adds: float64 (n_cells,) what each adds to the score; holds: bool (n_cells, n_features); voted: bool (n_cells,)
+    covered: training rows of each cell, to tell leaders apart that add the same: more rows are better evidence.
+
+    >>> holds = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
+    >>> [group.tolist() for group in fold(np.array([0.2, 0.3, 0.1, -0.05]), holds, np.ones(4, dtype=bool))]
+    [[1, 0, 2], [3]]
+    """
+    rows = np.zeros(len(adds)) if covered is None else covered
+    size = np.abs(adds)
+    strongest_first = np.lexsort((-rows, -np.round(size, 12)))  # equal but for rounding is equal
+    strongest_first = strongest_first[voted[strongest_first]]
+    left = voted & (size > 0)
+    groups = []
+    for leader in strongest_first:
+        if left[leader]:
+            alike = left & (np.sign(adds) == np.sign(adds[leader])) & holds[:, holds[leader]].any(axis=1)
+            left &= ~alike
+            groups.append(alike)
+    if (voted & (size == 0)).any():
+        groups.append(voted & (size == 0))
+    ordered = [strongest_first[members[strongest_first]] for members in groups]
+    return sorted(ordered, key=lambda cells: -abs(float(adds[cells].sum())))

@@ -1,7 +1,9 @@
-"""The case of a linear ranker: weight times value."""
+"""A linear ranker taken apart: weight times value."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,15 +12,27 @@ from scipy.sparse import issparse
 from rulerank.ballots.ballot import linear_ballot
 from rulerank.ballots.case import Case
 from rulerank.core.words import counted
+from rulerank.dataset import Array
 from rulerank.rules.rule import Item
 
 
-def linear_case(ranker: Any, X: Any, row: int) -> Case:
-    """Return the case of a ranker whose score is X @ coef_, missing values filled in as it does."""
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """A model as a function of values: its score is the sum of weight times value."""
+
+    names: tuple[str, ...]
+    coef: Array  # float64 (n_features,)
+    scale: Array  # float64 (n_features,) how far values usually lie apart; 1 where that is not known
+    fill: Callable[[Any], Any]  # checked rows -> the same without missing values
+    score: Callable[[Array], Array]  # rows without missing values -> scores
+
+
+def linear_case(form: LinearForm, X: Any, row: int, method: str) -> Case:
+    """Return the case of a document under a linear ranker, missing values filled in as it does."""
     given = X[row : row + 1]
-    filled = ranker._present(given)
+    filled = form.fill(given)
     given, filled = ((part.toarray() if issparse(part) else part)[0] for part in (given, filled))
-    names, coef = ranker.feature_names_, ranker.coef_
+    names, coef = form.names, form.coef
     ballot = linear_ballot(filled, coef)
 
     def value(feature: int) -> str:
@@ -29,7 +43,7 @@ def linear_case(ranker: Any, X: Any, row: int) -> Case:
         return Item(feature, -1, f"{value(feature)} times {coef[feature]:.4g}")
 
     return Case(
-        method=f"{type(ranker).__name__}, linear",
+        method=method,
         ballot=ballot,
         item=item,
         value=value,
