@@ -53,10 +53,9 @@ class PoolLearner:
         made.set_params(**self._done()).fit(self.X[rows], grades, qid=self.query[rows])
         made.set_params(**asked)
         made.feature_names_ = self.feature_names
-        made.normalize_ = self.normalize
         if self.bins is not None:
             made.discretizer_ = self.bins
-        made._fitted_params = made._plain_params()  # a model file tells what was asked for
+        made.record_params()  # what was asked for counts as fitted
         return made
 
     def _done(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from rulerank.baselines.margin import C_GRID
+from rulerank.baselines.rank_svm import C_GRID
 from rulerank.core.progress import progress
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.discretize import Discretizer
@@ -154,7 +154,7 @@ def fit_each(rankers: Sequence[Ranker], X: Array, y: Array, qid: Array) -> Itera
             ranker = clone(rankers[place])
             if len(places) > 1 and isinstance(ranker, GlobalRules):
                 if counted is None:  # evidence needs all that is ever counted
-                    share = ranker._drop_share()
+                    share = ranker.drop_share
                     everything = {"votes": "evidence", "metric": "confidence", "drop_weakest": share}
                     counted = clone(ranker).set_params(**everything).fit(X, y, qid=qid)
                 if counted.engine_.counts is not None:
@@ -167,13 +167,13 @@ def _what_is_counted(ranker: Ranker) -> str | None:
     """Return the same text for rankers that count the same, None for one that must count for itself."""
     if type(ranker) is not GlobalRules or not isinstance(ranker.discretizer, str | Discretizer | None):
         return None  # the text of somebody else's discretiser need not say how it differs from another
-    params = ranker.get_params(deep=False) | {"drop_weakest": ranker._drop_share()}
+    params = ranker.get_params(deep=False) | {"drop_weakest": ranker.drop_share}
     return repr([value for name, value in params.items() if name not in ("votes", "metric", "min_support")])
 
 
 def _vote_again(counted: GlobalRules, counts: Counts, ranker: GlobalRules, n_rows: int) -> GlobalRules:
     """Return `ranker` as `fit` would, from what another one has counted."""
-    ranker._check_parameters()
+    ranker.check_parameters()
     fitted = copy(counted).set_params(**ranker.get_params(deep=False))
     learned = counted.engine_
     training = replace(learned.training, min_rows=int(rows_needed(ranker.min_support, n_rows)))
