@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from rulerank.baselines.ada_rank import AdaRank
+from rulerank.baselines.boosted import paired_rows
 from rulerank.baselines.f_rank import FRank
 from rulerank.baselines.list_net import ListNet
-from rulerank.baselines.pairs import paired_rows
 from rulerank.baselines.rank_boost import ExponentialPicker, RankBoost
 from rulerank.baselines.stumps import cut_columns
 from rulerank.dataset import Dataset, query_index

@@ -13,12 +13,14 @@ import math
 import numpy as np
 
 from rulerank.core.compiled import compiled
+from rulerank.core.parameters import Word
 from rulerank.core.sorting import sort_places
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 
 NORMALIZATIONS = ("minmax", "rank", "zscore")
+NORMALIZE = Word(NORMALIZATIONS, meaning="how features are put on one scale by query first", none="not at all")
 
 
 def normalize_by_query(X: Array, queries: Array, how: str, n_jobs: int | None = None) -> Array:

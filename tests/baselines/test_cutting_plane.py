@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from rulerank.baselines.cutting_plane import minimise_risk
-from rulerank.baselines.simplex_program import best_shares
+from rulerank.baselines.cutting_plane import best_shares, minimise_risk
 
 
 def value(curvature, gains, x):

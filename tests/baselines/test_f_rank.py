@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, worlds
 from plain.boosting import all_stumps, fidelity_gain, fidelity_loss, pairs_of
 from rulerank.baselines import f_rank
+from rulerank.baselines.boosted import paired_rows
 from rulerank.baselines.f_rank import FidelityPicker, FRank
-from rulerank.baselines.pairs import paired_rows
 from rulerank.baselines.stumps import cut_columns
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from boosting_worlds import rounded_scores
 from plain.boosting import cross_entropy
+from rulerank.baselines.linear_kernels import cross_entropies
 from rulerank.baselines.list_net import ListNet, Lists
-from rulerank.baselines.list_net_kernels import cross_entropies
 from rulerank.errors import DataError
 
 

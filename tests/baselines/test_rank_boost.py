@@ -9,9 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, rounded_scores, worlds
 from plain.boosting import all_stumps, exponential_loss, pairs_of, r_of
-from rulerank.baselines.boosted import BoostedStumps
+from rulerank.baselines.boosted import BoostedStumps, paired_rows
 from rulerank.baselines.boosting_kernels import exponential_potentials
-from rulerank.baselines.pairs import paired_rows
 from rulerank.baselines.rank_boost import ExponentialPicker, RankBoost
 from rulerank.baselines.stumps import cut_columns
 from rulerank.errors import DataError

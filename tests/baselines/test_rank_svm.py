@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 from plain.margins import pair_differences, pair_hinge
-from rulerank.baselines.margin_kernels import pair_hinges
+from rulerank.baselines.linear_kernels import pair_hinges
 from rulerank.baselines.rank_svm import RankSVM
 
 

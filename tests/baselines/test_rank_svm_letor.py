@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rulerank.baselines.margin import C_GRID
-from rulerank.baselines.rank_svm import RankSVM
+from rulerank.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.evaluation import evaluate
 from rulerank.io.folds import read_folds
 from rulerank.training.validating import fit_tuned

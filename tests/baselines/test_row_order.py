@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulerank.baselines.list_net import ListNet
-from rulerank.baselines.row_order import canonical_order
 from rulerank.dataset import query_index
 from rulerank.rankers.base import Labelled
+from rulerank.rankers.training_rows import canonical_order
 
 rows = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from([0.0, 0.5, 1.0, np.nan])), min_size=1, max_size=20

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plain.margins import average_precision, map_hinge
-from rulerank.baselines.margin_kernels import map_hinges
+from rulerank.baselines.linear_kernels import map_hinges
 from rulerank.baselines.svm_map import SVMMAP
 from rulerank.evaluation import evaluate
 

@@ -137,7 +137,7 @@ def test_a_crafted_state_is_refused(kept, name, value, message):
     [
         ({"min_queries": 0}, "min_queries must be a whole number from 1: got 0"),
         ({"min_queries": 1.5}, "min_queries must be a whole number from 1: got 1.5"),
-        ({"phi": 1.5}, "phi is a difference of confidences, from 0 to 1: got 1.5"),
+        ({"phi": 1.5}, "phi must be a difference of confidences, a number from 0 to 1: got '1.5'"),
         ({"stability": "rock"}, "unknown stability 'rock'; choose from agreement, signs, clustered"),
         ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
     ],

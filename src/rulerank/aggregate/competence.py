@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,14 +16,13 @@ from rulerank.aggregate.metric_competence import MemberRules
 from rulerank.aggregate.mixing import Mixture
 from rulerank.ballots import Case
 from rulerank.ballots.mixture_cases import Mix, member_case, mixture_case, mixture_of_rankers
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import Checked, Flag, Parameter, Whole, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.by_query.most_competent import TIES
 from rulerank.rules.metrics import METRICS
-
-CHOICES = {"centric": ("document", "query"), "select": ("mix", "best"), "ties": TIES}
 
 
 class Documents(NamedTuple):
@@ -72,6 +72,19 @@ class Competence(Ranker):
     >>> rr.Competence(["confidence", "yule_q"], literal=True).fit(world).chosen(world)[:2].tolist()
     ['confidence', 'confidence']
     """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "members": Checked(
+            named_members, "two or more metric names, or rankers by name", meaning="what is put together"
+        ),
+        "centric": Word(("document", "query"), meaning="what the weights of the members are for"),
+        "literal": Flag(meaning="the paper to the letter"),
+        "select": Word(("mix", "best"), meaning="mix all members by their weights, or take the best"),
+        "calibrate": Flag(meaning="put the members on one scale first"),
+        "n_splits": Whole(2, meaning="parts of the queries, each scored by rankers fitted to the others"),
+        "seed": Whole(0, meaning="another one deals the queries out differently"),
+        "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
+    } | {name: RuleRanker.parameter_table[name] for name in ("max_size", "min_support", "discretizer")}
 
     normalize = None  # members normalise for themselves
 
@@ -130,9 +143,7 @@ class Competence(Ranker):
         )
 
     def _learn(self, data: Labelled) -> None:
-        self._check_parameters()
         members = named_members(self.members)
-        self._fitted = _Fitted(self.centric, self.literal, self.select)
         self.names_ = tuple(name for name, _ in members)
         rankers = [ranker for _, ranker in members if ranker is not None]
         X, grades, queries = data.X, data.grades.astype(np.int64), data.queries
@@ -170,24 +181,24 @@ class Competence(Ranker):
     def _score_documents(self, rows: Documents) -> Array:
         scores = self._member_scores(rows)
         weights = self._weights(rows, scores)
-        if self._fitted.literal:
+        if self.params_["literal"]:
             return _picked(scores, weights)
         estimates = self._scale.estimates(scores, self._queries_of(rows))
-        if self._fitted.select == "best":
+        if self.params_["select"] == "best":
             return _picked(estimates, weights)
         mixed: Array = (weights * estimates).sum(axis=1)
         return mixed
 
     def _weights(self, rows: Documents, scores: Array | None = None) -> Array:
-        if self._fitted.literal:
+        if self.params_["literal"]:
             return self._rules.member_weights(rows.X, len(self.names_))
         queries = self._queries_of(rows)
         scores = self._member_scores(rows) if scores is None else scores
         weights = self._mixture.weights(self._describe(rows.X, scores, queries))
-        return weights[queries] if self._fitted.centric == "query" else weights
+        return weights[queries] if self.params_["centric"] == "query" else weights
 
     def _describe(self, X: Array, scores: Array, queries: Array) -> Array:
-        if self._fitted.centric == "document":
+        if self.params_["centric"] == "document":
             return X.astype(np.float64)
         return describe_queries(X, self._scale.estimates(scores, queries), queries)
 
@@ -200,10 +211,10 @@ class Competence(Ranker):
         rows = Documents(X, np.zeros(len(X), dtype=np.int64))
         scores = self._member_scores(rows)
         weights, notes = self._weights(rows, scores)[row], self._why(rows, scores, row)
-        if self._fitted.literal or self._fitted.select == "best":
+        if self.params_["literal"] or self.params_["select"] == "best":
             weights = np.eye(len(weights))[np.argmax(weights)]
         estimates, slopes = scores, np.ones(len(weights))
-        if not self._fitted.literal:
+        if not self.params_["literal"]:
             estimates, slopes = self._scale.estimates(scores, self._queries_of(rows)), self._scale.slopes(scores)
         mix = Mix(self.names_, scores[row], estimates[row], weights, slopes)
         cases: list[Case] = []
@@ -213,26 +224,27 @@ class Competence(Ranker):
             notes += more
         else:
             ballot = self._rules.metric_ballot(mix, X, row)
-        method = f"Competence, {'literal' if self._fitted.literal else self._fitted.select} by {self._fitted.centric}"
+        how = "literal" if self.params_["literal"] else self.params_["select"]
+        method = f"Competence, {how} by {self.params_['centric']}"
         return mixture_case(mix, ballot, cases, self._rules.item_text, self.feature_names_, X[row], method, notes)
 
     def _why(self, rows: Documents, scores: Array, row: int) -> tuple[str, ...]:
         """Say on what the members' weights rest."""
-        if self._fitted.literal:
+        if self.params_["literal"]:
             shares = self._weights(rows, scores)[row]
             said = ", ".join(f"{name} {share:.0%}" for name, share in zip(self.names_, shares, strict=True))
             return (f"Who is competent for documents like this one, by the rules items -> member: {said}.",)
         if self._mixture.coef is None:
             return ("The members' weights are the same for all documents: nothing tells where one is more competent.",)
         queries = self._queries_of(rows)
-        unit = row if self._fitted.centric == "document" else 0
+        unit = row if self.params_["centric"] == "document" else 0
         names = list(self.feature_names_)
-        if self._fitted.centric == "query":
+        if self.params_["centric"] == "query":
             names = description_names(names, self.names_)
         return self._mixture.reasons(self._describe(rows.X, scores, queries)[unit], names, self.names_)
 
     def needs_the_query(self) -> bool:
-        return not self._fitted.literal or bool(self._members)
+        return not self.params_["literal"] or bool(self._members)
 
     def _rows(self, X: Any, qid: Any) -> Documents:
         check_is_fitted(self)
@@ -245,26 +257,11 @@ class Competence(Ranker):
             raise DataError("members are put on one scale by query: give the rows' queries too, predict(X, qid=qid)")
         return rows.queries
 
-    def _check_parameters(self) -> None:
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise DataError(f"unknown {name} {getattr(self, name)!r}; choose from {', '.join(choices)}")
-        if not is_whole(self.n_splits, 2):
-            raise DataError(f"n_splits must be a whole number from 2: got {self.n_splits!r}")
-
     def _learned_state(self) -> dict[str, Any]:
         raise DataError("a Competence has no state to save")
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         raise DataError("a Competence has no state to take")
-
-
-class _Fitted(NamedTuple):
-    """The parameters as they were when fitted, whatever set_params does later."""
-
-    centric: str
-    literal: bool
-    select: str
 
 
 def _picked(values: Array, weights: Array) -> Array:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.aggregate.fusion import check_lists, linear, neutral_sum, on_one_scale
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import Checked, HasParameters, Parameter, Steps
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
-from rulerank.evaluation import evaluate
+from rulerank.evaluation import Measure, evaluate
 
 
-class LinearFusion(BaseEstimator):
+class LinearFusion(HasParameters, BaseEstimator):
     """A weighted sum of rankers' scores, put onto 0 .. 1 by query; the weights are learned by coordinate ascent.
 
     Starts from equal weights, or from the best single ranker if that is better, and moves one ranker's share of the
@@ -41,6 +41,11 @@ class LinearFusion(BaseEstimator):
     ([1.0, 0.0], [1.0, 0.5, 0.0, 0.0, 1.0])
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "measure": Checked(Measure.of, "a measure such as MAP or NDCG@10", meaning="what to raise"),
+        "n_steps": Steps(1, meaning="shares tried for a ranker lie 1 / n_steps apart"),
+    }
+
     weights_: Array
     value_: float
 
@@ -50,8 +55,7 @@ class LinearFusion(BaseEstimator):
 
     def fit(self, X: Any, y: Any, qid: Any) -> Self:
         """Learn from scores X (n_rows, n_rankers), NaN where a document is missing from a list."""
-        if not is_whole(self.n_steps, 1):
-            raise DataError(f"n_steps must be a whole number from 1: got {self.n_steps!r}")
+        self.check_parameters()
         lists, query = _lists(X, qid)
         parts = np.nan_to_num(on_one_scale(lists, query))
 

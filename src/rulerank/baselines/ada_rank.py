@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from rulerank.baselines.staged_linear import StagedLinearRanker
+from rulerank.core.parameters import Checked, Parameter, Steps
 from rulerank.dataset import Array
 from rulerank.evaluation import Measure, evaluate
 
@@ -52,6 +54,10 @@ class AdaRank(StagedLinearRanker):
     ([0], [0.75], [0.973, 0.0])
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "measure": Checked(Measure.of, "a measure such as MAP or NDCG@10", meaning="what to raise"),
+        "n_rounds": Steps(1, meaning="features taken at most"),
+    }
     _also_learned: ClassVar[tuple[str, ...]] = ("coef_path_", "picked_", "values_")
     _stages: ClassVar[str] = "n_rounds"
 
@@ -68,9 +74,6 @@ class AdaRank(StagedLinearRanker):
         self.normalize = normalize
         self.missing = missing
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        Measure.parse(str(self.measure))
 
     def _path(self, X: Array, grades: Array, queries: Array) -> list[Array]:
         def measured(scores: Array) -> Array:

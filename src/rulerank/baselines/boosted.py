@@ -1,25 +1,76 @@
-"""What RankBoost and FRank share: pairs of documents, stumps, one more stump in each round."""
+"""What RankBoost and FRank share: pairs of documents, one more stump in each round."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
-from typing import Any, NamedTuple, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.baselines.informative import NOTHING
-from rulerank.baselines.pairs import PairedRows, paired_rows
 from rulerank.baselines.stumps import MAX_THRESHOLDS, Columns, Stump, StumpSum, cut_columns
 from rulerank.core.checks import is_whole
+from rulerank.core.parameters import Parameter, Steps
 from rulerank.core.progress import progress
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.training_rows import NOTHING, canonical_order
+
+
+@dataclass(frozen=True, slots=True)
+class PairedRows:
+    """The rows that belong to pairs, query by query, the highest grade first.
+
+    The document at place i is better than those at the places from below[i] to the end of its query.
+    """
+
+    rows: Array  # int64[n] row numbers
+    bounds: Array  # int64[n_queries + 1] where each query begins
+    below: Array  # int64[n]
+
+    @property
+    def pairs_by_query(self) -> Array:
+        """How many pairs each query has."""
+        n_worse = np.repeat(self.bounds[1:], np.diff(self.bounds)) - self.below
+        return np.add.reduceat(n_worse, self.bounds[:-1]) if n_worse.size else n_worse
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are."""
+        return int(self.pairs_by_query.sum())
+
+
+def paired_rows(data: Labelled) -> PairedRows:
+    """Return the rows of the queries that have different grades.
+
+    >>> grades, queries = np.array([0, 2, 1, 1, 1]), np.array([0, 0, 0, 1, 0])
+    >>> pairs = paired_rows(Labelled(np.arange(5.0)[:, None], grades, queries, np.array(["a", "b"])))
+    >>> grades[pairs.rows].tolist(), pairs.below.tolist(), pairs.bounds.tolist(), pairs.n_pairs
+    ([2, 1, 1, 0], [1, 3, 3, 4], [0, 4], 5)
+    """
+    rows, queries = canonical_order(data)
+    falling = np.lexsort((-data.grades[rows].astype(np.int64), queries))
+    rows, queries = rows[falling], queries[falling]
+    grades = data.grades[rows]
+    starts = np.flatnonzero(np.diff(queries, prepend=-1))
+    ends = np.append(starts[1:], rows.size)
+    differs = grades[starts] > grades[ends - 1]
+    kept = np.repeat(differs, ends - starts)
+    rows, grades = rows[kept], grades[kept]
+    bounds = np.concatenate([[0], np.cumsum((ends - starts)[differs])]).astype(np.int64)
+    first_of_query = np.zeros(rows.size + 1, dtype=bool)
+    first_of_query[bounds] = True
+    new_level = first_of_query.copy()
+    new_level[1:-1] |= grades[1:] != grades[:-1]
+    levels = np.flatnonzero(new_level)
+    below = np.repeat(levels[1:], np.diff(levels))
+    return PairedRows(rows, bounds, below)
 
 
 class Pick(NamedTuple):
@@ -40,6 +91,11 @@ class Picker(Protocol):
 
 class BoostedStumps(Ranker):
     """Base of rankers that add up stumps; a subclass says by `_picker` which one comes next."""
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "n_rounds": Steps(1, meaning="stumps at most"),
+        "n_thresholds": Steps(1, MAX_THRESHOLDS, meaning="thresholds tried for each feature"),
+    }
 
     n_rounds: int
     n_thresholds: int
@@ -62,16 +118,16 @@ class BoostedStumps(Ranker):
     def at_stage(self, n: int) -> Self:
         """Return the ranker as it was after n rounds: the same as one fitted with n_rounds=n."""
         check_is_fitted(self)
-        if not is_whole(n, 1, self.n_rounds):
-            raise DataError(f"a stage is a round from 1 to {self.n_rounds}: got {n!r}")
+        most = self.params_["n_rounds"]
+        if not is_whole(n, 1, most):
+            raise DataError(f"a stage is a round from 1 to {most}: got {n!r}")
         made = copy(self)
         made.n_rounds = n
         made.stumps_ = self.stumps_.first(n)
-        made._fitted_params = self._fitted_params | {"n_rounds": n}
+        made.params_ = self.params_ | {"n_rounds": n}
         return made
 
     def _learn(self, data: Labelled) -> None:
-        self._check_parameters()
         pairs = paired_rows(data)
         if not pairs.rows.size:
             warnings.warn(f"no query has documents of more than one grade: {NOTHING}", ConvergenceWarning, stacklevel=4)
@@ -91,14 +147,6 @@ class BoostedStumps(Ranker):
 
     def _score(self, X: Array) -> Array:
         return self.stumps_.scores(X, self.n_jobs)
-
-    def _check_parameters(self) -> None:
-        if not is_whole(self.n_rounds, 1):
-            raise DataError(f"n_rounds must be a whole number from 1: got {self.n_rounds!r}")
-        if not is_whole(self.n_thresholds, 1, MAX_THRESHOLDS):
-            raise DataError(
-                f"n_thresholds must be a whole number from 1 to {MAX_THRESHOLDS:,}: got {self.n_thresholds!r}"
-            )
 
     def _learned_state(self) -> dict[str, Any]:
         return {

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from rulerank.baselines.boosted import BoostedStumps, Pick
+from rulerank.baselines.boosted import BoostedStumps, PairedRows, Pick
 from rulerank.baselines.boosting_kernels import add_parted, fidelity_weights
-from rulerank.baselines.pairs import PairedRows
 from rulerank.baselines.rank_boost import best_stump, sum_by_bin
 from rulerank.baselines.stumps import Columns
 from rulerank.core.threads import in_blocks

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rulerank.baselines.informative import NOTHING, informative_queries
-from rulerank.baselines.row_order import canonical_order
 from rulerank.baselines.trees import Trees
-from rulerank.core.checks import check_number, is_whole
+from rulerank.core.parameters import Number, Parameter, Steps
 from rulerank.core.threads import n_threads
 from rulerank.dataset import MAX_GRADE, Array, Dataset, query_index
 from rulerank.errors import DataError, MissingExtraError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.training_rows import NOTHING, canonical_order, informative_queries
 
+MOST_LEAVES = 131_072  # LightGBM takes no more
 MOST_DOCS = 10_000  # of a query; LightGBM takes no more
 ROWS_PER_THREAD = 50_000  # threads of LightGBM wait for each other: with few rows, on busy cores, two are far slower
 
@@ -29,8 +30,10 @@ class LambdaMART(Ranker):
 
     Parameters
     ----------
-    n_trees, n_leaves, learning_rate, min_docs: trees at most, leaves of a tree at most, share of each tree that counts,
-        documents in a leaf at least. The defaults are LightGBM's.
+    n_trees: trees at most. The defaults of this and of the next three are LightGBM's.
+    n_leaves: leaves of a tree at most.
+    learning_rate: share of each tree that counts.
+    min_docs: documents in a leaf at least.
     patience: with `fit(..., vali=data)`, trees that may fail to raise NDCG@10 there before growing stops; those after
         the best are dropped.
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
@@ -48,6 +51,16 @@ class LambdaMART(Ranker):
     >>> LambdaMART(n_leaves=7).fit(fold.train, vali=fold.vali).predict(fold.test).shape
     (389,)
     """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "n_trees": Steps(1, meaning="trees at most"),
+        "n_leaves": Steps(2, MOST_LEAVES, meaning="leaves of a tree at most"),
+        "learning_rate": Number(
+            1e-6, 1, "the share of each tree that counts", meaning="share of each tree that counts"
+        ),
+        "min_docs": Steps(1, meaning="documents in a leaf at least"),
+        "patience": Steps(1, meaning="trees that may fail to help on vali before growing stops"),
+    }
 
     trees_: Trees
     n_trees_: int
@@ -82,7 +95,6 @@ class LambdaMART(Ranker):
             del self._vali
 
     def _learn(self, data: Labelled) -> None:
-        self._check_parameters()
         try:
             import lightgbm
         except ImportError:
@@ -108,7 +120,6 @@ class LambdaMART(Ranker):
         vali = vali.labelled()
         if not len(vali):
             raise DataError("vali has no document with a grade")
-        self.normalize_ = self.normalize
         X = self.check_rows(vali, None)
         queries, ids = query_index(vali.qid)
         order, queries = canonical_order(Labelled(X, vali.y, queries, ids))
@@ -131,12 +142,6 @@ class LambdaMART(Ranker):
 
     def _score(self, X: Array) -> Array:
         return self.trees_.score(X, self.n_jobs)
-
-    def _check_parameters(self) -> None:
-        for name, least in (("n_trees", 1), ("n_leaves", 2), ("min_docs", 1), ("patience", 1)):
-            if not is_whole(getattr(self, name), least):
-                raise DataError(f"{name} must be a whole number from {least}: got {getattr(self, name)!r}")
-        check_number("learning_rate", self.learning_rate, 1e-6, 1, "the share of each tree that counts")
 
     def _learned_state(self) -> dict[str, Any]:
         return self.trees_.to_state()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from rulerank.baselines.list_net_kernels import cross_entropies
+from rulerank.baselines.linear_kernels import cross_entropies
 from rulerank.baselines.staged_linear import StagedLinearRanker
-from rulerank.core.checks import check_number
+from rulerank.core.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
 from rulerank.rankers.linear.grouped_rows import DenseRows
 
@@ -48,6 +49,10 @@ class ListNet(StagedLinearRanker):
     ([0.57], [1.1, 1.0])
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "learning_rate": Number(1e-9, 1e9, "the length of a step", meaning="length of a step"),
+        "n_epochs": Steps(1, meaning="steps"),
+    }
     _also_learned: ClassVar[tuple[str, ...]] = ("coef_path_", "losses_")
     _stages: ClassVar[str] = "n_epochs"
 
@@ -64,9 +69,6 @@ class ListNet(StagedLinearRanker):
         self.normalize = normalize
         self.missing = missing
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        check_number("learning_rate", self.learning_rate, 1e-9, 1e9, "the length of a step")
 
     def _path(self, X: Array, grades: Array, queries: Array) -> list[Array]:
         lists = Lists(X, grades, queries)

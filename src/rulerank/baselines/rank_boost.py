@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from rulerank.baselines.boosted import BoostedStumps, Pick
+from rulerank.baselines.boosted import BoostedStumps, PairedRows, Pick
 from rulerank.baselines.boosting_kernels import CLEARLY, add_potentials, best_bins, exponential_potentials
-from rulerank.baselines.pairs import PairedRows
 from rulerank.baselines.stumps import Columns
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import eigh
 
-from rulerank.core.checks import check_number
+from rulerank.core.parameters import Number, Parameter
 from rulerank.dataset import Array
 from rulerank.rankers.linear.linear_ranker import LinearRanker
 
@@ -38,6 +41,12 @@ class Regression(LinearRanker):
     [1.0, 0.0]
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "l2": Number(
+            0, 1e12, "what small weights count against the squared errors", meaning="penalty on the squared weights"
+        )
+    }
+
     def __init__(
         self, l2: float = 0.0, normalize: str | None = None, missing: str = "error", n_jobs: int | None = None
     ) -> None:
@@ -47,7 +56,6 @@ class Regression(LinearRanker):
         self.n_jobs = n_jobs
 
     def _weigh(self, X: Array, grades: Array, queries: Array) -> Array:
-        check_number("l2", self.l2, 0, 1e12, "what small weights count against the squared errors")
         centred = X - X.mean(axis=0)
         scale = centred.std(axis=0)
         varies = scale > 1e-12 * np.abs(X).max(axis=0)

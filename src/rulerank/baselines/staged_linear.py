@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.baselines.informative import NOTHING, informative_queries
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, query_index
 from rulerank.errors import DataError
 from rulerank.rankers.linear.linear_ranker import LinearRanker
+from rulerank.rankers.training_rows import NOTHING, informative_queries
 
 
 class StagedLinearRanker(LinearRanker):
@@ -37,12 +37,12 @@ class StagedLinearRanker(LinearRanker):
     def at_stage(self, n: int) -> Self:
         """Return the ranker as it was after n steps: the same as one fitted with that many."""
         check_is_fitted(self)
-        most = getattr(self, self._stages)
+        most = self.params_[self._stages]
         if not is_whole(n, 1, most):
             raise DataError(f"a stage is a number from 1 to {most}: got {n!r}")
         made = copy(self)
         setattr(made, self._stages, n)
-        made._fitted_params = self._fitted_params | {self._stages: n}
+        made.params_ = self.params_ | {self._stages: n}
         made.coef_path_ = self.coef_path_[:n]
         made.coef_ = made.coef_path_[-1] if len(made.coef_path_) else self.coef_
         return made
@@ -51,15 +51,7 @@ class StagedLinearRanker(LinearRanker):
     def _path(self, X: Array, grades: Array, queries: Array) -> list[Array]:
         """Return the weights after each step; every query has documents of different grades."""
 
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
-
     def _weigh(self, X: Array, grades: Array, queries: Array) -> Array:
-        n = getattr(self, self._stages)
-        if not is_whole(n, 1):
-            raise DataError(f"{self._stages} must be a whole number from 1: got {n!r}")
-        self._check_parameters()
         used = informative_queries(grades, queries)[queries]
         if used.any():
             path = self._path(X[used], grades[used], query_index(queries[used])[0])

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rulerank.baselines.margin import MarginRanker
-from rulerank.baselines.margin_kernels import map_hinges
+from rulerank.baselines.linear_kernels import map_hinges
+from rulerank.baselines.rank_svm import MarginRanker
 from rulerank.dataset import Array
 
 
@@ -22,7 +22,11 @@ class SVMMAP(MarginRanker):
     Parameters
     ----------
     C: how much the rankings count against small weights, as in SVMmap. `C_GRID` lists values worth trying.
-    eps, max_iter, normalize, missing, n_jobs: as in `RankSVM`.
+    eps: stop when the objective is surely within this share of its minimum.
+    max_iter: rounds of the cutting-plane search at most.
+    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+    missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
+    n_jobs: threads; all cores by default. The weights are the same bits whatever the number.
 
     Attributes
     ----------

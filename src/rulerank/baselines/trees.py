@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from rulerank.baselines.tree_kernels import sum_trees
+from rulerank.core.compiled import compiled
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
@@ -114,3 +115,28 @@ class Trees:
 
         in_blocks(work, len(X), n_jobs, min_block=ROWS_PER_THREAD)
         return out
+
+
+@compiled
+def sum_trees(
+    X: Array,
+    roots: Array,
+    features: Array,
+    thresholds: Array,
+    lefts: Array,
+    rights: Array,
+    nan_lefts: Array,
+    leaves: Array,
+    out: Array,
+) -> None:
+    """Walk each row down every tree."""
+    for i in range(out.size):
+        total = 0.0
+        for tree in range(roots.size):
+            node = roots[tree]
+            while node >= 0:
+                value = X[i, features[node]]
+                left = nan_lefts[node] == 1 if math.isnan(value) else value <= thresholds[node]
+                node = lefts[node] if left else rights[node]
+            total += leaves[-1 - node]
+        out[i] = total

@@ -75,7 +75,7 @@ def used_params(ranker: Ranker) -> dict[str, Any]:
     if params.get("metric") == "confidence":  # the only one that votes other than "mean" know
         del params["metric"]
     if "drop_weakest" in params and isinstance(ranker, RuleRanker):
-        params["drop_weakest"] = ranker._drop_share()
+        params["drop_weakest"] = ranker.drop_share
     return params
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-from rulerank.core.checks import is_whole
-from rulerank.errors import DataError
+from rulerank.core.parameters import Threads
 
+THREADS = Threads()
 _pools: dict[int, ThreadPoolExecutor] = {}  # kept: starting threads takes longer than scoring a query
 _lock = threading.Lock()
 _inside = threading.local()
@@ -24,11 +24,11 @@ def n_threads(n_jobs: int | None) -> int:
     >>> n_threads(3)
     3
     """
-    if n_jobs is None or n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not is_whole(n_jobs, 1):
-        raise DataError(f"n_jobs must be a positive number, or -1 for all cores: got {n_jobs!r}")
-    return n_jobs
+    if n_jobs is not None:
+        THREADS.check("n_jobs", n_jobs)
+        if n_jobs > 0:
+            return n_jobs
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_blocks(work: Callable[[int, int], None], n_items: int, n_jobs: int | None = None, min_block: int = 1) -> None:

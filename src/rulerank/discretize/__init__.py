@@ -1,12 +1,17 @@
-"""From feature values to bin numbers: where to cut, and which bin a value falls into."""
+"""From feature values to bin numbers: where to cut, and which bin a value falls into.
+
+`base.py` is what every discretiser does; `mdlp.py`, `tube.py` and `uniform.py` say where to cut, with the loops of
+`kernels.py` and `tube_kernels.py`; `choose.py` knows them by name and puts rows into bins by any of them.
+"""
 
 from rulerank.discretize.base import MAX_BINS, Discretizer
-from rulerank.discretize.choose import DISCRETIZERS, discretizer_from_state, make_discretizer
+from rulerank.discretize.choose import DISCRETIZER, DISCRETIZERS, bins_by, discretizer_from_state, make_discretizer
 from rulerank.discretize.mdlp import MDLP
 from rulerank.discretize.tube import TUBE
 from rulerank.discretize.uniform import EqualFrequency, EqualWidth
 
 __all__ = [
+    "DISCRETIZER",
     "DISCRETIZERS",
     "MAX_BINS",
     "MDLP",
@@ -14,6 +19,7 @@ __all__ = [
     "Discretizer",
     "EqualFrequency",
     "EqualWidth",
+    "bins_by",
     "discretizer_from_state",
     "make_discretizer",
 ]

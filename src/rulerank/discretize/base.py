@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulerank.core.parameters import HasParameters, Parameter, Threads, Whole
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import UNLABELLED, Array, check_grades
 from rulerank.discretize.kernels import assign_bins
@@ -20,7 +22,7 @@ MAX_BINS = 254  # for values that are there; with the bin of missing values ever
 CELLS_PER_THREAD = 100_000  # about 0.2 ms of work, twice what a thread costs
 
 
-class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     """Turn each feature's values into bin numbers; a subclass only says where to cut.
 
     A value's bin is the number of its feature's cuts that are not above it, so bins are intervals
@@ -30,6 +32,11 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     After `fit`: `cuts_`, one ascending float64 array per feature; `n_bins_`, how many bin numbers
     each feature has, the one for missing values included.
     """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "n_bins": Whole(2, MAX_BINS, meaning="number of intervals"),
+        "n_jobs": Threads(meaning="number of threads"),
+    }
 
     kind: ClassVar[str]  # the name users and model files know it by
     needs_grades: ClassVar[bool] = False
@@ -41,9 +48,11 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find the cuts of each feature."""
+        self.check_parameters()
         values = self._check(X, reset=True)
         grades = self._check_grades(y, len(values)) if self.needs_grades else np.empty(0, dtype=np.uint8)
         self._keep(self._find_cuts(values, grades))
+        self.record_params()
         return self
 
     def transform(self, X: ArrayLike) -> Array:
@@ -116,10 +125,9 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
-        params = {name: value for name, value in self.get_params().items() if name != "n_jobs"}
         return {
             "kind": self.kind,
-            "params": {name: v.item() if isinstance(v, np.generic) else v for name, v in params.items()},
+            "params": self.params_,
             "cuts": self._flat_cuts,
             "offsets": self._offsets,
             "feature_names": [] if names is None else list(names),
@@ -131,7 +139,7 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         if state.get("kind") != cls.kind:
             raise ModelFileError(f"expected the state of a {cls.kind!r} discretiser: got {state.get('kind')!r}")
         try:
-            made = cls(**state["params"])
+            made = cls.from_params(state["params"])
             names = list(state["feature_names"])
             cuts = np.asarray(state["cuts"], dtype=np.float64)
             offsets = np.asarray(state["offsets"], dtype=np.int64)
@@ -207,12 +215,6 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         tags.target_tags.required = self.needs_grades
         tags.transformer_tags.preserves_dtype = []  # bins are bytes whatever X is
         return tags
-
-
-def check_n_bins(n_bins: int) -> None:
-    """Raise an error unless n_bins is a number of bins that values can have."""
-    if not isinstance(n_bins, int | np.integer) or not 2 <= n_bins <= MAX_BINS:
-        raise DataError(f"n_bins must be a whole number between 2 and {MAX_BINS}: got {n_bins!r}")
 
 
 def between(lows: Array, highs: Array) -> Array:

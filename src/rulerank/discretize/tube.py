@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rulerank.core.parameters import Flag, Parameter
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.discretize.base import Discretizer, between, check_n_bins
+from rulerank.discretize.base import Discretizer, between
 from rulerank.discretize.tube_kernels import TIE, grow, held_out_likelihood
-from rulerank.errors import DataError
 
 FINEST = 1e-6  # of the range: float32 hardly tells values apart below, and LETOR writes six digits
 N_FOLDS = 10
@@ -46,6 +47,9 @@ class TUBE(Discretizer):
     [array([0.5])]
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "cross_validate": Flag(meaning="choose the number of intervals on held-out rows")
+    }
     kind = "tube"
 
     def __init__(self, n_bins: int = 10, cross_validate: bool = False, n_jobs: int | None = None) -> None:
@@ -54,9 +58,6 @@ class TUBE(Discretizer):
         self.n_jobs = n_jobs
 
     def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
-        check_n_bins(self.n_bins)
-        if not isinstance(self.cross_validate, bool | np.bool_):
-            raise DataError(f"cross_validate must be True or False: got {self.cross_validate!r}")
         cuts: list[Array] = [np.empty(0)] * X.shape[1]
 
         def work(start: int, stop: int) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.discretize.base import Discretizer, between, check_n_bins
+from rulerank.discretize.base import Discretizer, between
 
 
 class EqualWidth(Discretizer):
@@ -33,7 +33,6 @@ class EqualWidth(Discretizer):
         self.n_jobs = n_jobs
 
     def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
-        check_n_bins(self.n_bins)
         share = np.arange(1, self.n_bins) / self.n_bins
         low = np.fmin.reduce(X, axis=0).astype(np.float64)  # NaN only where every value is
         high = np.fmax.reduce(X, axis=0).astype(np.float64)
@@ -67,7 +66,6 @@ class EqualFrequency(Discretizer):
         self.n_jobs = n_jobs
 
     def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
-        check_n_bins(self.n_bins)
         cuts: list[Array] = [np.empty(0)] * X.shape[1]
 
         def work(start: int, stop: int) -> None:

@@ -92,6 +92,17 @@ class Measure:
             raise DataError(f"the cutoff of {measure.name} must be a whole number from 1 on: got {text!r}")
         return measure @ int(cutoff)
 
+    @staticmethod
+    def of(value: object) -> Measure:
+        """Return the one measure that is given as such, or in its notation.
+
+        >>> Measure.of("ndcg@5"), Measure.of(NDCG @ 5)
+        (NDCG@5, NDCG@5)
+        """
+        if not isinstance(value, str | Measure):
+            raise DataError(_unknown(str(value)[:60]))
+        return Measure.parse(str(value))
+
     def complete(self) -> Measure:
         """Return the measure itself once it is sure that no cutoff is missing."""
         if self.cutoff is None and KINDS[self.name].cutoff == "needed":

@@ -12,9 +12,8 @@ from rulerank.baselines.ada_rank import AdaRank
 from rulerank.baselines.f_rank import FRank
 from rulerank.baselines.lambda_mart import LambdaMART
 from rulerank.baselines.list_net import ListNet
-from rulerank.baselines.margin import C_GRID
 from rulerank.baselines.rank_boost import RankBoost
-from rulerank.baselines.rank_svm import RankSVM
+from rulerank.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.baselines.regression import Regression
 from rulerank.baselines.svm_map import SVMMAP
 from rulerank.errors import DataError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 
@@ -14,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulerank.ballots import BinForm, Case, LinearForm
 from rulerank.ballots.linear_cases import linear_case
+from rulerank.core.parameters import HasParameters, Parameter, Threads
 from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
-from rulerank.errors import DataError, ModelFileError
-from rulerank.normalize import NORMALIZATIONS, normalize_by_query
+from rulerank.errors import DataError
+from rulerank.normalize import NORMALIZE, normalize_by_query
 
 if TYPE_CHECKING:  # explain: the facade's, see Ranker
     from rulerank.discretize import Discretizer
@@ -33,7 +35,7 @@ class Labelled(NamedTuple):
     query_ids: Array
 
 
-class Ranker(BaseEstimator, ABC):
+class Ranker(HasParameters, BaseEstimator, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
     A Dataset is matched by feature name: its columns may come in any order, others may come along, none may be missing.
@@ -45,14 +47,20 @@ class Ranker(BaseEstimator, ABC):
     Those folders read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it scores them),
     `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart), and, for what
     tries out documents that do not exist, `bin_form` or `linear_form` (the model as a function; None where it is none).
+
+    What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "normalize": NORMALIZE,
+        "n_jobs": Threads(meaning="number of threads"),
+    }
 
     normalize: str | None
     n_jobs: int | None
     _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
 
     feature_names_: tuple[str, ...]
-    normalize_: str | None  # as it was when fitted
     discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
@@ -61,10 +69,14 @@ class Ranker(BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None, qid: Any = None) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given)."""
+        self.check_parameters()
         data = self._check_training(X, y, qid)
-        self._learn(data)
-        self.normalize_ = self.normalize
-        self._fitted_params = self._plain_params()  # what a model file says, whatever set_params does later
+        self.record_params()
+        try:
+            self._learn(data)
+        except BaseException:
+            del self.params_  # half learned is not fitted
+            raise
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Array:
@@ -93,10 +105,9 @@ class Ranker(BaseEstimator, ABC):
         finally:
             self.set_params(**asked)
         self.feature_names_ = feature_names
-        self.normalize_ = self.normalize
         if discretizer is not None:
             self.discretizer_ = discretizer
-        self._fitted_params = self._plain_params()  # a model file tells what was asked for
+        self.record_params()  # what was asked for counts as fitted
         return self
 
     @overload
@@ -151,7 +162,7 @@ class Ranker(BaseEstimator, ABC):
         """Return all that was learned as plain values and arrays, for a model file."""
         check_is_fitted(self)
         return {
-            "params": self._fitted_params,
+            "params": self._saved_params(),
             "feature_names": list(self.feature_names_),
             "named_columns": hasattr(self, "feature_names_in_"),
             "learned": self._learned_state(),
@@ -160,17 +171,19 @@ class Ranker(BaseEstimator, ABC):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the ranker that `to_state` described, bit for bit."""
-        made = cls(**state["params"])
-        if made.normalize is not None and made.normalize not in NORMALIZATIONS:
-            raise ModelFileError(f"the model normalises features by {made.normalize!r}, which is unknown here")
+        made = cls.from_params(state["params"])
         made.feature_names_ = tuple(state["feature_names"])
         made.n_features_in_ = len(made.feature_names_)
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
         made._take_learned(state["learned"])
-        made.normalize_ = made.normalize
-        made._fitted_params = made._plain_params()
         return made
+
+    @property
+    def normalize_(self) -> str | None:
+        """How features are put on one scale by query, as it was when fitted."""
+        found: str | None = self.params_.get("normalize")
+        return found
 
     @abstractmethod
     def _learn(self, data: Labelled) -> None:
@@ -214,13 +227,14 @@ class Ranker(BaseEstimator, ABC):
         """Tell whether it matters to which query a training row belongs."""
         return True
 
-    def _plain_params(self) -> dict[str, Any]:
-        """Return the parameters as plain Python values, n_jobs left to the machine that loads them."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name != "n_jobs"}
+    def _saved_params(self) -> dict[str, Any]:
+        """Return the parameters as fitted, as a model file holds them."""
+        return self.params_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "params_")
 
     def _check_training(self, X: Any, y: Any, qid: Any) -> Labelled:
-        if self.normalize is not None and self.normalize not in NORMALIZATIONS:
-            raise DataError(f"unknown normalize {self.normalize!r}; choose from None, {', '.join(NORMALIZATIONS)}")
         names: tuple[str, ...] = ()
         if isinstance(X, Dataset):
             names = X.feature_names
@@ -279,10 +293,10 @@ class Ranker(BaseEstimator, ABC):
             ensure_min_samples=1 if reset else 0,
             reset=reset,
         )
-        if issparse(X) and self.normalize is not None:
+        how = self.normalize if reset else self.normalize_
+        if issparse(X) and how is not None:
             raise DataError(
-                f"normalize={self.normalize!r} would fill a sparse X with numbers: normalise it before, "
-                "or give X as an array"
+                f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
             )
         _check_finite(X)
         return X

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
+from rulerank.core.parameters import Parameter, Word
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.engine import Engine
+from rulerank.rules.metrics import METRICS
 from rulerank.rules.rule import Rule
 from rulerank.rules.rule_book import RuleBook
-from rulerank.rules.votes import votes_named
+from rulerank.rules.votes import VOTES, votes_named
 
 
 class GlobalRules(RuleRanker):
@@ -47,6 +50,11 @@ class GlobalRules(RuleRanker):
     >>> print(ranker.rules_for([1, 1])[-1])
     f1=1 & f2=1 -> 2 (1 of 1)
     """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "metric": Word(METRICS, meaning='how strong a rule is when votes="mean"'),
+        "votes": Word(tuple(VOTES), meaning="how the rules of a document are put together"),
+    }
 
     def __init__(
         self,
@@ -95,26 +103,24 @@ class GlobalRules(RuleRanker):
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
 
     def case(self, X: Array, row: int) -> Case:
-        votes, metric = self._fitted_params["votes"], self._fitted_params["metric"]
+        votes, metric = self.params_["votes"], self.params_["metric"]
         method = f"GlobalRules, votes={votes!r}" + (f", metric={metric!r}" if votes == "mean" else "")
         return rule_case(self.bin_form(), self._bins_of(X, row), method)
 
     def _uses_queries(self) -> bool:
         return self.votes != "mean" or self.normalize is not None
 
-    def _drop_share(self) -> float:
-        if self.drop_weakest is not None:
-            return self.drop_weakest
-        return 0.0 if self.votes == "mean" else 0.25
+    def _votes_as_in_the_paper(self) -> bool:
+        return self.votes == "mean"
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Raise a DataError that names a parameter with a value it may not have."""
+        super().check_parameters()
         votes_named(self.votes, self.metric)
 
     def _learned_state(self) -> dict[str, Any]:
         return self._discretizer_state() | {"engine": self.engine_.to_state()}
 
     def _take_learned(self, state: dict[str, Any]) -> None:
-        self._check_parameters()
         self._take_discretizer(state)
         self.engine_ = Engine.from_state(state["engine"], votes_named(self.votes, self.metric))

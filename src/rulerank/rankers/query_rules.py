@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.ballots import Case
 from rulerank.ballots.query_cases import literal_case, query_case, trusted_say
 from rulerank.ballots.rule_cases import rule_case
-from rulerank.core.checks import check_number, is_whole
+from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
-from rulerank.errors import DataError, ModelFileError, TooLargeError
+from rulerank.errors import ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
 from rulerank.rules.by_query.counts import ByQuery, Labels
@@ -25,16 +25,6 @@ from rulerank.rules.votes import VOTES, Votes
 
 ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is counted
 LABEL_BYTES = 100  # of a document and a query of D*, while they are put in order
-
-
-class Settings(NamedTuple):
-    """The parameters as they were when fitted, whatever set_params does later."""
-
-    literal: bool
-    leave_one_out: bool
-    min_support: float
-    n_trusted: int
-    shrink: float
 
 
 class QueryRules(RuleRanker):
@@ -84,6 +74,19 @@ class QueryRules(RuleRanker):
     [0.8125]
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "n_trusted": Whole(1, meaning="training queries that are heard at most"),
+        "shrink": Number(
+            1e-6,
+            1e15,
+            "rows' worth of the global rule",
+            meaning="rows' worth of the global rule mixed into each query's own",
+        ),
+        "literal": Flag(meaning="the paper to the letter"),
+        "leave_one_out": Flag(meaning="judge a query's estimate of its own document without that document"),
+        "ties": Word(TIES, meaning="of several equally close queries take the first, or all (literal only)"),
+    }
+
     queries_: Array
     trust_: Array
     engine_: Engine  # the trusted queries' mean; RE-GR when literal
@@ -129,7 +132,7 @@ class QueryRules(RuleRanker):
         Each row adds up to 1, or to 0 where no rule of D* covers the document (literal only).
         """
         bins = self._documents(X, qid)
-        if not self._settings.literal:
+        if not self.params_["literal"]:
             self._check_fits(bins.shape[1])
             trusted = self._trusted()
             return np.tile(np.isin(np.arange(self.queries_.size), trusted) / trusted.size, (bins.shape[1], 1))
@@ -161,7 +164,6 @@ class QueryRules(RuleRanker):
 
     def _take_rows(self, prepared: Prepared, queries: Array, query_ids: Array) -> None:
         self.queries_ = query_ids
-        self._settings = Settings(self.literal, self.leave_one_out, self.min_support, self.n_trusted, self.shrink)
         self._training = prepared.training
         self._by_query = ByQuery(prepared.rows, queries, prepared.layout, self.n_jobs)
 
@@ -173,10 +175,10 @@ class QueryRules(RuleRanker):
 
     def _trusted(self) -> Array:
         """Return the numbers of the most competent queries, in order; of equals the first."""
-        return np.sort(np.argsort(-self.trust_, kind="stable")[: self._settings.n_trusted])
+        return np.sort(np.argsort(-self.trust_, kind="stable")[: self.params_["n_trusted"]])
 
     def _score_bins(self, bins: Array) -> Array:
-        if not self._settings.literal:
+        if not self.params_["literal"]:
             return self.engine_.score(bins)
         heard, weight = np.zeros((2, bins.shape[1]))
         for first, last in self._by_query.blocks(bins.shape[1]):
@@ -190,29 +192,29 @@ class QueryRules(RuleRanker):
         return heard / np.where(unheard, 1.0, weight)
 
     def case(self, X: Array, row: int) -> Case:
-        row_bins, given, by_query = self._bins_of(X, row), self._settings, self._by_query
+        row_bins, given, by_query = self._bins_of(X, row), self.params_, self._by_query
         case = rule_case(self.bin_form(), row_bins, "QueryRules")
-        if given.literal:
+        if given["literal"]:
             case, say = literal_case(
-                case, by_query, self._labels, row_bins, self._training, given.min_support, self.memory_budget
+                case, by_query, self._labels, row_bins, self._training, given["min_support"], self.memory_budget
             )
         else:
-            say = trusted_say(self.engine_, by_query, self._trusted(), row_bins, given.shrink)
+            say = trusted_say(self.engine_, by_query, self._trusted(), row_bins, given["shrink"])
         return query_case(case, say, self.queries_)
 
     def _ranks(self, bins: Array, first: int, last: int, *, without_own: bool = False) -> Array:
-        given, training, functions = self._settings, self._training, self._by_query
-        if given.literal:
-            return functions.literal_ranks(bins, first, last, min_support=given.min_support, without_own=without_own)
-        lifts = functions.shrunken_lifts(bins, first, last, training, given.shrink, without_own=without_own)
+        given, training, functions = self.params_, self._training, self._by_query
+        if given["literal"]:
+            return functions.literal_ranks(bins, first, last, min_support=given["min_support"], without_own=without_own)
+        lifts = functions.shrunken_lifts(bins, first, last, training, given["shrink"], without_own=without_own)
         return training.mean_grade + lifts
 
     def _strengths(self, bins: Array, first: int, last: int) -> Array:
-        return self._by_query.label_strengths(bins, self._labels, first, last, min_support=self._settings.min_support)
+        return self._by_query.label_strengths(bins, self._labels, first, last, min_support=self.params_["min_support"])
 
     def _deltas(self, first: int, last: int) -> Array:
         """Return Delta of the training rows, sorted by query."""
-        ranks = self._ranks(self._by_query.bins, first, last, without_own=self._settings.leave_one_out)
+        ranks = self._ranks(self._by_query.bins, first, last, without_own=self.params_["leave_one_out"])
         return np.abs(ranks - self._by_query.grades)
 
     def _documents(self, X: Any, qid: Any) -> Array:
@@ -235,19 +237,6 @@ class QueryRules(RuleRanker):
                 f"memory_budget ({self.memory_budget:,.0f}); ask for fewer documents at a time, or raise memory_budget"
             )
 
-    def _drop_share(self) -> float:
-        if self.drop_weakest is not None:
-            return self.drop_weakest
-        return 0.0 if self.literal else 0.25
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not is_whole(self.n_trusted, 1):
-            raise DataError(f"n_trusted must be a whole number from 1: got {self.n_trusted!r}")
-        check_number("shrink", self.shrink, 1e-6, 1e15, "rows' worth of the global rule")
-        if self.ties not in TIES:
-            raise DataError(f"unknown ties {self.ties!r}; choose from {', '.join(TIES)}")
-
     def _check_work(self, prepared: Prepared, n_queries: int) -> None:
         n_rows, n_sets = prepared.rows.n_rows, prepared.layout.n_sets
         steps = n_rows * n_sets * n_queries / ADDITIONS_PER_STEP
@@ -264,7 +253,7 @@ class QueryRules(RuleRanker):
         queries[self._by_query.order] = self._by_query.queries
         ids = [q if isinstance(q, int | float) else str(q) for q in self.queries_.tolist()]
         state = {"bins": rows.bins, "grades": rows.grades, "queries": queries, "query_ids": ids}
-        if self._settings.literal:
+        if self.params_["literal"]:
             learned = {"rows": self._labels.rows, "queries": self._labels.queries}
         else:
             learned = {"trust": self.trust_}
@@ -272,7 +261,6 @@ class QueryRules(RuleRanker):
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
-        self._check_parameters()
         saved, learned = state["training_rows"], state["learned"]
         n_bins = self.n_bins_
         prepared = self._lay_out(Rows.of(saved["bins"], saved["grades"], saved["queries"]))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import BinForm
-from rulerank.core.checks import check_number, is_whole
-from rulerank.core.threads import n_threads
+from rulerank.core.checks import is_whole
+from rulerank.core.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
-from rulerank.discretize import Discretizer, discretizer_from_state, make_discretizer
+from rulerank.discretize import DISCRETIZER, Discretizer, bins_by, discretizer_from_state, make_discretizer
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rules.engine import Engine
-from rulerank.rules.layout import MAX_BINS, FeatureSets, Layout, check_work
+from rulerank.rules.layout import FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
 from rulerank.rules.rule_book import describe_items
 from rulerank.rules.strength import feature_strength, without_weakest
@@ -36,6 +36,28 @@ class Prepared(NamedTuple):
 class RuleRanker(Ranker):
     """Base of the rankers that count rules over the bins of a discretiser."""
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "max_size": Whole(1, meaning="items of a rule at most"),
+        "min_support": Number(0, 1, "a share of the rows", meaning="share of the rows a rule must hold in"),
+        "discretizer": DISCRETIZER,
+        "drop_weakest": Number(
+            0,
+            1,
+            "a share of the features",
+            meaning="share of the features to leave out, the weakest",
+            none="0.25, or 0 for the votes of the paper",
+        ),
+        "memory_budget": Number(0, math.inf, "MiB for the tables", meaning="MiB the tables may take", of_machine=True),
+        "work_limit": Number(
+            0,
+            math.inf,
+            "steps, or None",
+            meaning="refuse to start more steps than this",
+            none="no limit",
+            of_machine=True,
+        ),
+    }
+
     max_size: int
     min_support: float
     discretizer: Any
@@ -48,26 +70,23 @@ class RuleRanker(Ranker):
 
     def _prepare(self, data: Labelled) -> Prepared:
         """Put training data into bins and lay out the feature sets to count."""
-        self._check_parameters()
-        self.discretizer_ = make_discretizer(self.discretizer)
-        if isinstance(self.discretizer, str):
-            self.discretizer_.set_params(n_jobs=self.n_jobs)
+        self.discretizer_ = make_discretizer(self.discretizer, self.n_jobs)
         if self.discretizer_ is not None:
             self.discretizer_.fit(data.X, data.grades)
-        return self._lay_out(Rows.of(self._bins(data.X), data.grades, data.queries))
+        return self._lay_out(Rows.of(bins_by(self.discretizer_, data.X), data.grades, data.queries))
 
     def _lay_out(self, rows: Rows) -> Prepared:
         """Decide which feature sets of training rows in bins are to be counted."""
         self.n_bins_ = rows.n_bins()
         strength = feature_strength(rows, self.n_bins_, self.n_jobs)
-        used = without_weakest(strength, self.n_bins_, self._drop_share())
+        used = without_weakest(strength, self.n_bins_, self.drop_share)
         check_work(self.n_bins_[used], self.max_size, rows.n_rows, self.work_limit)
         training = Training.of(rows, int(rows_needed(self.min_support, rows.n_rows)), strength)
         return Prepared(rows, Layout.over(self.n_bins_, self.max_size, used), training)
 
     def _known_bins(self, X: Array) -> Array:
         """Put documents into bins uint8 (n_features, n_rows), 255 where training saw none."""
-        return hide_unseen(self._bins(X), self.n_bins_)
+        return hide_unseen(bins_by(self.discretizer_, X), self.n_bins_)
 
     def _score(self, X: Array) -> Array:
         return self._score_bins(self._known_bins(X))
@@ -113,11 +132,12 @@ class RuleRanker(Ranker):
             rules.append(Rule(items, int(grade), int(by_grade[grade]), int(by_grade.sum())))
         return rules
 
-    def _plain_params(self) -> dict[str, Any]:
-        params = super()._plain_params()
-        if not isinstance(self.discretizer, str | None):  # an object is saved with what it learned
-            params["discretizer"] = None
-        return params
+    def _saved_params(self) -> dict[str, Any]:
+        # an object is saved with what it learned
+        return self.params_ if self._discretizer_by_name() else self.params_ | {"discretizer": None}
+
+    def _discretizer_by_name(self) -> bool:
+        return isinstance(self.params_["discretizer"], str | None)
 
     def _discretizer_state(self) -> dict[str, Any]:
         if not isinstance(self.discretizer_, Discretizer | None):
@@ -128,7 +148,7 @@ class RuleRanker(Ranker):
             )
         return {
             "discretizer": None if self.discretizer_ is None else self.discretizer_.to_state(),
-            "discretizer_by_name": isinstance(self.discretizer, str | None),
+            "discretizer_by_name": self._discretizer_by_name(),
             "n_bins": self.n_bins_,
         }
 
@@ -137,6 +157,7 @@ class RuleRanker(Ranker):
         self.discretizer_ = None if saved is None else discretizer_from_state(saved)
         if not state["discretizer_by_name"]:
             self.discretizer = make_discretizer(self.discretizer_)
+            self.record_params()
         self.n_bins_ = state["n_bins"]
 
     def _item_text(self, feature: int, bin: int) -> str:
@@ -144,41 +165,13 @@ class RuleRanker(Ranker):
         describe = getattr(self.discretizer_, "describe", None)
         return describe(feature, bin, name) if describe else f"{name}={bin}"
 
-    def _bins(self, X: Array) -> Array:
-        """Discretise: bins as (n_features, n_rows)."""
-        if self.discretizer_ is None:
-            return _whole_bins(X, "with discretizer=None, X must hold bin numbers")
-        if hasattr(self.discretizer_, "bins_of"):
-            return self.discretizer_.bins_of(X)
-        bins = self.discretizer_.transform(X)
-        if issparse(bins) or np.shape(bins) != X.shape:
-            raise DataError(
-                f"the discretizer must give one bin number per row and feature, shape {X.shape}: "
-                f"got {type(bins).__name__} of shape {np.shape(bins)}"
-            )
-        return _whole_bins(np.asarray(bins), "the discretizer must give bin numbers")
-
-    def _drop_share(self) -> float:
-        return self.drop_weakest or 0.0
-
-    def _check_parameters(self) -> None:
-        if not is_whole(self.max_size, 1):
-            raise DataError(f"max_size must be a whole number from 1: got {self.max_size!r}")
-        check_number("min_support", self.min_support, 0, 1, "a share of the rows")
-        check_number("memory_budget", self.memory_budget, 0, math.inf, "MiB for the tables")
-        if self.work_limit is not None:
-            check_number("work_limit", self.work_limit, 0, math.inf, "steps, or None")
+    @property
+    def drop_share(self) -> float:
+        """The share of the features that fit leaves out: drop_weakest, or what it stands for when it is None."""
         if self.drop_weakest is not None:
-            check_number("drop_weakest", self.drop_weakest, 0, 1, "a share of the features")
-        n_threads(self.n_jobs)
+            return self.drop_weakest
+        return 0.0 if self._votes_as_in_the_paper() else 0.25
 
-
-def _whole_bins(bins: Array, expected: str) -> Array:
-    whole = np.isfinite(bins) & (np.floor(bins) == bins) & (bins >= 0)
-    if not whole.all():
-        row, column = (int(i[0]) for i in np.nonzero(~whole))
-        raise DataError(
-            f"{expected} (whole numbers from 0): row {row}, column {column} is {bins[row, column]}; "
-            "name a discretizer such as 'mdlp' to have values put into bins"
-        )
-    return np.minimum(bins, MAX_BINS).astype(np.int64).T
+    def _votes_as_in_the_paper(self) -> bool:
+        """Tell whether the literal method is asked for, which leaves no feature out."""
+        return bool(getattr(self, "literal", False))

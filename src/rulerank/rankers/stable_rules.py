@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
+from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
-from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.rule import Item, Rule
 from rulerank.rules.rule_book import describe_items
 from rulerank.rules.stable.counts import QueryEngine, QueryRows, QueryVotes
 from rulerank.rules.stable.kernels import LIFTS, N_DOWN, N_QUERIES, N_UP
-from rulerank.rules.stable.votes import LiteralVotes, stability_named
+from rulerank.rules.stable.votes import STABILITIES, LiteralVotes, stability_named
 from rulerank.rules.tables import UNIT
 
 
@@ -84,6 +85,13 @@ class StableRules(RuleRanker):
     f2=1: +0.75 to the mean grade of a query, up in 2 and down in 0 of 2 queries
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "stability": Word(tuple(STABILITIES), meaning="how far a set of items is trusted"),
+        "min_queries": Whole(1, meaning="training queries that a stable rule must hold in"),
+        "literal": Flag(meaning="the paper to the letter"),
+        "phi": Number(0, 1, "a difference of confidences", meaning="how far confidences may differ (literal only)"),
+    }
+
     engine_: QueryEngine
 
     def __init__(
@@ -127,7 +135,9 @@ class StableRules(RuleRanker):
         row_bins = self._one_document(x, row)
         counts, votes = self.engine_.votes_of(row_bins)
         min_rows, n_grades = self.engine_.training.min_rows, self.engine_.training.n_grades
-        stable = votes[:, n_grades : 2 * n_grades] if self.literal else np.repeat(votes[:, 1:2], n_grades, axis=1)
+        stable = (
+            votes[:, n_grades : 2 * n_grades] if self.params_["literal"] else np.repeat(votes[:, 1:2], n_grades, axis=1)
+        )
         rules = self._rules(row_bins, self.engine_.layout.sets, counts, min_rows)
         keep = stable[counts.grades >= min_rows] > 0
         return [rule for rule, kept in zip(rules, keep, strict=True) if kept]
@@ -137,7 +147,7 @@ class StableRules(RuleRanker):
         row_bins = self._one_document(x, row)
         counts, votes = self.engine_.votes_of(row_bins)
         n_grades = self.engine_.training.n_grades
-        weight = votes[:, n_grades : 2 * n_grades].sum(axis=1) if self.literal else votes[:, 1]
+        weight = votes[:, n_grades : 2 * n_grades].sum(axis=1) if self.params_["literal"] else votes[:, 1]
         members = [members for block in self.engine_.layout.sets for members in block.features]
         return [
             Stability(
@@ -154,22 +164,14 @@ class StableRules(RuleRanker):
         ]
 
     def case(self, X: Array, row: int) -> Case:
-        given = self._fitted_params
+        given = self.params_
         how = f"literal, phi={given['phi']}" if given["literal"] else f"stability={given['stability']!r}"
         return rule_case(self.bin_form(), self._bins_of(X, row), f"StableRules, {how}")
 
     def _scheme(self) -> QueryVotes:
-        if not isinstance(self.min_queries, int | np.integer) or self.min_queries < 1:
-            raise DataError(f"min_queries must be a whole number from 1: got {self.min_queries!r}")
-        if not 0 <= self.phi <= 1:
-            raise DataError(f"phi is a difference of confidences, from 0 to 1: got {self.phi}")
-        by_name = stability_named(self.stability, self.min_queries)
-        return LiteralVotes(self.phi, self.min_queries) if self.literal else by_name
-
-    def _drop_share(self) -> float:
-        if self.drop_weakest is not None:
-            return self.drop_weakest
-        return 0.0 if self.literal else 0.25
+        if self.literal:
+            return LiteralVotes(self.phi, self.min_queries)
+        return stability_named(self.stability, self.min_queries)
 
     def _learned_state(self) -> dict[str, Any]:
         return self._discretizer_state() | {"engine": self.engine_.to_state()}

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from rulerank.core.checks import is_whole
-from rulerank.core.threads import n_threads
+from rulerank.core.parameters import Flag, HasParameters, Parameter, Threads, Whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
-from rulerank.discretize import Discretizer, make_discretizer
+from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
 from rulerank.errors import DataError
-from rulerank.normalize import normalize_by_query
+from rulerank.normalize import NORMALIZE, normalize_by_query
 from rulerank.sampling.partitions import deal_features
 from rulerank.sampling.run import Run
 from rulerank.sampling.selection import Selection
@@ -23,7 +22,7 @@ from rulerank.sampling.selection import Selection
 MAX_BIN = 254
 
 
-class SSAR(BaseEstimator):
+class SSAR(HasParameters, BaseEstimator):
     """Choose which documents to label, one at a time (Silva, Goncalves and Veloso, 2011).
 
     The first is the one whose items, the bins of its features, are the most common in the pool. Then always the one
@@ -57,6 +56,15 @@ class SSAR(BaseEstimator):
     grades_: Array
     n_rules_: Array
     stop_: str
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "max_size": Whole(1, meaning="items of a rule at most"),
+        "partitions": Whole(1, meaning="groups of features, each of which chooses for itself"),
+        "per_query": Flag(meaning="visit the queries in turn"),
+        "discretizer": DISCRETIZER,
+        "normalize": NORMALIZE,
+        "n_jobs": Threads(meaning="number of threads"),
+    }
 
     def __init__(
         self,
@@ -107,7 +115,7 @@ class SSAR(BaseEstimator):
 
     def begin(self, X: Any, qid: Any = None, start: Any = None) -> Selection:
         """Return the state that names one row after the other, for callers who cannot wait for a grade."""
-        self._check_parameters()
+        self.check_parameters()
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
             X = X.X
@@ -146,41 +154,11 @@ class SSAR(BaseEstimator):
 
     def _bins(self, X: Array) -> Array:
         """Return the bin of each value, uint8 (n_features, n_rows)."""
-        discretizer = make_discretizer(self.discretizer)
-        if isinstance(self.discretizer, str):
-            discretizer.set_params(n_jobs=self.n_jobs)
-        if discretizer is None:
-            return _whole_bins(X, "with discretizer=None, X must hold bin numbers")
-        discretizer.fit(X)
-        if isinstance(discretizer, Discretizer):
-            return discretizer.bins_of(X)
-        bins = discretizer.transform(X)
-        if issparse(bins) or np.shape(bins) != X.shape:
-            raise DataError(
-                f"the discretizer must give one bin number per row and feature, shape {X.shape}: "
-                f"got {type(bins).__name__} of shape {np.shape(bins)}"
-            )
-        return _whole_bins(np.asarray(bins), "the discretizer must give bin numbers")
-
-    def _check_parameters(self) -> None:
-        if not is_whole(self.max_size, 1):
-            raise DataError(f"max_size must be a whole number from 1: got {self.max_size!r}")
-        if not is_whole(self.partitions, 1):
-            raise DataError(f"partitions must be a whole number from 1: got {self.partitions!r}")
-        if not isinstance(self.per_query, bool | np.bool_):
-            raise DataError(f"per_query must be True or False: got {self.per_query!r}")
-        n_threads(self.n_jobs)
-
-
-def _whole_bins(bins: Array, expected: str) -> Array:
-    whole = (bins >= 0) & (bins <= MAX_BIN) & (np.floor(bins) == bins)
-    if not whole.all():
-        row, column = (int(i[0]) for i in np.nonzero(~whole))
-        raise DataError(
-            f"{expected} (whole numbers from 0 to {MAX_BIN}): row {row}, column {column} is {bins[row, column]}; "
-            "name a discretizer such as 'tube' to have values put into bins"
-        )
-    return np.ascontiguousarray(bins.T, dtype=np.uint8)
+        discretizer = make_discretizer(self.discretizer, self.n_jobs)
+        if discretizer is not None:
+            discretizer.fit(X)
+        bins = bins_by(discretizer, X, most=MAX_BIN, such_as="tube")
+        return np.ascontiguousarray(bins, dtype=np.uint8)
 
 
 def _labels(start: Any) -> list[tuple[Any, Any]]:

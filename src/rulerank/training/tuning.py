@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rulerank.baselines.margin import C_GRID
+from rulerank.baselines.rank_svm import C_GRID
 from rulerank.core.progress import Bar, progress
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError

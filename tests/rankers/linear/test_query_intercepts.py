@@ -283,7 +283,7 @@ def test_what_was_learned_comes_back_from_its_state():
         ({"l2": -1}, "l2 must be a number from 0: got -1"),
         ({"l2": np.nan}, "l2 must be a number from 0: got nan"),
         ({"missing": "drop"}, "unknown missing 'drop'; choose from error, mean"),
-        ({"max_iter": 0}, "max_iter must be at least 1: got 0"),
+        ({"max_iter": 0}, "max_iter must be a whole number from 1: got 0"),
     ],
 )
 def test_parameters_are_checked(params, message):

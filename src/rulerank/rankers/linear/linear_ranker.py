@@ -1,30 +1,97 @@
-"""What the linear baselines share: weights, scores, missing values, the model file."""
+"""What linear rankers share: weights, scores, missing values, the model file."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import LinearForm
-from rulerank.baselines.row_order import canonical_order
 from rulerank.core.blas import one_blas_thread
+from rulerank.core.parameters import Parameter, Word
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.linear.kernels import dense_scores
-from rulerank.rankers.linear.missing import check_present, column_means, count_missing, fill_missing
+from rulerank.rankers.linear.kernels import dense_scores, sparse_scores
+from rulerank.rankers.training_rows import canonical_order
 
 MISSING = ("error", "mean")
 ROWS_PER_THREAD = 20_000
 LARGEST = 1e140  # squared and added up over a file of rows, it is a number still
+LISTED = 5  # features named in a message
 
 
-class LinearRanker(Ranker):
-    """Base of rankers whose score is a weighted sum of features, `X @ coef_`.
+class WeightedSum(Ranker):
+    """Base of rankers whose score is a weighted sum of features, `X @ coef_`, however the weights are found."""
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "missing": Word(MISSING, meaning="what to do with NaN: an error, or the mean of the training rows in its place")
+    }
+
+    missing: str
+
+    coef_: Array  # (n_features,)
+    fill_: Array | None  # what stands for a missing value of each feature
+    n_missing_: int
+
+    def contributions(self, X: Any, qid: Any = None) -> Array:
+        """Return what each feature adds to each row's score: (n_rows, n_features), weight times value."""
+        check_is_fitted(self)
+        X = self._present(self.check_rows(X, qid))
+        return (X.toarray() if issparse(X) else X) * self.coef_
+
+    def _score(self, X: Any) -> Array:
+        X = self._present(X)
+        scores = np.empty(X.shape[0])
+
+        def work(start: int, stop: int) -> None:
+            if issparse(X):
+                rows = np.arange(start, stop)
+                sparse_scores(X.data, X.indices, X.indptr, rows, self.coef_, scores[start:stop])
+            else:
+                dense_scores(X[start:stop], self.coef_, scores[start:stop])
+
+        in_blocks(work, scores.size, self.n_jobs, min_block=ROWS_PER_THREAD)
+        return scores
+
+    def _learn_missing(self, X: Any) -> None:
+        """Find what stands for missing values."""
+        self.fill_ = column_means(X) if self.missing == "mean" else None
+        self.n_missing_ = int(count_missing(X).sum())
+
+    def _present(self, X: Any) -> Any:
+        """Return X without missing values."""
+        if self.fill_ is not None:
+            return fill_missing(X, self.fill_)
+        check_present(X, self.feature_names_)
+        return X
+
+    def _learned_state(self) -> dict[str, Any]:
+        return {"coef": self.coef_, "fill": self.fill_, "n_missing": self.n_missing_}
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        self._check_shapes(state, "coef", "fill")
+        self.coef_, self.fill_, self.n_missing_ = state["coef"], state["fill"], state["n_missing"]
+
+    def _check_shapes(self, state: dict[str, Any], *names: str) -> None:
+        shape = (len(self.feature_names_),)
+        for name in names:
+            if state[name] is not None and state[name].shape != shape:
+                raise DataError(f"expected {shape[0]} numbers as {name}, one per feature: got {state[name].shape}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        return tags
+
+
+class LinearRanker(WeightedSum):
+    """Base of the linear baselines: weights from rows in an order of their own.
 
     A subclass stores `normalize`, `missing` and `n_jobs` beside its own parameters, and has `_weigh`, which returns one
     weight per feature. What else it learned it lists in `_also_learned`, and a model file keeps it.
@@ -41,12 +108,7 @@ class LinearRanker(Ranker):
     ([3.0, -0.5], [2.0], [[3.0, -1.0]])
     """
 
-    missing: str  # what to do with NaN: "error", or "mean" to put the mean of the training rows in its place
     _also_learned: ClassVar[tuple[str, ...]] = ()  # attributes: numbers, text, lists or arrays of numbers
-
-    coef_: Array  # (n_features,)
-    fill_: Array | None  # what stands for a missing value of each feature
-    n_missing_: int
 
     @abstractmethod
     def _weigh(self, X: Array, grades: Array, queries: Array) -> Array:
@@ -56,23 +118,15 @@ class LinearRanker(Ranker):
         queries has the number of each row's query, counted from 0 without gaps.
         """
 
-    def contributions(self, X: Any, qid: Any = None) -> Array:
-        """Return what each feature adds to each row's score: (n_rows, n_features), weight times value."""
-        check_is_fitted(self)
-        return self._present(self.check_rows(X, qid)) * self.coef_
-
     def linear_form(self) -> LinearForm:
         """Return the fitted model as a weighted sum of values."""
         return LinearForm(self.feature_names_, self.coef_, np.ones_like(self.coef_), self._present, self._score)
 
     def _learn(self, data: Labelled) -> None:
-        if self.missing not in MISSING:
-            raise DataError(f"unknown missing {self.missing!r}; choose from {', '.join(MISSING)}")
         order, queries = canonical_order(data)
         X = data.X[order]
         self._check_size(X)
-        self.fill_ = column_means(X) if self.missing == "mean" else None
-        self.n_missing_ = int(count_missing(X).sum())
+        self._learn_missing(X)
         with one_blas_thread():
             self.coef_ = self._weigh(self._present(X).astype(np.float64), data.grades[order], queries)
 
@@ -86,38 +140,66 @@ class LinearRanker(Ranker):
                 f'{LARGEST:.0e}, and their squares are not numbers any more: divide it, or give normalize="rank"'
             )
 
-    def _score(self, X: Array) -> Array:
-        X = self._present(X)
-        scores = np.empty(len(X))
-
-        def work(start: int, stop: int) -> None:
-            dense_scores(X[start:stop], self.coef_, scores[start:stop])
-
-        in_blocks(work, len(X), self.n_jobs, min_block=ROWS_PER_THREAD)
-        return scores
-
-    def _present(self, X: Array) -> Array:
-        """Return X without missing values."""
-        if self.fill_ is not None:
-            filled: Array = fill_missing(X, self.fill_)
-            return filled
-        check_present(X, self.feature_names_)
-        return X
-
     def _learned_state(self) -> dict[str, Any]:
-        state = {"coef": self.coef_, "fill": self.fill_, "n_missing": self.n_missing_}
-        return state | {name: getattr(self, name) for name in self._also_learned}
+        return super()._learned_state() | {name: getattr(self, name) for name in self._also_learned}
 
     def _take_learned(self, state: dict[str, Any]) -> None:
-        shape = (len(self.feature_names_),)
-        for name in ("coef", "fill"):
-            if state[name] is not None and state[name].shape != shape:
-                raise DataError(f"expected {shape[0]} numbers as {name}, one per feature: got {state[name].shape}")
-        self.coef_, self.fill_, self.n_missing_ = state["coef"], state["fill"], state["n_missing"]
+        super()._take_learned(state)
         for name in self._also_learned:
             setattr(self, name, state[name])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mean"
-        return tags
+
+def check_present(X: Any, feature_names: tuple[str, ...]) -> None:
+    """Refuse NaN in an array or a CSR matrix."""
+    missing = count_missing(X)
+    lacking = [name for name, n in zip(feature_names, missing, strict=True) if n]
+    if lacking:
+        shown = ", ".join(lacking[:LISTED]) + (", ..." if len(lacking) > LISTED else "")
+        raise DataError(
+            f"{missing.sum():,} values are missing (NaN), in {len(lacking)} of {len(feature_names)} features: {shown}; "
+            'give missing="mean" to put the mean of the training rows in their place, or fill them before, '
+            "for example with scikit-learn's SimpleImputer"
+        )
+
+
+def column_means(X: Any) -> Array:
+    """Return each feature's mean over the rows that have it, 0 when none does; what is not stored is 0.
+
+    >>> column_means(np.array([[1.0, np.nan], [2.0, np.nan]])).tolist()
+    [1.5, 0.0]
+    """
+    n_rows, n_features = X.shape
+    present = n_rows - count_missing(X)
+    if issparse(X):
+        sums = np.bincount(X.indices, weights=np.nan_to_num(X.data, nan=0.0), minlength=n_features)
+    elif (present == n_rows).all():
+        sums = X.sum(axis=0, dtype=np.float64)
+    else:
+        sums = np.nansum(X, axis=0, dtype=np.float64)
+    return sums / np.maximum(present, 1)
+
+
+def fill_missing(X: Any, fill: Array) -> Any:
+    """Return X with a feature's number of `fill` in place of NaN; X itself when nothing is missing.
+
+    >>> fill_missing(np.array([[1.0, np.nan]]), np.array([5.0, 6.0])).tolist()
+    [[1.0, 6.0]]
+    """
+    missing = np.isnan(X.data if issparse(X) else X)
+    if not missing.any():
+        return X
+    X = X.copy()
+    if issparse(X):
+        X.data[missing] = fill[X.indices[missing]]
+    else:
+        X[missing] = fill[np.nonzero(missing)[1]]
+    return X
+
+
+def count_missing(X: Any) -> Array:
+    """Return how many values of each feature are NaN."""
+    if issparse(X):
+        return np.bincount(X.indices[np.isnan(X.data)], minlength=X.shape[1])
+    if not np.isnan(X.sum(dtype=np.float64)):  # needs no memory; a NaN never gets lost in a sum
+        return np.zeros(X.shape[1], dtype=np.int64)
+    return np.isnan(X).sum(axis=0)

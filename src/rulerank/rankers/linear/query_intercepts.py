@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import LinearForm
 from rulerank.core.blas import one_blas_thread
-from rulerank.core.threads import in_blocks
+from rulerank.core.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array, check_column, query_index
-from rulerank.errors import DataError, TooLargeError
-from rulerank.rankers.base import Labelled, Ranker
+from rulerank.errors import TooLargeError
+from rulerank.rankers.base import Labelled
 from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
-from rulerank.rankers.linear.kernels import dense_scores, sparse_scores
-from rulerank.rankers.linear.missing import check_present, column_means, count_missing, fill_missing
+from rulerank.rankers.linear.linear_ranker import WeightedSum
 from rulerank.rankers.linear.newton import minimise
 from rulerank.rankers.linear.query_likelihood import QueryLikelihood
 
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
-MISSING = ("error", "mean")
 MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
-ROWS_PER_THREAD = 20_000
 
 
-class QueryIntercepts(Ranker):
+class QueryIntercepts(WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
     A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
@@ -69,6 +66,10 @@ class QueryIntercepts(Ranker):
     effect: coefficient times deviation within queries
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "l2": Number(0, meaning="penalty on the squared coefficients"),
+        "max_iter": Steps(1, meaning="Newton steps at most"),
+    }
     _takes_sparse: ClassVar[bool] = True
 
     def __init__(
@@ -96,17 +97,6 @@ class QueryIntercepts(Ranker):
         finally:
             del self._judge
 
-    def contributions(self, X: Any, qid: Any = None) -> Array:
-        """Return what each feature adds to each row's score: (n_rows, n_features), coefficient times value.
-
-        >>> ranker = QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 0, 1, 1])
-        >>> ranker.contributions([[2, 0]]).sum() == ranker.predict([[2, 0]])[0]
-        np.True_
-        """
-        check_is_fitted(self)
-        X = self._present(self.check_rows(X, qid))
-        return (X.toarray() if issparse(X) else X) * self.coef_
-
     def coefficients(self) -> Coefficients:
         """Return the coefficients with their standard errors, the largest effect first."""
         check_is_fitted(self)
@@ -120,7 +110,8 @@ class QueryIntercepts(Ranker):
                 strict=True,
             )
         ]
-        penalty = f", l2 = {self.l2:g}" if self.l2 else ""
+        l2 = self.params_["l2"]
+        penalty = f", l2 = {l2:g}" if l2 else ""
         note = (
             f"{self.n_comparisons_:,} comparisons in {self.n_informative_:,} of {len(self.intercepts_):,} "
             f"{'queries' if self.judge_ids_ is None else 'pairs of query and judge'}; loss {self.loss_:.6g}, "
@@ -134,10 +125,9 @@ class QueryIntercepts(Ranker):
         return LinearForm(self.feature_names_, self.coef_, self.scale_, self._present, self._score)
 
     def _learn(self, data: Labelled) -> None:
-        self._check_parameters(data.X.shape[1])
+        _check_size(data.X.shape[1])
         groups = self._number_groups(data, self._judge)
-        self.fill_ = column_means(data.X) if self.missing == "mean" else None
-        self.n_missing_ = int(count_missing(data.X).sum())
+        self._learn_missing(data.X)
         likelihood = QueryLikelihood(self._present(data.X), data.grades, groups, self.l2, self.n_jobs)
         with one_blas_thread():
             found = minimise(likelihood, data.X.shape[1], self.max_iter)
@@ -164,20 +154,6 @@ class QueryIntercepts(Ranker):
         elif not found.converged:
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter")
 
-    def _score(self, X: Any) -> Array:
-        X = self._present(X)
-        scores = np.empty(X.shape[0])
-
-        def work(start: int, stop: int) -> None:
-            if issparse(X):
-                rows = np.arange(start, stop)
-                sparse_scores(X.data, X.indices, X.indptr, rows, self.coef_, scores[start:stop])
-            else:
-                dense_scores(X[start:stop], self.coef_, scores[start:stop])
-
-        in_blocks(work, scores.size, self.n_jobs, min_block=ROWS_PER_THREAD)
-        return scores
-
     def _number_groups(self, data: Labelled, judge: Any) -> Array:
         """Number the rows' queries, or pairs of query and judge, and keep their ids."""
         self.query_ids_, self.judge_ids_ = data.query_ids, None
@@ -189,33 +165,10 @@ class QueryIntercepts(Ranker):
         self.judge_ids_ = judge_ids[pairs % judge_ids.size]
         return groups
 
-    def _present(self, X: Any) -> Any:
-        """Return X without missing values."""
-        if self.fill_ is not None:
-            return fill_missing(X, self.fill_)
-        check_present(X, self.feature_names_)
-        return X
-
-    def _check_parameters(self, n_features: int) -> None:
-        if not 0 <= self.l2 < math.inf:
-            raise DataError(f"l2 must be a number from 0: got {self.l2!r}")
-        if self.missing not in MISSING:
-            raise DataError(f"unknown missing {self.missing!r}; choose from {', '.join(MISSING)}")
-        if self.max_iter < 1:
-            raise DataError(f"max_iter must be at least 1: got {self.max_iter!r}")
-        if n_features > MAX_FEATURES:
-            raise TooLargeError(
-                f"{n_features:,} features need a Hessian of {8e-9 * n_features**2:,.0f} GB; "
-                f"keep the {MAX_FEATURES:,} that occur most, or fewer"
-            )
-
     def _learned_state(self) -> dict[str, Any]:
-        return {
-            "coef": self.coef_,
+        return super()._learned_state() | {
             "standard_errors": self.standard_errors_,
             "scale": self.scale_,
-            "fill": self.fill_,
-            "n_missing": self.n_missing_,
             "intercepts": self.intercepts_,
             "query_ids": _plain_ids(self.query_ids_),
             "judge_ids": None if self.judge_ids_ is None else _plain_ids(self.judge_ids_),
@@ -227,12 +180,9 @@ class QueryIntercepts(Ranker):
         }
 
     def _take_learned(self, state: dict[str, Any]) -> None:
-        shape = (len(self.feature_names_),)
-        for name in ("coef", "standard_errors", "scale", "fill"):
-            if state[name] is not None and state[name].shape != shape:
-                raise DataError(f"expected {shape[0]} numbers as {name}, one per feature: got {state[name].shape}")
-        self.coef_, self.standard_errors_, self.scale_ = state["coef"], state["standard_errors"], state["scale"]
-        self.fill_, self.n_missing_ = state["fill"], state["n_missing"]
+        super()._take_learned(state)
+        self._check_shapes(state, "standard_errors", "scale")
+        self.standard_errors_, self.scale_ = state["standard_errors"], state["scale"]
         self.intercepts_ = state["intercepts"]
         self.query_ids_ = _id_array(state["query_ids"])
         self.judge_ids_ = None if state["judge_ids"] is None else _id_array(state["judge_ids"])
@@ -240,10 +190,13 @@ class QueryIntercepts(Ranker):
         self.n_iter_, self.n_comparisons_ = state["n_iter"], state["n_comparisons"]
         self.n_informative_ = state["n_informative"]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mean"
-        return tags
+
+def _check_size(n_features: int) -> None:
+    if n_features > MAX_FEATURES:
+        raise TooLargeError(
+            f"{n_features:,} features need a Hessian of {8e-9 * n_features**2:,.0f} GB; "
+            f"keep the {MAX_FEATURES:,} that occur most, or fewer"
+        )
 
 
 def _warn(message: str) -> None:

@@ -1,13 +1,17 @@
-"""Loops over the rows of queries for the support vector machines. Nothing here checks its arguments.
+"""Loops over the rows of queries for RankSVM, SVMMAP and ListNet. Nothing here checks its arguments.
 
 scores   float64[n_rows]
 grades   int16[n_rows]           from 0
+chances  float64[n_rows]         of each document to be first, by the grades; those of a query sum to 1
 bounds   int64[n_queries + 1]    where each query's rows begin: they lie together
 weights  float64[n_rows]         written: the subgradient of the loss is -weights @ X
+excess   float64[n_rows]         written: chance by the scores less chance by the grades, the slope of the loss
 losses   float64[n_queries]      written
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -126,3 +130,23 @@ def map_hinges(
         for i in range(start, start + n):
             loss -= weights[i] * scores[i]
         losses[q] = loss
+
+
+@compiled
+def cross_entropies(scores: Array, chances: Array, bounds: Array, excess: Array, losses: Array) -> None:
+    """Find the cross entropy of the chances by the scores and by the grades."""
+    for query in range(bounds.size - 1):
+        first, last = bounds[query], bounds[query + 1]
+        highest = -math.inf
+        for i in range(first, last):
+            highest = max(highest, scores[i])
+        total = 0.0
+        for i in range(first, last):
+            excess[i] = math.exp(scores[i] - highest)
+            total += excess[i]
+        log_total = math.log(total)
+        loss = 0.0
+        for i in range(first, last):
+            loss -= chances[i] * (scores[i] - highest - log_total)
+            excess[i] = excess[i] / total - chances[i]
+        losses[query] = loss

@@ -1,4 +1,4 @@
-"""An order of the training rows that depends on what they hold: the file's order then never changes a bit."""
+"""Training rows by what they hold: an order that the file's never changes, and the queries that say anything."""
 
 from __future__ import annotations
 
@@ -7,6 +7,21 @@ import numpy as np
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.linear.kernels import dense_scores
+
+NOTHING = "there is nothing to learn from, and all scores are 0"
+
+
+def informative_queries(kinds: Array, queries: Array) -> Array:
+    """Tell of each query, numbered from 0, whether it has documents of different kinds, such as grades.
+
+    >>> informative_queries(np.array([0, 1, 2, 2, 0]), np.array([0, 0, 1, 1, 2])).tolist()
+    [True, False, False]
+    """
+    n_queries = queries.max() + 1
+    lowest, highest = np.full(n_queries, kinds.max()), np.full(n_queries, kinds.min())
+    np.minimum.at(lowest, queries, kinds)
+    np.maximum.at(highest, queries, kinds)
+    return lowest < highest
 
 
 def canonical_order(data: Labelled) -> tuple[Array, Array]:
