@@ -111,12 +111,12 @@ def test_ids_that_are_numbers_become_text():
 
 
 MISTAKES = {
-    "pool.csv: a document can be there once per query: 'a' of '1' is at rows 0 and 2": (
+    "pool.csv: document 'a' of query '1' is there twice, in rows 1 and 3: labels could not tell them apart": (
         "qid,docid,bm25\n1,a,0.5\n1,b,0.5\n1,a,0.1\n",
         {},
     ),
-    "pool.csv: row 1: a doc must not be empty: got ''": ("qid,docid,bm25\n1,a,0.5\n1,,0.1\n", {}),
-    "pool.csv: row 0: a query must have at most 1,000 bytes: got 1,001": (f"qid,docid,bm25\n{'q' * 1001},a,1\n", {}),
+    "pool.csv: row 2: a doc must not be empty: got ''": ("qid,docid,bm25\n1,a,0.5\n1,,0.1\n", {}),
+    "pool.csv: row 1: a query must have at most 1,000 bytes: got 1,001": (f"qid,docid,bm25\n{'q' * 1001},a,1\n", {}),
     "pool.csv: a pool needs features, which tell what to judge next: the data have none": ("qid,docid\n1,a\n", {}),
     "pool.csv: expected at least one document to be judged: got none": ("qid,docid,bm25\n", {}),
     "pool.csv: there is no column 'name'; the columns are qid, docid, bm25; name the column of the title (title=..., "

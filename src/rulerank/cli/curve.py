@@ -103,9 +103,9 @@ def curve(
 
 def read_parts(source: str, format: str | None, columns: dict[str, str | list[str]], seed: int) -> list[Fold]:
     """Read folds, or a file of graded documents that is split into folds."""
-    from rulerank.cli.documents import read_documents
     from rulerank.dataset import query_index
     from rulerank.io.folds import read_folds
+    from rulerank.rankers.documents import read_documents
     from rulerank.worlds import make_folds
 
     if Path(source).is_dir():

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from typing import Self
+
+from rulerank.core.progress import somebody_looks
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> None:
@@ -39,3 +43,24 @@ def print_json(payload: object) -> None:
 def report(payload: dict[str, object], sentence: str, *, as_json: bool, target: str) -> None:
     """Say what was written; on stderr when the data itself went to stdout."""
     print(json.dumps(payload, indent=2) if as_json else sentence, file=sys.stderr if target == "-" else sys.stdout)
+
+
+class StatusLine:
+    """One line of stderr that is kept up to date while somebody looks, and cleared in the end."""
+
+    def __enter__(self) -> Self:
+        self._said = time.monotonic()
+        return self
+
+    def say(self, text: Callable[[], str]) -> None:
+        """Show another text, which is only made when the last one has stood for a moment."""
+        if time.monotonic() - self._said > 0.2:
+            self._said = time.monotonic()
+            self._show(text)
+
+    def __exit__(self, *_: object) -> None:
+        self._show(str)
+
+    def _show(self, text: Callable[[], str]) -> None:
+        if somebody_looks():
+            print(f"\r\x1b[K{text()}", end="", file=sys.stderr, flush=True)

@@ -18,6 +18,7 @@ import numpy as np
 
 from rulerank.dataset import Array, Dataset
 
+STEP = 1 << 16  # rows looked at together, so that a large file is not held twice
 ROW_NAME = re.compile(r"row ?([1-9][0-9]{0,15})")  # the first version wrote row12 into files of labels
 
 
@@ -68,9 +69,12 @@ def _digests(X: Array, queries: Sequence[str]) -> Array:
     """Name documents by a digest of their features; those with the same ones in one query are numbered."""
     seen: Counter[tuple[str, str]] = Counter()
     names = np.empty(len(X), dtype=object)
-    for row, values in enumerate(np.where(np.isnan(X), np.float32(np.nan), X + np.float32(0))):  # one NaN, one zero
-        digest = hashlib.sha256(values.astype("<f4").tobytes()).hexdigest()[:12]
-        seen[queries[row], digest] += 1
-        n_seen = seen[queries[row], digest]
-        names[row] = digest if n_seen == 1 else f"{digest}-{n_seen}"
+    for start in range(0, len(X), STEP):
+        part = X[start : start + STEP]
+        part = np.where(np.isnan(part), np.float32(np.nan), part + np.float32(0))  # one NaN, one zero
+        for row, values in enumerate(np.ascontiguousarray(part, dtype="<f4"), start):
+            digest = hashlib.sha256(values.tobytes()).hexdigest()[:12]
+            seen[queries[row], digest] += 1
+            n_seen = seen[queries[row], digest]
+            names[row] = digest if n_seen == 1 else f"{digest}-{n_seen}"
     return names

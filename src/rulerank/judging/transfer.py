@@ -12,7 +12,7 @@ import polars as pl
 from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
-from rulerank.io.convert import FORMATS, Converted, detect, read_found, write_any
+from rulerank.io.convert import FORMATS, HEAD, Converted, detect, read_found, write_any
 from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, from_frame, ids, read_frame, write_frame
 from rulerank.io.trec import require_docids
@@ -82,7 +82,7 @@ def import_labels(store: LabelStore, path: str | os.PathLike[str], rater: str, f
     every label goes to the rater who gave it, and no grade means that the document cannot be judged.
     """
     content, name = read_bytes(path)
-    format = format or detect(name, content[: 1 << 16])
+    format = format or detect(name, content[:HEAD])
     given = _read_each(content, name, format) if format in TABLE_FORMATS else None
     if given is None:
         data = read_found(Named(content, name), format, graded=True).data
