@@ -17,15 +17,7 @@ from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.labels import (
-    Glance,
-    JudgingTask,
-    KeepsLabels,
-    Label,
-    Progress,
-    check_grade,
-    check_name,
-)
+from rulerank.judging.labels import Glance, JudgingTask, KeepsLabels, Label, Progress, check_grade, check_name
 from rulerank.judging.overview import Curve, LabelOverview, count_queries, count_rater
 from rulerank.judging.pool import FeatureValue, Pool
 from rulerank.judging.train import Estimate, PoolModel, SavedModel

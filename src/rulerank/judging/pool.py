@@ -260,9 +260,10 @@ def _texts(column: pl.Series) -> list[str | None]:
 
 def _checked(kind: str, ids: Sequence[str]) -> Array:
     names = np.empty(len(ids), dtype=object)
-    for row, value in enumerate(ids):
+    names[:] = ids
+    for name in dict.fromkeys(ids):  # each once: a query has many rows
         try:
-            names[row] = check_name(kind, value)
+            check_name(kind, name)
         except DataError as error:
-            raise DataError(f"row {row + 1}: {error}") from None
+            raise DataError(f"row {ids.index(name) + 1}: {error}") from None
     return names
