@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ import polars as pl
 from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import FRAME, HEAD, detect, read_any
+from rulerank.io.convert import FRAME, HEAD, NamedBytes, detect, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, named_row
 from rulerank.io.streams import read_bytes
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
@@ -178,6 +177,7 @@ def read_pool(
     The options name columns. A column of text called query, description, title, text, body, abstract or url is taken
     when no other is named; see TEXT_COLUMNS.
 
+    >>> import io
     >>> table = io.BytesIO(b"qid,docid,title,bm25\\n7,a,Fresh milk,0.5\\n7,b,Cheese,0.1\\n")
     >>> read_pool(table, format="csv")
     Pool(2 documents, 1 query, 1 feature, texts: title)
@@ -196,12 +196,12 @@ def read_pool(
         given = [*named, *(role for role, column in (ids | {"features": features}).items() if column)]
         if given:
             raise ReadError(name, None, f"only tables have named columns ({', '.join(given)}): this is {format}")
-        return _named_pool(read_any(Named(content, name), format), {}, name)
+        return _named_pool(read_any(NamedBytes(content, name), format), {}, name)
     columns: dict[str, Any] = {role: column or role for role, column in ids.items()}
     own = set(columns.values())
 
     def again() -> Any:
-        return content if format == FRAME else Named(content, name)
+        return content if format == FRAME else NamedBytes(content, name)
 
     table_format = None if format == FRAME else format
     frame, mistake = read_frame(
@@ -221,14 +221,6 @@ def read_pool(
     data = read_table(again(), **columns, features=features, format=table_format)
     texts = {role: _texts(frame[column]) for role, column in chosen.items()}
     return _named_pool(data, texts, name)
-
-
-class Named(io.BytesIO):
-    """Content that is read already, under the name it had."""
-
-    def __init__(self, content: bytes, name: str) -> None:
-        super().__init__(content)
-        self.name = name
 
 
 def _named_pool(data: Dataset, texts: dict[str, list[str | None]], name: str) -> Pool:
