@@ -9,10 +9,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from rulerank.judging.demo import KINDS, MAX_GRADE, demo_pool
 from rulerank.judging.loop import Judging
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
-from rulerank.judging.web.demo import KINDS, MAX_GRADE, demo_pool
 from rulerank.judging.web.guidelines import parse_guidelines
 from rulerank.judging.web.server import make_server, open_socket, url_of
 

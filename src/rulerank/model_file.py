@@ -19,7 +19,7 @@ import json
 import math
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from rulerank import __version__
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError, RulerankError
 from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import COMPRESSIONS
+from rulerank.io.streams import COMPRESSIONS, is_model
 from rulerank.methods import METHODS, Method
 from rulerank.rankers.base import Ranker
 
@@ -80,6 +80,33 @@ def check_target(path: str | os.PathLike[str]) -> None:
     if target.is_dir() or not target.parent.is_dir():
         what = "it is a directory" if target.is_dir() else f"there is no directory {target.parent}"
         raise DataError(f"cannot write {os.fspath(path)}: {what}")
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Tell whether there is a model in a file, by its first bytes."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return is_model(file.read(16))
+
+
+def check_overwrite(out: str, sources: Sequence[str]) -> None:
+    """Refuse to write a model over what it is trained on, or over any other file that is no model."""
+    target = Path(out)
+    if not target.is_file():
+        return
+    for source in sources:
+        if source != "-" and Path(source).exists() and target.samefile(source):
+            raise DataError(f"the model would overwrite {source}, which it is trained on; choose another name with -o")
+    if target.stat().st_size and not is_model_file(out):
+        raise DataError(f"{out} exists and is not a model; choose another name or remove it")
+
+
+def load_beside_data(path: str, source: str, *, command: str = "rank") -> Ranker:
+    """Read the model that a command takes before its data, and notice when the two were swapped."""
+    if is_model_file(source) and not is_model_file(path):
+        raise DataError(f"MODEL comes first, then DATA: rulerank {command} {source} {path}")
+    return load(path)
 
 
 def load(path: str | os.PathLike[str]) -> Ranker:

@@ -68,4 +68,4 @@ def judged_pool(monkeypatch):
     with LabelStore("judged.db") as store:
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
     monkeypatch.setattr("rulerank.judging.web.server.serve", lambda app, listening: None)
-    monkeypatch.setattr("rulerank.cli.judging.open_page", lambda url: None)
+    monkeypatch.setattr("rulerank.judging.web.server.open_page", lambda url: None)

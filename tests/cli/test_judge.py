@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 import rulerank as rr
+from rulerank.judging.demo import demo_pool
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
-from rulerank.judging.web.demo import demo_pool
 
 
 def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder):
@@ -37,13 +37,13 @@ def test_judge_prints_the_address_as_json(run, folder):
 def test_documents_are_chosen_query_by_query_or_among_all(words, per_query, run, folder, monkeypatch):
     pool, grades, asked = read_pool("pool.csv"), rr.read_table("pool.csv").y, []
 
-    def judge_some(session, *_, **__):
+    def judge_some(judging, *_, **__):
         for _ in range(6):
-            task = session.judging.next("ann")
+            task = judging.next("ann")
             asked.append(pool.row(task.query, task.doc))
-            session.judging.grade("ann", task.query, task.doc, int(grades[asked[-1]]))
+            judging.grade("ann", task.query, task.doc, int(grades[asked[-1]]))
 
-    monkeypatch.setattr("rulerank.cli.judging.Session.serve", judge_some)
+    monkeypatch.setattr(sys.modules["rulerank.cli.judge"], "serve", judge_some)
     assert run("judge", "pool.csv", *words).code == 0
     assert asked == rr.SSAR(per_query=per_query).select(pool.data, lambda row: grades[row], budget=6).tolist()
 
@@ -100,7 +100,7 @@ def test_a_mistake_is_one_line(words, message, run, folder):
 
 
 def test_a_missing_package_is_named_with_its_extra(run, folder, monkeypatch):
-    monkeypatch.setattr("rulerank.cli.judging.find_spec", lambda name: None)
+    monkeypatch.setattr("rulerank.judging.web.find_spec", lambda name: None)
     done = run("judge", "pool.csv")
     assert (done.code, done.out) == (2, "")
     assert "this needs starlette, which is not installed; install it with: pip install 'rulerank[judge]'" in done.err

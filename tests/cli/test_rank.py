@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from rulerank.dataset import Dataset
-from rulerank.evaluation.rankings import read_scores
 from rulerank.io.convert import read_any, write_any
+from rulerank.io.scores import read_scores
 from rulerank.io.trec import read_run
+from rulerank.judging.pool import read_pool
 from rulerank.rankers.global_rules import GlobalRules
 
 
@@ -72,21 +73,23 @@ def test_a_run_has_the_best_first(run, model):
         assert (np.diff(found.score[found.qid == query]) <= 0).all()
 
 
-def test_csv_has_the_ids_there_are(run, model):
+def test_csv_has_the_ids_of_the_documents_or_their_keys(run, model):
     data = read_any("test.txt")
     first, second, *_ = run("rank", "model.rulerank", "test.txt", "--format", "csv").out.splitlines()
     assert first == "qid,docid,score"
     assert second == f"{data.qid[0]},{data.docid[0]},{model.predict(data)[0]!r}".replace("np.float64(", "").rstrip(")")
     write_any(Dataset(data.X, data.y, data.qid), "nameless.txt")
-    assert run("rank", "model.rulerank", "nameless.txt", "--format", "csv").out.startswith("qid,score\n")
+    lines = run("rank", "model.rulerank", "nameless.txt", "--format", "csv").out.splitlines()
+    keys = read_pool("nameless.txt").pairs
+    assert [tuple(line.split(",")[:2]) for line in lines] == [("qid", "docid"), *keys]
 
 
-def test_a_run_of_documents_without_ids_is_refused(run, model):
+def test_a_run_of_documents_without_ids_has_the_keys_that_their_labels_have(run, model):
     data = read_any("test.txt")
     write_any(Dataset(data.X, data.y, data.qid), "nameless.txt")
-    done = run("rank", "model.rulerank", "nameless.txt", "--format", "run")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: expected an id for every document: the data has none; ")
+    assert run("rank", "model.rulerank", "nameless.txt", "-o", "nameless.run").code == 0
+    found = read_run("nameless.run")
+    assert sorted(zip(found.qid, found.docid, strict=True)) == sorted(read_pool("nameless.txt").pairs)
 
 
 def test_stdin_is_read(run, model, monkeypatch):

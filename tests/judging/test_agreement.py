@@ -142,7 +142,7 @@ def test_one_disagreement_on_one_document_is_chance():
 
 
 def test_what_is_not_defined_is_null_in_json_and_says_why():
-    plain = agreement(labelled(("a", 1, "ann"), ("a", 1, "bob"))).to_json()
+    plain = agreement(labelled(("a", 1, "ann"), ("a", 1, "bob"))).to_dict()
     reason = "all grades are the same, so agreement by chance cannot be told from real agreement"
     assert plain["nominal"] == {"value": None, "n_docs": 1, "reason": reason}
     assert plain["pairs"][0] == {
@@ -150,7 +150,7 @@ def test_what_is_not_defined_is_null_in_json_and_says_why():
         "kappa": {"value": None, "n_docs": 1, "reason": reason},
         "weighted": {"value": None, "n_docs": 1, "reason": reason},
     }
-    assert agreement([]).to_json()["ordinal"]["reason"] == "no document was graded by two raters"
+    assert agreement([]).to_dict()["ordinal"]["reason"] == "no document was graded by two raters"
 
 
 def test_wrong_arguments_are_named():

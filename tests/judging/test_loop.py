@@ -10,8 +10,8 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.judging.curve import sizes_of
 from rulerank.judging.loop import EMPTY, STOPPED, WAITING, Judging
+from rulerank.judging.overview import sizes_of
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.sampling.chooser import Chooser
@@ -104,7 +104,7 @@ def test_a_task_shows_what_the_pool_says(store):
     texts = {"title": ["Milk"] + [None] * (len(WORLD) - 1)}
     judging = Judging(Pool(WORLD, texts), store, sampler=InOrder(3))
     task = judging.next("ann")
-    assert task.to_json() == {
+    assert task.to_dict() == {
         "query": "q1", "doc": "q1-d1", "query_text": None, "description": None, "title": "Milk", "text": None,
         "url": None,
     }  # fmt: skip
@@ -261,7 +261,7 @@ def test_feature_values_say_how_unusual_they_are(store):
     data = rr.Dataset([[1.0, 5.0], [2.0, np.nan], [2.0, 6.0], [9.0, 7.0]], y=[-1] * 4, qid=["q"] * 4, docid=[*"abcd"])
     judging = Judging(Pool(data), store, sampler=InOrder(4))
     assert judging.feature_values("q", "b") == [("f1", 2.0, 50.0), ("f2", None, None)]
-    assert judging.feature_values("q", "d")[1].to_json() == {"name": "f2", "value": 7.0, "percentile": 83.3}
+    assert judging.feature_values("q", "d")[1].to_dict() == {"name": "f2", "value": 7.0, "percentile": 83.3}
 
 
 def test_the_overview_counts_by_query_and_rater_and_shows_the_model(judging):
@@ -278,7 +278,7 @@ def test_the_overview_counts_by_query_and_rater_and_shows_the_model(judging):
     assert [point.n_labels for point in overview.curve] == sizes_of(overview.labelled)
     assert 0 < overview.curve[-1].map <= 1
     assert judging.overview() == overview
-    assert json.loads(json.dumps(overview.to_json()))["agreement"]["nominal"]["value"] is None
+    assert json.loads(json.dumps(overview.to_dict()))["agreement"]["nominal"]["value"] is None
 
 
 def test_labels_of_other_pools_in_the_store_are_counted_and_left_alone(store):

@@ -104,6 +104,30 @@ def test_documents_without_ids_are_known_by_their_features_wherever_they_stand()
         assert np.array_equal(pool.data.X[pool.row(*pair)], moved.data.X[moved.row(*pair)], equal_nan=True)
 
 
+def test_a_document_with_neither_id_nor_title_is_shown_as_its_row():
+    data = rr.Dataset([[0.5], [0.1], [0.9]], y=[-1] * 3, qid=["q", "q", "p"])
+    pool = Pool(data, {"title": [None, "Milk", None]})
+    assert [pool.shown(row) for row in range(3)] == [{"title": "row 1"}, {"title": "Milk"}, {"title": "row 3"}]
+    assert pool.only([2, 0]).names == ["row 3", "row 1"]
+    assert pool.only([2, 0]).pairs == [pool.pairs[2], pool.pairs[0]]
+
+
+def test_people_s_names_find_documents_of_their_query_only_where_there_are_no_ids():
+    data = rr.Dataset([[0.5], [0.1], [0.9]], y=[-1] * 3, qid=["q", "q", "p"])
+    pool = Pool(data)
+    assert (pool.find("q", "row 2"), pool.find("p", "row 2"), pool.find("q", "row 4")) == (1, None, None)
+    assert (pool.only([2, 0]).find("q", "row1"), pool.only([2, 0]).find("q", "row 2")) == (1, None)
+    assert pool.find(*pool.pairs[2]) == 2
+    named = Pool(rr.Dataset([[0.5], [0.1]], y=[-1] * 2, qid=["q", "q"], docid=["row 2", "b"]))
+    assert (named.find("q", "row 2"), named.find("q", "row 1")) == (0, None)
+
+
+def test_named_columns_belong_to_tables(tmp_path):
+    rr.write_letor(rr.make_world(n_queries=2, seed=0), tmp_path / "pool.txt")
+    with pytest.raises(ReadError, match=r"only tables have named columns \(title, qid\): this is letor"):
+        read_pool(tmp_path / "pool.txt", title="name", qid="query")
+
+
 def test_ids_that_are_numbers_become_text():
     pool = Pool(rr.Dataset([[0.5], [0.1]], y=[-1, -1], qid=np.array([7, 7]), docid=np.array([1, 2])))
     assert pool.pairs == [("7", "1"), ("7", "2")]
@@ -111,12 +135,12 @@ def test_ids_that_are_numbers_become_text():
 
 
 MISTAKES = {
-    "pool.csv: a document can be there once per query: 'a' of '1' is at rows 0 and 2": (
+    "pool.csv: document 'a' of query '1' is there twice, in rows 1 and 3: labels could not tell them apart": (
         "qid,docid,bm25\n1,a,0.5\n1,b,0.5\n1,a,0.1\n",
         {},
     ),
-    "pool.csv: row 1: a doc must not be empty: got ''": ("qid,docid,bm25\n1,a,0.5\n1,,0.1\n", {}),
-    "pool.csv: row 0: a query must have at most 1,000 bytes: got 1,001": (f"qid,docid,bm25\n{'q' * 1001},a,1\n", {}),
+    "pool.csv: row 2: a doc must not be empty: got ''": ("qid,docid,bm25\n1,a,0.5\n1,,0.1\n", {}),
+    "pool.csv: row 1: a query must have at most 1,000 bytes: got 1,001": (f"qid,docid,bm25\n{'q' * 1001},a,1\n", {}),
     "pool.csv: a pool needs features, which tell what to judge next: the data have none": ("qid,docid\n1,a\n", {}),
     "pool.csv: expected at least one document to be judged: got none": ("qid,docid,bm25\n", {}),
     "pool.csv: there is no column 'name'; the columns are qid, docid, bm25; name the column of the title (title=..., "

@@ -296,7 +296,7 @@ def test_labels_wait_for_the_disk_and_claims_do_not(tmp_path):
 def test_a_label_prints_as_plain_values(store):
     label = store.add("q", "d", None, "ann")
     store.undo("ann")
-    plain = store.history()[0].to_json()
+    plain = store.history()[0].to_dict()
     assert plain.pop("time") == label.time.isoformat()
     assert plain.pop("withdrawn") is not None
     assert plain == {"id": 1, "query": "q", "doc": "d", "grade": None, "rater": "ann", "superseded_by": None}

@@ -55,13 +55,13 @@ def explain(
         rulerank explain model.rulerank test.txt --doc q1-d3 -o why.html
         rulerank explain model.rulerank test.txt
     """
-    from rulerank.cli.documents import read_documents
-    from rulerank.cli.model_files import load_model
     from rulerank.cli.output import report
     from rulerank.explain import lift_of
+    from rulerank.model_file import load_beside_data
+    from rulerank.rankers.documents import read_documents
 
     chosen = choose_format("json" if as_json and out == "-" else target_format, out)
-    ranker = load_model(model, source, command="explain")
+    ranker = load_beside_data(model, source, command="explain")
     data = read_documents(source, format, columns(qid, docid, None, features)).with_features(ranker.feature_names_)
     if doc is None and (versus is not None or what_if):
         raise DataError("--versus and --what-if need the document that is meant: name it with --doc")

@@ -35,10 +35,10 @@ def figure(
         rulerank figure competence query.rulerank test.txt -o map.png
         rulerank figure competence query.rulerank test.txt -o map.svg
     """
-    from rulerank.cli.documents import read_documents
     from rulerank.cli.output import report
     from rulerank.experiment.figures.competence import draw_competence_map
     from rulerank.model_file import load
+    from rulerank.rankers.documents import read_documents
 
     if kind not in KINDS:
         raise DataError(f"unknown figure {kind!r}; choose from {', '.join(KINDS)}")

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import shlex
+import socket
+import sys
+import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlencode
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns
+from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns, rater_option
+from rulerank.cli.output import print_json
+from rulerank.core.words import counted
 from rulerank.errors import DataError
 
+if TYPE_CHECKING:
+    from rulerank.judging.loop import Judging
+    from rulerank.judging.train import SavedModel
+
 DEMO_POOL = "demo-pool.csv"
+SERVING = {  # options that say how to serve, and not what is judged
+    "rater", "guidelines", "whole_pool", "overlap", "model", "train", "method",
+    "host", "port", "token", "open_browser", "as_json",
+}  # fmt: skip
 
 
 def text_column(flag: str, what: str, usual: str) -> Any:
@@ -71,20 +87,24 @@ def judge(
         rulerank judge pool.csv --rater ann --overlap 10%
         rulerank judge pool.csv --labels judged.db --train --method QI
     """
-    from rulerank.cli.judging import Session, check_packages, share
-
-    check_packages()
     from rulerank.io.tables import write_table
+    from rulerank.judging import demo as example
     from rulerank.judging.loop import Judging
     from rulerank.judging.pool import read_pool
-    from rulerank.judging.store import LabelStore
-    from rulerank.judging.web import demo as example
-    from rulerank.judging.web.server import check_token
+    from rulerank.judging.web import check_packages
+    from rulerank.methods import method_named
     from rulerank.sampling.ssar import SSAR
+
+    if not train:
+        check_packages()
+    from rulerank.judging.store import LabelStore
 
     if demo and source is not None:
         raise DataError(f"--demo brings its own documents: leave out {source}, or --demo")
-    check_token(host, token)
+    if not train:
+        from rulerank.judging.web.server import check_token
+
+        check_token(host, token)
     if demo:
         pool, source = example.demo_pool(), DEMO_POOL
         write_table(pool.data, DEMO_POOL)  # so that the model has something to rank
@@ -98,12 +118,129 @@ def judge(
     target = labels or ("demo-labels.db" if demo else "labels.db")
     if train and "://" not in target and not Path(target).exists():
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
+    words = Words(context, source, model)
     with LabelStore(target) as store:
         highest = max_grade or (example.MAX_GRADE if demo else 4)
         sampler = SSAR(per_query=not whole_pool)
         judging = Judging(pool, store, sampler=sampler, max_grade=highest, overlap=share(overlap))
-        session = Session(judging, source, model, context, as_json)
         if train:
-            session.train(method)
+            print_model(judging.save_model(model, method_named(method).name), words, as_json=as_json)
         else:
-            session.serve(host, port, rater=rater, guidelines=guidelines, token=token, open_browser=open_browser)
+            name = None if rater is None else rater_option(rater)
+            serve(judging, words, host, port, name, guidelines, token, open_browser=open_browser, as_json=as_json)
+
+
+def serve(
+    judging: Judging,
+    words: Words,
+    host: str,
+    port: int | None,
+    rater: str | None,
+    guidelines: str | None,
+    token: str | None,
+    *,
+    open_browser: bool,
+    as_json: bool,
+) -> None:
+    """Show the page until Ctrl-C, then say where the labels are and what to do with them."""
+    from rulerank.judging.web import server
+    from rulerank.judging.web.app import create_app
+    from rulerank.judging.web.guidelines import read_guidelines
+
+    app = create_app(
+        judging,
+        rater=rater,
+        guidelines=None if guidelines is None else read_guidelines(guidelines, judging.max_grade),
+        token=token,
+        model_path=words.model,
+        command=words.training,
+    )
+    with server.open_socket(host, port) as listening:
+        secret = "" if token is None else "?" + urlencode({"token": token})
+        url = server.url_of(listening) + secret
+        print_hello(judging, url, as_json=as_json)
+        if not server.is_loopback(host) and not as_json:
+            port_found = listening.getsockname()[1]
+            print(f"On other machines: http://{socket.gethostname()}:{port_found}/{secret}", flush=True)
+        if open_browser:
+            threading.Thread(target=server.open_page, args=(url,), daemon=True).start()
+        server.serve(app, listening)
+    if not as_json:
+        print_goodbye(judging, words)
+
+
+def print_hello(judging: Judging, url: str, *, as_json: bool) -> None:
+    pool, store = judging.pool, judging.store
+    if as_json:
+        print_json({"url": url, "labels": store.name, "documents": len(pool), "queries": len(pool.queries)})
+    else:
+        print(f"{pool!r}\nJudge at {url}\nLabels go to {store.name}; Ctrl-C stops.")
+    typer.get_text_stream("stdout").flush()
+
+
+def print_goodbye(judging: Judging, words: Words) -> None:
+    n_labels = len(judging.store.labels())
+    print(f"\n{counted(n_labels, 'label')} in {judging.store.name}.")
+    if n_labels:
+        print(f"Train a model on them:\n    {words.training('RE-GR')}")
+    if Path(words.model).is_file():
+        print(f"Rank with {words.model}:\n    {words.ranking()}")
+
+
+def print_model(saved: SavedModel, words: Words, *, as_json: bool) -> None:
+    if as_json:
+        print_json(saved.to_dict())
+        return
+    for note in saved.notes:
+        print(f"warning: {note}", file=sys.stderr)
+    print(f"{saved.path}: {saved.method}, trained on {counted(saved.n_labels, 'label')}")
+    print(f"Rank with it:\n    {words.ranking()}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words by which the user asked for this page, and the commands that go on from there."""
+
+    context: typer.Context
+    source: str  # the file with the documents
+    model: str
+
+    def ranking(self) -> str:
+        """Return the command that ranks these documents with the model."""
+        return shlex.join(["rulerank", "rank", self.model, self.source, "--format", "csv"])
+
+    def training(self, method: str) -> str:
+        """Return the command that trains on these documents and labels."""
+        words = ["rulerank", "judge", *given(self.context), "--train", "--model", self.model, "--method", method]
+        return shlex.join(words)
+
+
+def given(context: typer.Context) -> list[str]:
+    """Return the words of the command line that name documents and labels, without how to serve them."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        origin = context.get_parameter_source(name)
+        if name in SERVING or origin is None or origin.name != "COMMANDLINE":
+            continue
+        value: Any = context.params[name]
+        if parameter.param_type_name == "argument":
+            words.insert(0, str(value))
+        else:
+            words += [parameter.opts[0]] if value is True else [parameter.opts[0], str(value)]
+    return words
+
+
+def share(text: str) -> float:
+    """Return a share of the documents from 10% or 0.1.
+
+    >>> share("10%"), share("0.25")
+    (0.1, 0.25)
+    """
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise DataError(f"--overlap must be a share such as 10% or 0.1: got {text!r}")
+    return value

@@ -36,11 +36,9 @@ def labels(
     """
     from pathlib import Path
 
-    from rulerank.cli.judging import check_packages, checked_name
+    from rulerank.cli.options import rater_option
     from rulerank.cli.output import report
     from rulerank.core.words import counted
-
-    check_packages()
     from rulerank.judging.pool import read_pool
     from rulerank.judging.store import LabelStore
     from rulerank.judging.transfer import export_labels, import_labels
@@ -52,7 +50,7 @@ def labels(
     with LabelStore(store) as kept:
         if take:
             assert rater is not None
-            n_labels = import_labels(kept, take, checked_name(rater), format)
+            n_labels = import_labels(kept, take, rater_option(rater), format)
             report({"imported": n_labels}, f"{kept.name}: {counted(n_labels, 'new label')}", as_json=as_json, target="")
         elif out:
             done = export_labels(kept, out, read_pool(pool) if pool else None, format, per_rater=per_rater)

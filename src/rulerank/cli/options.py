@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from rulerank.errors import DataError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, typer.Option(help="Another seed draws otherwise.")]
@@ -22,7 +24,7 @@ FeatureColumns = Annotated[
 ]
 
 
-def columns(qid: str | None, docid: str | None, grade: str | None, features: str | None) -> dict[str, str | list[str]]:
+def columns(qid: str | None, docid: str | None, grade: str | None, features: str | None) -> dict[str, Any]:
     """Return the columns that were named, as the readers of tables take them.
 
     >>> columns("query", None, None, "bm25, tf")
@@ -35,3 +37,17 @@ def columns(qid: str | None, docid: str | None, grade: str | None, features: str
         "features": features and [name.strip() for name in features.split(",")],
     }
     return {role: column for role, column in named.items() if column}
+
+
+def rater_option(rater: str) -> str:
+    """Return the name given with --rater, or say what is wrong with it.
+
+    >>> rater_option(" ann ")
+    'ann'
+    """
+    from rulerank.judging.labels import check_rater
+
+    try:
+        return check_rater(rater)
+    except DataError as error:
+        raise DataError(f"--rater: {error}") from None

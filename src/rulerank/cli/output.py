@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
+from rulerank.core.progress import somebody_looks
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -99,3 +101,24 @@ def print_tuning(tuned: Tuned, defaults: dict[str, Any]) -> None:
     )
     print_table(header, rows, n_left=len(tuned.varied))
     print(f"{note}; --json prints all\n")
+
+
+class StatusLine:
+    """One line of stderr that is kept up to date while somebody looks, and cleared in the end."""
+
+    def __enter__(self) -> Self:
+        self._said = time.monotonic()
+        return self
+
+    def say(self, text: Callable[[], str]) -> None:
+        """Show another text, which is only made when the last one has stood for a moment."""
+        if time.monotonic() - self._said > 0.2:
+            self._said = time.monotonic()
+            self._show(text)
+
+    def __exit__(self, *_: object) -> None:
+        self._show(str)
+
+    def _show(self, text: Callable[[], str]) -> None:
+        if somebody_looks():
+            print(f"\r\x1b[K{text()}", end="", file=sys.stderr, flush=True)

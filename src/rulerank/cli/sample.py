@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,8 @@ from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn,
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.cli.choosing import Chosen
+    from rulerank.judging.pool import Pool
+    from rulerank.judging.sample import Sample
 
 STOPS = {
     "natural": "it has stopped by itself: no other document is as new to the labels as one that they hold already",
@@ -57,8 +59,8 @@ def sample(
     """Say which documents to label, and when it is enough.
 
     SSAR asks for the document that the labels so far say least about. It needs no label to begin with, and stops by
-    itself. With --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows titles
-    and texts of documents, this their ids and features); with --grades the answers come from a file; otherwise the next
+    itself. With --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows the
+    texts of documents, this their titles and features); with --grades the answers come from a file; otherwise the next
     documents to judge are listed. Nobody knows their grades while the list is made: each counts as if it had the most
     common grade so far, at first 0, so that the list is not all alike.
 
@@ -70,26 +72,29 @@ def sample(
         rulerank sample train.txt --own-grades --per-query -o labels.csv
         rulerank sample train.txt --grades qrels.txt --partitions 5 -o labels.txt --json
     """
-    from rulerank.cli import choosing
-    from rulerank.cli.documents import read_documents
-    from rulerank.cli.output import print_json, report
+    from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.cli.parameters import known_words
     from rulerank.io.outputs import write_bytes
-    from rulerank.judging.label_files import Pool, appended_format, label_format
+    from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format, read_labels
+    from rulerank.judging.pool import read_pool
+    from rulerank.judging.sample import list_next, simulate, with_known_grades
+    from rulerank.judging.terminal import label_in_terminal
     from rulerank.sampling.ssar import SSAR
 
     if ask + (grades is not None) + own_grades > 1:
         raise DataError("--ask, --grades and --own-grades are three ways to get grades: choose one")
     target = out or (resume if ask and resume else "-")
     if ask:
-        check_label_file(target, resume)
-    going_on = ask and resume is not None and Path(resume).is_file() and Path(resume).stat().st_size
-    chosen_format = appended_format(Path(target)) if going_on else label_format(target_format, target)
-    read = read_documents(source, format, columns(qid, docid, None, features))
-    pool = Pool.of(read.data, read.name)
+        check_appendable(target, resume)
+    chosen_format = (ask and appended_format(Path(target))) or label_format(target_format, target)
+    pool = read_pool(source, format=format, **columns(qid, docid, None, features))
     if grades is not None or own_grades:
-        pool = pool.with_grades(None if grades is None else pool.read_labels(grades, strict=False))
-    labels = pool.read_labels(resume, strict=True) if resume else {}
+        n_all, known = len(pool), pool.own_grades if grades is None else read_labels(pool, grades, strict=False)
+        pool, known = with_known_grades(pool, known)
+        if len(pool) < n_all:
+            left_out = f"{n_all - len(pool):,} of {n_all:,}"
+            print(f"{left_out} documents have no grade and are not chosen from", file=sys.stderr)
+    labels = read_labels(pool, resume, strict=True) if resume else {}
     words = known_words(discretizer=discretizer, normalize=normalize)
     ssar = SSAR(
         max_size=size,
@@ -99,15 +104,25 @@ def sample(
         normalize=words["normalize"],
     )
     if ask:
-        chosen = choosing.ask(pool, ssar, labels, target, chosen_format, max_grade, budget)
+        chosen = label_in_terminal(pool, ssar, target, chosen_format, labels=labels, max_grade=max_grade, budget=budget)
     elif grades is not None or own_grades:
-        chosen = choosing.simulate(pool, ssar, labels, budget)
+        with StatusLine() as line:
+            chosen = simulate(
+                pool,
+                ssar,
+                known,
+                labels=labels,
+                budget=budget,
+                tell=lambda so_far: line.say(
+                    lambda: f"{len(so_far.order):,} labels, {so_far.closeness:.0%} of the way to the stop"
+                ),
+            )
     else:
-        chosen = choosing.list_next(pool, ssar, labels, n)
+        chosen = list_next(pool, ssar, n, labels=labels)
     if not ask and not (as_json and target == "-"):
-        write_bytes(target, pool.as_bytes(chosen.rows, chosen.grades, chosen_format))
+        write_bytes(target, label_bytes(pool, chosen.rows, chosen.grades, chosen_format))
     payload: dict[str, object] = {
-        "pool": len(pool.data),
+        "pool": len(pool),
         "labels": chosen.n_labels,
         "chosen": len(chosen.rows),
         "stop": chosen.stop,
@@ -115,9 +130,9 @@ def sample(
         "file": None if target == "-" else target,
     }
     if as_json and target == "-":
-        print_json(payload | {"documents": pool.described(chosen.rows, chosen.grades)})
+        print_json(payload | {"documents": described(pool, chosen)})
         return
-    report(payload, sentence(chosen, len(pool.data), target), as_json=as_json, target=target)
+    report(payload, sentence(chosen, len(pool), target), as_json=as_json, target=target)
     if ask and chosen.stop != "natural" and not as_json:
         options = [f"--size {size}"] * (size != 2) + [f"--partitions {partitions}"] * (partitions != 1)
         options += ["--per-query"] * per_query + [f"--discretizer {discretizer}"] * (discretizer != "tube")
@@ -125,24 +140,15 @@ def sample(
         print(f"go on with: {' '.join(['rulerank sample', source, '--ask --resume', target, *options])}")
 
 
-def check_label_file(target: str, resume: str | None) -> None:
-    """Refuse to ask a person for labels that have nowhere to go, or that would mix with others."""
-    from rulerank.io.streams import COMPRESSIONS
-
-    if target == "-":
-        raise DataError("--ask keeps every answer in a file: name one, such as -o labels.csv")
-    path = Path(target)
-    if resume is not None and path != Path(resume):
-        raise DataError(f"--ask appends to the file that --resume names, {resume}: leave out -o")
-    if resume is None and path.exists() and path.stat().st_size:
-        raise DataError(f"{target} is there already: --resume {target} goes on after its labels; or name another file")
-    if path.suffix.lower() in COMPRESSIONS:
-        raise DataError(f"--ask appends one line at a time: name a file that is not compressed, unlike {target}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
+def described(pool: Pool, chosen: Sample) -> list[dict[str, object]]:
+    """Return documents and their grades for JSON; a grade that is still to be given is null."""
+    return [
+        dict(zip(("qid", "docid"), pool.pairs[row], strict=True)) | {"grade": None if grade < 0 else grade}
+        for row, grade in zip(chosen.rows.tolist(), chosen.grades.tolist(), strict=True)
+    ]
 
 
-def sentence(chosen: Chosen, n_pool: int, target: str) -> str:
+def sentence(chosen: Sample, n_pool: int, target: str) -> str:
     """Say in a line or two what was chosen and why it ended."""
     from rulerank.core.words import counted
 

@@ -90,10 +90,11 @@ def train(
     """
     from time import perf_counter
 
-    from rulerank.cli.model_files import check_out
     from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
     from rulerank.core.words import counted, listed
-    from rulerank.model_file import check_target
+    from rulerank.judging.label_files import with_labels
+    from rulerank.judging.pool import read_pool
+    from rulerank.model_file import check_overwrite, check_target
     from rulerank.training.in_pool import fit_in_pool
 
     if out == "-":
@@ -102,7 +103,7 @@ def train(
     if labels is not None and (tune or vali is not None):
         raise DataError("--labels is for few labels, too few to choose parameters by: leave out --tune and --vali")
     sources = [name for name in (source, vali, labels) if name is not None]
-    check_out(out, sources)
+    check_overwrite(out, sources)
     chosen = method_named(method)
     words = known_words(votes=votes, discretizer=discretizer, normalize=normalize)
     options = {"max_size": max_size, "min_support": min_support, "drop_weakest": drop_weakest}
@@ -113,7 +114,7 @@ def train(
     tuned = None
     if labels is not None:
         given = few_label_options(chosen.name, given)
-        pool = read_pool(source, labels, format, named)
+        pool = with_labels(read_pool(source, format=format, **named), labels)
         data, n_left_out = pool.labelled(), 0
     else:
         data, n_left_out = read_labelled(sources, format, named)
@@ -159,7 +160,7 @@ def train(
 
 def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any]) -> tuple[Dataset, int]:
     """Return the graded documents of the files together, and how many others there were, which stderr is told."""
-    from rulerank.cli.documents import read_together
+    from rulerank.rankers.documents import read_together
 
     if sources.count("-") > 1:
         raise DataError("only one file can be stdin: - is there twice")
@@ -171,19 +172,6 @@ def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any
     if n_left_out:
         print(f"{n_left_out:,} of {len(read):,} rows have no grade and are left out", file=sys.stderr)
     return data, n_left_out
-
-
-def read_pool(source: str, labels: str, format: str | None, columns: dict[str, Any]) -> Dataset:
-    """Return all documents of a pool, with the grades that a file of labels has for some of them."""
-    from rulerank.cli.documents import read_documents
-    from rulerank.judging.label_files import Pool
-
-    read = read_documents(source, format, columns)
-    pool = Pool.of(read.data, read.name)
-    grades = pool.read_labels(labels, strict=True)
-    if not grades:
-        raise DataError(f"{labels}: no document has a grade, so there is nothing to learn from")
-    return pool.graded(grades)
 
 
 def few_label_options(method: str, given: dict[str, Any]) -> dict[str, Any]:

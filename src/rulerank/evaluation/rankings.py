@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,9 +13,8 @@ from rulerank.errors import DataError, ReadError
 from rulerank.evaluation.result import Remark
 from rulerank.evaluation.single_feature import feature_named, feature_scores
 from rulerank.io.convert import read_found
-from rulerank.io.streams import Source, read_bytes
+from rulerank.io.scores import read_scores
 from rulerank.io.trec import Qrels, Run, join, read_qrels, read_run
-from rulerank.io.trec_lines import RUN
 
 
 class Ranking(NamedTuple):
@@ -97,34 +95,3 @@ def read_scores_of(data: Dataset, score_file: str, data_file: str) -> Array:
             score_file, None, f"expected {len(data):,} scores, one per document of {data_file}: got {scores.size:,}"
         )
     return scores
-
-
-def read_scores(source: Source) -> Array:
-    """Read a score file: one number per line, in the order of the documents, as SVMrank and the LETOR scripts do.
-
-    >>> import io
-    >>> read_scores(io.StringIO("0.5\\n-1e3\\n")).tolist()
-    [0.5, -1000.0]
-    """
-    content, name = read_bytes(source)
-    lines = content.decode("utf-8", "replace").rstrip().split("\n")
-    if lines == [""]:
-        raise ReadError(name, None, "the file is empty: expected one score per line")
-    if len(lines[0].split()) == RUN.n_columns:
-        raise ReadError(
-            name,
-            None,
-            "this looks like a TREC run, not a score file; a run is judged beside qrels "
-            "(rulerank evaluate --qrels QRELS RUN, in Python read_run and read_qrels)",
-        )
-    return np.array([_score(line.strip(), name, number) for number, line in enumerate(lines, start=1)])
-
-
-def _score(text: str, name: str, line: int) -> float:
-    try:
-        score = math.nan if "_" in text else float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise ReadError(name, line, f"expected one finite number, the score of a document: got {text[:60]!r}")
-    return score

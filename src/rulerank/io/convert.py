@@ -113,15 +113,17 @@ FRAME = "a data frame"
 NO_DOCUMENTS = "a run holds scores, and neither grades nor features"
 
 
-class _NamedBytes(io.BytesIO):
+class NamedBytes(io.BytesIO):
+    """Content that is read already, under the name it had."""
+
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)
         self.name = name
 
 
-def _open(source: Source, format: str | None) -> tuple[_NamedBytes, str]:
+def _open(source: Source, format: str | None) -> tuple[NamedBytes, str]:
     content, name = read_bytes(source)
-    return _NamedBytes(content, name), known_format(format) if format else detect(name, content[:HEAD])
+    return NamedBytes(content, name), known_format(format) if format else detect(name, content[:HEAD])
 
 
 def _read(

@@ -1,29 +1,80 @@
-"""Names for documents that come without ids."""
+"""The one way to name a document, with an id or without: a name for people, and a key that labels find it by.
+
+Where a file has document ids, the id is both. Where it has none, people are told the row, counted from 1, since that is
+what they can look up in their file: `row 12`. Labels last longer than the order of a file, so that files and stores of
+labels hold a key instead, made of the document's features: it is found wherever its row moves, and is lost, rather than
+given to another document, when its features change.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from rulerank.dataset import Array
+from rulerank.dataset import Array, Dataset
+
+STEP = 1 << 16  # rows looked at together, so that a large file is not held twice
+ROW_NAME = re.compile(r"row ?([1-9][0-9]{0,15})")  # the first version wrote row12 into files of labels
 
 
-def digest_names(X: Array, queries: Sequence[str]) -> Array:
-    """Name documents by a digest of their features; those with the same ones in one query are numbered.
+def doc_name(data: Dataset, row: int) -> str:
+    """Return what people call a document: its id, or without one its row, counted from 1.
 
-    Labels find such a document again wherever its row moves.
+    >>> doc_name(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"]), 1)
+    'row 2'
+    >>> doc_name(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"], docid=["a", "b"]), 1)
+    'b'
+    """
+    return f"row {row + 1}" if data.docid is None else str(data.docid[row])
 
-    >>> digest_names(np.array([[0.5], [0.5], [0.5]], dtype=np.float32), ["q", "q", "p"]).tolist()
+
+def named_row(name: str) -> int | None:
+    """Return the row, counted from 0, that `doc_name` calls so in data without ids; None: this names no row.
+
+    >>> named_row("row 2"), named_row("row2"), named_row("b")
+    (1, 1, None)
+    """
+    found = ROW_NAME.fullmatch(name)
+    return None if found is None else int(found[1]) - 1
+
+
+def doc_keys(data: Dataset) -> Array:
+    """Return what labels, and runs that are judged by them, call each document: its id, or a digest of its features.
+
+    The features must be all that the file has: those that some model takes from it give other digests.
+
+    >>> doc_keys(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"], docid=[7, 8])).tolist()
+    ['7', '8']
+    >>> doc_keys(Dataset([[0.5], [0.5], [0.5]], [0, 1, 1], ["q", "q", "p"])).tolist()
     ['d99e58435243', 'd99e58435243-2', 'd99e58435243']
     """
+    if data.docid is None:
+        return _digests(data.X, [str(query) for query in data.qid])
+    keys = np.empty(len(data), dtype=object)
+    keys[:] = [str(docid) for docid in data.docid]
+    return keys
+
+
+def with_keys(data: Dataset) -> Dataset:
+    """Return the same documents, each with its key as its id."""
+    return replace(data, docid=doc_keys(data))
+
+
+def _digests(X: Array, queries: Sequence[str]) -> Array:
+    """Name documents by a digest of their features; those with the same ones in one query are numbered."""
     seen: Counter[tuple[str, str]] = Counter()
     names = np.empty(len(X), dtype=object)
-    for row, values in enumerate(np.where(np.isnan(X), np.float32(np.nan), X + np.float32(0))):  # one NaN, one zero
-        digest = hashlib.sha256(values.astype("<f4").tobytes()).hexdigest()[:12]
-        seen[queries[row], digest] += 1
-        n_seen = seen[queries[row], digest]
-        names[row] = digest if n_seen == 1 else f"{digest}-{n_seen}"
+    for start in range(0, len(X), STEP):
+        part = X[start : start + STEP]
+        part = np.where(np.isnan(part), np.float32(np.nan), part + np.float32(0))  # one NaN, one zero
+        for row, values in enumerate(np.ascontiguousarray(part, dtype="<f4"), start):
+            digest = hashlib.sha256(values.tobytes()).hexdigest()[:12]
+            seen[queries[row], digest] += 1
+            n_seen = seen[queries[row], digest]
+            names[row] = digest if n_seen == 1 else f"{digest}-{n_seen}"
     return names

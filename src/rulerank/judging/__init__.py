@@ -1,8 +1,34 @@
-"""People give the grades: the label store, the loop that says what to judge next, and how well raters agree."""
+"""People give the grades: what they judge, where their labels are kept, and what is made of them.
 
-from importlib.util import find_spec
+`pool.py` holds the documents; `loop.py` says what to judge next, on the page (`web/`) and in the terminal
+(`terminal.py`); `store.py` keeps the labels of a team and `label_files.py` those of one person; `transfer.py` takes
+labels from a store to files and back; `sample.py` chooses documents without a person; `agreement.py`, `overview.py`
+and `train.py` say what the labels are worth.
+Only the store needs a package of the extra `judge`, and only `web/` needs all of them.
+"""
 
-from rulerank.errors import MissingExtraError
+import importlib
+from typing import Any
 
-if find_spec("sqlalchemy") is None:
-    raise MissingExtraError("judge", "SQLAlchemy")
+_NAMES = {  # loaded when used: labels in files must not need the store's package
+    "pool": ("Pool", "read_pool"),
+    "labels": ("Label", "StoreError"),
+    "loop": ("Judging",),
+    "store": ("LabelStore",),
+    "label_files": ("LabelFile", "read_labels"),
+    "transfer": ("export_labels", "import_labels"),
+    "demo": ("demo_pool",),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rulerank.judging' has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(importlib.import_module(f"rulerank.judging.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

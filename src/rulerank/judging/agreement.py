@@ -21,7 +21,7 @@ NO_SPREAD = "all grades are the same, so agreement by chance cannot be told from
 class Coefficient:
     """A coefficient of agreement: 1 is perfect, 0 what chance gives; NaN with a reason where it is not defined.
 
-    >>> Coefficient(0.5, 12).to_json()
+    >>> Coefficient(0.5, 12).to_dict()
     {'value': 0.5, 'n_docs': 12, 'reason': ''}
     """
 
@@ -29,21 +29,21 @@ class Coefficient:
     n_docs: int  # graded by at least two raters
     reason: str = ""  # why there is no value
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         value = None if math.isnan(self.value) else self.value
         return {"value": value, "n_docs": self.n_docs, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RaterPair:
     """Two raters and how well they agree on the documents that both graded."""
 
     raters: tuple[str, str]
     kappa: Coefficient
     weighted: Coefficient  # the farther apart two grades, the more they disagree (quadratic)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"raters": list(self.raters), "kappa": self.kappa.to_json(), "weighted": self.weighted.to_json()}
+    def to_dict(self) -> dict[str, Any]:
+        return {"raters": list(self.raters), "kappa": self.kappa.to_dict(), "weighted": self.weighted.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class Agreement:
     n_docs: int  # graded by at least two raters
     nominal: Coefficient  # Krippendorff's alpha; grades are equal or not
     ordinal: Coefficient  # Krippendorff's alpha; grades have an order
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RaterPair, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "n_docs": self.n_docs,
-            "nominal": self.nominal.to_json(),
-            "ordinal": self.ordinal.to_json(),
-            "pairs": [pair.to_json() for pair in self.pairs],
+            "nominal": self.nominal.to_dict(),
+            "ordinal": self.ordinal.to_dict(),
+            "pairs": [pair.to_dict() for pair in self.pairs],
         }
 
 
@@ -126,7 +126,7 @@ def agreement(labels: Iterable[Label]) -> Agreement:
     for raters, both in sorted(common.items()):
         first_grades, second_grades = [a for a, _ in both], [b for _, b in both]
         kappa, weighted = (cohen_kappa(first_grades, second_grades, weights) for weights in (None, "quadratic"))
-        pairs.append(Pair(raters, kappa, weighted))
+        pairs.append(RaterPair(raters, kappa, weighted))
     nominal, ordinal = (krippendorff_alpha([[*by.values()] for by in shared], level) for level in LEVELS)
     return Agreement(len(shared), nominal, ordinal, tuple(pairs))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,16 @@ import numpy as np
 
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
+from rulerank.io.convert import read_found, write_any
+from rulerank.io.formats import HEAD, detect
+from rulerank.io.streams import COMPRESSIONS
+from rulerank.io.trec import Qrels, require_docids, write_qrels
+from rulerank.judging.labels import Claim, Glance, Label, State
+from rulerank.judging.pool import Pool
 
 FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
 WITH_HEADER = ("csv", "quepid")
+PERSON = "you"  # whose labels a file holds: nobody signs them
 
 
 def label_format(named: str | None, target: str) -> str:
@@ -31,10 +38,25 @@ def label_format(named: str | None, target: str) -> str:
     return named.lower()
 
 
-def appended_format(path: Path) -> str:
-    """Return the format of a file of labels, after making sure that a line can be appended to it."""
-    from rulerank.io.formats import HEAD, detect
+def check_appendable(target: str, resume: str | None) -> None:
+    """Refuse to ask a person for labels that have nowhere to go, or that would mix with others."""
+    if target == "-":
+        raise DataError("--ask keeps every answer in a file: name one, such as -o labels.csv")
+    path = Path(target)
+    if resume is not None and path != Path(resume):
+        raise DataError(f"--ask appends to the file that --resume names, {resume}: leave out -o")
+    if resume is None and path.exists() and path.stat().st_size:
+        raise DataError(f"{target} is there already: --resume {target} goes on after its labels; or name another file")
+    if path.suffix.lower() in COMPRESSIONS:
+        raise DataError(f"--ask appends one line at a time: name a file that is not compressed, unlike {target}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
 
+
+def appended_format(path: Path) -> str | None:
+    """Return the format of a file of labels that a line can be appended to; None: it is new or empty."""
+    if not path.is_file() or not path.stat().st_size:
+        return None
     with path.open("rb") as file:
         head = file.read(HEAD)
     found = detect(path, head)
@@ -47,106 +69,158 @@ def appended_format(path: Path) -> str:
     return found
 
 
-@dataclass(frozen=True)
-class Pool:
-    """Documents to choose from, each with a name: its query and its document id."""
+def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
+    """Return the grade of each row of a pool that a file has one for, in the order of the file.
 
-    name: str
-    data: Dataset  # docid is always there
-    place: dict[tuple[str, str], int]  # the row of each pair of query and document, by every name it has
+    strict: a document that is not in the pool is a mistake; otherwise it is passed over.
+    """
+    if Path(source).is_file() and not Path(source).stat().st_size:
+        return {}  # of a session that ended before its first answer
+    labels, name, _ = read_found(source, graded=True)
+    if not len(labels):
+        return {}
+    if labels.docid is None:
+        raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
+    found = {}
+    for qid, docid, grade in zip(labels.qid, labels.docid, labels.y.tolist(), strict=True):
+        row = pool.find(str(qid), str(docid))
+        if row is None and strict:
+            raise ReadError(name, None, f"document {str(docid)!r} of query {str(qid)!r} is not in {pool.name}")
+        if row is not None and grade != UNLABELLED:
+            found[row] = grade
+    return found
 
-    @staticmethod
-    def of(data: Dataset, name: str) -> Pool:
-        """Name the documents; those of a file without document ids by their row, row1 for the first.
 
-        Labels of those may also name them as `rulerank judge` does, by a digest of their features.
-        """
-        from rulerank.io.doc_names import digest_names
+def with_labels(pool: Pool, source: str) -> Dataset:
+    """Return all documents of a pool with the grades that a file has for some of them, at least for one."""
+    grades = read_labels(pool, source, strict=True)
+    if not grades:
+        raise DataError(f"{source}: no document has a grade, so there is nothing to learn from")
+    return pool.graded(grades)
 
-        place: dict[tuple[str, str], int] = {}
-        queries = [str(query) for query in data.qid]
-        if data.docid is None:
-            place = {pair: row for row, pair in enumerate(zip(queries, digest_names(data.X, queries), strict=True))}
-            data = replace(data, docid=np.array([f"row{n + 1}" for n in range(len(data))], dtype=object))
-        assert data.docid is not None
-        for row, pair in enumerate(zip(queries, map(str, data.docid), strict=True)):
-            first = place.setdefault(pair, row)
-            if first != row:
-                raise DataError(
-                    f"{name}: document {pair[1]!r} of query {pair[0]!r} is there twice, in rows {first + 1} and "
-                    f"{row + 1}: labels could not tell them apart"
-                )
-        return Pool(name, data, place)
 
-    def read_labels(self, source: str, *, strict: bool) -> dict[int, int]:
-        """Return the grade of each row that a file has one for, in the order of the file.
+def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
+    """Return documents and their grades as a file; -1 stands for a grade that is still to be given.
 
-        strict: a document that is not in the pool is a mistake; otherwise it is passed over.
-        """
-        from rulerank.io.convert import read_found
+    Where such documents have no ids, csv has a column `comment` with what people call them.
+    """
+    chosen = replace(pool.data[rows], y=grades)
+    to_judge = bool((chosen.y == UNLABELLED).any())
+    if format == "qrels" and to_judge:
+        return _qrels_to_judge(chosen)
+    if format != "letor":
+        names = np.array([pool.names[row] for row in rows], dtype=object)
+        nameless = format == "csv" and to_judge and (names != chosen.docid).any()
+        chosen = replace(chosen, X=np.empty((len(rows), 0)), feature_names=(), comment=names if nameless else None)
+    out = io.BytesIO()
+    if len(rows) or format in WITH_HEADER:
+        write_any(chosen, out, format)
+    return out.getvalue()
 
-        if Path(source).is_file() and not Path(source).stat().st_size:
-            return {}  # of a session that ended before its first answer
-        labels, name, _ = read_found(source, graded=True)
-        if not len(labels):
-            return {}
-        if labels.docid is None:
-            raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
-        found = {}
-        for qid, docid, grade in zip(labels.qid, labels.docid, labels.y.tolist(), strict=True):
-            row = self.place.get((str(qid), str(docid)))
-            if row is None and strict:
-                raise ReadError(name, None, f"document {str(docid)!r} of query {str(qid)!r} is not in {self.name}")
-            if row is not None and grade != UNLABELLED:
-                found[row] = grade
-        return found
 
-    def with_grades(self, grades: dict[int, int] | None) -> Pool:
-        """Return the documents that have a grade: of these by row, or their own when there are none."""
-        data = (self.data if grades is None else self.graded(grades)).labelled()
-        if not len(data):
-            raise DataError(f"no document of {self.name} has a grade, so there is nothing to simulate with")
-        if len(data) < len(self.data):
-            left_out = f"{len(self.data) - len(data):,} of {len(self.data):,}"
-            print(f"{left_out} documents have no grade and are not chosen from", file=sys.stderr)
-        return Pool.of(data, self.name)
+def _qrels_to_judge(chosen: Dataset) -> bytes:
+    """Return qrels whose last column, the grade, is left to the judge."""
+    out = io.BytesIO()
+    write_qrels(Qrels(chosen.qid, require_docids(chosen), np.zeros(len(chosen), dtype=np.int64)), out)
+    return b"".join(line.rpartition(b" ")[0] + b"\n" for line in out.getvalue().splitlines())
 
-    def graded(self, grades: dict[int, int]) -> Dataset:
-        """Return all documents with these grades by row, and no others."""
-        y = np.full(len(self.data), UNLABELLED)
-        y[[*grades]] = [*grades.values()]
-        return replace(self.data, y=y)
 
-    def as_bytes(self, rows: Array, grades: Array, format: str) -> bytes:
-        """Return documents and their grades as a file; -1 stands for a grade that is still to be given."""
-        from rulerank.io.convert import write_any
+class LabelFile:
+    """A file that one person's every answer is appended to at once, so that nothing is lost when the work ends early.
 
-        chosen = replace(self.data[rows], y=grades)
-        if format == "qrels" and (chosen.y == UNLABELLED).any():
-            return self._to_judge(chosen)
-        if format != "letor":
-            chosen = replace(chosen, X=np.empty((len(rows), 0)), feature_names=(), comment=None)
-        out = io.BytesIO()
-        if len(rows) or format in WITH_HEADER:
-            write_any(chosen, out, format)
-        return out.getvalue()
+    It keeps labels for the labelling loop as a `LabelStore` does, all of them those of one rater. `undo` goes back
+    to the first answer since the file was opened, never into what it held before; skips are forgotten on closing.
+    """
 
-    def described(self, rows: Array, grades: Array) -> list[dict[str, object]]:
-        """Return documents and their grades for JSON; a grade that is still to be given is null."""
-        chosen = self.data[rows]
-        assert chosen.docid is not None
-        return [
-            {"qid": str(qid), "docid": str(docid), "grade": None if grade == UNLABELLED else grade}
-            for qid, docid, grade in zip(chosen.qid, chosen.docid, grades.tolist(), strict=True)
-        ]
+    def __init__(self, pool: Pool, path: str, format: str, before: dict[int, int] | None = None) -> None:
+        """Open a file; before: the grades by row that it, or another one, holds already."""
+        self.pool = pool
+        self.name = path
+        self.format = format
+        self._given: list[Label] = []
+        self._n_ids = self._n_withdrawn = 0
+        self._skipped: dict[tuple[str, str], None] = {}
+        for row, grade in (before or {}).items():
+            self._note(*pool.pairs[row], grade, PERSON)
+        self._n_before = len(self._given)
+        self._file: Any = Path(path).open("ab")  # noqa: SIM115  # until close
+        if not _locked(self._file):
+            self._file.close()
+            raise DataError(f"{path}: another session of --ask writes to this file; end it, or name another file")
+        self._ends: list[int] = []  # where the file ended before each answer
+        if self._file.tell():
+            with Path(path).open("rb") as so_far:
+                so_far.seek(-1, os.SEEK_END)
+                if so_far.read() != b"\n":  # the last line was written by hand
+                    self._write(b"\n")
 
-    def _to_judge(self, chosen: Dataset) -> bytes:
-        """Return qrels whose last column, the grade, is left to the judge."""
-        from rulerank.io.trec import Qrels, require_docids, write_qrels
+    def add(self, query: str, doc: str, grade: int | None, rater: str) -> Label:
+        """Append one label."""
+        if grade is None:
+            raise DataError("a file of labels has no word for a document that cannot be judged: skip it")
+        row = self.pool.row(query, doc)
+        end = self._file.tell()
+        text = label_bytes(self.pool, np.array([row]), np.array([grade]), self.format)
+        if end and self.format in WITH_HEADER:
+            text = text.partition(b"\n")[2]
+        self._write(text)
+        self._ends.append(end)
+        self._skipped.pop((query, doc), None)
+        return self._note(query, doc, grade, rater)
 
-        out = io.BytesIO()
-        write_qrels(Qrels(chosen.qid, require_docids(chosen), np.zeros(len(chosen), dtype=np.int64)), out)
-        return b"".join(line.rpartition(b" ")[0] + b"\n" for line in out.getvalue().splitlines())
+    def undo(self, rater: str) -> Label | None:
+        """Take the last label out of the file; None: there is none since it was opened."""
+        if not self._ends:
+            return None
+        self._file.truncate(self._ends.pop())
+        self._file.seek(0, os.SEEK_END)
+        self._write(b"")
+        self._n_withdrawn += 1
+        return replace(self._given.pop(), withdrawn=datetime.now(UTC))
+
+    def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]:
+        """Return the labels in the order they were given, of each document the last."""
+        current = {(label.query, label.doc): label for label in self._given}
+        return sorted((label for label in current.values() if label.id > after), key=lambda label: label.id)
+
+    def given_now(self) -> list[Label]:
+        """Return the labels that were given since the file was opened."""
+        return self._given[self._n_before :]
+
+    def state(self) -> State:
+        """Return what tells whether labels have changed since it was last asked."""
+        return State(self._n_ids, self._n_withdrawn)
+
+    def glance(self, rater: str) -> Glance:
+        """Return what there is to know before the next document is shown."""
+        claims: list[Claim] = []
+        return Glance(self.state(), claims, self.skipped(rater))
+
+    def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool:
+        """Grant every document: nobody else asks."""
+        return True
+
+    def skip(self, query: str, doc: str, rater: str) -> None:
+        """Note that a document is passed over."""
+        self._skipped[query, doc] = None
+
+    def skipped(self, rater: str) -> list[tuple[str, str]]:
+        """Return what was passed over."""
+        return [*self._skipped]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _note(self, query: str, doc: str, grade: int, rater: str) -> Label:
+        self._n_ids += 1
+        self._given.append(Label(self._n_ids, query, doc, grade, rater, datetime.now(UTC)))
+        return self._given[-1]
+
+    def _write(self, text: bytes) -> None:
+        self._file.write(text)
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
 
 def _locked(file: Any) -> bool:
@@ -162,45 +236,3 @@ def _locked(file: Any) -> bool:
     except OSError:  # a file system without locks
         pass
     return True
-
-
-class LabelFile:
-    """A file that every answer is appended to at once, so that nothing is lost when the session ends early."""
-
-    def __init__(self, pool: Pool, path: str, format: str) -> None:
-        self.pool = pool
-        self.path = Path(path)
-        self.format = format
-        self._file: Any = self.path.open("ab")
-        if not _locked(self._file):
-            self._file.close()
-            raise DataError(f"{path}: another session of --ask writes to this file; end it, or name another file")
-        self._ends: list[int] = []  # where the file ended before each answer of this session
-        if self._file.tell():
-            with self.path.open("rb") as so_far:
-                so_far.seek(-1, os.SEEK_END)
-                if so_far.read() != b"\n":  # the last line was written by hand
-                    self._write(b"\n")
-
-    def add(self, row: int, grade: int) -> None:
-        """Append one label."""
-        self._ends.append(self._file.tell())
-        text = self.pool.as_bytes(np.array([row]), np.array([grade]), self.format)
-        if self._ends[-1] and self.format in WITH_HEADER:
-            text = text.partition(b"\n")[2]
-        self._write(text)
-
-    def undo(self) -> None:
-        """Take the last label of this session out of the file."""
-        self._file.truncate(self._ends.pop())
-        self._file.seek(0, os.SEEK_END)
-        self._write(b"")
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def _write(self, text: bytes) -> None:
-        self._file.write(text)
-        self._file.flush()
-        os.fsync(self._file.fileno())

@@ -1,17 +1,18 @@
-"""What the label store holds: who gave which grade to which document, and when."""
+"""The words of judging: a label, who may hold a document, what a rater sees, and what keeps labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError, RulerankError
 
 MOST_BYTES = {"query": 1000, "doc": 1000, "rater": 200}  # together below what a PostgreSQL index can hold
+MAX_RATER = 50  # characters of a rater's name, of at most four bytes each
 
 
 class StoreError(RulerankError, OSError):
@@ -24,7 +25,7 @@ class Label:
 
     >>> from datetime import UTC
     >>> label = Label(7, "q1", "d1", 2, "ann", datetime(2026, 1, 5, tzinfo=UTC))
-    >>> label.is_current, label.to_json()["time"]
+    >>> label.is_current, label.to_dict()["time"]
     (True, '2026-01-05T00:00:00+00:00')
     """
 
@@ -41,17 +42,9 @@ class Label:
     def is_current(self) -> bool:
         return self.superseded_by is None and self.withdrawn is None
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "query": self.query,
-            "doc": self.doc,
-            "grade": self.grade,
-            "rater": self.rater,
-            "time": self.time.isoformat(),
-            "superseded_by": self.superseded_by,
-            "withdrawn": None if self.withdrawn is None else self.withdrawn.isoformat(),
-        }
+    def to_dict(self) -> dict[str, Any]:
+        withdrawn = None if self.withdrawn is None else self.withdrawn.isoformat()
+        return asdict(self) | {"time": self.time.isoformat(), "withdrawn": withdrawn}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +55,77 @@ class Claim:
     doc: str
     rater: str
     until: datetime  # UTC
+
+
+class State(NamedTuple):
+    """Two numbers that only grow, and one of which grows whenever a label changes."""
+
+    last_id: int
+    n_withdrawn: int
+
+
+class Glance(NamedTuple):
+    """What there is to know before a rater is answered, all of one moment."""
+
+    state: State
+    claims: list[Claim]
+    skipped: list[tuple[str, str]]  # by the rater who asks
+
+
+class KeepsLabels(Protocol):
+    """What the labelling loop needs of what keeps its labels: `LabelStore` for a team, `LabelFile` for one person."""
+
+    @property
+    def name(self) -> str: ...
+    def add(self, query: str, doc: str, grade: int | None, rater: str) -> Label: ...
+    def undo(self, rater: str) -> Label | None: ...
+    def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]: ...
+    def state(self) -> State: ...
+    def glance(self, rater: str) -> Glance: ...
+    def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool: ...
+    def skip(self, query: str, doc: str, rater: str) -> None: ...
+    def skipped(self, rater: str) -> list[tuple[str, str]]: ...
+
+
+class Plain:
+    """Something that becomes plain values, which JSON and templates can take."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)  # type: ignore[call-overload]  # every subclass is a dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingTask(Plain):
+    """One document of one query to be judged, with what the pool says of both.
+
+    >>> JudgingTask("q1", "d7", title="Milk").to_dict()["title"]
+    'Milk'
+    """
+
+    query: str
+    doc: str
+    query_text: str | None = None
+    description: str | None = None
+    title: str | None = None
+    text: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Plain):
+    """How far one rater and all together have come."""
+
+    rater: str
+    mine: int  # documents this rater has graded
+    labelled: int  # documents anybody has graded
+    cannot_judge: int  # documents nobody has graded and somebody said cannot be judged
+    skipped: int  # documents this rater has skipped and not judged since
+    pool_size: int  # documents in the pool
+    closeness: float  # how near the sampler's stop is, from 0 to 1
+    done: bool  # there was nothing more for this rater when last asked
+    reason: str = ""  # why, in words
 
 
 def agreed_grade(grades: Iterable[int | None]) -> int | None:
@@ -95,6 +159,18 @@ def check_name(kind: str, text: object) -> str:
     if n_bytes > MOST_BYTES[kind]:
         raise DataError(f"a {kind} must have at most {MOST_BYTES[kind]:,} bytes: got {n_bytes:,}, {text[:40]!r} ...")
     return str(text)
+
+
+def check_rater(name: str) -> str:
+    """Return the name that a person gave, without spaces around it, or say what is wrong with it.
+
+    >>> check_rater(" Ada Lovelace ")
+    'Ada Lovelace'
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_RATER or not name.isprintable():
+        raise DataError(f"a rater's name has 1 to {MAX_RATER} printable characters: got {ascii(name)[:80]}")
+    return name
 
 
 def check_grade(grade: object, max_grade: int = MAX_GRADE) -> int | None:

@@ -1,10 +1,11 @@
-"""The judging loop: which document a rater judges next, and what is made of the labels. It knows no page."""
+"""The labelling loop that page and terminal share: what a rater judges next, grade, skip, undo, and why it ends."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import threading
+import warnings
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,24 +16,30 @@ from rulerank.core.checks import check_number, is_whole
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
-from rulerank.judging.counts import count_queries, count_rater
-from rulerank.judging.curve import Curve
-from rulerank.judging.labels import Label, agreed_grade, check_grade, check_name
-from rulerank.judging.pool import Pool
-from rulerank.judging.store import Glance, LabelStore, State
-from rulerank.judging.train import PoolModel
-from rulerank.judging.views import Estimate, FeatureValue, Overview, Progress, Task
+from rulerank.judging.current import CurrentLabels
+from rulerank.judging.labels import Glance, JudgingTask, KeepsLabels, Label, Progress, check_grade, check_name
+from rulerank.judging.overview import Curve, LabelOverview, count_queries, count_rater
+from rulerank.judging.pool import FeatureValue, Pool
+from rulerank.judging.train import Estimate, PoolModel, SavedModel
 from rulerank.rankers.base import Ranker
 from rulerank.sampling.chooser import Chooser
 
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
 WAITING = "other raters are judging the documents that are left"
+SKIPPED = "you have skipped all documents left that the sampler would ask for"
 EMPTY = "every document has been judged or skipped"
 
 Offers = Iterable[tuple[int, int]]  # row, how many raters may hold it
 
 
-class Asking(NamedTuple):
+class Stop(NamedTuple):
+    """Why there is nothing more for a rater."""
+
+    kind: str  # "natural": the sampler asks for no more; "skipped", "waiting": only for what this rater cannot get
+    reason: str  # in words
+
+
+class Asker(NamedTuple):
     """A rater who asks for a document, and the rows that matter."""
 
     rater: str
@@ -50,12 +57,14 @@ class Judging:
 
     Parameters
     ----------
+    store: keeps the labels: a `LabelStore`, or a `LabelFile` for one person.
     sampler: chooses what to judge; by default SSAR query by query.
     max_grade: grades go from 0 to this.
     overlap: share of the documents that two raters judge.
     claim_seconds: how long a document stays with the rater it was handed to.
 
     >>> import tempfile, rulerank as rr
+    >>> from rulerank.judging.store import LabelStore
     >>> pool = Pool(rr.make_world(n_queries=3, docs_per_query=5, seed=0))
     >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2)
     >>> task = judging.next("ann")
@@ -69,7 +78,7 @@ class Judging:
     def __init__(
         self,
         pool: Pool,
-        store: LabelStore,
+        store: KeepsLabels,
         *,
         sampler: Any = None,
         max_grade: int = 4,
@@ -88,16 +97,14 @@ class Judging:
         self.max_grade, self.overlap, self.claim_seconds = max_grade, overlap, claim_seconds
         self._sampler = sampler
         self._lock = threading.RLock()
-        self._state: State | None = None  # of the store when labels were last read
-        self._labels: dict[int, dict[str, Label]] = {}  # row -> rater -> label, rows in the order of their first label
-        self._grades: dict[int, int] = {}  # what the raters of each row agreed on, in the order of the first grade
-        self._elsewhere: set[tuple[str, str, str]] = set()  # (query, doc, rater) of labels not in the pool
+        self._current = CurrentLabels(pool, store)
         self._chooser: Chooser | None = None
-        self._why_done: dict[str, str] = {}
+        self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
+        self._training = threading.Lock()  # one at a time: warnings are caught for all threads
         self._model = PoolModel(pool, max_grade)
         self._curve = Curve(self._model)
 
-    def next(self, rater: str, *, keep_going: bool = False) -> Task | None:
+    def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
 
         keep_going: when the sampler has stopped, go on with the queries that have the fewest labels.
@@ -105,19 +112,23 @@ class Judging:
         check_name("rater", rater)
         with self._lock:
             glance = self.store.glance(rater)
-            self._sync(glance.state)
-            asking = self._asking(rater, glance)
+            self._current.sync(glance.state)
+            asker = self._asker(rater, glance)
             for rows in (self._held, self._second_opinions, self._wanted, self._others if keep_going else _none):
-                for row, n_raters in rows(asking):
+                for row, n_raters in rows(asker):
                     if self.store.claim(*self.pool.pairs[row], rater, raters=n_raters, seconds=self.claim_seconds):
-                        self._why_done.pop(rater, None)
+                        self._stops.pop(rater, None)
                         return self.task(*self.pool.pairs[row])
-            self._why_done[rater] = self._why_nothing(asking)
+            self._stops[rater] = self._why_nothing(asker)
             return None
 
-    def task(self, query: str, doc: str) -> Task:
+    def stop(self, rater: str) -> Stop | None:
+        """Say why there was nothing more for a rater when last asked; None: there was, or it was not asked."""
+        return self._stops.get(rater)
+
+    def task(self, query: str, doc: str) -> JudgingTask:
         """Return what a rater sees of a document."""
-        return Task(query, doc, **self.pool.shown(self.pool.row(query, doc)))
+        return JudgingTask(query, doc, **self.pool.shown(self.pool.row(query, doc)))
 
     def grade(self, rater: str, query: str, doc: str, grade: int | None) -> Label:
         """Keep a grade, None when the document cannot be judged; it need not have been handed out."""
@@ -141,19 +152,19 @@ class Judging:
         check_name("rater", rater)
         with self._lock:
             glance = self.store.glance(rater)
-            self._sync(glance.state)
-            given = [by_rater[rater].grade for by_rater in self._labels.values() if rater in by_rater]
-            labelled = len(self._grades)
+            self._current.sync(glance.state)
+            given = [by_rater[rater].grade for by_rater in self._current.by_row.values() if rater in by_rater]
+            labelled, stop = len(self._current.grades), self._stops.get(rater)
             return Progress(
                 rater=rater,
                 mine=sum(grade is not None for grade in given),
                 labelled=labelled,
-                cannot_judge=len(self._labels) - labelled,
+                cannot_judge=len(self._current.by_row) - labelled,
                 skipped=len(self._rows(glance.skipped)),
                 pool_size=len(self.pool),
                 closeness=self._ready().closeness,
-                done=rater in self._why_done,
-                reason=self._why_done.get(rater, ""),
+                done=stop is not None,
+                reason="" if stop is None else stop.reason,
             )
 
     def estimate(self, query: str, doc: str) -> Estimate | None:
@@ -165,14 +176,14 @@ class Judging:
         """Return a document's features, each with how many percent of the pool's values lie below."""
         return self.pool.feature_values(self.pool.row(query, doc))
 
-    def overview(self) -> Overview:
+    def overview(self) -> LabelOverview:
         """Return all labels at a glance, how well raters agree, and how good the model is."""
         grades = self._current_grades()
         with self._lock:
-            labels = {row: dict(by_rater) for row, by_rater in self._labels.items()}
-            closeness, elsewhere = self._ready().closeness, len(self._elsewhere)
+            labels = {row: dict(by_rater) for row, by_rater in self._current.by_row.items()}
+            closeness, elsewhere = self._ready().closeness, len(self._current.elsewhere)
         raters = sorted({rater for by_rater in labels.values() for rater in by_rater})
-        return Overview(
+        return LabelOverview(
             labelled=len(grades),
             cannot_judge=len(labels) - len(grades),
             pool_size=len(self.pool),
@@ -195,89 +206,77 @@ class Judging:
         ranker.save(path)
         return ranker
 
+    def save_model(self, path: str | os.PathLike[str], method: str = "RE-GR") -> SavedModel:
+        """Train and save as `train` does, and return what there is to say of it."""
+        with self._training, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            n_labels = len(self._current_grades())
+            self.train(path, method)
+        notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+        return SavedModel(os.fspath(path), method, n_labels, notes)
+
     def _current_grades(self) -> dict[int, int]:
         with self._lock:
-            self._sync(self.store.state())
-            return dict(self._grades)
-
-    def _sync(self, state: State) -> None:
-        """Read the labels that have come, from this process or another."""
-        if state == self._state:
-            return
-        after = 0
-        if self._state is not None and state.n_withdrawn == self._state.n_withdrawn:
-            after = self._state.last_id
-        else:
-            self._labels, self._grades, self._elsewhere = {}, {}, set()
-        for label in self.store.labels(after=after):
-            row = self.pool.rows.get((label.query, label.doc))
-            if row is None:
-                self._elsewhere.add((label.query, label.doc, label.rater))
-            else:
-                by_rater = self._labels.setdefault(row, {})
-                by_rater[label.rater] = label
-                grade = agreed_grade(given.grade for given in by_rater.values())
-                if grade is None:
-                    self._grades.pop(row, None)
-                else:
-                    self._grades[row] = grade
-        self._state = state
+            self._current.sync(self.store.state())
+            return dict(self._current.grades)
 
     def _ready(self) -> Chooser:
         """Return the chooser, told of all labels."""
         if self._chooser is None:
             self._chooser = Chooser(self._sampler, self.pool.data)
-        self._chooser.tell(self._grades)
+        self._chooser.tell(self._current.grades)
         return self._chooser
 
-    def _asking(self, rater: str, glance: Glance) -> Asking:
+    def _asker(self, rater: str, glance: Glance) -> Asker:
         claims = [(self.pool.rows.get((claim.query, claim.doc)), claim.rater) for claim in glance.claims]
-        return Asking(
+        return Asker(
             rater,
             held=[row for row, holder in reversed(claims) if row is not None and holder == rater],
             claimed={row for row, holder in claims if row is not None and holder != rater},
             skipped=self._rows(glance.skipped),
-            beyond=self._labels.keys() - self._grades.keys(),
+            beyond=self._current.by_row.keys() - self._current.grades.keys(),
         )
 
     # the rows to try for a rater, each with how many may hold it; from the first to the last resort
 
-    def _held(self, asking: Asking) -> Offers:
-        return ((row, 2) for row in asking.held if asking.rater not in self._labels.get(row, {}))
+    def _held(self, asker: Asker) -> Offers:
+        return ((row, 2) for row in asker.held if asker.rater not in self._current.by_row.get(row, {}))
 
-    def _second_opinions(self, asking: Asking) -> Offers:
+    def _second_opinions(self, asker: Asker) -> Offers:
         """Yield documents for two that one other rater has graded."""
         if not self.overlap:
             return
-        skip = asking.claimed | asking.skipped | asking.beyond
-        for row, by_rater in self._labels.items():
+        skip = asker.claimed | asker.skipped | asker.beyond
+        for row, by_rater in self._current.by_row.items():
             shared = len(by_rater) == 1 and self._lots[row] < self.overlap
-            if shared and asking.rater not in by_rater and row not in skip:
+            if shared and asker.rater not in by_rater and row not in skip:
                 yield row, 2
 
-    def _wanted(self, asking: Asking) -> Offers:
+    def _wanted(self, asker: Asker) -> Offers:
         """Yield what the sampler wants, past what is held by others, skipped or was said to be beyond judging."""
         chooser = self._ready()
-        skip = asking.claimed | asking.skipped | asking.beyond
+        skip = asker.claimed | asker.skipped | asker.beyond
         while (row := chooser.next(skip)) is not None:
             yield row, 1
             skip.add(row)
 
-    def _others(self, asking: Asking) -> Offers:
+    def _others(self, asker: Asker) -> Offers:
         """Yield all that nobody has judged, those of the queries with the fewest labels first, else at random."""
-        by_query = np.bincount(self.pool.query_numbers[list(self._labels)], minlength=len(self.pool.queries))
+        by_query = np.bincount(self.pool.query_numbers[list(self._current.by_row)], minlength=len(self.pool.queries))
         n_labels = by_query[self.pool.query_numbers]  # of each row's query
         free = np.ones(len(self.pool), dtype=np.bool_)
-        free[list(asking.claimed | asking.skipped | self._labels.keys())] = False
+        free[list(asker.claimed | asker.skipped | self._current.by_row.keys())] = False
         for fewest in np.unique(n_labels[free]):
             rows = np.flatnonzero(free & (n_labels == fewest))
             yield from ((row, 1) for row in rows[np.argsort(self._lots[rows])].tolist())
 
-    def _why_nothing(self, asking: Asking) -> str:
-        skip = asking.skipped | asking.beyond
-        if self._ready().next(skip) is not None:
-            return WAITING
-        return EMPTY if len(skip | self._labels.keys()) == len(self.pool) else STOPPED
+    def _why_nothing(self, asker: Asker) -> Stop:
+        chooser, skip = self._ready(), asker.skipped | asker.beyond
+        if chooser.next(skip) is not None:
+            return Stop("waiting", WAITING)
+        stopped = chooser.next(asker.beyond) is None
+        everything = len(skip | self._current.by_row.keys()) == len(self.pool)
+        return Stop("natural" if stopped else "skipped", EMPTY if everything else STOPPED if stopped else SKIPPED)
 
     def _rows(self, pairs: list[tuple[str, str]]) -> set[int]:
         return {self.pool.rows[pair] for pair in pairs if pair in self.pool.rows}
@@ -289,5 +288,5 @@ class Judging:
         return np.array([int.from_bytes(digest[:7], "big") / 2**56 for digest in digests])
 
 
-def _none(asking: Asking) -> Offers:
+def _none(asker: Asker) -> Offers:
     return ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,13 +14,12 @@ import polars as pl
 from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import FRAME, read_any
-from rulerank.io.doc_names import digest_names
-from rulerank.io.formats import detect
+from rulerank.io.convert import FRAME, NamedBytes, read_any
+from rulerank.io.doc_names import doc_keys, doc_name, named_row
+from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import read_bytes
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
 from rulerank.judging.labels import check_name
-from rulerank.judging.views import FeatureValue
 
 # what a task shows, and the columns that are taken for it when they hold text and no other is named
 TEXT_COLUMNS = {
@@ -32,35 +31,56 @@ TEXT_COLUMNS = {
 }
 
 
+class FeatureValue(NamedTuple):
+    """A feature of a document and how many percent of the pool's values lie below (of equal ones, half do)."""
+
+    name: str
+    value: float | None  # None: missing
+    percentile: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._asdict()
+
+
 class Pool:
-    """Documents to be judged; grades that the data hold are not looked at.
+    """Documents to be judged, on the page or in the terminal.
 
     texts: for any of query_text, description, title, text and url one text or None per row of data.
-    A document without an id is named after its features, so that labels find it again wherever its row moves.
+    name: what messages call it, such as its file.
+    A document without an id has a key made of its features, and people are told its row (see `io.doc_names`).
+    Grades that the data hold are kept apart in `own_grades`, for simulations: nobody who judges should see them.
 
-    >>> pool = Pool(Dataset([[0.5], [0.1]], y=[-1, -1], qid=["q1", "q1"], docid=["a", "b"]), {"title": ["Milk", None]})
+    >>> pool = Pool(Dataset([[0.5], [0.1]], y=[-1, 1], qid=["q1", "q1"], docid=["a", "b"]), {"title": ["Milk", None]})
     >>> pool
     Pool(2 documents, 1 query, 1 feature, texts: title)
-    >>> pool.row("q1", "b"), pool.shown(0)
-    (1, {'title': 'Milk'})
+    >>> pool.row("q1", "b"), pool.shown(0), pool.own_grades
+    (1, {'title': 'Milk'}, {1: 1})
     """
 
-    data: Dataset  # query and doc ids are text; no grades
+    data: Dataset  # query ids and document keys are text; no grades
     texts: dict[str, list[str | None]]
+    names: list[str]  # what people call each document
 
-    def __init__(self, data: Dataset, texts: Mapping[str, Sequence[str | None]] | None = None) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        texts: Mapping[str, Sequence[str | None]] | None = None,
+        *,
+        name: str = "the pool",
+        names: Sequence[str] | None = None,
+    ) -> None:
         if not len(data):
             raise DataError("expected at least one document to be judged: got none")
         if not data.X.shape[1]:
             raise DataError("a pool needs features, which tell what to judge next: the data have none")
-        queries = _names("query", data.qid)
-        docs = digest_names(data.X, queries.tolist()) if data.docid is None else _names("doc", data.docid)
+        queries, docs = _checked("query", [str(query) for query in data.qid]), _checked("doc", doc_keys(data).tolist())
         self.rows: dict[tuple[str, str], int] = {}
         for row, pair in enumerate(zip(queries.tolist(), docs.tolist(), strict=True)):
             first = self.rows.setdefault(pair, row)
             if first != row:
                 raise DataError(
-                    f"a document can be there once per query: {pair[1]!r} of {pair[0]!r} is at rows {first} and {row}"
+                    f"document {pair[1]!r} of query {pair[0]!r} is there twice, in rows {first + 1} and {row + 1}: "
+                    "labels could not tell them apart"
                 )
         self.texts = {}
         for role, texts_of_role in (texts or {}).items():
@@ -69,8 +89,12 @@ class Pool:
             if len(texts_of_role) != len(data):
                 raise DataError(f"{role} must have one text per row: expected {len(data)}, got {len(texts_of_role)}")
             self.texts[role] = list(texts_of_role)
+        self.name = name
+        self.names = [doc_name(data, row) for row in range(len(data))] if names is None else list(names)
+        graded = np.flatnonzero(data.y != UNLABELLED)
+        self.own_grades = dict(zip(graded.tolist(), data.y[graded].tolist(), strict=True))
         self.data = replace(data, y=np.full(len(data), UNLABELLED), qid=queries, docid=docs)
-        self.pairs = list(self.rows)  # (query, doc) of each row
+        self.pairs = list(self.rows)  # (query, key) of each row
         self.query_numbers, self.queries = query_index(queries)
 
     def __len__(self) -> int:
@@ -89,14 +113,38 @@ class Pool:
         except (KeyError, TypeError):
             raise DataError(f"the pool has no document {doc!r:.60} of query {query!r:.60}") from None
 
+    def find(self, query: str, doc: str) -> int | None:
+        """Return the row of a document by its key or, where documents have no ids, by what people call it."""
+        row = self.rows.get((query, doc))
+        if row is None and named_row(doc) is not None:
+            row = self._rows_by_name.get((query, doc.removeprefix("row").strip()))
+        return row
+
+    @cached_property
+    def _rows_by_name(self) -> dict[tuple[str, str], int]:
+        """The row of each document without an id, by its query and the number in its name."""
+        named = ((pair[0], name, row) for row, (pair, name) in enumerate(zip(self.pairs, self.names, strict=True)))
+        return {(query, name.removeprefix("row ")): row for query, name, row in named if name != self.pairs[row][1]}
+
+    def only(self, rows: Sequence[int]) -> Pool:
+        """Return a pool of some of the documents, in this order, with the names they have here."""
+        texts = {role: [texts[row] for row in rows] for role, texts in self.texts.items()}
+        return Pool(self.data[list(rows)], texts, name=self.name, names=[self.names[row] for row in rows])
+
+    def graded(self, grades: Mapping[int, int]) -> Dataset:
+        """Return all documents with these grades by row, and no others."""
+        y = np.full(len(self), UNLABELLED)
+        y[[*grades]] = [*grades.values()]
+        return replace(self.data, y=y)
+
     def rows_of(self, query: str) -> Array:
         """Return the rows of a query's documents."""
         return np.flatnonzero(self.data.qid == query)
 
     def shown(self, row: int) -> dict[str, str]:
-        """Return the texts that a row has."""
-        texts = ((role, texts[row]) for role, texts in self.texts.items())
-        return {role: text for role, text in texts if text}
+        """Return the texts that a row has; where it has neither a title nor an id, what people call it is the title."""
+        texts = {role: text for role, texts in self.texts.items() if (text := texts[row])}
+        return texts if self.names[row] == self.pairs[row][1] else {"title": self.names[row]} | texts
 
     def feature_values(self, row: int) -> list[FeatureValue]:
         """Return a document's features, each with how many percent of the pool's values lie below."""
@@ -119,8 +167,9 @@ def read_pool(
     title: str | None = None,
     text: str | None = None,
     url: str | None = None,
-    qid: str = "qid",
-    docid: str = "docid",
+    qid: str | None = None,
+    docid: str | None = None,
+    grade: str | None = None,
     features: Sequence[str] | None = None,
     format: str | None = None,
 ) -> Pool:
@@ -129,6 +178,7 @@ def read_pool(
     The options name columns. A column of text called query, description, title, text, body, abstract or url is taken
     when no other is named; see TEXT_COLUMNS.
 
+    >>> import io
     >>> table = io.BytesIO(b"qid,docid,title,bm25\\n7,a,Fresh milk,0.5\\n7,b,Cheese,0.1\\n")
     >>> read_pool(table, format="csv")
     Pool(2 documents, 1 query, 1 feature, texts: title)
@@ -139,20 +189,24 @@ def read_pool(
         content, name, format = source, FRAME, FRAME
     else:
         content, name = read_bytes(source)
-        format = format or detect(name, content[: 1 << 16])
+        format = format or detect(name, content[:HEAD])
         if format == "quepid":  # a csv whose columns are query, docid and rating
             format = "csv"
+    ids = {"qid": qid, "docid": docid, "grade": grade}
     if format not in (FRAME, *TABLE_FORMATS):
-        if named:
-            raise ReadError(name, None, f"only tables have named columns ({', '.join(named)}): this is {format}")
-        return _named_pool(read_any(Named(content, name), format), {}, name)
+        given = [*named, *(role for role, column in (ids | {"features": features}).items() if column)]
+        if given:
+            raise ReadError(name, None, f"only tables have named columns ({', '.join(given)}): this is {format}")
+        return _named_pool(read_any(NamedBytes(content, name), format), {}, name)
+    columns: dict[str, Any] = {role: column or role for role, column in ids.items()}
+    own = set(columns.values())
 
     def again() -> Any:
-        return content if format == FRAME else Named(content, name)
+        return content if format == FRAME else NamedBytes(content, name)
 
     table_format = None if format == FRAME else format
     frame, mistake = read_frame(
-        again(), text={qid, docid, "grade", "comment", *named.values()}, numeric=features or (), format=table_format
+        again(), text={*own, "comment", *named.values()}, numeric=features or (), format=table_format
     )
     for role, column in named.items():
         if column not in frame.columns:
@@ -162,25 +216,17 @@ def read_pool(
                 f"name the column of the {role.replace('_', ' ')} "
                 f"({role}=..., on the command line --{role.replace('_', '-')} ...)",
             )
-    chosen = named | _automatic(frame, {qid, docid, "grade", *(features or ())}, named)
-    if features is None:
-        features = _features(frame.drop({qid, docid, "grade", "comment", *chosen.values()}, strict=False))
-    data = read_table(again(), qid=qid, docid=docid, features=features, format=table_format)
+    chosen = named | _automatic(frame, {*own, *(features or ())}, named)
+    if features is None and "" not in frame.columns:  # which `read_table` refuses
+        features = _features(frame.drop({*own, "comment", *chosen.values()}, strict=False))
+    data = read_table(again(), **columns, features=features, format=table_format)
     texts = {role: _texts(frame[column]) for role, column in chosen.items()}
     return _named_pool(data, texts, name)
 
 
-class Named(io.BytesIO):
-    """Content that is read already, under the name it had."""
-
-    def __init__(self, content: bytes, name: str) -> None:
-        super().__init__(content)
-        self.name = name
-
-
 def _named_pool(data: Dataset, texts: dict[str, list[str | None]], name: str) -> Pool:
     try:
-        return Pool(data, texts)
+        return Pool(data, texts, name=name)
     except DataError as error:
         raise ReadError(name, None, str(error)) from None
 
@@ -205,11 +251,12 @@ def _texts(column: pl.Series) -> list[str | None]:
     return [text or None for text in column.cast(pl.String).to_list()]
 
 
-def _names(kind: str, ids: Array) -> Array:
-    names = np.empty(ids.size, dtype=object)
-    for row, value in enumerate(ids.tolist()):
+def _checked(kind: str, ids: Sequence[str]) -> Array:
+    names = np.empty(len(ids), dtype=object)
+    names[:] = ids
+    for name in dict.fromkeys(ids):  # each once: a query has many rows
         try:
-            names[row] = check_name(kind, str(value))
+            check_name(kind, name)
         except DataError as error:
-            raise DataError(f"row {row}: {error}") from None
+            raise DataError(f"row {ids.index(name) + 1}: {error}") from None
     return names

@@ -8,32 +8,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Self
-
-import sqlalchemy as sa
+from typing import TYPE_CHECKING, Any, Self
 
 from rulerank.core.checks import check_number, is_whole
 from rulerank.errors import DataError
-from rulerank.judging import statements as sql
-from rulerank.judging.labels import Claim, Label, StoreError, check_grade, check_name
+from rulerank.judging import schema as sql
+from rulerank.judging.labels import Claim, Glance, Label, State, StoreError, check_grade, check_name
 from rulerank.judging.schema import explain, file_under, open_engine, prepare
 
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
 Judged = tuple[str, str, int | None, str]  # query, doc, grade, rater
-
-
-class State(NamedTuple):
-    """Two numbers that only grow, and one of which grows whenever a label changes."""
-
-    last_id: int
-    n_withdrawn: int
-
-
-class Glance(NamedTuple):
-    """What there is to know before a rater is answered, all of one moment."""
-
-    state: State
-    claims: list[Claim]
-    skipped: list[tuple[str, str]]  # by the rater who asks
 
 
 class LabelStore:
@@ -218,7 +204,7 @@ class LabelStore:
         try:
             with engine.begin() as connection:
                 yield connection
-        except sa.exc.SQLAlchemyError as error:
+        except sql.DatabaseError as error:
             raise explain(error, self.name) from error
 
     def _now(self) -> datetime:

@@ -6,102 +6,109 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from typing import Any
 
 import numpy as np
 
-from rulerank.judging.label_files import LabelFile, Pool
-from rulerank.sampling.selection import Selection
-from rulerank.sampling.ssar import SSAR
+from rulerank.core.checks import is_whole
+from rulerank.dataset import MAX_GRADE
+from rulerank.errors import DataError
+from rulerank.judging.label_files import PERSON, LabelFile
+from rulerank.judging.labels import JudgingTask
+from rulerank.judging.loop import Judging
+from rulerank.judging.pool import Pool
+from rulerank.judging.sample import Sample, check_budget
 
 KEYS = "f features, s skip, u undo, q save and quit"
+NOTHING = "there is nothing to undo: no label was given in this session"
 
 
-@dataclass
-class Session:
-    """One sitting of a judge."""
+def label_in_terminal(
+    pool: Pool, sampler: Any, path: str, format: str, *, labels: dict[int, int], max_grade: int, budget: int | None
+) -> Sample:
+    """Ask the person at the terminal, and append every answer to a file; labels: those given before, by row."""
+    if not is_whole(max_grade, 1, MAX_GRADE):
+        raise DataError(f"--max-grade must be between 1 and {MAX_GRADE}: got {max_grade}")
+    check_budget(budget)
+    with closing(LabelFile(pool, path, format, labels)) as file:
+        judging = Judging(pool, file, sampler=sampler, max_grade=max_grade)
+        with answers(max_grade) as read:
+            stop = ask_all(judging, budget, read)
+        given = [(pool.row(label.query, label.doc), label.grade) for label in file.given_now()]
+        progress = judging.progress(PERSON)
+    rows, grades = np.array(given, dtype=np.int64).reshape(-1, 2).T
+    return Sample(rows, grades, progress.labelled, stop, progress.closeness)
 
-    pool: Pool
-    ssar: SSAR
-    labels: dict[int, int]  # by row, in the order they were given
-    file: LabelFile
-    max_grade: int
-    budget: int | None  # answers to ask for at most
-    read: Callable[[], str]  # what the judge types; EOFError or KeyboardInterrupt end the session
-    skipped: set[int] = field(default_factory=set)
-    n_asked: int = 0
 
-    def run(self) -> str:
-        """Ask until the selection stops by itself, the budget is used up or the judge has had enough; say which."""
-        self.selection = self._begin()
-        say(f"{len(self.pool.data):,} documents to choose from. {self._help()}")
-        while (row := self.selection.next(skip=self.skipped)) is not None:
-            if self.n_asked == self.budget:
-                return "budget"
-            try:
-                answer = self._ask(row)
-            except (EOFError, KeyboardInterrupt):
-                say("")
-                return "quit"
-            if answer == "q":
-                return "quit"
-            if answer == "u":
-                self._undo()
-            elif answer == "s":
-                self.skipped.add(row)
-            else:
-                self.file.add(row, int(answer))
-                self.labels[row] = int(answer)
-                self.n_asked += 1
-                self.selection.add(row, int(answer))
-        return "natural" if self.selection.next() is None else "skipped"
+def ask_all(judging: Judging, budget: int | None, read: Callable[[], str]) -> str:
+    """Ask until the sampler stops by itself, the budget is used up or the person has had enough; say which.
 
-    def _begin(self) -> Selection:
-        return self.ssar.begin(self.pool.data, start=self.labels)
+    read: gives what is typed; EOFError or KeyboardInterrupt end it.
+    """
+    say(f"{len(judging.pool):,} documents to choose from. {_help(judging)}")
+    n_asked = 0
+    while (task := judging.next(PERSON)) is not None:
+        if n_asked == budget:
+            return "budget"
+        try:
+            answer = _ask(judging, task, read)
+        except (EOFError, KeyboardInterrupt):
+            say("")
+            return "quit"
+        if answer == "q":
+            return "quit"
+        if answer == "s":
+            judging.skip(PERSON, task.query, task.doc)
+        elif answer != "u":
+            judging.grade(PERSON, task.query, task.doc, int(answer))
+            n_asked += 1
+        elif judging.undo(PERSON) is None:
+            say(NOTHING)
+        else:
+            n_asked -= 1
+    stop = judging.stop(PERSON)
+    assert stop is not None
+    return stop.kind
 
-    def _ask(self, row: int) -> str:
-        """Return a grade, or u, s or q."""
-        data = self.pool.data
-        assert data.docid is not None
-        so_far = f"label {len(self.labels) + 1}, {self.selection.closeness:.0%} of the way to the stop"
-        say(f"\nquery {data.qid[row]}   document {data.docid[row]}   ({so_far})")
-        if data.comment is not None and data.comment[row]:
-            say(f"  {data.comment[row]}")
-        while True:
-            say("grade? ", end="")
-            answer = self.read().strip().lower()
-            if answer in ("u", "s", "q") or (answer.isdecimal() and int(answer) <= self.max_grade):
-                return answer
-            say(self._features(row) if answer == "f" else self._help())
 
-    def _undo(self) -> None:
-        if not self.n_asked:
-            say("there is nothing to undo: no label was given in this session")
-            return
-        self.file.undo()
-        self.labels.popitem()
-        self.n_asked -= 1
-        self.selection = self._begin()
+def _ask(judging: Judging, task: JudgingTask, read: Callable[[], str]) -> str:
+    """Return a grade, or u, s or q."""
+    pool, row = judging.pool, judging.pool.row(task.query, task.doc)
+    progress = judging.progress(PERSON)
+    so_far = f"label {progress.labelled + 1}, {progress.closeness:.0%} of the way to the stop"
+    say(f"\nquery {task.query}   document {pool.names[row]}   ({so_far})")
+    comment = "" if pool.data.comment is None else pool.data.comment[row]
+    title = task.title if task.title != pool.names[row] else ""
+    for line in filter(None, (task.query_text, title, comment)):
+        say(f"  {line}")
+    while True:
+        say("grade? ", end="")
+        answer = read().strip().lower()
+        if answer in ("u", "s", "q") or (answer.isdecimal() and int(answer) <= judging.max_grade):
+            return answer
+        say(_features(pool, row) if answer == "f" else _help(judging))
 
-    def _features(self, row: int) -> str:
-        """Return the document's features beside where they lie among those of its query, the most unusual first."""
-        data = self.pool.data
-        of_query = data.X[data.qid == data.qid[row]]
-        x = data.X[row]
-        below = (of_query < x).sum(axis=0) + 0.5 * ((of_query == x).sum(axis=0) - 1)
-        share = below / max(1, len(of_query) - 1)
-        order = np.argsort(-np.abs(np.nan_to_num(share, nan=0.5) - 0.5), kind="stable")
-        width = max(map(len, data.feature_names))
-        lines = [
-            f"  {data.feature_names[f]:{width}}  "
-            + ("missing" if np.isnan(x[f]) else f"{x[f]:10.4g}   above {share[f]:4.0%} of the query's documents")
-            for f in order
-        ]
-        return "\n".join(lines)
 
-    def _help(self) -> str:
-        return f"Keys: 0 to {self.max_grade} grade, {KEYS}."
+def _features(pool: Pool, row: int) -> str:
+    """Return the document's features beside where they lie among those of its query, the most unusual first."""
+    data = pool.data
+    of_query = data.X[pool.rows_of(data.qid[row])]
+    x = data.X[row]
+    below = (of_query < x).sum(axis=0) + 0.5 * ((of_query == x).sum(axis=0) - 1)
+    share = below / max(1, len(of_query) - 1)
+    order = np.argsort(-np.abs(np.nan_to_num(share, nan=0.5) - 0.5), kind="stable")
+    width = max(map(len, data.feature_names))
+    lines = [
+        f"  {data.feature_names[f]:{width}}  "
+        + ("missing" if np.isnan(x[f]) else f"{x[f]:10.4g}   above {share[f]:4.0%} of the query's documents")
+        for f in order
+    ]
+    return "\n".join(lines)
+
+
+def _help(judging: Judging) -> str:
+    return f"Keys: 0 to {judging.max_grade} grade, {KEYS}."
 
 
 def say(text: str, end: str = "\n") -> None:

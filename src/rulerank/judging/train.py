@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulerank.dataset import Array
+from rulerank.judging.labels import Plain
 from rulerank.judging.pool import Pool
-from rulerank.judging.views import Estimate
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.training.few_labels import few_label_ranker
@@ -25,9 +25,30 @@ SHRINK = 10  # rows' worth of "no difference" mixed into the rules that are show
 Grades = Mapping[int, int]  # grade of each labelled row
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate(Plain):
+    """What the model of the labels so far makes of a document."""
+
+    grade: float  # the grade to be expected, from 0 to the highest
+    rank: int  # among the documents of its query, best first, from 1
+    n_docs: int  # documents of its query in the pool
+    reasons: tuple[str, ...]  # what adds most to its score, or takes most away
+    n_labels: int  # documents the model was trained on
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel(Plain):
+    """A model that was trained on labels and saved."""
+
+    path: str
+    method: str
+    n_labels: int  # documents with a grade
+    notes: tuple[str, ...]  # what training warned of
+
+
 @dataclass(frozen=True, eq=False)
-class Trained:
-    """A ranker, and what it was trained on."""
+class TimedRanker:
+    """A ranker, what it was trained on and how long that took."""
 
     ranker: GlobalRules
     grades: Grades
@@ -42,7 +63,7 @@ class PoolModel:
         self.max_grade = max_grade
         self._lock = threading.Lock()
         self._rules: PoolLearner | None = None  # made when first needed: it puts the whole pool into bins
-        self._last: Trained | None = None
+        self._last: TimedRanker | None = None
 
     def train(self, grades: Grades) -> GlobalRules | None:
         """Return RE-GR trained on some rows, None when they are too few or all have the same grade."""
@@ -58,7 +79,7 @@ class PoolModel:
         """Return a ranker of any method, set for few labels, trained on some rows in the pool."""
         return PoolLearner(few_label_ranker(method), self.pool.data).fit(*_rows_and_grades(grades))
 
-    def current(self, grades: Grades, without: int | None = None) -> Trained | None:
+    def current(self, grades: Grades, without: int | None = None) -> TimedRanker | None:
         """Return a ranker trained on all labels, except the row `without`; a little old when training is slow."""
         wanted = {row: grade for row, grade in grades.items() if row != without}
         with self._lock:
@@ -71,7 +92,7 @@ class PoolModel:
             ranker = self.train(wanted)
             if ranker is None:
                 return None
-            self._last = Trained(ranker, wanted, time.perf_counter() - start)
+            self._last = TimedRanker(ranker, wanted, time.perf_counter() - start)
             return self._last
 
     def estimate(self, grades: Grades, row: int, n_reasons: int = 3) -> Estimate | None:

@@ -12,13 +12,13 @@ import polars as pl
 from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
-from rulerank.io.convert import Converted, read_found, write_any
-from rulerank.io.formats import FORMATS, detect
+from rulerank.io.convert import Converted, NamedBytes, read_found, write_any
+from rulerank.io.formats import FORMATS, HEAD, detect
 from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, from_frame, ids, read_frame, write_frame
 from rulerank.io.trec import require_docids
 from rulerank.judging.labels import Label, agreed_grade
-from rulerank.judging.pool import Named, Pool
+from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 
 COLUMNS = ("qid", "docid", "grade", "rater", "time")  # of a table with one row per rater
@@ -83,10 +83,10 @@ def import_labels(store: LabelStore, path: str | os.PathLike[str], rater: str, f
     every label goes to the rater who gave it, and no grade means that the document cannot be judged.
     """
     content, name = read_bytes(path)
-    format = format or detect(name, content[: 1 << 16])
+    format = format or detect(name, content[:HEAD])
     given = _read_each(content, name, format) if format in TABLE_FORMATS else None
     if given is None:
-        data = read_found(Named(content, name), format, graded=True).data
+        data = read_found(NamedBytes(content, name), format, graded=True).data
         triples = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), strict=True)
         given = [(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED]
     known = {(label.query, label.doc, label.rater): label.grade for label in store.labels()}
@@ -105,7 +105,7 @@ def _export_each(labels: list[Label], path: str | os.PathLike[str], format: str 
 
 
 def _read_each(content: bytes, name: str, format: str) -> list[tuple[str, str, int | None, str]] | None:
-    frame, mistake = read_frame(Named(content, name), text=COLUMNS, format=format)
+    frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
     if "rater" not in frame.columns:
         return None
     data = from_frame(frame.select(column for column in COLUMNS[:3] if column in frame.columns))

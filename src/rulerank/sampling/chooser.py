@@ -1,4 +1,4 @@
-"""The sampler's order as labels come and go: it learns grades one by one, and forgets those that were withdrawn."""
+"""The sampler's order as labels come and go: the one place where a sampler unlearns."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class Chooser:
     >>> import numpy as np, rulerank as rr
     >>> sampler = rr.SSAR(max_size=1, discretizer=None)
     >>> chooser = Chooser(sampler, Dataset([[0, 0], [0, 1], [1, 2]], y=[-1, -1, -1], qid=["q", "q", "q"]))
-    >>> chooser.tell({0: 1})
+    >>> chooser.add(0, grade=1)
     >>> chooser.next()
     2
-    >>> chooser.tell({})
+    >>> chooser.undo()
+    0
     >>> chooser.next()
     0
     """
@@ -34,6 +35,27 @@ class Chooser:
         self._selection = sampler.begin(data.X, qid=data.qid)
         self._told: dict[int, int] = {}
         self._snapshots = [self._snapshot()]
+
+    def next(self, skip: Collection[int] = ()) -> int | None:
+        """Return the row to judge next, never one in skip; None when the sampler stops or all is skipped."""
+        row = self._selection.next(skip)
+        return None if row is None else int(row)
+
+    def add(self, row: int, grade: int) -> None:
+        """Learn the grade of a row that has none yet."""
+        self._selection.add(row, grade)
+        self._told[row] = grade
+        if len(self._told) % STEP == 0:
+            self._snapshots.append(self._snapshot())
+            del self._snapshots[1 : len(self._snapshots) - KEPT + 1]
+
+    def undo(self) -> int | None:
+        """Forget the label that was learned last and return its row; None: there is none."""
+        if not self._told:
+            return None
+        *kept, (row, _) = self._told.items()
+        self.tell(dict(kept))
+        return row
 
     def tell(self, grades: Mapping[int, int]) -> None:
         """Learn all labels, in the order they were given: new ones are added, and those not among them forgotten."""
@@ -45,16 +67,7 @@ class Chooser:
         n_new = len(grades) - len(self._told)
         new = islice((row for row in reversed([*grades]) if row not in self._told), n_new)  # mostly the last
         for row in reversed([*new]):
-            self._selection.add(row, grades[row])
-            self._told[row] = grades[row]
-            if len(self._told) % STEP == 0:
-                self._snapshots.append(self._snapshot())
-                del self._snapshots[1 : len(self._snapshots) - KEPT + 1]
-
-    def next(self, skip: Collection[int] = ()) -> int | None:
-        """Return the row to judge next, never one in skip; None when the sampler stops or all is skipped."""
-        row = self._selection.next(skip)
-        return None if row is None else int(row)
+            self.add(row, grades[row])
 
     @property
     def closeness(self) -> float:

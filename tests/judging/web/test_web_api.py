@@ -6,7 +6,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.judging.labels import StoreError
-from rulerank.judging.web.fields import MAX_BODY
+from rulerank.judging.web.endpoint import MAX_BODY
 from rulerank.methods import METHODS
 
 

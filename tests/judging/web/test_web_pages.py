@@ -3,10 +3,10 @@
 import pytest
 
 from rulerank.errors import ReadError
-from rulerank.judging.views import CurvePoint
-from rulerank.judging.web.curve import draw, ticks
-from rulerank.judging.web.demo import demo_pool
+from rulerank.judging.demo import demo_pool
+from rulerank.judging.overview import CurvePoint
 from rulerank.judging.web.guidelines import default_guidelines, parse_guidelines, read_guidelines
+from rulerank.judging.web.pages import draw, ticks
 
 NASTY = '"><script>alert(1)</script><svg onload=alert(1)>'
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from pathlib import Path
 from typing import Any
 
-from rulerank.judging.labels import Label
+from rulerank.judging.labels import MAX_RATER, JudgingTask, Label
 from rulerank.judging.loop import Judging
-from rulerank.judging.views import Task
-from rulerank.judging.web.endpoint import Endpoint
-from rulerank.judging.web.fields import Field
-from rulerank.judging.web.raters import MAX_NAME
-from rulerank.judging.web.request_error import RequestError
+from rulerank.judging.web.endpoint import Endpoint, Field, RequestError
 from rulerank.methods import METHODS
 
 Payload = dict[str, Any]
@@ -25,13 +19,12 @@ class Api:
     def __init__(self, judging: Judging, model_path: str | Path) -> None:
         self.judging = judging
         self.model_path = Path(model_path)
-        self._training = threading.Lock()  # one at a time: they write one file, and warnings are caught for all threads
         self._latest: dict[str, int] = {}  # id of the label that each rater gave last, through this server
 
     def next(self, rater: str, keep_going: str | None = None) -> Payload:
         """Hand a document to a rater."""
         task = self.judging.next(rater, keep_going=keep_going == "true")
-        return {"task": task and _unjudged(task), "progress": self.judging.progress(rater).to_json()}
+        return {"task": task and _unjudged(task), "progress": self.judging.progress(rater).to_dict()}
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
         """Show one document and what the rater has said of it."""
@@ -40,19 +33,19 @@ class Api:
         own = self._own(rater, query, doc)
         if own is not None:
             task |= {"judged": True, "grade": own.grade}
-        return {"task": task, "progress": self.judging.progress(rater).to_json()}
+        return {"task": task, "progress": self.judging.progress(rater).to_dict()}
 
     def features(self, query: str, doc: str) -> Payload:
         """Show the feature values of a document and how many percent of the pool's lie below."""
         self._check(query, doc)
-        return {"features": [value.to_json() for value in self.judging.feature_values(query, doc)]}
+        return {"features": [value.to_dict() for value in self.judging.feature_values(query, doc)]}
 
     def label(self, rater: str, query: str, doc: str, grade: int | None, keep_going: str | None = None) -> Payload:
         """Keep a grade, and hand out the next document."""
         self._check(query, doc)
         label = self._already(rater, query, doc, grade) or self.judging.grade(rater, query, doc, grade)
         self._latest[rater] = label.id
-        return {"label": label.to_json()} | self.next(rater, keep_going)
+        return {"label": label.to_dict()} | self.next(rater, keep_going)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
         """Tell what the ranker thinks of a document, once the rater has judged it and cannot be led."""
@@ -60,7 +53,7 @@ class Api:
         if self._own(rater, query, doc) is None:
             raise RequestError(422, "not_judged", "the ranker's estimate is shown after you have judged, never before")
         estimate = self.judging.estimate(query, doc)
-        return {"estimate": estimate and estimate.to_json()}
+        return {"estimate": estimate and estimate.to_dict()}
 
     def skip(self, rater: str, query: str, doc: str, keep_going: str | None = None) -> Payload:
         """Pass a document over."""
@@ -71,12 +64,12 @@ class Api:
     def undo(self, rater: str) -> Payload:
         """Take the rater's last label back and show its document again."""
         undone = self.judging.undo(rater)
-        progress = self.judging.progress(rater).to_json()
+        progress = self.judging.progress(rater).to_dict()
         if undone is None:
             return {"undone": None, "task": None, "progress": progress}
         known = (undone.query, undone.doc) in self.judging.pool.rows
         return {
-            "undone": undone.to_json(),
+            "undone": undone.to_dict(),
             "task": self.document(rater, undone.query, undone.doc)["task"] if known else None,
             "progress": progress,
         }
@@ -87,24 +80,15 @@ class Api:
 
     def progress(self, rater: str) -> Payload:
         """Tell how far the rater and all together have come."""
-        return {"progress": self.judging.progress(rater).to_json()}
+        return {"progress": self.judging.progress(rater).to_dict()}
 
     def overview(self) -> Payload:
         """Show all labels at a glance."""
-        return {"overview": self.judging.overview().to_json()}
+        return {"overview": self.judging.overview().to_dict()}
 
     def train(self, method: str) -> Payload:
         """Train a ranker on all labels and save it, where the command line said and nowhere else."""
-        graded = {
-            (label.query, label.doc)
-            for label in self.judging.store.labels()
-            if label.grade is not None and (label.query, label.doc) in self.judging.pool.rows
-        }
-        with self._training, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            self.judging.train(self.model_path, method)
-        notes = list(dict.fromkeys(str(warning.message) for warning in caught))
-        return {"path": str(self.model_path), "method": method, "n_labels": len(graded), "notes": notes}
+        return self.judging.save_model(self.model_path, method).to_dict()
 
     def _check(self, query: str, doc: str) -> None:
         if (query, doc) not in self.judging.pool.rows:
@@ -125,14 +109,14 @@ class Api:
         row = self.judging.pool.rows.get((label.query, label.doc))
         texts = {} if row is None else self.judging.pool.shown(row)
         shown = {name: texts.get(name) for name in ("query_text", "title")}
-        return label.to_json() | shown | {"in_pool": row is not None}
+        return label.to_dict() | shown | {"in_pool": row is not None}
 
 
-def _unjudged(task: Task) -> Payload:
-    return task.to_json() | {"judged": False, "grade": None}
+def _unjudged(task: JudgingTask) -> Payload:
+    return task.to_dict() | {"judged": False, "grade": None}
 
 
-RATER = Field("rater", "Who is judging [the page's cookie, or --rater].", required=False, high=MAX_NAME)
+RATER = Field("rater", "Who is judging [the page's cookie, or --rater].", required=False, high=MAX_RATER)
 QUERY = Field("query", "The query's id.")
 DOC = Field("doc", "The document's id.")
 KEEP_GOING = Field(

@@ -15,11 +15,10 @@ from starlette.staticfiles import StaticFiles
 from rulerank.judging.labels import StoreError
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
-from rulerank.judging.web.endpoint import routes_of
+from rulerank.judging.web.endpoint import RequestError, routes_of
 from rulerank.judging.web.guidelines import Guidelines, default_guidelines
 from rulerank.judging.web.openapi import describe
 from rulerank.judging.web.pages import HERE, Pages, refuse
-from rulerank.judging.web.request_error import RequestError
 from rulerank.judging.web.security import Guard
 
 CODES = {404: "not_found", 405: "wrong_method"}

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rulerank import __version__
-from rulerank.judging.web.endpoint import Endpoint
-from rulerank.judging.web.fields import Field
+from rulerank.judging.web.endpoint import Endpoint, Field
 
 TEXT: dict[str, Any] = {"type": "string"}
 MAYBE_TEXT: dict[str, Any] = {"type": ["string", "null"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import webbrowser
 from contextlib import suppress
 
 import uvicorn
@@ -107,3 +108,13 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
     """Answer requests until Ctrl-C."""
     with suppress(KeyboardInterrupt):  # uvicorn has finished what was under way, and raises it again
         make_server(app).run(sockets=[listening])
+
+
+def open_page(url: str) -> None:
+    """Open an address in a browser with windows; one that runs in the terminal would be in the way."""
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return
+    if type(browser) is not webbrowser.GenericBrowser:
+        browser.open(url)

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from rulerank.judging.web.demo import demo_pool
+from rulerank.judging.demo import demo_pool
 from rulerank.judging.web.guidelines import parse_guidelines
 
 NASTY = (

@@ -1,4 +1,4 @@
-"""Read the documents of a command, with the features of a model or of other documents."""
+"""Files of documents, read with the features of a model or of each other: matched by name, as `predict` does."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.convert import read_found
 from rulerank.io.letor import widen
-from rulerank.rankers.base import columns_of  # the matching by name that predict does
+from rulerank.rankers.base import columns_of
 
 
 @dataclass(frozen=True)
-class Documents:
+class DocumentFile:
     """What a file holds; a LETOR file leaves features out where they are 0, at the end too."""
 
     name: str
@@ -41,18 +41,18 @@ class Documents:
             raise DataError(f"{self.name}: {error}") from None
 
 
-def read_documents(source: str, format: str | None, columns: dict[str, Any], *, graded: bool = False) -> Documents:
+def read_documents(source: str, format: str | None, columns: dict[str, Any], *, graded: bool = False) -> DocumentFile:
     """Read a file in any format that holds documents; - is stdin. With `graded`, a table must have grades."""
     data, name, found = read_found(source, format, graded=graded, **columns)
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
-    return Documents(name, data, found == "letor")
+    return DocumentFile(name, data, found == "letor")
 
 
 def read_together(sources: Sequence[str], format: str | None, columns: dict[str, Any]) -> Dataset:
     """Read several files of graded documents as one; its features are the first's, or the widest's if all are LETOR."""
     found = [read_documents(source, format, columns, graded=True) for source in sources]
     names = found[0].data.feature_names
-    if all(documents.is_letor for documents in found):
-        names = max((documents.data.feature_names for documents in found), key=len)
-    return Dataset.concat([documents.with_features(names) for documents in found])
+    if all(file.is_letor for file in found):
+        names = max((file.data.feature_names for file in found), key=len)
+    return Dataset.concat([file.with_features(names) for file in found])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulerank.errors import ReadError
-from rulerank.evaluation.rankings import read_scores
+from rulerank.io.scores import read_scores
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))

@@ -1,0 +1,47 @@
+"""What each command needs: labels in files need no extra, a store needs SQLAlchemy alone, the page all of it."""
+
+import subprocess
+import sys
+
+import pytest
+
+WITHOUT = """
+import sys
+for package in sys.argv.pop(1).split(","):
+    sys.modules[package] = None
+from rulerank.cli import main
+main()
+"""
+PAGE = "starlette,uvicorn,jinja2"
+
+
+def run_without(packages, *args):
+    words = [sys.executable, "-c", WITHOUT, packages, *args]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("packages", "args"),
+    [
+        (PAGE, ("judge", "pool.csv", "--labels", "judged.db", "--train")),
+        (PAGE, ("labels", "judged.db", "-o", "judged.qrels")),
+        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "-n", "3")),
+        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "--own-grades", "--budget", "3", "-o", "few.csv")),
+        (f"{PAGE},sqlalchemy", ("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")),
+    ],
+)
+def test_a_command_needs_only_what_it_uses(folder, packages, args):
+    done = run_without(packages, *args)
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
+
+
+def test_a_store_without_its_package_says_what_to_install(folder):
+    done = run_without("sqlalchemy", "labels", "judged.db")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: this needs SQLAlchemy, which is not installed; install it with: pip install")
+
+
+def test_asking_in_the_terminal_needs_no_store(folder):
+    words = [sys.executable, "-c", WITHOUT, f"{PAGE},sqlalchemy", "sample", "train.txt", "--ask", "-o", "a.csv"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, input="1\n0\nq\n")
+    assert (done.returncode, done.stdout.split(",")[0]) == (0, "a.csv: 2 labels"), done.stderr
