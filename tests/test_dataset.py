@@ -75,3 +75,36 @@ def test_query_ids_must_be_there_and_hashable():
     lists[:] = [["a"], ["b"]]
     with pytest.raises(DataError, match=r"query ids must be hashable, such as text or numbers: got \['a'\] ..."):
         query_index(lists)
+
+
+def test_texts_and_categories_stay_with_their_rows():
+    data = rr.Dataset(
+        [[0.0, 2.0], [1.0, 5.0], [np.nan, 1.0]],
+        [0, 1, 0],
+        ["a", "a", "b"],
+        feature_names=("colour", "size"),
+        texts={"title": ["Red", "Blue", None]},
+        categories={"colour": ["red", "blue"]},
+    )
+    assert data[data.qid == "a"].texts["title"].tolist() == ["Red", "Blue"]
+    both = rr.Dataset.concat([data[:1], data[1:]])
+    assert both.texts["title"].tolist() == ["Red", "Blue", None]
+    assert both.categories == {"colour": ("red", "blue")}
+
+
+def test_a_category_must_be_one_of_those_named():
+    with pytest.raises(DataError, match="'colour' has 2 categories.* from 0 to 1, or NaN: got 2"):
+        rr.Dataset([[2.0]], [0], ["a"], feature_names=("colour",), categories={"colour": ("red", "blue")})
+    with pytest.raises(DataError, match="there is no feature 'size'"):
+        rr.Dataset([[2.0]], [0], ["a"], feature_names=("colour",), categories={"size": ("s", "m")})
+
+
+def test_parts_with_other_categories_or_texts_are_not_put_together_silently():
+    one = rr.Dataset([[0.0]], [0], ["a"], texts={"title": ["x"]}, categories={"f1": ("red", "blue")})
+    with pytest.raises(DataError, match="differ in what the values of their categories stand for"):
+        rr.Dataset.concat([one, rr.Dataset([[0.0]], [0], ["a"], categories={"f1": ("blue", "red")})])
+
+
+def test_texts_need_one_entry_per_row():
+    with pytest.raises(DataError, match=r"texts\['title'\] must have one entry per row: expected 1, got 2"):
+        rr.Dataset([[0.0]], [0], ["a"], texts={"title": ["x", "y"]})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,12 @@ class Dataset:
     docid: Array | None = None  # (n_rows,) document ids
     feature_names: tuple[str, ...] = ()  # f1, f2, ... unless given
     comment: Array | None = None  # (n_rows,) what else a LETOR line's comment says
+    texts: Mapping[str, Array] = field(
+        default_factory=dict
+    )  # name: (n_rows,) what people read of a row, None = nothing
+    categories: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # feature: what its values 0, 1, ... stand for
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):
@@ -54,6 +60,10 @@ class Dataset:
         if len(set(names)) != n_features:
             twice = next(name for name in names if names.count(name) > 1)
             raise DataError(f"feature names must differ: {twice!r} is there twice")
+        for feature, kinds in self.categories.items():
+            if feature not in names:
+                raise DataError(f"categories must be those of features: there is no feature {feature!r}")
+            _check_codes(feature, X[:, names.index(feature)], len(kinds))
         values: dict[str, object] = {
             "X": X,
             "y": check_grades(self.y, n_rows),
@@ -61,6 +71,8 @@ class Dataset:
             "docid": None if self.docid is None else check_column("docid", self.docid, n_rows),
             "comment": None if self.comment is None else check_column("comment", self.comment, n_rows),
             "feature_names": names,
+            "texts": {name: check_column(f"texts[{name!r}]", column, n_rows) for name, column in self.texts.items()},
+            "categories": {name: tuple(kinds) for name, kinds in self.categories.items()},
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -90,6 +102,7 @@ class Dataset:
             qid=self.qid[rows],
             docid=None if self.docid is None else self.docid[rows],
             comment=None if self.comment is None else self.comment[rows],
+            texts={name: column[rows] for name, column in self.texts.items()},
         )
 
     def labelled(self) -> Dataset:
@@ -110,6 +123,8 @@ class Dataset:
         for part in parts[1:]:
             if part.feature_names != names:
                 raise DataError(f"data sets differ in their features: {names} and {part.feature_names}")
+            if part.categories != parts[0].categories:
+                raise DataError("data sets differ in what the values of their categories stand for")
 
         def join(column: str) -> Array | None:
             found = [getattr(part, column) for part in parts]
@@ -124,6 +139,12 @@ class Dataset:
             join("docid"),
             names,
             join("comment"),
+            {
+                name: np.concatenate([part.texts[name] for part in parts])
+                for name in parts[0].texts
+                if all(name in part.texts for part in parts)
+            },
+            parts[0].categories,
         )
 
 
@@ -201,6 +222,16 @@ def query_index(qid: Array) -> tuple[Array, Array]:
 
 def _no_query(row: int, found: object) -> DataError:
     return DataError(f"query ids must not be missing: row {row} has none ({found})")
+
+
+def _check_codes(feature: str, codes: Array, n_kinds: int) -> None:
+    known = codes[~np.isnan(codes)]
+    bad = known[(known != np.floor(known)) | (known < 0) | (known >= n_kinds)]
+    if bad.size:
+        raise DataError(
+            f"{feature!r} has {n_kinds} categories, so its values must be whole numbers from 0 to {n_kinds - 1}, "
+            f"or NaN: got {bad[0]:g}"
+        )
 
 
 def _as_column(values: ArrayLike) -> Array:
