@@ -15,8 +15,8 @@ from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZE, normalize_by_query
-from rulerank.sampling.partitions import deal_features
 from rulerank.sampling.group_run import GroupRun
+from rulerank.sampling.partitions import deal_features
 from rulerank.sampling.selection import Selection
 
 MAX_BIN = 254
