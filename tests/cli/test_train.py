@@ -88,9 +88,8 @@ def test_training_data_are_not_overwritten(run, folder):
         done = run("train", "train.txt", "-o", out, *options)
         which = "vali.txt" if options else "train.txt"
         assert (done.code, done.out) == (2, "")
-        assert done.err == (
-            f"error: the model would overwrite {which}, which it is trained on; choose another name with -o\n"
-        )
+        found = f"{out} is an input" if out == which else f"{out} is the same file as {which}"
+        assert done.err == f"error: {found}, which would be lost; write to another file\n"
         assert Path(out).read_bytes() == before
     done = run("train", "train.txt", "-o", "test.csv")
     assert done.err == "error: test.csv exists and is not a model; choose another name or remove it\n"

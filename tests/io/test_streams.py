@@ -99,10 +99,10 @@ def test_what_cannot_be_opened_is_a_read_error(tmp_path):
 
 
 def test_a_file_without_permission_is_a_read_error(tmp_path, monkeypatch):
-    def refuse(_path):
+    def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)  # root may read anything
+    monkeypatch.setattr("pathlib.Path.open", refuse)  # root may read anything
     with pytest.raises(ReadError, match=r"secret\.txt: no permission to read this file"):
         read_bytes(tmp_path / "secret.txt")
 

@@ -7,6 +7,7 @@ import signal
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -73,7 +74,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process: BaseProcess = context.Process(target=serve, args=(theirs, *self._given), daemon=True)
-        self._process.start()
+        with _interrupts_wait():
+            self._process.start()
         theirs.close()  # so that its end is noticed here, and ours there
 
     def start(self, cell: Cell) -> Failure | None:
@@ -103,6 +105,19 @@ class Worker:
         self.pipe.close()
         self._process.terminate()
         self._process.join()
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold Ctrl-C back while a process starts: it inherits that, and does not complain before it can listen."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def serve(pipe: Connection, folds: Sequence[Fold], measure: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format, output_format
+from rulerank.io.outputs import check_output
 from rulerank.io.streams import Source, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, ids, is_frame, read_frame, read_table, write_frame
 from rulerank.io.trec import Qrels, Run, qrels_from_data, read_run, write_qrels, write_run
@@ -99,6 +101,8 @@ def convert(
     1,doc-7,2,0.5
     """
     target_format = output_format(target, target_format)
+    if isinstance(target, str | os.PathLike):
+        check_output(target, [source] if isinstance(source, str | os.PathLike) else [])
     if target_format == "run":
         run, found, note = _read_scored(source, source_format, columns)
         write_run(run, target)

@@ -56,13 +56,15 @@ def check_figure_file(path: str | PathLike[str]) -> Path:
     return target
 
 
-def save_figure(figure: Figure, target: Path) -> None:
-    """Write a figure to a .png or .svg file; nothing that changes from run to run goes into it."""
+def figure_bytes(figure: Figure, suffix: str) -> bytes:
+    """Return a figure as the content of a .png or .svg file; nothing that changes from run to run is in it."""
     import matplotlib as mpl
 
-    metadata = {"Date": None} if target.suffix.lower() == ".svg" else {"Software": None}
+    out = io.BytesIO()
+    metadata = {"Date": None} if suffix.lower() == ".svg" else {"Software": None}
     with mpl.rc_context({"svg.hashsalt": "rulerank"}):
-        figure.savefig(target, dpi=160, metadata=metadata)
+        figure.savefig(out, format=suffix.lower().removeprefix("."), dpi=160, metadata=metadata)
+    return out.getvalue()
 
 
 def check_matplotlib() -> None:

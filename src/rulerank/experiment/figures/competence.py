@@ -11,8 +11,9 @@ import numpy as np
 from rulerank.aggregate.competence import Competence
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
+from rulerank.io.outputs import write_bytes
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.render.figures import check_figure_file, check_matplotlib, save_figure
+from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +26,7 @@ MAX_PIXELS = 2000  # documents or queries beyond this are averaged, as no pictur
 def draw_competence_map(ranker: QueryRules, data: Dataset, path: str | PathLike[str]) -> None:
     """Write the competence map of a fitted ranker on graded documents to a .png or .svg file."""
     target = check_figure_file(path)
-    save_figure(competence_map(ranker, data), target)
+    write_bytes(target, figure_bytes(competence_map(ranker, data), target.suffix))
 
 
 def competence_map(ranker: QueryRules, data: Dataset) -> Figure:

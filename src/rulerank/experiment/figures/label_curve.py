@@ -6,7 +6,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
-from rulerank.render.figures import check_figure_file, check_matplotlib, save_figure
+from rulerank.io.outputs import write_bytes
+from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ RING: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "whit
 def draw_label_curve(curve: LabelCurve, path: str | PathLike[str]) -> None:
     """Write the curve to a .png or .svg file."""
     target = check_figure_file(path)
-    save_figure(label_curve_figure(curve), target)
+    write_bytes(target, figure_bytes(label_curve_figure(curve), target.suffix))
 
 
 def label_curve_figure(curve: LabelCurve) -> Figure:
