@@ -10,6 +10,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -76,10 +77,8 @@ def _read_source(source: Source) -> tuple[bytes, str]:
 
 
 def _note_stdin() -> None:
-    try:
+    with suppress(AttributeError, OSError, ValueError):  # closed, or not a file of the system
         note_input(sys.stdin.fileno(), "stdin")
-    except (AttributeError, OSError, ValueError):  # closed, or not a file of the system
-        pass
 
 
 def format_suffix(path: str | os.PathLike[str]) -> str:

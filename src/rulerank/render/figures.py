@@ -24,6 +24,15 @@ FONT = re.compile(r"font-family: [^;\"]*|(font: [^';\"]*)'[^;\"]*")  # of a text
 DIGITS = re.compile(r"(\d+\.\d{2})\d+")
 
 
+def plain(text: str) -> str:
+    r"""Return a name as Matplotlib draws it letter by letter: dollars would begin a formula.
+
+    >>> print(plain(r"a$\badcmd{x}$b"))
+    a\$\badcmd{x}\$b
+    """
+    return text.replace("$", r"\$")
+
+
 def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
     """Return a figure as one <svg> element, the same text whenever it is drawn; key keeps its ids apart."""
     check_matplotlib()

@@ -13,7 +13,7 @@ from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.io.outputs import write_bytes
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes
+from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -148,7 +148,7 @@ def competence_domains(ranker: Competence, data: Dataset) -> Figure:
         for n_below in np.cumsum(np.bincount(data.y))[:-1]:
             axis.axvline(n_below + 0.5, color="#4aa3df", linewidth=1)
         figure.colorbar(image, ax=axis, label=label).outline.set_visible(False)
-    left.set_yticks(range(len(ranker.names_)), ranker.names_)
+    left.set_yticks(range(len(ranker.names_)), [plain(name) for name in ranker.names_])
     return figure
 
 
@@ -162,7 +162,7 @@ def average_scores(ranker: Competence, data: Dataset) -> Figure:
     axis = figure.subplots()
     axis.plot(grades, grades, color="#b8bcc4", linestyle="--", label="the grade itself")
     for name, column in zip(ranker.names_, means.T, strict=True):
-        axis.plot(grades, column, marker="o", label=name)
+        axis.plot(grades, column, marker="o", label=plain(name))
     axis.set_xticks(grades)
     axis.set_xlabel("grade")
     axis.set_ylabel("mean score")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
 from rulerank.io.outputs import write_bytes
-from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes
+from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,8 +40,8 @@ def label_curve_figure(curve: LabelCurve) -> Figure:
             if line.ranker in (ranker, None):
                 style = "--" if line.ranker else ":"
                 name = "all labels" if line.ranker else line.name
-                panel.axhline(line.value, color=INK, linestyle=style, linewidth=1.2, label=name, zorder=1)
-        panel.set_title(ranker, fontsize=11)
+                panel.axhline(line.value, color=INK, linestyle=style, linewidth=1.2, label=plain(name), zorder=1)
+        panel.set_title(plain(ranker), fontsize=11)
         panel.set_xscale("log")
         panel.xaxis.set_major_formatter(FuncFormatter(lambda labels, _: f"{labels:,.0f}"))
         panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
