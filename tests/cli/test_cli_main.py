@@ -121,3 +121,10 @@ def test_a_world_without_end_is_refused(run):
     done = run("world", "o.txt", "--queries", "99999999999999999999")
     assert done.code == 2
     assert done.err == "error: n_queries must be at most 10,000,000: got 99,999,999,999,999,999,999\n"
+
+
+def test_a_world_with_features_without_end_is_refused(run):
+    done = run("world", "o.txt", "--features", "100000000000")
+    assert done.code == 2
+    assert done.err.startswith("error: n_features must be at most ")
+    assert done.err.endswith("documents: got 100,000,000,000\n")

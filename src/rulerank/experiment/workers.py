@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -98,6 +99,8 @@ class Worker:
         except (EOFError, OSError):
             self._process.join()
             code = self._process.exitcode
+            if code == -signal.SIGTERM:
+                time.sleep(0.5)  # most often all of us were told to end, and we are about to hear it
             self._begin()
             return cell, Failure(f"its process ended with exit code {code}: out of memory, or a crash")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from rulerank.errors import DataError, ReadError
+from rulerank.errors import DataError, ReadError, RulerankError
 from rulerank.io.inputs import note_input
 
 MODEL_MAGIC = b"RULERANK"  # a model file begins with it and a version, whose bytes are no text
@@ -162,6 +162,8 @@ def _decompress(content: bytes, name: str, suffix: str = "") -> bytes:
         return content
     try:
         return _bounded(found.unpack(content), name)
+    except RulerankError:
+        raise
     except EOFError:
         raise ReadError(name, None, f"the {found.name} data is cut off before its end; copy the file again") from None
     except (OSError, ValueError, lzma.LZMAError, zlib.error) as error:

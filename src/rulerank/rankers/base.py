@@ -354,7 +354,7 @@ def _places_of(names: tuple[str, ...], found: tuple[str, ...]) -> list[int]:
 
 def _has_columns(X: Any) -> bool:
     """Whether this is a data frame, of pandas or Polars, without loading either."""
-    return hasattr(X, "columns") and hasattr(X, "__dataframe__")
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def _query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:

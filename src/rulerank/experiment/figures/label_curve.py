@@ -64,7 +64,7 @@ def _draw_band(panel: Any, curve: LabelCurve, ranker: str) -> None:
     low, high = ([getattr(point, end) for point in chance] for end in ("low", "high"))
     panel.fill_between(labels, low, high, color=GREY, alpha=0.22, linewidth=0)
     label = f"random, 95 % of {curve.n_draws} draws"
-    panel.plot(labels, [point.value for point in chance], color=GREY, linewidth=1.6, label=label)
+    panel.plot(labels, [point.value for point in chance], color=GREY, linewidth=1.6, label=plain(label))
 
 
 def _draw_curves(panel: Any, curve: LabelCurve, ranker: str) -> None:
@@ -74,6 +74,6 @@ def _draw_curves(panel: Any, curve: LabelCurve, ranker: str) -> None:
         colour = COLOURS[place % len(COLOURS)]
         labels, values = [point.n_labels for point in points], [point.value for point in points]
         style = "-." if sampler.startswith("top of") else "-"
-        panel.plot(labels, values, style, color=colour, marker="o", markersize=3, linewidth=1.8, label=sampler)
+        panel.plot(labels, values, style, color=colour, marker="o", markersize=3, linewidth=1.8, label=plain(sampler))
         if points and points[-1].stop_of == sampler:
             panel.plot(labels[-1:], values[-1:], color=colour, zorder=4, **RING)
