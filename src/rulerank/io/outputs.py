@@ -65,7 +65,7 @@ def check_output(target: str | os.PathLike[str], sources: Iterable[str | os.Path
         return
     found = identity(opened)
     same = (source for source in sources if source is not None and found and identity(source) == found)
-    read = input_like(opened) or next(map(os.fspath, same), None)
+    read = input_like(opened) or next((os.fspath(source) for source in same), None)
     if read is not None:
         what = "stdout goes to" if name == "-" else f"{name} is" if name == read else f"{name} is the same file as"
         raise DataError(f"{what} {'an input' if name == read else read}, which would be lost; write to another file")
