@@ -28,7 +28,8 @@ import numpy as np
 from rulerank import __version__
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError, RulerankError
-from rulerank.io.outputs import write_bytes
+from rulerank.io.inputs import note_input
+from rulerank.io.outputs import check_output, write_bytes
 from rulerank.io.streams import COMPRESSIONS, is_model
 from rulerank.methods import METHODS, Method
 from rulerank.rankers.base import Ranker
@@ -92,13 +93,8 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 def check_overwrite(out: str, sources: Sequence[str]) -> None:
     """Refuse to write a model over what it is trained on, or over any other file that is no model."""
-    target = Path(out)
-    if not target.is_file():
-        return
-    for source in sources:
-        if source != "-" and Path(source).exists() and target.samefile(source):
-            raise DataError(f"the model would overwrite {source}, which it is trained on; choose another name with -o")
-    if target.stat().st_size and not is_model_file(out):
+    check_output(out, sources)
+    if Path(out).is_file() and Path(out).stat().st_size and not is_model_file(out):
         raise DataError(f"{out} exists and is not a model; choose another name or remove it")
 
 
@@ -151,6 +147,7 @@ def _check_container(path: Path) -> tuple[dict[str, Any], bytes, int]:
     """Return the manifest, the whole content and where its arrays start, after checking the file from outside in."""
     try:
         with path.open("rb") as file:
+            note_input(file.fileno(), os.fspath(path))
             content = file.read(HEADER.size)
             if content.startswith(MAGIC):
                 content += file.read()

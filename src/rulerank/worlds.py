@@ -12,6 +12,7 @@ from rulerank.errors import DataError
 RELEVANT = 0.25  # share of the documents above grade 0
 NEXT_GRADE = 0.4  # documents of a grade per document of the grade below it, from grade 1 on
 MOST_QUERIES = 10_000_000  # some 30 GB
+MOST_CELLS = 4_000_000_000  # of documents and features: 16 GB
 NO_ANSWER = 0.06  # share of the queries without a relevant document
 
 
@@ -78,6 +79,12 @@ def make_world(
     _check_at_least("seed", seed, 0)
     if not 1 <= low <= high:
         raise DataError(f"docs_per_query must be a number from 1, or (least, most): got {docs_per_query}")
+    most = max(1, MOST_CELLS // (n_queries * high))
+    if n_features > most:
+        raise DataError(
+            f"n_features must be at most {most:,} for {n_queries:,} queries of up to {high:,} documents: "
+            f"got {n_features:,}"
+        )
     if not 2 <= n_grades <= MAX_GRADE + 1:
         raise DataError(f"n_grades must be between 2 and {MAX_GRADE + 1}: got {n_grades}")
     if not 0 <= judge_noise < np.inf:

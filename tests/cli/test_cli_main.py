@@ -72,7 +72,7 @@ def test_an_interrupt_ends_with_130_and_no_traceback(run, monkeypatch):
 
 def test_a_warning_of_the_library_is_one_line(run, monkeypatch, folder):
     Path("odd.csv").write_text("qid,grade,title,a\n1,0,Dr No,1\n1,1,Jaws,2\n")
-    done = run("evaluate", "odd.csv", "--feature", "a")
+    done = run("convert", "odd.csv", "odd.txt")
     assert done.code == 0
     assert done.err == "warning: columns left out because they do not hold numbers: 'title' (String)\n"
 
@@ -121,3 +121,10 @@ def test_a_world_without_end_is_refused(run):
     done = run("world", "o.txt", "--queries", "99999999999999999999")
     assert done.code == 2
     assert done.err == "error: n_queries must be at most 10,000,000: got 99,999,999,999,999,999,999\n"
+
+
+def test_a_world_with_features_without_end_is_refused(run):
+    done = run("world", "o.txt", "--features", "100000000000")
+    assert done.code == 2
+    assert done.err.startswith("error: n_features must be at most ")
+    assert done.err.endswith("documents: got 100,000,000,000\n")

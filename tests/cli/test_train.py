@@ -54,12 +54,23 @@ def test_a_table_keeps_its_feature_names(run, folder):
     assert "\nfeatures: bm25_body, pagerank\n" in done.out
 
 
-def test_an_id_taken_as_a_feature_is_seen(run, folder):
-    Path("t.csv").write_text("id,qid,grade,bm25\n1,1,0,0.1\n2,1,1,0.9\n")
+def test_an_id_is_left_out_and_it_is_said_once_and_how_to_keep_it(run, folder):
+    Path("t.csv").write_text("id,productId,qid,grade,bm25,clicks\n1,7,1,0,0.1,3\n2,8,1,1,0.9,4\n")
     done = run("train", "t.csv", "-o", "new.rulerank")
-    assert "\nfeatures: id, bm25\n" in done.out
-    done = run("train", "t.csv", "-o", "new.rulerank", "--json")
+    assert "\nfeatures: bm25, clicks\n" in done.out
+    assert done.err == (
+        "warning: columns left out because they look like ids: 'id', 'productId'; "
+        "to keep one, name all features (features=..., on the command line --features ...)\n"
+    )
+    done = run("train", "t.csv", "-o", "kept.rulerank", "--features", "id,bm25", "--json")
     assert json.loads(done.out)["feature_names"] == ["id", "bm25"]
+    for model in ("new.rulerank", "kept.rulerank"):  # a model says which features it takes, ids or not
+        done = run("rank", model, "t.csv")
+        assert (done.code, done.err) == (0, "")
+        done = run("explain", model, "t.csv", "--query", "1")
+        assert (done.code, done.err) == (0, "")
+    done = run("evaluate", "t.csv", "--feature", "id", "--csv")
+    assert (done.code, done.err) == (0, "")
 
 
 def test_of_many_features_only_a_few_are_named(run, folder):
@@ -88,9 +99,8 @@ def test_training_data_are_not_overwritten(run, folder):
         done = run("train", "train.txt", "-o", out, *options)
         which = "vali.txt" if options else "train.txt"
         assert (done.code, done.out) == (2, "")
-        assert done.err == (
-            f"error: the model would overwrite {which}, which it is trained on; choose another name with -o\n"
-        )
+        found = f"{out} is an input" if out == which else f"{out} is the same file as {which}"
+        assert done.err == f"error: {found}, which would be lost; write to another file\n"
         assert Path(out).read_bytes() == before
     done = run("train", "train.txt", "-o", "test.csv")
     assert done.err == "error: test.csv exists and is not a model; choose another name or remove it\n"

@@ -5,6 +5,7 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.explain.figures import decision_figure, effects_figure
+from rulerank.render.figures import inline_svg
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +43,12 @@ def test_matplotlib_is_named_when_it_is_missing(world, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match="this needs matplotlib"):
         decision_figure(versus)
+
+
+def test_names_with_dollars_are_names_and_no_formulas():
+    name = r"a$\badcmd{x}$b"
+    world = rr.make_world(n_queries=20, docs_per_query=12, n_features=3, seed=1)
+    named = rr.Dataset(world.X, world.y, world.qid, [name + doc for doc in world.docid], (name, f"{name}2", "$"))
+    ranker = rr.GlobalRules().fit(named)
+    assert name in inline_svg(effects_figure(ranker.overview(named)), "effects")
+    assert name in inline_svg(decision_figure(ranker.explain(named, 0, versus=1)), "decision")

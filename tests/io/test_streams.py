@@ -3,6 +3,7 @@ import io
 import lzma
 import os
 import sys
+import tracemalloc
 
 import pytest
 import zstandard
@@ -99,10 +100,10 @@ def test_what_cannot_be_opened_is_a_read_error(tmp_path):
 
 
 def test_a_file_without_permission_is_a_read_error(tmp_path, monkeypatch):
-    def refuse(_path):
+    def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)  # root may read anything
+    monkeypatch.setattr("pathlib.Path.open", refuse)  # root may read anything
     with pytest.raises(ReadError, match=r"secret\.txt: no permission to read this file"):
         read_bytes(tmp_path / "secret.txt")
 
@@ -181,3 +182,35 @@ def test_the_format_is_named_by_the_suffix_under_the_compression():
     assert [format_suffix(name) for name in ("run.CSV.gz", "a/b.txt", "x.tar.ZST", "run.gz", "run", "a.b/c")] == [
         ".csv", ".txt", ".tar", "", "", "",
     ]  # fmt: skip
+
+
+BOMB = b"0" * (1 << 25)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_a_small_file_does_not_unpack_without_bound(tmp_path, monkeypatch, suffix):
+    path = tmp_path / f"bomb{suffix}"
+    write_bytes(path, BOMB)
+    monkeypatch.setenv("RULERANK_UNPACK_LIMIT", str(len(BOMB) - 1))
+    tracemalloc.start()
+    with pytest.raises(ReadError, match=r"bomb\..*: unpacks to more than 33,554,431 bytes, the most that is read; if"):
+        read_bytes(path)
+    monkeypatch.setenv("RULERANK_UNPACK_LIMIT", "1000000")
+    tracemalloc.reset_peak()
+    for source in (path, io.BytesIO(path.read_bytes())):
+        with pytest.raises(ReadError, match=r"more than 1,000,000 bytes.*set RULERANK_UNPACK_LIMIT to a larger number"):
+            read_bytes(source)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert suffix == ".zst" or peak < 16_000_000  # stopped on the way, not after; zstandard's memory is not traced
+    for lifted in (str(len(BOMB)), "none", "NONE", ""):
+        monkeypatch.setenv("RULERANK_UNPACK_LIMIT", lifted)
+        assert read_bytes(path)[0] == BOMB
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "1e9", "4G"])
+def test_a_limit_that_is_no_number_is_refused(tmp_path, monkeypatch, text):
+    write_bytes(tmp_path / "t.gz", TEXT)
+    monkeypatch.setenv("RULERANK_UNPACK_LIMIT", text)
+    with pytest.raises(DataError, match="RULERANK_UNPACK_LIMIT must be a number of bytes, or none: got"):
+        read_bytes(tmp_path / "t.gz")

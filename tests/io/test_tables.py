@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
-from rulerank.io.delimited import read_delimited
-from rulerank.io.tables import from_frame, read_table, to_frame, write_table
+from rulerank.io.convert import read_any, write_any
+from rulerank.io.delimited import guarded, read_delimited, unguarded
+from rulerank.io.tables import from_frame, read_frame, read_table, to_frame, write_frame, write_table
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 values = st.floats(width=32, allow_infinity=False) | st.just(np.float32(np.nan))
@@ -407,3 +408,69 @@ def test_numbers_read_at_once_are_those_read_cell_by_cell(cells):
     with np.errstate(over="ignore"):
         expected = [None if cell in ("", "nan") else float(np.float32(cell)) for cell in cells]
     assert fast["x"].fill_nan(None).to_list() == expected
+
+
+def test_whole_numbers_that_all_differ_in_several_queries_look_like_ids():
+    n = 60
+    columns = {
+        "qid": np.arange(n) // 6,
+        "number": np.random.default_rng(0).permutation(n) + 1000,  # one of its own for every row
+        "as_float": np.arange(n) * 10.0,
+        "price": np.arange(n) % 59,  # two rows have the same
+        "bm25": np.linspace(0, 1, n),  # all different too, but no whole numbers
+    }
+    with pytest.warns(UserWarning, match=r"because they look like ids: 'number', 'as_float'; to keep one, name all"):
+        assert from_frame(pl.DataFrame(columns)).feature_names == ("price", "bm25")
+    assert from_frame(pl.DataFrame(columns), features=["number"]).feature_names == ("number",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few = pl.DataFrame(columns)[:49]  # so few may differ by chance
+        assert from_frame(few).feature_names == ("number", "as_float", "price", "bm25")
+        one_query = pl.DataFrame(columns | {"qid": np.zeros(n, dtype=int)})
+        assert "number" in from_frame(one_query).feature_names
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "product_id", "productId", "Product ID", "item-id", "docid2.id", "sku"])
+def test_a_column_named_as_ids_are_is_left_out(name):
+    frame = pl.DataFrame({"qid": [1, 1], "bm25": [1, 2], name: [3, 3]})
+    with pytest.warns(UserWarning, match="look like ids"):
+        assert from_frame(frame).feature_names == ("bm25",)
+    fractions = pl.DataFrame({"qid": [1, 1], "bm25": [1, 2], name: [0.5, 3]})
+    assert from_frame(fractions).feature_names == ("bm25", name)
+
+
+@pytest.mark.parametrize("name", ["grid", "bid", "paid", "width", "covid", "idf", "n_ids_seen"])
+def test_a_column_that_only_ends_like_an_id_is_a_feature(name):
+    assert from_frame(pl.DataFrame({"qid": [1, 1], name: [3, 4]})).feature_names == (name,)
+
+
+FORMULAS = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "'=1", "''-x", "'x", "-5", "+5.5", '="a",b']
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet", "quepid"])
+def test_no_cell_is_run_by_a_spreadsheet_and_each_reads_back(format):
+    names = ("=cmd|' /C calc'!A0", "-minus")
+    data = Dataset(np.full((11, 2), -1.5), [1] * 11, FORMULAS, FORMULAS[::-1], names)
+    out = io.BytesIO()
+    write_any(data, out, format)
+    again = read_any(io.BytesIO(out.getvalue()), format)
+    assert again.qid.tolist() == FORMULAS
+    assert again.docid.tolist() == FORMULAS[::-1]
+    if format != "quepid":
+        assert again.feature_names == names
+        assert (again.X == -1.5).all()
+    if format in ("csv", "quepid"):
+        for row in plain_csv.reader(io.StringIO(out.getvalue().decode(), newline="")):
+            for cell in row:
+                assert cell in ("-1.5", "-5", "+5.5") or not cell.startswith(("=", "+", "-", "@", "\t"))
+        assert format == "quepid" or b",-1.5,-1.5\n" in out.getvalue()  # numbers stay numbers
+
+
+@given(st.lists(st.text(alphabet="'=+-@\t\r5.,a\" ", min_size=1, max_size=6), min_size=1, max_size=5))
+def test_any_text_reads_back_from_a_guarded_csv(texts):
+    out = io.BytesIO()
+    write_frame(pl.DataFrame({"qid": ["q"] * len(texts), "comment": texts}), out, format="csv")
+    frame, _ = read_frame(io.BytesIO(out.getvalue()), text=["qid", "comment"], format="csv")
+    assert frame["comment"].to_list() == texts
+    for text in texts:
+        assert unguarded(guarded(text)) == text

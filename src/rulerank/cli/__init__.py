@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
+import signal
 import sys
+import threading
 import warnings
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, TextIO
 
 import typer
 
@@ -27,6 +32,7 @@ from rulerank.cli.sample import sample
 from rulerank.cli.train import train
 from rulerank.cli.world import world
 from rulerank.errors import RulerankError
+from rulerank.io.inputs import inputs_watched
 
 COMMANDS = (
     demo,
@@ -61,14 +67,17 @@ def show_version(asked: bool) -> None:
 
 @app.callback(epilog="\b\nExample:\n    rulerank demo")
 def rulerank(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Glass-box learning to rank: read, rank and evaluate, and see the reasons.
 
-    Results go to stdout, everything else to stderr; a file named - is stdin or stdout.
+    Results go to stdout, everything else to stderr; a file named - is stdin or stdout. No command writes over a file
+    that it reads, or over a label store.
     """
+    context.with_resource(inputs_watched())
 
 
 def main() -> None:
@@ -76,15 +85,16 @@ def main() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # the caller has closed it
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # stays open as long as the process
+    sys.stdout, sys.stderr = whole(sys.stdout), whole(sys.stderr)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), ended_by_a_signal():
             warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
             try:
                 app(prog_name="rulerank")
             finally:
                 sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_stdout()
         sys.exit(1)
     except UnicodeEncodeError as error:
         shown = error.object[error.start : error.end].encode("unicode_escape").decode()
@@ -93,4 +103,38 @@ def main() -> None:
     except (RulerankError, OSError) as error:
         where = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"error: {where}", file=sys.stderr)
+        give_up_stdout()
         sys.exit(2)
+
+
+def whole(stream: TextIO) -> TextIO:
+    """Return a stream that writes all of a text or fails: with PYTHONUNBUFFERED=1 Python passes over short writes."""
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        return stream
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=stream.encoding, errors=stream.errors, line_buffering=True)
+
+
+def give_up_stdout() -> None:
+    """Pass over what stdout did not take: the end of the process would complain of it once more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def ended_by_a_signal() -> Iterator[None]:
+    """End as after a mistake when the system asks us to (SIGTERM), so that what was begun is cleared away."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def end(*_: object) -> None:
+        sys.exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -73,7 +73,7 @@ def curve(
     from rulerank.io.folds import read_or_split
     from rulerank.methods import method_named
 
-    targets = [check_target(target) for target in out or []]
+    targets = [check_target(target, source) for target in out or []]
     rankers = [method_named(name).name for name in method or RANKERS]
     wanted = None if sizes is None else parse_sizes(sizes)
     named: dict[str, Any] = {**columns(qid, docid, grade, features)}
@@ -114,14 +114,14 @@ def parse_sizes(text: str) -> list[int]:
         raise DataError(f"--sizes takes whole numbers, such as 50,100,200: got {text!r}") from None
 
 
-def check_target(target: str) -> Path:
+def check_target(target: str, source: str) -> Path:
     """Return where to write, before hours of work end in a name that nothing can be written to."""
     from rulerank.io.outputs import check_directory_of
 
     path = Path(target)
     if path.suffix.lower() not in (*PICTURES, ".csv"):
         raise DataError(f"a curve is written as .png, .svg or .csv: got {path.name!r}")
-    check_directory_of(path)
+    check_directory_of(path, [source])
     if path.suffix.lower() in PICTURES:
         from rulerank.render.figures import check_matplotlib
 

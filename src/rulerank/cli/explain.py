@@ -62,7 +62,8 @@ def explain(
 
     chosen = choose_format("json" if as_json and out == "-" else target_format, out)
     ranker = load_beside_data(model, source, command="explain")
-    data = read_documents(source, format, columns(qid, docid, None, features)).with_features(ranker.feature_names_)
+    names = ranker.feature_names_
+    data = read_documents(source, format, columns(qid, docid, None, features), wanted=names).with_features(names)
     if doc is None and (versus is not None or what_if):
         raise DataError("--versus and --what-if need the document that is meant: name it with --doc")
     if doc is None and query is None:

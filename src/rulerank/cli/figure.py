@@ -43,7 +43,8 @@ def figure(
     if kind not in KINDS:
         raise DataError(f"unknown figure {kind!r}; choose from {', '.join(KINDS)}")
     ranker = load(model)
-    data = read_documents(source, format, columns(qid, docid, grade, features)).with_features(ranker.feature_names_)
+    names = ranker.feature_names_
+    data = read_documents(source, format, columns(qid, docid, grade, features), wanted=names).with_features(names)
     draw_competence_map(ranker, data, out)
     report(
         {"figure": out, "rows": len(data)}, f"{out}: {kind} map of {len(data):,} documents", as_json=as_json, target=out

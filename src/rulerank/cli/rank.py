@@ -53,7 +53,7 @@ def rank(
         raise DataError("--json prints the scores as JSON: leave out --format, or name a file for it with -o")
     chosen = score_format(target_format, out)
     ranker = load_beside_data(model, source)
-    read = read_documents(source, format, columns(qid, docid, None, features))
+    read = read_documents(source, format, columns(qid, docid, None, features), wanted=ranker.feature_names_)
     data = read.with_features(ranker.feature_names_)
     scores = ranker.predict(data)
     payload = {"rows": len(data), "format": chosen}

@@ -74,7 +74,7 @@ def sample(
     """
     from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.cli.parameters import known_words
-    from rulerank.io.outputs import write_bytes
+    from rulerank.io.outputs import check_output, write_bytes
     from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format, read_labels
     from rulerank.judging.pool import read_pool
     from rulerank.judging.sample import list_next, simulate, with_known_grades
@@ -84,6 +84,7 @@ def sample(
     if ask + (grades is not None) + own_grades > 1:
         raise DataError("--ask, --grades and --own-grades are three ways to get grades: choose one")
     target = out or (resume if ask and resume else "-")
+    check_output(target, [source, grades, None if ask else resume])
     if ask:
         check_appendable(target, resume)
     chosen_format = (ask and appended_format(Path(target))) or label_format(target_format, target)

@@ -31,7 +31,7 @@ class Ranking(NamedTuple):
 
 def from_data(data_file: str, score_files: Sequence[str], features: Sequence[str], **reading: Any) -> list[Ranking]:
     """Return the documents of a data file ranked by each score file and by each feature named."""
-    data = read_found(data_file, graded=True, **reading).data
+    data = read_found(data_file, graded=True, wanted=features, **reading).data
     if not score_files and not features:
         raise DataError(f"expected scores for {data_file}: name a score file after it, or a column with --feature")
     n_ungraded = int((data.y == UNLABELLED).sum())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -73,7 +75,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process: BaseProcess = context.Process(target=serve, args=(theirs, *self._given), daemon=True)
-        self._process.start()
+        with _interrupts_wait():
+            self._process.start()
         theirs.close()  # so that its end is noticed here, and ours there
 
     def start(self, cell: Cell) -> Failure | None:
@@ -96,6 +99,8 @@ class Worker:
         except (EOFError, OSError):
             self._process.join()
             code = self._process.exitcode
+            if code == -signal.SIGTERM:
+                time.sleep(0.5)  # most often all of us were told to end, and we are about to hear it
             self._begin()
             return cell, Failure(f"its process ended with exit code {code}: out of memory, or a crash")
 
@@ -103,6 +108,19 @@ class Worker:
         self.pipe.close()
         self._process.terminate()
         self._process.join()
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold Ctrl-C back while a process starts: it inherits that, and does not complain before it can listen."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def serve(pipe: Connection, folds: Sequence[Fold], measure: str) -> None:

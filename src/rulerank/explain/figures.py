@@ -10,7 +10,7 @@ from rulerank.errors import DataError
 from rulerank.explain.overview import ModelOverview
 from rulerank.explain.versus import Versus
 from rulerank.render.document import only, shown
-from rulerank.render.figures import check_matplotlib
+from rulerank.render.figures import check_matplotlib, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,12 +49,12 @@ def decision_figure(versus: Versus, most: int = 8) -> Figure:
         axis.annotate(
             f"{stop - start:+.3f}", (max(start, stop), place), (4, 0), textcoords="offset points", va="center"
         )
-    axis.set_yticks(range(len(labels)), labels, fontsize=9)
+    axis.set_yticks(range(len(labels)), [plain(label) for label in labels], fontsize=9)
     axis.invert_yaxis()
     axis.margins(x=0.12)
     for score, name in ((low.score, low.document), (high.score, high.document)):
         axis.axvline(score, color=REST, lw=0.8, ls=":")
-        axis.annotate(f"{name}\n{shown(score)}", (score, -0.6), ha="center", va="bottom", annotation_clip=False)
+        axis.annotate(f"{plain(name)}\n{shown(score)}", (score, -0.6), ha="center", va="bottom", annotation_clip=False)
     axis.set_xlabel("score")
     axis.spines[["top", "right", "left"]].set_visible(False)
     axis.tick_params(axis="y", length=0)
@@ -86,8 +86,8 @@ def effects_figure(overview: ModelOverview, most: int = 9) -> Figure:
         behind.bar(places, [p.share for p in effect.curve], color=SHARE, width=0.5)
         behind.set_ylim(0, 4)  # at the foot of the panel
         behind.set_axis_off()
-        axis.set_title(effect.feature, fontsize=11)
-        texts = [only(point.text, effect.feature) for point in effect.curve]
+        axis.set_title(plain(effect.feature), fontsize=11)
+        texts = [plain(only(point.text, effect.feature)) for point in effect.curve]
         axis.set_xticks(list(places), texts, fontsize=8, rotation=20, ha="right")
         axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[:, 0]:

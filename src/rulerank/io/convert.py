@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format, output_format
+from rulerank.io.outputs import check_output
 from rulerank.io.streams import Source, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, ids, is_frame, read_frame, read_table, write_frame
 from rulerank.io.trec import Qrels, Run, qrels_from_data, read_run, write_qrels, write_run
@@ -60,13 +63,22 @@ class Found(NamedTuple):
     format: str
 
 
-def read_found(source: Any, format: str | None = None, *, graded: bool = False, **columns: Any) -> Found:
+def read_found(
+    source: Any,
+    format: str | None = None,
+    *,
+    graded: bool = False,
+    wanted: Collection[str] | None = None,
+    **columns: Any,
+) -> Found:
     """Read documents as `read_any` does; with `graded`, a table must have the column of the grade.
+
+    wanted: the features that will be taken by name, as in `read_table`.
 
     >>> read_found(io.BytesIO(b"2 qid:1 1:0.5"))
     Found(data=Dataset(1 row, 1 query, 1 feature, grades 2: 1), name='<stream>', format='letor')
     """
-    value, name, found = _read(source, format, columns, graded=graded)
+    value, name, found = _read(source, format, columns, graded=graded, wanted=wanted)
     if isinstance(value, Run):
         raise ReadError(name, None, f"{NO_DOCUMENTS}; it is judged beside qrels (--qrels, in Python read_run)")
     data = _read_judgements(value, name) if isinstance(value, Qrels) else value
@@ -99,6 +111,8 @@ def convert(
     1,doc-7,2,0.5
     """
     target_format = output_format(target, target_format)
+    if isinstance(target, str | os.PathLike):
+        check_output(target, [source] if isinstance(source, str | os.PathLike) else [])
     if target_format == "run":
         run, found, note = _read_scored(source, source_format, columns)
         write_run(run, target)
@@ -127,17 +141,22 @@ def _open(source: Source, format: str | None) -> tuple[NamedBytes, str]:
 
 
 def _read(
-    source: Any, format: str | None, columns: dict[str, Any], *, graded: bool = False
+    source: Any,
+    format: str | None,
+    columns: dict[str, Any],
+    *,
+    graded: bool = False,
+    wanted: Collection[str] | None = None,
 ) -> tuple[Dataset | Run | Qrels, str, str]:
     """Return what a file or frame holds, its name and its format."""
     if is_frame(source):
-        return read_table(source, graded=graded, **columns), FRAME, FRAME
+        return read_table(source, graded=graded, wanted=wanted, **columns), FRAME, FRAME
     stream, found = _open(source, format)
     if columns and found == "quepid" and not format:
         found = "csv"  # whoever names columns takes it as a table
     _check_columns(columns, found, stream.name)
     if found in TABLE_FORMATS:
-        columns = columns | {"graded": graded}
+        columns = columns | {"graded": graded, "wanted": wanted}
     return FORMATS[found].read(stream, **columns), stream.name, found
 
 

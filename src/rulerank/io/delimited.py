@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -14,6 +15,10 @@ from rulerank.errors import ReadError
 
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
 SEPARATOR_NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
+FORMULA = re.compile("'*[=+\\-@\t\r]")  # how a cell begins that a spreadsheet may run, guarded or not
+GUARDED = re.compile("'+[=+\\-@\t\r]")
+PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")  # which a spreadsheet takes for what it is
+PLAIN_NUMBER_CELL = rf"\A{PLAIN_NUMBER.pattern}\z"
 NumberType = type[pl.Float32] | type[pl.Float64]
 
 
@@ -56,7 +61,49 @@ def read_delimited(
         frame = frame.with_columns(
             _numbers(frame[column], number, lines[1:], name, column in numeric) for column in others
         )
-    return frame, lines[1:]
+    return _unguarded_columns(frame), lines[1:]
+
+
+def guarded(text: str) -> str:
+    """Return text so that no spreadsheet runs it: with an apostrophe where it begins as a formula does.
+
+    >>> guarded("=1+1"), guarded("'=1"), guarded("a=1"), guarded("-7.5"), unguarded(guarded("'=1"))
+    ("'=1+1", "''=1", 'a=1', '-7.5', "'=1")
+    """
+    return f"'{text}" if FORMULA.match(text) and not PLAIN_NUMBER.fullmatch(text) else text
+
+
+def unguarded(text: str) -> str:
+    """Return the text that `guarded` made safe."""
+    return text[1:] if GUARDED.match(text) else text
+
+
+def guarded_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose names and texts are guarded; numbers stay numbers."""
+    texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
+    begins = f"^{FORMULA.pattern}"
+    cells = [
+        pl.when(pl.col(column.name).str.contains(begins) & ~pl.col(column.name).str.contains(PLAIN_NUMBER_CELL))
+        .then("'" + pl.col(column.name))
+        .otherwise(pl.col(column.name))
+        .alias(column.name)
+        for column in texts
+        if column.str.contains(begins).any()
+    ]
+    return frame.with_columns(cells).rename({name: guarded(name) for name in frame.columns if guarded(name) != name})
+
+
+def _unguarded_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    begins = f"^{GUARDED.pattern}"
+    texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
+    return frame.with_columns(
+        pl.when(pl.col(column.name).str.contains(begins))
+        .then(pl.col(column.name).str.slice(1))
+        .otherwise(pl.col(column.name))
+        .alias(column.name)
+        for column in texts
+        if column.str.contains(begins).any()
+    )
 
 
 def either(parameter: str) -> str:
@@ -131,9 +178,10 @@ def _line(byte: Array, place: int) -> int:
 
 def _column_names(header: str, separator: str, name: str, line: int) -> list[str]:
     try:
-        (columns,) = csv.reader(io.StringIO(header, newline=""), delimiter=separator)
+        (cells,) = csv.reader(io.StringIO(header, newline=""), delimiter=separator)
     except csv.Error as error:
         raise ReadError(name, line, f"expected a line of column names: {error}") from None
+    columns = [unguarded(cell) for cell in cells]
     for column in columns:
         if columns.count(column) > 1:
             raise ReadError(name, line, f"column names must differ: {column!r} is there twice")

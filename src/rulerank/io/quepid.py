@@ -9,7 +9,7 @@ import numpy as np
 
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Dataset
 from rulerank.errors import ReadError
-from rulerank.io.delimited import check_utf8
+from rulerank.io.delimited import check_utf8, guarded, unguarded
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, read_bytes
 from rulerank.io.trec import require_docids
@@ -42,7 +42,7 @@ def read_quepid(source: Source) -> Dataset:
                 continue
             if len(cells) != len(HEADER):
                 raise ReadError(name, begins, f"expected 3 columns, '{','.join(HEADER)}', got {len(cells)}")
-            query, docid, rating = cells
+            query, docid, rating = unguarded(cells[0]), unguarded(cells[1]), cells[2]
             if not query or not docid:
                 raise ReadError(name, begins, f"expected a query and a docid, got {query!r} and {docid!r}")
             if (query, docid) in line_of:
@@ -75,7 +75,8 @@ def write_quepid(data: Dataset, target: Source) -> None:
     writer = csv.writer(out)  # its line end is CRLF: with a bare \n the module would not quote a \r in a query
     writer.writerow(HEADER)
     ratings = ["" if grade == UNLABELLED else grade for grade in data.y.tolist()]
-    writer.writerows(zip(data.qid.tolist(), require_docids(data).tolist(), ratings, strict=True))
+    ids = ([guarded(str(one)) for one in column] for column in (data.qid, require_docids(data)))
+    writer.writerows(zip(*ids, ratings, strict=True))
     write_bytes(target, out.getvalue().encode())
 
 

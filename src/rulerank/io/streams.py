@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
+import math
 import os
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from rulerank.errors import ReadError
+from rulerank.errors import DataError, ReadError, RulerankError
+from rulerank.io.inputs import note_input
 
 MODEL_MAGIC = b"RULERANK"  # a model file begins with it and a version, whose bytes are no text
+
+UNPACK_LIMIT = 4 * 2**30  # bytes that a compressed file may become; the largest LETOR sets are below it
+LIMIT_VARIABLE = "RULERANK_UNPACK_LIMIT"
+PART = 1 << 20  # bytes unpacked at a time
+ZST_STEP = 1 << 10  # packed bytes at a time: each may become 32 kB
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -48,11 +57,14 @@ def _read_source(source: Source) -> tuple[bytes, str]:
     if not isinstance(source, str | os.PathLike):
         return _read_open_file(source)
     if source == "-":
+        _note_stdin()
         content, _ = _read_open_file(getattr(sys.stdin, "buffer", sys.stdin))
         return content, "<stdin>"
     name = os.fspath(source)
     try:
-        content = Path(source).read_bytes()
+        with Path(source).open("rb") as file:
+            note_input(file.fileno(), name)
+            content = file.read()
     except FileNotFoundError:
         raise ReadError(name, None, "there is no such file") from None
     except IsADirectoryError:
@@ -62,6 +74,11 @@ def _read_source(source: Source) -> tuple[bytes, str]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ReadError(name, None, f"cannot be read: {error}") from None
     return _decompress(content, name, Path(source).suffix.lower()), name
+
+
+def _note_stdin() -> None:
+    with suppress(AttributeError, OSError, ValueError):  # closed, or not a file of the system
+        note_input(sys.stdin.fileno(), "stdin")
 
 
 def format_suffix(path: str | os.PathLike[str]) -> str:
@@ -83,19 +100,26 @@ class Compression:
     name: str
     magic: bytes
     compress: Callable[[bytes], bytes]
-    decompress: Callable[[bytes], bytes]
+    unpack: Callable[[bytes], Iterator[bytes]]  # part by part, so that nobody unpacks more than is wanted
 
 
-def _unxz(content: bytes) -> bytes:
-    """As lzma.decompress, which passes over what follows the first stream when it is damaged."""
-    parts = []
+def _ungzip(content: bytes) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        while part := file.read(PART):
+            yield part
+
+
+def _unxz(content: bytes) -> Iterator[bytes]:
+    """As lzma.open, which passes over what follows the first stream when it is damaged."""
     while content:
         stream = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
-        parts.append(stream.decompress(content))
-        if not stream.eof:
-            raise EOFError
+        yield stream.decompress(content, PART)
+        while not stream.eof:
+            part = stream.decompress(b"", PART)
+            if not part and stream.needs_input:
+                raise EOFError
+            yield part
         content = stream.unused_data.lstrip(b"\0")  # streams may be padded
-    return b"".join(parts)
 
 
 def _zst(content: bytes) -> bytes:
@@ -104,24 +128,25 @@ def _zst(content: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_checksum=True).compress(content)
 
 
-def _unzst(content: bytes) -> bytes:
+def _unzst(content: bytes) -> Iterator[bytes]:
     import zstandard
 
-    parts = []
-    while content:
+    at = 0
+    while at < len(content):
         frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            parts.append(frame.decompress(content))
-        except zstandard.ZstdError as error:
-            raise ValueError(error) from None
-        if not frame.eof:
-            raise EOFError
-        content = frame.unused_data
-    return b"".join(parts)
+        while not frame.eof:
+            if at >= len(content):
+                raise EOFError
+            try:
+                yield frame.decompress(content[at : at + ZST_STEP])
+            except zstandard.ZstdError as error:
+                raise ValueError(error) from None
+            at += ZST_STEP
+        at = min(at, len(content)) - len(frame.unused_data)
 
 
 COMPRESSIONS = {
-    ".gz": Compression("gzip", b"\x1f\x8b", lambda content: gzip.compress(content, mtime=0), gzip.decompress),
+    ".gz": Compression("gzip", b"\x1f\x8b", lambda content: gzip.compress(content, mtime=0), _ungzip),
     ".xz": Compression("xz", b"\xfd7zXZ\0", lzma.compress, _unxz),
     ".zst": Compression("zstd", b"\x28\xb5\x2f\xfd", _zst, _unzst),
 }
@@ -136,11 +161,46 @@ def _decompress(content: bytes, name: str, suffix: str = "") -> bytes:
     if found is None:
         return content
     try:
-        return found.decompress(content)
+        return _bounded(found.unpack(content), name)
+    except RulerankError:
+        raise
     except EOFError:
         raise ReadError(name, None, f"the {found.name} data is cut off before its end; copy the file again") from None
     except (OSError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise ReadError(name, None, f"the {found.name} data is damaged: {error}") from None
+
+
+def _bounded(parts: Iterator[bytes], name: str) -> bytes:
+    """Join the parts, unless they are too many: a small file can unpack to more than any machine holds."""
+    limit, size = unpack_limit(), 0
+    kept = []
+    for part in parts:
+        size += len(part)
+        if size > limit:
+            raise ReadError(
+                name,
+                None,
+                f"unpacks to more than {limit:,} bytes, the most that is read; if the file is meant to be so large, "
+                f"set {LIMIT_VARIABLE} to a larger number of bytes, or to none",
+            )
+        kept.append(part)
+    return b"".join(kept)
+
+
+def unpack_limit() -> float:
+    """Return how many bytes a compressed file may unpack to, which an environment variable raises.
+
+    >>> unpack_limit() / 2**30
+    4.0
+    """
+    text = os.environ.get(LIMIT_VARIABLE, "").strip().lower()
+    if not text:
+        return UNPACK_LIMIT
+    if text == "none":
+        return math.inf
+    if not (text.isascii() and text.isdecimal()):
+        raise DataError(f"{LIMIT_VARIABLE} must be a number of bytes, or none: got {text!r}")
+    return int(text)
 
 
 def _read_open_file(stream: IO[bytes] | IO[str]) -> tuple[bytes, str]:

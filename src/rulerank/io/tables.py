@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Sequence
@@ -15,7 +16,7 @@ import polars as pl
 from rulerank.core.words import listed
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
-from rulerank.io.delimited import MISSING, NumberType, either, read_delimited
+from rulerank.io.delimited import MISSING, NumberType, either, guarded_frame, read_delimited
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, format_suffix, read_bytes
 
@@ -27,6 +28,13 @@ ROLES = {
     "features": "columns of the features",
 }
 TABLE_FORMATS = (*SEPARATORS, "parquet")
+
+# product_id, id, sku, docid, productId: what tells documents apart and says nothing about them
+ID_NAME = re.compile(
+    r"(?i:(?:^|[\s_.:-])(?:id|uid|uuid|guid|pid|sku|ean|gtin|upc|asin|isbn)$)"
+    r"|(?i:^(?:doc|document|item|product|user|query|row|page|article|movie|film|book|post|url)id$)|[a-z]I[dD]$"
+)
+ROWS_THAT_TELL = 50  # fewer whole numbers, such as prices, may all differ by chance
 
 Mistake = Callable[[int | None, str], Exception]  # (row or None, message) -> the error that says where
 
@@ -40,13 +48,15 @@ def read_table(
     features: Sequence[str] | None = None,
     format: str | None = None,
     graded: bool = False,
+    wanted: Collection[str] | None = None,
 ) -> Dataset:
     """Read a csv, tsv or parquet file, or a data frame.
 
-    All columns of numbers or booleans are features unless `features` names them; a warning names the columns that
-    are left out. Ids are text ("007" stays "007"). No `docid` or `grade` column is needed; a grade that is empty,
-    `?` or -1 is not labelled, but with `graded` the column must be there; an empty feature is missing (NaN). A column
-    `comment` is kept beside the features.
+    All columns of numbers or booleans are features unless `features` names them, but for those that look like ids; a
+    warning names the columns that are left out. `wanted`: features that will be taken by name, which stay whatever they
+    look like, and nothing is said about others. Ids are text ("007" stays "007"). No `docid` or `grade` column is
+    needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column must be there; an empty
+    feature is missing (NaN). A column `comment` is kept beside the features.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
@@ -55,7 +65,7 @@ def read_table(
     frame, mistake = read_frame(source, text=text, numeric=features or (), format=format)
     if graded:
         _check_columns(frame, mistake, [("grade", grade)])
-    return _to_dataset(frame, mistake, qid, docid, grade, features)
+    return _to_dataset(frame, mistake, qid, docid, grade, features, wanted)
 
 
 def from_frame(
@@ -141,7 +151,7 @@ def write_frame(frame: pl.DataFrame, target: Source, *, format: str | None = Non
     if format == "parquet":
         frame.write_parquet(buffer)
     else:
-        frame.write_csv(buffer, separator=SEPARATORS[format])
+        guarded_frame(frame).write_csv(buffer, separator=SEPARATORS[format])
     write_bytes(target, buffer.getvalue())
 
 
@@ -171,7 +181,13 @@ def shared_strings(column: pl.Series) -> Array:
 
 
 def _to_dataset(
-    frame: pl.DataFrame, mistake: Mistake, qid: str, docid: str, grade: str, features: Sequence[str] | None
+    frame: pl.DataFrame,
+    mistake: Mistake,
+    qid: str,
+    docid: str,
+    grade: str,
+    features: Sequence[str] | None,
+    wanted: Collection[str] | None = None,
 ) -> Dataset:
     named = [("qid", qid), *(("features", feature) for feature in features or ())]
     named += [(role, column) for role, column in (("docid", docid), ("grade", grade)) if column != role]
@@ -181,7 +197,7 @@ def _to_dataset(
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
             raise mistake(None, f"a column has no name; name it, take it away or choose others ({either('features')})")
-        features = _feature_columns(frame.drop(reserved | {"comment"}, strict=False))
+        features = feature_columns(frame.drop(reserved | {"comment"}, strict=False), frame[qid], wanted)
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
         raise mistake(None, f"column {column!r} cannot be a feature: it is the qid, docid or grade")
@@ -211,12 +227,51 @@ def _mistake_in_frame(row: int | None, message: str) -> Exception:
     return DataError(message if row is None else f"row {row}: {message}")
 
 
-def _feature_columns(others: pl.DataFrame) -> list[str]:
-    features = [column for column, dtype in others.schema.items() if _is_number(dtype)]
-    left_out = [f"{column!r} ({dtype})" for column, dtype in others.schema.items() if not _is_number(dtype)]
-    if left_out:
-        warnings.warn(f"columns left out because they do not hold numbers: {', '.join(left_out)}", stacklevel=4)
+def feature_columns(
+    others: pl.DataFrame,
+    qid: pl.Series,
+    wanted: Collection[str] | None = None,
+    *,
+    else_hold: str = "do not hold numbers",
+) -> list[str]:
+    """Return which columns are features: those of numbers that do not look like ids. A warning names the others.
+
+    wanted: columns of numbers that stay whatever they look like; with it nothing is said.
+    """
+    numbers = [column for column, dtype in others.schema.items() if _is_number(dtype)]
+    like_ids = [column for column in numbers if column not in (wanted or ()) and looks_like_ids(others[column], qid)]
+    features = [column for column in numbers if column not in like_ids]
+    if wanted is not None:
+        return features
+    no_numbers = [f"{column!r} ({dtype})" for column, dtype in others.schema.items() if not _is_number(dtype)]
+    if no_numbers:
+        warnings.warn(f"columns left out because they {else_hold}: {', '.join(no_numbers)}", stacklevel=4)
+    if like_ids:
+        warnings.warn(
+            f"columns left out because they look like ids: {', '.join(map(repr, like_ids))}; "
+            f"to keep one, name all features ({either('features')})",
+            stacklevel=4,
+        )
     return features
+
+
+def looks_like_ids(column: pl.Series, qid: pl.Series) -> bool:
+    """Whether a column holds whole numbers that are named as ids are, or that are all different in several queries.
+
+    >>> looks_like_ids(pl.Series("product_id", [7, 9]), pl.Series([1, 1]))
+    True
+    >>> looks_like_ids(pl.Series("clicks", [7, 9]), pl.Series([1, 1]))
+    False
+    """
+    if column.dtype == pl.Boolean or not column.dtype.is_numeric() or not column.drop_nulls().len():
+        return False
+    values = column.drop_nulls().drop_nans() if column.dtype.is_float() else column.drop_nulls()
+    if column.dtype.is_float() and not (values % 1 == 0).all():
+        return False
+    if ID_NAME.search(column.name):
+        return True
+    enough = len(column) >= ROWS_THAT_TELL and qid.n_unique() > 1
+    return bool(enough and len(values) == len(column) and values.n_unique() == len(column))
 
 
 def _is_number(dtype: pl.DataType) -> bool:

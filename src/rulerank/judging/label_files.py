@@ -76,7 +76,7 @@ def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
     """
     if Path(source).is_file() and not Path(source).stat().st_size:
         return {}  # of a session that ended before its first answer
-    labels, name, _ = read_found(source, graded=True)
+    labels, name, _ = read_found(source, graded=True, wanted=())
     if not len(labels):
         return {}
     if labels.docid is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from rulerank.io.convert import FRAME, NamedBytes, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, named_row
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import read_bytes
-from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
+from rulerank.io.tables import TABLE_FORMATS, feature_columns, is_frame, read_frame, read_table
 from rulerank.judging.labels import check_name
 
 # what a task shows, and the columns that are taken for it when they hold text and no other is named
@@ -218,7 +217,9 @@ def read_pool(
             )
     chosen = named | _automatic(frame, {*own, *(features or ())}, named)
     if features is None and "" not in frame.columns:  # which `read_table` refuses
-        features = _features(frame.drop({*own, "comment", *chosen.values()}, strict=False))
+        others = frame.drop({*own, "comment", *chosen.values()}, strict=False)
+        queries = frame[columns["qid"]] if columns["qid"] in frame.columns else pl.Series([0])
+        features = feature_columns(others, queries, else_hold="hold neither numbers nor known texts")
     data = read_table(again(), **columns, features=features, format=table_format)
     texts = {role: _texts(frame[column]) for role, column in chosen.items()}
     return _named_pool(data, texts, name)
@@ -235,16 +236,6 @@ def _automatic(frame: pl.DataFrame, taken: set[str], named: Mapping[str, str]) -
     free = [c for c in frame.columns if c not in taken | set(named.values()) and frame[c].dtype == pl.String]
     found = {role: next((c for c in columns if c in free), None) for role, columns in TEXT_COLUMNS.items()}
     return {role: column for role, column in found.items() if column is not None and role not in named}
-
-
-def _features(others: pl.DataFrame) -> list[str]:
-    numbers = [c for c, dtype in others.schema.items() if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)]
-    left_out = [repr(column) for column in others.columns if column not in numbers]
-    if left_out:
-        warnings.warn(
-            f"columns left out because they hold neither numbers nor known texts: {', '.join(left_out)}", stacklevel=3
-        )
-    return numbers
 
 
 def _texts(column: pl.Series) -> list[str | None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from rulerank.ballots import BinForm, Case, LinearForm
 from rulerank.ballots.linear_cases import linear_case
@@ -38,8 +38,8 @@ class Labelled(NamedTuple):
 class Ranker(HasParameters, BaseEstimator, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
-    A Dataset is matched by feature name: its columns may come in any order, others may come along, none may be missing.
-    A data frame must have the columns it had in fit, in the same order, as everywhere in scikit-learn.
+    A Dataset and a data frame are matched by feature name: columns may come in any order, others may come along, none
+    may be missing. An array goes by position, and so does a frame where the ranker was fitted to an array.
 
     `explain`, `what_if`, `overview` and `save` are a facade: they load folders that lie above this one, `explain` and
     `model_file`, when they are called. Nothing else here may, and no other file of this folder.
@@ -61,6 +61,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
 
     feature_names_: tuple[str, ...]
+    has_names_: bool  # whether the names are the data's own, and not made up for an array
     discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
@@ -104,7 +105,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             self.set_params(**{name: done[name] for name in asked}).fit(X, y, qid=qid)
         finally:
             self.set_params(**asked)
-        self.feature_names_ = feature_names
+        self.feature_names_, self.has_names_ = feature_names, True
         if discretizer is not None:
             self.discretizer_ = discretizer
         self.record_params()  # what was asked for counts as fitted
@@ -165,6 +166,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             "params": self._saved_params(),
             "feature_names": list(self.feature_names_),
             "named_columns": hasattr(self, "feature_names_in_"),
+            "has_names": self.has_names_,
             "learned": self._learned_state(),
         }
 
@@ -173,6 +175,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         """Return the ranker that `to_state` described, bit for bit."""
         made = cls.from_params(state["params"])
         made.feature_names_ = tuple(state["feature_names"])
+        made.has_names_ = bool(state.get("has_names", True))  # models of before had names or went by position
         made.n_features_in_ = len(made.feature_names_)
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
@@ -256,6 +259,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         self.feature_names_ = names or tuple(
             map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
         )
+        self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
         if qid is None and self._uses_queries():
             warnings.warn(
                 "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
@@ -272,6 +276,9 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             qid = X.qid if qid is None else qid
             X = columns_of(X, self.feature_names_)
             _check_finite(X)
+        elif self.has_names_ and _has_columns(X):
+            X = np.asarray(self._check_columns(X))
+            _check_finite(X)
         else:
             X = self._check_matrix(X, reset=False)
         if self.normalize_ is None:
@@ -282,6 +289,16 @@ class Ranker(HasParameters, BaseEstimator, ABC):
                 "give predict the rows' queries too, predict(X, qid=qid)"
             )
         return normalize_by_query(X, _query_numbers(qid, len(X))[0], self.normalize_, self.n_jobs)
+
+    def _check_columns(self, frame: Any) -> Any:
+        """Return the columns of a data frame that the ranker knows, by name and in its order."""
+        columns = [str(column) for column in frame.columns]
+        twice = next((name for name in self.feature_names_ if columns.count(name) > 1), None)
+        if twice is not None:
+            raise DataError(f"column names must differ: {twice!r} is there twice")
+        places = _places_of(self.feature_names_, tuple(columns))
+        chosen = frame[[frame.columns[place] for place in places]]
+        return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
 
     def _check_matrix(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(
@@ -320,9 +337,11 @@ class _Found:
 
 
 def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
-    if data.feature_names == names:
-        return data.X
-    place = {name: i for i, name in enumerate(data.feature_names)}
+    return data.X if data.feature_names == names else data.X[:, _places_of(names, data.feature_names)]
+
+
+def _places_of(names: tuple[str, ...], found: tuple[str, ...]) -> list[int]:
+    place = {name: i for i, name in enumerate(found)}
     missing = [name for name in names if name not in place]
     if missing:
         shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
@@ -330,7 +349,12 @@ def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
             f"the data lacks {len(missing)} of the {len(names)} features the model was trained on: {shown}; "
             f"it has {counted(len(place), 'feature')}"
         )
-    return data.X[:, [place[name] for name in names]]
+    return [place[name] for name in names]
+
+
+def _has_columns(X: Any) -> bool:
+    """Whether this is a data frame, of pandas or Polars, without loading either."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def _query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,9 +41,19 @@ class DocumentFile:
             raise DataError(f"{self.name}: {error}") from None
 
 
-def read_documents(source: str, format: str | None, columns: dict[str, Any], *, graded: bool = False) -> DocumentFile:
-    """Read a file in any format that holds documents; - is stdin. With `graded`, a table must have grades."""
-    data, name, found = read_found(source, format, graded=graded, **columns)
+def read_documents(
+    source: str,
+    format: str | None,
+    columns: dict[str, Any],
+    *,
+    graded: bool = False,
+    wanted: Collection[str] | None = None,
+) -> DocumentFile:
+    """Read a file in any format that holds documents; - is stdin. With `graded`, a table must have grades.
+
+    wanted: the features of the model that will score them; what else a table has was said when it was trained.
+    """
+    data, name, found = read_found(source, format, graded=graded, wanted=wanted, **columns)
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
     return DocumentFile(name, data, found == "letor")

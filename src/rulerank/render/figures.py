@@ -24,6 +24,15 @@ FONT = re.compile(r"font-family: [^;\"]*|(font: [^';\"]*)'[^;\"]*")  # of a text
 DIGITS = re.compile(r"(\d+\.\d{2})\d+")
 
 
+def plain(text: str) -> str:
+    r"""Return a name as Matplotlib draws it letter by letter: dollars would begin a formula.
+
+    >>> print(plain(r"a$\badcmd{x}$b"))
+    a\$\badcmd{x}\$b
+    """
+    return text.replace("$", r"\$")
+
+
 def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
     """Return a figure as one <svg> element, the same text whenever it is drawn; key keeps its ids apart."""
     check_matplotlib()
@@ -56,13 +65,15 @@ def check_figure_file(path: str | PathLike[str]) -> Path:
     return target
 
 
-def save_figure(figure: Figure, target: Path) -> None:
-    """Write a figure to a .png or .svg file; nothing that changes from run to run goes into it."""
+def figure_bytes(figure: Figure, suffix: str) -> bytes:
+    """Return a figure as the content of a .png or .svg file; nothing that changes from run to run is in it."""
     import matplotlib as mpl
 
-    metadata = {"Date": None} if target.suffix.lower() == ".svg" else {"Software": None}
+    out = io.BytesIO()
+    metadata = {"Date": None} if suffix.lower() == ".svg" else {"Software": None}
     with mpl.rc_context({"svg.hashsalt": "rulerank"}):
-        figure.savefig(target, dpi=160, metadata=metadata)
+        figure.savefig(out, format=suffix.lower().removeprefix("."), dpi=160, metadata=metadata)
+    return out.getvalue()
 
 
 def check_matplotlib() -> None:

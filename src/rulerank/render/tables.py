@@ -62,6 +62,11 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: in
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
 
 
+def _guarded(cell: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula, as io/delimited.py guards those that are read back."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
 def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Write csv, numbers with all their digits.
 
@@ -71,5 +76,5 @@ def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([_guarded(cell) for cell in row] for row in rows)
     return out.getvalue()

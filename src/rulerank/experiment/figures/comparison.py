@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rulerank.render.figures import check_matplotlib
+from rulerank.render.figures import check_matplotlib, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,10 +54,10 @@ def difference_plot(spans: Sequence[Span], against: str, measure: str) -> Figure
             continue
         axis.plot([low, high], [place, place], color=colour, linewidth=2.2, solid_capstyle="round", alpha=0.75)
         axis.plot([span.difference], [place], "o", color=colour, markersize=6)
-    axis.set_yticks(range(len(ordered)), [span.name for span in ordered])
+    axis.set_yticks(range(len(ordered)), [plain(span.name) for span in ordered])
     axis.set_ylim(len(ordered) - 0.4, -0.6)
     axis.set_xlim(-1.03 * limit, 1.03 * limit)
-    axis.set_xlabel(f"{measure} less that of {against}")
+    axis.set_xlabel(f"{measure} less that of {plain(against)}")
     axis.grid(axis="x", color=FAINT, alpha=0.35, linewidth=0.8)
     axis.tick_params(axis="y", length=0)
     axis.spines[["top", "right", "left"]].set_visible(False)
@@ -83,7 +83,7 @@ def rank_curves(curves: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
             panel.plot(
                 range(1, len(values) + 1),
                 values,
-                label=system,
+                label=plain(system),
                 color=COLOURS[place % len(COLOURS)],
                 marker=MARKERS[place % len(MARKERS)],
                 markersize=5,

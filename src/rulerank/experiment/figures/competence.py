@@ -11,8 +11,9 @@ import numpy as np
 from rulerank.aggregate.competence import Competence
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
+from rulerank.io.outputs import write_bytes
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.render.figures import check_figure_file, check_matplotlib, save_figure
+from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +26,7 @@ MAX_PIXELS = 2000  # documents or queries beyond this are averaged, as no pictur
 def draw_competence_map(ranker: QueryRules, data: Dataset, path: str | PathLike[str]) -> None:
     """Write the competence map of a fitted ranker on graded documents to a .png or .svg file."""
     target = check_figure_file(path)
-    save_figure(competence_map(ranker, data), target)
+    write_bytes(target, figure_bytes(competence_map(ranker, data), target.suffix))
 
 
 def competence_map(ranker: QueryRules, data: Dataset) -> Figure:
@@ -147,7 +148,7 @@ def competence_domains(ranker: Competence, data: Dataset) -> Figure:
         for n_below in np.cumsum(np.bincount(data.y))[:-1]:
             axis.axvline(n_below + 0.5, color="#4aa3df", linewidth=1)
         figure.colorbar(image, ax=axis, label=label).outline.set_visible(False)
-    left.set_yticks(range(len(ranker.names_)), ranker.names_)
+    left.set_yticks(range(len(ranker.names_)), [plain(name) for name in ranker.names_])
     return figure
 
 
@@ -161,7 +162,7 @@ def average_scores(ranker: Competence, data: Dataset) -> Figure:
     axis = figure.subplots()
     axis.plot(grades, grades, color="#b8bcc4", linestyle="--", label="the grade itself")
     for name, column in zip(ranker.names_, means.T, strict=True):
-        axis.plot(grades, column, marker="o", label=name)
+        axis.plot(grades, column, marker="o", label=plain(name))
     axis.set_xticks(grades)
     axis.set_xlabel("grade")
     axis.set_ylabel("mean score")

@@ -6,7 +6,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
-from rulerank.render.figures import check_figure_file, check_matplotlib, save_figure
+from rulerank.io.outputs import write_bytes
+from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ RING: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "whit
 def draw_label_curve(curve: LabelCurve, path: str | PathLike[str]) -> None:
     """Write the curve to a .png or .svg file."""
     target = check_figure_file(path)
-    save_figure(label_curve_figure(curve), target)
+    write_bytes(target, figure_bytes(label_curve_figure(curve), target.suffix))
 
 
 def label_curve_figure(curve: LabelCurve) -> Figure:
@@ -39,8 +40,8 @@ def label_curve_figure(curve: LabelCurve) -> Figure:
             if line.ranker in (ranker, None):
                 style = "--" if line.ranker else ":"
                 name = "all labels" if line.ranker else line.name
-                panel.axhline(line.value, color=INK, linestyle=style, linewidth=1.2, label=name, zorder=1)
-        panel.set_title(ranker, fontsize=11)
+                panel.axhline(line.value, color=INK, linestyle=style, linewidth=1.2, label=plain(name), zorder=1)
+        panel.set_title(plain(ranker), fontsize=11)
         panel.set_xscale("log")
         panel.xaxis.set_major_formatter(FuncFormatter(lambda labels, _: f"{labels:,.0f}"))
         panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -63,7 +64,7 @@ def _draw_band(panel: Any, curve: LabelCurve, ranker: str) -> None:
     low, high = ([getattr(point, end) for point in chance] for end in ("low", "high"))
     panel.fill_between(labels, low, high, color=GREY, alpha=0.22, linewidth=0)
     label = f"random, 95 % of {curve.n_draws} draws"
-    panel.plot(labels, [point.value for point in chance], color=GREY, linewidth=1.6, label=label)
+    panel.plot(labels, [point.value for point in chance], color=GREY, linewidth=1.6, label=plain(label))
 
 
 def _draw_curves(panel: Any, curve: LabelCurve, ranker: str) -> None:
@@ -73,6 +74,6 @@ def _draw_curves(panel: Any, curve: LabelCurve, ranker: str) -> None:
         colour = COLOURS[place % len(COLOURS)]
         labels, values = [point.n_labels for point in points], [point.value for point in points]
         style = "-." if sampler.startswith("top of") else "-"
-        panel.plot(labels, values, style, color=colour, marker="o", markersize=3, linewidth=1.8, label=sampler)
+        panel.plot(labels, values, style, color=colour, marker="o", markersize=3, linewidth=1.8, label=plain(sampler))
         if points and points[-1].stop_of == sampler:
             panel.plot(labels[-1:], values[-1:], color=colour, zorder=4, **RING)

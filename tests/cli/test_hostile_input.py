@@ -1,0 +1,162 @@
+"""Damaged files of every kind and wrong command lines: an error in words, never a traceback, and no input changes.
+
+RULERANK_FUZZ=10000 tries that many files, and 400 command lines; otherwise a few of each, the same every time.
+"""
+
+import contextlib
+import hashlib
+import os
+import random
+import warnings
+from pathlib import Path
+
+import pytest
+
+from rulerank.errors import RulerankError
+from rulerank.io.convert import write_any
+from rulerank.io.letor import read_letor
+from rulerank.io.quepid import read_quepid
+from rulerank.io.scores import read_scores
+from rulerank.io.tables import read_table
+from rulerank.io.trec import read_qrels, read_run
+from rulerank.judging.pool import read_pool
+from rulerank.judging.store import LabelStore
+from rulerank.model_file import load
+from rulerank.worlds import make_world
+
+N_FILES = int(os.environ.get("RULERANK_FUZZ", "300"))
+N_LINES = 400 if "RULERANK_FUZZ" in os.environ else 60
+
+
+def read_store(path):
+    with LabelStore(path) as store:
+        store.labels()
+
+
+READERS = {  # a file to damage, and what reads it
+    "test.txt": read_letor,
+    "test.csv": read_table,
+    "pool.csv": read_pool,
+    "test.tsv": read_table,
+    "test.parquet": read_table,
+    "test.txt.gz": read_letor,
+    "test.csv.zst": read_table,
+    "one.run": read_run,
+    "qrels.txt": read_qrels,
+    "quepid.csv": read_quepid,
+    "scores.txt": read_scores,
+    "model.rulerank": load,
+    "linear.rulerank": load,
+    "judged.db": read_store,
+}
+NASTY = [b"\0", b"\xff\xfe", b"\n", b"\r", b'"', b",", b"\t", b"nan", b"inf", b"-", b"1e999", b"99999999999999999999",
+         b"=", b"qid:", b"#", b":", b"'", "ü".encode(), b"\xf0\x9f", b"NULL", b"?", b" " * 300]  # fmt: skip
+
+
+def damaged(content, chance):
+    """Return content with one to four mistakes in it."""
+    content = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(content) + 1)
+        kind = chance.randrange(6)
+        if kind == 0:
+            content[at : at + 1] = bytes([chance.randrange(256)])
+        elif kind == 1:
+            del content[at : at + chance.choice([1, 2, 50, 5000])]
+        elif kind == 2:
+            content[at:at] = chance.choice(NASTY)
+        elif kind == 3:
+            content[at : at + 4] = chance.choice(NASTY)
+        elif kind == 4:
+            size = chance.choice([10, 200, 4000])
+            content[at:at] = content[max(0, at - size) : at]
+        elif content:
+            content = content[: chance.randrange(len(content))]
+    return bytes(content)
+
+
+def more_files():
+    data = make_world(n_queries=4, docs_per_query=6, seed=3)
+    for name in ("test.tsv", "test.parquet", "test.txt.gz", "test.csv.zst"):
+        write_any(data, name)
+    write_any(data, "quepid.csv", "quepid")
+
+
+def digests(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_damaged_file_is_read_or_refused_in_words(folder):
+    more_files()
+    whole = {name: Path(name).read_bytes() for name in READERS}
+    Path("bad").mkdir()
+    failures = []
+    for seed in range(N_FILES):
+        chance = random.Random(seed)
+        name = chance.choice(list(READERS))
+        path = Path("bad", name)
+        content = damaged(whole[name], chance)
+        path.write_bytes(content)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                READERS[name](path)
+        except RulerankError as error:
+            assert str(error), f"seed {seed}, {name}"  # noqa: PT017  # reading it is as right
+        except Exception as error:
+            failures.append(f"seed {seed}, {name}: {error!r}")
+        if name != "judged.db":  # whose own recovery may rewrite it
+            assert path.read_bytes() == content, f"seed {seed}, {name}"
+        for beside in Path("bad").iterdir():
+            beside.unlink()
+    assert not failures, "\n".join(failures)
+
+
+COMMANDS = ["demo --queries", "train", "rank", "explain", "fuse", "evaluate", "sample", "figure", "export", "convert",
+            "world", "labels", "judge --train", "curve --draws 1 --sizes 5", "compare --jobs 1"]  # fmt: skip
+WORDS = ["train.txt", "test.csv", "pool.csv", "judged.db", "model.rulerank", "one.run", "two.run", "qrels.txt", "-", "",
+         "nowhere.txt", ".", "nowhere/out.csv", "out.csv", "out.txt", "-o", "--to", "--from", "letor", "csv", "quepid",
+         "parquet", "run", "--features", "--qid", "--docid", "--grade", "f1", "--method", "QI", "RE-GR", "nobody",
+         "--set", "l2=abc", "l2=nan", "x", "=", "--measure", "NDCG@0", "NDCG@10", "--queries", "-1", "0",
+         "99999999999999999999", "nan", "--seed", "--json", "--query", "q1", "--doc", "--versus", "--nonsense", "-n",
+         "--grades", "--resume", "--labels", "--pool", "--weights", "0.5,0.5", "a,b", "--own-grades", "--csv",
+         "--folds", "2", "ü", "\udcff", "a\x00b", "--max-size", "--tune", "--literal", "--import",
+         "--rater"]  # fmt: skip
+
+
+def test_a_wrong_command_line_ends_in_words_and_changes_no_input(run, folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115
+    before = digests(folder)
+    whole = {name: Path(name).read_bytes() for name in before}
+    for seed in range(N_LINES):
+        chance = random.Random(seed)
+        words = [*chance.choice(COMMANDS).split(), *chance.choices(WORDS, k=chance.randint(1, 6))]
+        try:
+            done = run(*words)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, {words}: {error!r}") from error
+        assert done.code in (0, 1, 2), words
+        assert "Traceback" not in done.err, words
+        if done.code:
+            assert done.err.strip() or done.out.strip(), words
+        now = digests(folder)
+        for name in [name for name in before if now.get(name) != before[name]]:
+            assert (done.code, words.count(name)) == (0, 1), words  # it was named as the output, and is no input
+            Path(name).write_bytes(whole[name])
+        for name in set(now) - set(before):
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["rank model.rulerank bad.csv -o out.txt", "train bad.csv -o new.rulerank", "convert bad.csv out.parquet",
+     "evaluate bad.csv --feature a", "sample bad.csv -n 2 -o out.csv", "fuse one.run bad.csv -o out.run"],
+)  # fmt: skip
+def test_a_failure_is_no_success_and_leaves_no_output(run, folder, line):
+    Path("bad.csv").write_text("qid,grade,a\n1,x,2\n")
+    before = digests(folder)
+    done = run(*line.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: bad.csv:")
+    assert digests(folder) == before

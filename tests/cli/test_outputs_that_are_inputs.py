@@ -1,0 +1,160 @@
+"""No command writes over what it reads, by whatever name, nor over a label store."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rulerank.errors import DataError
+from rulerank.io.convert import convert
+from rulerank.io.inputs import inputs_watched
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import read_bytes
+from rulerank.io.tables import read_table, write_table
+from rulerank.judging.store import LabelStore
+
+# each reads the file that {} stands for, and would write it
+OVER_INPUTS = {
+    "convert {} {} --to quepid": "pool.csv",
+    "convert {} {} --from csv --to csv": "pool.csv",
+    "sample {} -n 5 -o {}": "pool.csv",
+    "sample pool.csv --grades {} -o {}": "graded.csv",
+    "sample pool.csv --resume {} -o {} -n 2": "graded.csv",
+    "sample {} --ask --resume {} --from letor": "data.svg",
+    "rank model.rulerank {} -o {}": "test.txt",
+    "rank {} test.txt -o {}": "model.rulerank",
+    "explain model.rulerank {} -o {} --to text": "test.txt",
+    "explain {} test.txt -o {} --to json": "model.rulerank",
+    "fuse {} two.run -o {}": "one.run",
+    "fuse one.run {} -o {}": "two.run",
+    "export {} --to opensearch-ltr -o {}": "linear.rulerank",
+    "train {} -o {} --from letor": "data.svg",
+    "train pool.csv --labels {} -o {}": "graded.csv",
+    "figure competence query.rulerank {} -o {} --from letor": "data.svg",
+    "curve {} --from letor -o {} --method QI --draws 1 --sizes 5": "data.svg",
+    "labels judged.db --pool {} -o {}": "pool.csv",
+    "judge {} --labels judged.db --train --model {}": "pool.csv",
+}
+STORE_WRITERS = [
+    "labels judged.db -o judged.db --to csv",
+    "labels judged.db -o judged.db --to csv --per-rater",
+    "convert pool.csv judged.db --to csv",
+    "world judged.db --to letor --queries 3",
+    "sample pool.csv -n 5 -o judged.db",
+    "rank model.rulerank test.txt -o judged.db",
+    "fuse one.run two.run -o judged.db",
+    "export linear.rulerank --to opensearch-ltr -o judged.db",
+    "explain model.rulerank test.txt -o judged.db --to text",
+    "train train.txt -o judged.db",
+]
+
+
+def as_it_is(path):
+    return path
+
+
+def by_a_longer_path(path):
+    return os.path.join("..", Path.cwd().name, path)
+
+
+def by_a_link(path):
+    link = f"link{Path(path).suffix}"
+    Path(link).symlink_to(path)
+    return link
+
+
+def by_a_hard_link(path):
+    link = f"hard{Path(path).suffix}"
+    Path(link).hardlink_to(path)
+    return link
+
+
+def by_a_link_to_its_folder(path):
+    Path("here").symlink_to(Path.cwd())
+    return os.path.join("here", path)
+
+
+NAMES = [as_it_is, by_a_longer_path, by_a_link, by_a_hard_link, by_a_link_to_its_folder]
+
+
+def digests(folder):
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+    }
+
+
+@pytest.mark.parametrize("other_name", NAMES)
+@pytest.mark.parametrize("line", OVER_INPUTS)
+def test_an_output_that_is_an_input_is_refused(run, folder, line, other_name):
+    Path("train.txt").rename("data.svg")
+    name = OVER_INPUTS[line]
+    line = line.format(name, other_name(name))
+    before = digests(folder)
+    done = run(*line.split())
+    assert (done.code, done.out) == (2, "")
+    assert "which would be lost; write to another file\n" in done.err or "is there already" in done.err
+    assert digests(folder) == before
+
+
+@pytest.mark.parametrize("line", STORE_WRITERS)
+def test_a_label_store_is_never_written_over(run, folder, line):
+    before = digests(folder)
+    done = run(*line.split())
+    assert done.code == 2
+    assert "judged.db is a label store, which is never written over; write to another file\n" in done.err
+    assert digests(folder) == before
+
+
+def test_what_lies_beside_a_label_store_belongs_to_it(tmp_path):
+    store = LabelStore(tmp_path / "l.db")
+    store.add("q", "d", 1, "ann")
+    assert (tmp_path / "l.db-wal").exists()
+    with pytest.raises(DataError, match=r"l\.db-wal is a label store, which is never written over"):
+        write_bytes(tmp_path / "l.db-wal", b"x")
+    store.close()
+    (tmp_path / "notes-wal").write_text("mine")
+    write_bytes(tmp_path / "notes-wal", b"x")  # not beside a store
+
+
+def test_a_script_may_write_what_it_has_read(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("qid,grade,a\n1,0,2.5\n")
+    write_table(read_table(path), path)
+    with pytest.raises(DataError, match=r"t\.csv is an input, which would be lost; write to another file"):
+        convert(path, str(path), target_format="quepid")
+
+
+def test_a_file_that_is_the_same_by_another_case_is_the_same(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("qid,grade,a\n1,0,2.5\n")
+    stat = os.stat
+    # as a file system does that knows no case
+    monkeypatch.setattr(
+        "os.stat", lambda file, **how: stat(str(file).lower() if isinstance(file, str) else file, **how)
+    )
+    with inputs_watched():
+        read_bytes(path)
+        with pytest.raises(DataError, match=r"T\.CSV is the same file as .*t\.csv, which would be lost"):
+            write_bytes(str(path.with_name("T.CSV")), b"x")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("rank model.rulerank - -o test.txt < test.txt", "test.txt is the same file as stdin"),
+        ("rank model.rulerank test.txt >> test.txt", "stdout goes to test.txt"),
+        ("fuse one.run two.run 1<>one.run", "stdout goes to one.run"),
+    ],
+)
+def test_what_the_shell_opens_counts_too(folder, line, message):
+    before = digests(folder)
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m rulerank {line}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (2, f"error: {message}, which would be lost; write to another file\n")
+    assert digests(folder) == before

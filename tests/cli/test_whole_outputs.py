@@ -1,0 +1,87 @@
+"""All bytes or an error, whatever stdout is; and an end without a traceback when a signal comes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rulerank.io.outputs import write_bytes
+
+PROGRAM = [sys.executable, "-m", "rulerank"]
+UNBUFFERED = os.environ | {"PYTHONUNBUFFERED": "1"}
+
+
+class ShortRaw:
+    """A file without a buffer that takes seven bytes at a time, as a slow pipe may."""
+
+    def __init__(self):
+        self.content = b""
+
+    def write(self, content):
+        self.content += bytes(content[:7])
+        return min(7, len(content))
+
+    def flush(self):
+        pass
+
+
+def test_a_file_that_takes_a_few_bytes_at_a_time_gets_all():
+    slow = ShortRaw()
+    write_bytes(slow, b"2 qid:1 1:0.5\n" * 9)
+    assert slow.content == b"2 qid:1 1:0.5\n" * 9
+
+
+def test_a_file_that_takes_no_more_is_an_error():
+    full = ShortRaw()
+    full.write = lambda content: None
+    with pytest.raises(BlockingIOError, match="takes no more bytes now"):
+        write_bytes(full, b"x")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("env", [UNBUFFERED, os.environ | {"PYTHONUNBUFFERED": ""}], ids=["unbuffered", "buffered"])
+@pytest.mark.parametrize("line", ["world - --to csv --queries 3", "compare --list", "compare --list --json", "--help"])
+def test_a_full_disk_is_an_error(line, env):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*PROGRAM, *line.split()], stdout=full, stderr=subprocess.PIPE, env=env, check=False)
+    assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (2, "error: [Errno 28] No space left on device")
+
+
+@pytest.mark.parametrize("line", ["world - --to csv --queries 200", "compare --list --json"])
+def test_a_pipe_that_does_not_wait_gets_all_or_an_error(line):
+    expected = subprocess.run([*PROGRAM, *line.split()], capture_output=True, check=True).stdout
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    process = subprocess.Popen([*PROGRAM, *line.split()], stdout=writes, stderr=subprocess.PIPE, env=UNBUFFERED)
+    os.close(writes)
+    process.stderr.read()  # the pipe is read only when the process has ended: more than 64 kB do not fit
+    code = process.wait()
+    with os.fdopen(reads, "rb") as pipe:
+        got = pipe.read()
+    assert (code, got) == (0, expected) if len(expected) <= 1 << 16 else code == 2
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["starting", "working"])
+def test_compare_ends_without_a_traceback(tmp_path, stop, moment):
+    subprocess.run([*PROGRAM, "world", "w", "--folds", "3", "--queries", "60"], cwd=tmp_path, check=True)
+    process = subprocess.Popen(
+        [*PROGRAM, "compare", "w", "--jobs", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    waited = time.monotonic() + 120
+    cells = tmp_path / "report" / "cells"  # made just before the workers start
+    while process.poll() is None and time.monotonic() < waited:
+        if cells.is_dir() and (moment == "starting" or any(cells.iterdir())):
+            break
+        time.sleep(0.01)
+    os.killpg(process.pid, stop)  # as a terminal does: everybody hears it
+    told = process.stderr.read().decode()
+    assert process.wait() in (130, 143)
+    assert told == ""
