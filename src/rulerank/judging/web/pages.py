@@ -48,7 +48,7 @@ templates = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-templates.globals |= {"rater": None, "page": None, "fixed_rater": False}
+templates.globals |= {"rater": None, "page": None, "fixed_rater": False, "store": ""}
 
 
 def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
