@@ -1,4 +1,4 @@
-"""A judgement that comes twice counts once; a store of the first version learns that, and one that can only be read is read."""
+"""A judgement that comes twice counts once; stores of the first version, stores that can only be read, damaged rows."""
 
 import json
 import os
@@ -214,7 +214,7 @@ def test_postgresql_waits_for_a_lock_no_longer_than_it_says(postgres, monkeypatc
     url = postgres.new_url()
     with LabelStore(url) as store, raw(url) as other:
         other.execute("SELECT pg_advisory_lock(%s)", [0x52554C45])
-        with pytest.raises(StoreError, match="another process has kept the store locked .*lock timeout"):
+        with pytest.raises(StoreError, match=r"another process has kept the store locked .*lock timeout"):
             store.add("q", "d", 1, "ann")
         assert store.labels() == []  # reading does not wait
         other.execute("SELECT pg_advisory_unlock(%s)", [0x52554C45])

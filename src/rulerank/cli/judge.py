@@ -69,7 +69,8 @@ def judge(
     invite: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Print a personal link: who has it judges as NAME only. Needs --token; may be repeated."
+            metavar="NAME",
+            help="Print a personal link: its holder judges as NAME only. Needs --token; can be repeated.",
         ),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
