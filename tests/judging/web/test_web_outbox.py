@@ -11,8 +11,8 @@ import threading
 import time
 
 import pytest
-from test_web_load import SERVERS
 
+from forked_servers import SERVERS
 from rulerank.judging import schema as sql
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.pages import HERE
