@@ -13,6 +13,7 @@ import rulerank as rr
 from rulerank.judging.demo import demo_pool
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
+from rulerank.judging.web.tokens import Tokens
 
 
 def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder):
@@ -73,9 +74,25 @@ def test_the_address_for_others_brings_the_token(run, folder):
     assert "On other machines: http://" in done.out
 
 
+def test_an_invitation_is_a_link_that_carries_the_name(run, folder):
+    secret = "a secret & long"
+    served = run("judge", "pool.csv", "--port", "0", "--token", secret, "--invite", "ann", "--invite", "ben")
+    links = dict(line.split(": ") for line in served.out.splitlines() if "/?token=" in line and line[:4] == "    ")
+    assert [name.strip() for name in links] == ["ann", "ben"]
+    assert "That address is yours: it may judge under any name. The raters' links:" in served.out
+    found = json.loads(run("judge", "--token", secret, "--invite", "ann", "--json").out)["links"]["ann"]
+    assert found.startswith("http://127.0.0.1:8765/?token=")
+    assert found.partition("?")[2] == links["    ann"].partition("?")[2]
+    assert Tokens(secret).holder(found.partition("token=")[2]).name == "ann"
+    others = run("judge", "pool.csv", "--host", "0.0.0.0", "--port", "0", "--token", secret, "--invite", "ann").out
+    assert "On other machines" not in others  # the secret stays with whoever serves
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["pool.csv", "--invite", "ann"], "--invite needs --token: the secret from which personal links are made"),
+        (["--token", "a secret & long", "--invite", "a\nb"], "--invite: a rater's name has 1 to 50 printable"),
         (["pool.csv", "--demo"], "--demo brings its own documents: leave out pool.csv, or --demo"),
         (["--no-open"], "name the documents to judge, or try the page with --demo"),
         (["pool.csv", "--host", "0.0.0.0"], "--host 0.0.0.0 opens the page to other machines, which needs --token"),

@@ -60,16 +60,16 @@ def test_a_database_with_a_foreign_table_of_our_name_is_left_alone(postgres):
 
 def test_a_store_of_a_newer_version_is_refused_and_says_so(target):
     with LabelStore(target) as store, store._write() as connection:
-        connection.execute(STORE.update().values(version=2))
+        connection.execute(STORE.update().values(version=3))
     assert message_of(target).endswith(
-        "this label store has version 2, and this rulerank knows version 1; use a newer rulerank"
+        "this label store has version 3, and this rulerank knows version 2; use a newer rulerank"
     )
 
 
 def test_a_store_without_a_version_is_refused(target):
     with LabelStore(target) as store, store._write() as connection:
         connection.execute(STORE.delete())
-    assert "this label store has no version, and this rulerank knows version 1" in message_of(target)
+    assert "this label store has no version, and this rulerank knows version 2" in message_of(target)
 
 
 def test_an_empty_file_becomes_a_store(tmp_path):
@@ -142,7 +142,7 @@ def test_a_file_one_may_not_write_is_said_to_be_so(tmp_path):
 
 
 def test_a_locked_store_says_that_another_process_holds_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("rulerank.judging.schema.LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("rulerank.judging.engines.LOCK_SECONDS", 0.1)
     path = tmp_path / "labels.db"
     with LabelStore(path) as store, sqlite3.connect(path, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")

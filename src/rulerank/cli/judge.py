@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from rulerank.judging.train import SavedModel
 
 DEMO_POOL = "demo-pool.csv"
+Link = tuple[str, str]  # a rater, and the end of the address that is that rater's
 SERVING = {  # options that say how to serve, and not what is judged
     "rater", "guidelines", "whole_pool", "overlap", "model", "train", "method",
-    "host", "port", "token", "open_browser", "as_json",
+    "host", "port", "token", "invite", "open_browser", "as_json",
 }  # fmt: skip
 
 
@@ -65,6 +66,13 @@ def judge(
     token: Annotated[
         str | None, typer.Option(envvar="RULERANK_TOKEN", help="A secret that every request must bring.")
     ] = None,
+    invite: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Print a personal link: its holder judges as NAME only. Needs --token; can be repeated.",
+        ),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
     query_text: Annotated[str | None, text_column("--query-text", "query's words", "query_text, query")] = None,
     description: Annotated[str | None, text_column("--description", "query's description", "description")] = None,
@@ -80,12 +88,14 @@ def judge(
     """Judge documents on a local page, the most telling first.
 
     Shows one query and one document at a time in the order of SSAR, takes a grade with one key and keeps it at once.
-    Ctrl-C stops it; the labels stay in STORE, and the next start goes on from there.
+    Ctrl-C stops it; the labels stay in STORE, and the next start goes on from there. --invite without POOL only prints.
 
     Example:
         rulerank judge --demo
         rulerank judge pool.csv --rater ann --overlap 10%
         rulerank judge pool.csv --labels judged.db --train --method QI
+        rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --invite ann --invite ben
+        rulerank judge --token "a secret of yours" --invite cem
     """
     from rulerank.io.tables import write_table
     from rulerank.judging import demo as example
@@ -105,6 +115,10 @@ def judge(
         from rulerank.judging.web.server import check_token
 
         check_token(host, token)
+    links = [] if train else personal_links(invite or [], token)
+    if links and source is None and not demo:
+        print_links(links, f"http://{host}:{port or server_port()}/", as_json=as_json)
+        return
     if demo:
         pool, source = example.demo_pool(), DEMO_POOL
         write_table(pool.data, DEMO_POOL)  # so that the model has something to rank
@@ -126,8 +140,11 @@ def judge(
         if train:
             print_model(judging.save_model(model, method_named(method).name), words, as_json=as_json)
         else:
+            store.check_writable()
             name = None if rater is None else rater_option(rater)
-            serve(judging, words, host, port, name, guidelines, token, open_browser=open_browser, as_json=as_json)
+            serve(
+                judging, words, host, port, name, guidelines, token, links, open_browser=open_browser, as_json=as_json
+            )
 
 
 def serve(
@@ -138,6 +155,7 @@ def serve(
     rater: str | None,
     guidelines: str | None,
     token: str | None,
+    links: list[Link],
     *,
     open_browser: bool,
     as_json: bool,
@@ -158,10 +176,11 @@ def serve(
     with server.open_socket(host, port) as listening:
         secret = "" if token is None else "?" + urlencode({"token": token})
         url = server.url_of(listening) + secret
-        print_hello(judging, url, as_json=as_json)
-        if not server.is_loopback(host) and not as_json:
-            port_found = listening.getsockname()[1]
-            print(f"On other machines: http://{socket.gethostname()}:{port_found}/{secret}", flush=True)
+        beyond = not server.is_loopback(host)
+        address = f"http://{socket.gethostname()}:{listening.getsockname()[1]}/" if beyond else server.url_of(listening)
+        print_hello(judging, url, {name: address + query for name, query in links}, as_json=as_json)
+        if beyond and not links and not as_json:  # with personal links, the secret stays with whoever serves
+            print(f"On other machines: {address}{secret}", flush=True)
         if open_browser:
             threading.Thread(target=server.open_page, args=(url,), daemon=True).start()
         server.serve(app, listening)
@@ -169,12 +188,43 @@ def serve(
         print_goodbye(judging, words)
 
 
-def print_hello(judging: Judging, url: str, *, as_json: bool) -> None:
+def personal_links(names: list[str], token: str | None) -> list[Link]:
+    """Return (name, end of the address) of the raters who are invited."""
+    if not names:
+        return []
+    from rulerank.judging.web.tokens import Tokens
+
+    if token is None:
+        raise DataError("--invite needs --token: the secret from which personal links are made, and which you keep")
+    tokens = Tokens(token)
+    raters = [rater_option(name, "--invite") for name in names]
+    return [(rater, "?" + urlencode({"token": tokens.invite(rater)})) for rater in raters]
+
+
+def server_port() -> int:
+    from rulerank.judging.web.server import USUAL_PORT
+
+    return USUAL_PORT
+
+
+def print_links(links: list[Link], address: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"links": {name: address + query for name, query in links}})
+    else:
+        print("\n".join(f"{name}: {address}{query}" for name, query in links))
+
+
+def print_hello(judging: Judging, url: str, links: dict[str, str], *, as_json: bool) -> None:
     pool, store = judging.pool, judging.store
     if as_json:
-        print_json({"url": url, "labels": store.name, "documents": len(pool), "queries": len(pool.queries)})
+        found = {"url": url, "labels": store.name, "documents": len(pool), "queries": len(pool.queries)}
+        print_json(found | ({"links": links} if links else {}))
     else:
-        print(f"{pool!r}\nJudge at {url}\nLabels go to {store.name}; Ctrl-C stops.")
+        print(f"{pool!r}\nJudge at {url}")
+        if links:
+            print("That address is yours: it may judge under any name. The raters' links:")
+            print("\n".join(f"    {name}: {link}" for name, link in links.items()))
+        print(f"Labels go to {store.name}; Ctrl-C stops.")
     typer.get_text_stream("stdout").flush()
 
 

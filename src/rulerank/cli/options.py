@@ -39,8 +39,8 @@ def columns(qid: str | None, docid: str | None, grade: str | None, features: str
     return {role: column for role, column in named.items() if column}
 
 
-def rater_option(rater: str) -> str:
-    """Return the name given with --rater, or say what is wrong with it.
+def rater_option(rater: str, option: str = "--rater") -> str:
+    """Return the name given with an option, or say what is wrong with it.
 
     >>> rater_option(" ann ")
     'ann'
@@ -50,4 +50,4 @@ def rater_option(rater: str) -> str:
     try:
         return check_rater(rater)
     except DataError as error:
-        raise DataError(f"--rater: {error}") from None
+        raise DataError(f"{option}: {error}") from None

@@ -154,8 +154,15 @@ class LabelFile:
                 if so_far.read() != b"\n":  # the last line was written by hand
                     self._write(b"\n")
 
-    def add(self, query: str, doc: str, grade: int | None, rater: str) -> Label:
-        """Append one label."""
+    @property
+    def identity(self) -> str:
+        """What tells this file from others."""
+        return os.path.abspath(self.name)
+
+    def add(
+        self, query: str, doc: str, grade: int | None, rater: str, *, judgement: str | None = None, once: bool = False
+    ) -> Label:
+        """Append one label; whoever answers sits at this machine, so that nothing comes twice."""
         if grade is None:
             raise DataError("a file of labels has no word for a document that cannot be judged: skip it")
         row = self.pool.row(query, doc)
@@ -168,7 +175,7 @@ class LabelFile:
         self._skipped.pop((query, doc), None)
         return self._note(query, doc, grade, rater)
 
-    def undo(self, rater: str) -> Label | None:
+    def undo(self, rater: str, *, judgement: str | None = None) -> Label | None:
         """Take the last label out of the file; None: there is none since it was opened."""
         if not self._ends:
             return None
@@ -200,7 +207,7 @@ class LabelFile:
         """Grant every document: nobody else asks."""
         return True
 
-    def skip(self, query: str, doc: str, rater: str) -> None:
+    def skip(self, query: str, doc: str, rater: str, *, judgement: str | None = None) -> None:
         """Note that a document is passed over."""
         self._skipped[query, doc] = None
 

@@ -11,12 +11,21 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError, RulerankError
 
-MOST_BYTES = {"query": 1000, "doc": 1000, "rater": 200}  # together below what a PostgreSQL index can hold
+MOST_BYTES = {
+    "query": 1000,
+    "doc": 1000,
+    "rater": 200,
+    "judgement": 200,
+}  # together below what a PostgreSQL index can hold
 MAX_RATER = 50  # characters of a rater's name, of at most four bytes each
 
 
 class StoreError(RulerankError, OSError):
     """A label store that cannot be opened, read or written."""
+
+
+class ReadOnlyError(StoreError):
+    """A label store that can at most be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +86,17 @@ class KeepsLabels(Protocol):
 
     @property
     def name(self) -> str: ...
-    def add(self, query: str, doc: str, grade: int | None, rater: str) -> Label: ...
-    def undo(self, rater: str) -> Label | None: ...
+    @property
+    def identity(self) -> str: ...
+    def add(
+        self, query: str, doc: str, grade: int | None, rater: str, *, judgement: str | None = None, once: bool = False
+    ) -> Label: ...
+    def undo(self, rater: str, *, judgement: str | None = None) -> Label | None: ...
     def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]: ...
     def state(self) -> State: ...
     def glance(self, rater: str) -> Glance: ...
     def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool: ...
-    def skip(self, query: str, doc: str, rater: str) -> None: ...
+    def skip(self, query: str, doc: str, rater: str, *, judgement: str | None = None) -> None: ...
     def skipped(self, rater: str) -> list[tuple[str, str]]: ...
 
 
@@ -141,7 +154,7 @@ def agreed_grade(grades: Iterable[int | None]) -> int | None:
 
 
 def check_name(kind: str, text: object) -> str:
-    """Return a query, doc or rater as it is, once it is known to be text that every store can hold.
+    """Return a query, doc, rater or judgement's id as it is, once it is known to be text that every store can hold.
 
     >>> check_name("rater", "ann")
     'ann'

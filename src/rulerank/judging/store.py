@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rulerank.core.checks import check_number, is_whole
 from rulerank.errors import DataError
+from rulerank.judging import engines, versions
 from rulerank.judging import schema as sql
-from rulerank.judging.labels import Claim, Glance, Label, State, StoreError, check_grade, check_name
-from rulerank.judging.schema import explain, file_under, open_engine, prepare
+from rulerank.judging.judgements import note, seen
+from rulerank.judging.labels import Claim, Glance, Label, ReadOnlyError, State, StoreError, check_grade, check_name
+from rulerank.judging.rows import as_text, claim_of, label_of
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -27,7 +29,10 @@ class LabelStore:
 
     target: the path of an SQLite file, made when it is not there, or a URL such as postgresql://user@host/labels.
     Several threads and processes may use a store at once. A rater who grades a document again supersedes the own
-    label; `undo` withdraws; old labels stay in `history`.
+    label; `undo` withdraws; old labels stay in `history`. A store that can only be read opens, and is read.
+
+    Whatever may be sent twice can bring the id of its `judgement`, made where the key was pressed: the store keeps one
+    of each, and what comes with a known id changes nothing and is answered as the first was.
 
     >>> import tempfile
     >>> store = LabelStore(tempfile.mkdtemp() + "/labels.db")
@@ -45,26 +50,71 @@ class LabelStore:
     ) -> None:
         if os.path.isdir(target):
             raise StoreError(f"{os.fspath(target)}: expected a file, got a directory")
-        self._engine, self.name = open_engine(target)
-        self._writing = self._engine.execution_options(writes="for good")
-        self._noting = self._engine.execution_options(writes="for now")
+        self._engine, self.name = engines.open_engine(target)
         self._turn = threading.Lock()
         self._clock = clock
         self._closed = False
         self._path = os.path.abspath(self._engine.url.database or "")
         self._file: tuple[int, int] | None = None
+        self._no_writing: ReadOnlyError | None = None
         try:
-            with self._write() as connection:
-                prepare(connection, self.name)
+            self.identity = self._open()
             if self._engine.dialect.name == "sqlite":
-                self._file = file_under(self._path)
+                self._file = engines.file_under(self._path)
         except BaseException:
             self.close()
             raise
 
-    def add(self, query: str, doc: str, grade: int | None, rater: str) -> Label:
-        """Keep a grade (None: cannot be judged), superseding what this rater said of the document before."""
-        return self.add_all([(query, doc, grade, rater)])[0]
+    def _open(self) -> str:
+        """Make the tables or bring them up where that is needed; return what tells this store from every other."""
+        try:
+            version = self._version()
+        except ReadOnlyError as error:
+            if self._engine.dialect.name != "sqlite" or not os.access(self._path, os.R_OK):
+                raise
+            self._engine.dispose()
+            self._engine, self._no_writing = engines.open_as_it_lies(self._path, self.name), error
+            version = self._version()
+        if version != versions.VERSION:
+            try:
+                with self._write() as connection:
+                    versions.prepare(connection, self.name)
+            except ReadOnlyError as error:
+                if version is None:
+                    raise
+                self._no_writing = error
+                return ""  # of the first version, which had none: nothing is sent to it
+        with self._read() as connection:
+            return versions.identity_of(connection)
+
+    def _version(self) -> int | None:
+        with self._read() as connection:
+            return versions.version_of(connection, self.name)
+
+    def check_writable(self) -> None:
+        """Say so now if labels can only be read."""
+        with self._write() as connection:
+            connection.execute(sql.TOUCH)
+
+    def add(
+        self, query: str, doc: str, grade: int | None, rater: str, *, judgement: str | None = None, once: bool = False
+    ) -> Label:
+        """Keep a grade (None: cannot be judged), superseding what this rater said of the document before.
+
+        judgement: an id; the label of a known one is returned as it was given, and nothing changes.
+        once: without an id, a grade that is in force already is no new label.
+        """
+        names, grade = _names(query, doc, rater), check_grade(grade)
+        with self._write() as connection:
+            before = seen(connection, "label", judgement, names)
+            if before is not None:
+                return replace(self._one(connection, before.label), superseded_by=None, withdrawn=None)
+            in_force = connection.execute(sql.OWN_LABEL, names).first() if once and judgement is None else None
+            if in_force is not None and in_force.grade == grade:
+                return label_of(in_force, self.name)
+            (label,) = self._add(connection, [(names, grade)])
+            note(connection, "label", judgement, names, label)
+        return label
 
     def add_all(self, judged: Iterable[Judged]) -> list[Label]:
         """Keep many grades, given as (query, doc, grade, rater): all of them or, when one is wrong, none."""
@@ -74,29 +124,37 @@ class LabelStore:
         if not checked:
             return []
         with self._write() as connection:
-            last_id, now = connection.execute(sql.LAST_ID).scalar_one(), self._now()
-            rows = [
-                names | {"new_id": last_id + number, "new_grade": grade, "now": _text(now)}
-                for number, (names, grade) in enumerate(checked, start=1)
-            ]
-            for statement in (sql.SUPERSEDE, sql.ADD_LABEL, sql.DROP_CLAIM, sql.DROP_SKIP):
-                connection.execute(statement, rows)
+            return self._add(connection, checked)
+
+    def _add(self, connection: sa.Connection, checked: list[tuple[dict[str, Any], int | None]]) -> list[Label]:
+        last_id, now = connection.execute(sql.LAST_ID).scalar_one(), self._now()
+        rows = [
+            names | {"new_id": last_id + number, "new_grade": grade, "now": as_text(now)}
+            for number, (names, grade) in enumerate(checked, start=1)
+        ]
+        for statement in (sql.SUPERSEDE, sql.ADD_LABEL, sql.DROP_CLAIM, sql.DROP_SKIP):
+            connection.execute(statement, rows)
         return [
             Label(row["new_id"], row["the_query"], row["the_doc"], row["new_grade"], row["the_rater"], now)
             for row in rows
         ]
 
-    def undo(self, rater: str) -> Label | None:
+    def undo(self, rater: str, *, judgement: str | None = None) -> Label | None:
         """Withdraw this rater's latest label, which brings back the one it superseded; None: there is no label."""
         own = {"the_rater": check_name("rater", rater)}
         with self._write() as connection:
+            before = seen(connection, "undo", judgement, own)
+            if before is not None:
+                return None if before.label is None else self._one(connection, before.label)
             found = connection.execute(sql.LATEST_OF_RATER, own).first()
-            if found is None:
-                return None
-            now = self._now()
-            connection.execute(sql.WITHDRAW, {"label_id": found.id, "now": _text(now)})
-            connection.execute(sql.BRING_BACK, {"label_id": found.id})
-        return replace(_label(found), withdrawn=now)
+            undone = None
+            if found is not None:
+                now = self._now()
+                connection.execute(sql.WITHDRAW, {"label_id": found.id, "now": as_text(now)})
+                connection.execute(sql.BRING_BACK, {"label_id": found.id})
+                undone = replace(label_of(found, self.name), withdrawn=now)
+            note(connection, "undo", judgement, own, undone)
+        return undone
 
     def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]:
         """Return the current labels in the order of time, of one rater or of all, those with a higher id than after."""
@@ -128,7 +186,7 @@ class LabelStore:
             raise DataError(f"raters must be a whole number from 1: got {raters!r}")
         check_number("seconds", seconds, 0, 1e9, "how long the claim lasts")
         now = self._now().timestamp()
-        with self._write(self._noting) as connection:
+        with self._write("for now") as connection:
             holders = {name for (name,) in connection.execute(sql.HOLDERS, names | {"now": now})}
             if rater not in holders and len(holders) >= raters:
                 return False
@@ -146,12 +204,15 @@ class LabelStore:
         with self._read() as connection:
             return self._claims(connection)
 
-    def skip(self, query: str, doc: str, rater: str) -> None:
+    def skip(self, query: str, doc: str, rater: str, *, judgement: str | None = None) -> None:
         """Note that a rater passes over a document, and give up the claim; grading it takes the note back."""
         names = _names(query, doc, rater)
         with self._write() as connection:
+            if seen(connection, "skip", judgement, names) is not None:
+                return
+            note(connection, "skip", judgement, names)
             for statement in (sql.DROP_CLAIM, sql.DROP_SKIP, sql.ADD_SKIP):
-                connection.execute(statement, names | {"now": _text(self._now())})
+                connection.execute(statement, names | {"now": as_text(self._now())})
 
     def skipped(self, rater: str) -> list[tuple[str, str]]:
         """Return the (query, doc) pairs a rater has passed over, in the order of time."""
@@ -173,29 +234,37 @@ class LabelStore:
         return f"LabelStore({self.name!r})"
 
     def _claims(self, connection: sa.Connection) -> list[Claim]:
-        return [
-            Claim(row.query, row.doc, row.rater, datetime.fromtimestamp(row.until, UTC))
-            for row in connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
-        ]
+        live = connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
+        return [claim_of(row, self.name) for row in live]
 
     def _labels(self, chosen: sa.Select[Any], parameters: dict[str, Any]) -> list[Label]:
         with self._read() as connection:
-            return [_label(row) for row in connection.execute(chosen, parameters)]
+            return [label_of(row, self.name) for row in connection.execute(chosen, parameters)]
+
+    def _one(self, connection: sa.Connection, label_id: int) -> Label:
+        return label_of(connection.execute(sql.ONE_LABEL, {"label_id": label_id}).one(), self.name)
 
     def _read(self) -> AbstractContextManager[sa.Connection]:
         return self._transaction(self._engine)
 
     @contextmanager
-    def _write(self, engine: sa.Engine | None = None) -> Iterator[sa.Connection]:
+    def _write(self, lasting: str = "for good") -> Iterator[sa.Connection]:
+        if self._no_writing is not None:
+            raise self._no_writing
         # threads queue here: those that wait for SQLite's own lock sleep longer and longer
-        with self._turn, self._transaction(engine or self._writing) as connection:
-            if self._file is not None and file_under(self._path) != self._file:
-                # SQLite would go on writing, beside the file that was moved and to where nobody looks
-                raise StoreError(
-                    f"{self.name}: this file was moved or replaced while it was open, so the last change was not "
-                    f"made; move it back: earlier labels are partly in {os.path.basename(self._path)}-wal beside it"
-                )
-            yield connection
+        if not self._turn.acquire(timeout=engines.LOCK_SECONDS):
+            raise StoreError(f"{self.name}: {engines.LOCKED}")
+        try:
+            with self._transaction(self._engine.execution_options(writes=lasting)) as connection:
+                if self._file is not None and engines.file_under(self._path) != self._file:
+                    # SQLite would go on writing, beside the file that was moved and to where nobody looks
+                    raise StoreError(
+                        f"{self.name}: this file was moved or replaced while it was open, so the last change was not "
+                        f"made; move it back: earlier labels are partly in {os.path.basename(self._path)}-wal beside it"
+                    )
+                yield connection
+        finally:
+            self._turn.release()
 
     @contextmanager
     def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
@@ -205,7 +274,7 @@ class LabelStore:
             with engine.begin() as connection:
                 yield connection
         except sql.DatabaseError as error:
-            raise explain(error, self.name) from error
+            raise engines.explain(error, self.name) from error
 
     def _now(self) -> datetime:
         return self._clock().astimezone(UTC)
@@ -222,21 +291,3 @@ def _skipped(connection: sa.Connection, rater: str) -> list[tuple[str, str]]:
 
 def _names(query: str, doc: str, rater: str) -> dict[str, Any]:
     return sql.document(check_name("query", query), check_name("doc", doc), check_name("rater", rater))
-
-
-def _text(moment: datetime) -> str:
-    return moment.isoformat(timespec="microseconds")
-
-
-def _label(row: Any) -> Label:
-    withdrawn = None if row.withdrawn is None else datetime.fromisoformat(row.withdrawn)
-    return Label(
-        row.id,
-        row.query,
-        row.doc,
-        row.grade,
-        row.rater,
-        datetime.fromisoformat(row.time),
-        row.superseded_by,
-        withdrawn,
-    )

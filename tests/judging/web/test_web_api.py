@@ -205,7 +205,7 @@ def test_without_a_name_nothing_is_handed_out(serve):
 
 
 def test_a_store_in_trouble_is_a_503_after_which_the_page_tries_again(client, served, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise StoreError("labels.db: the disk is full")
 
     task = first(client)

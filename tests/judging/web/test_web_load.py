@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from forked_servers import SERVERS
 from rulerank.judging.store import LabelStore
 
 N_RATERS = 8
@@ -87,32 +88,6 @@ def test_eight_raters_at_once_judge_a_pool_to_its_end(serve, make_pool, overlap,
     assert set(raters.handed) == set(served.judging.pool.rows)
     assert max(len(shown_to) for shown_to in raters.handed.values()) == most
     assert sum(len(shown_to) for shown_to in raters.handed.values()) == len(raters.acknowledged)
-
-
-# Each line on stdin starts a server, a child of a process that has loaded everything; the address stays the same.
-SERVERS = """
-import os, sys
-from rulerank.judging.loop import Judging
-from rulerank.judging.pool import Pool
-from rulerank.judging.store import LabelStore
-from rulerank.judging.web.app import create_app
-from rulerank.judging.web.server import make_server, open_socket, url_of
-from rulerank.sampling.ssar import SSAR
-from rulerank.worlds import make_world
-
-pool = Pool(make_world(n_queries=30, docs_per_query=40, n_features=4, seed=1))
-SSAR(per_query=True).begin(pool.data.X, qid=pool.data.qid).add(0, 1)  # loads the compiled loops
-listening = open_socket("127.0.0.1", 0)
-print(url_of(listening), flush=True)
-for _ in sys.stdin:
-    child = os.fork()
-    if not child:
-        judging = Judging(pool, LabelStore(sys.argv[1]), max_grade=2)
-        make_server(create_app(judging)).run(sockets=[listening])
-        os._exit(0)
-    print(child, flush=True)
-    os.waitpid(child, 0)
-"""
 
 
 def test_kills_of_the_server_under_load_lose_nothing_and_hand_out_nothing_twice(tmp_path):

@@ -4,6 +4,7 @@ import pytest
 
 from rulerank.errors import DataError
 from rulerank.judging.web.server import AddressError, check_token, open_socket, url_of
+from rulerank.judging.web.tokens import Tokens
 
 TOKEN = "a secret that is long"
 PATHS = ["/", "/labels", "/overview", "/openapi.json", "/static/judge.js", "/api/next", "/api/overview", "/nothing"]
@@ -161,3 +162,63 @@ def test_a_port_that_is_taken_is_named_and_the_usual_one_gives_way():
 def test_a_host_that_does_not_exist_is_named():
     with pytest.raises(AddressError, match=r"cannot listen on no-such-host\.invalid"):
         open_socket("no-such-host.invalid")
+
+
+def test_a_personal_link_judges_under_its_own_name_only(serve):
+    served = serve(token=TOKEN)
+    ann = Tokens(TOKEN).invite("Ann & 李")
+    with served.client() as client:
+        assert client.get("/", params={"token": ann}).headers["refresh"] == "0; url=/"
+        page = client.get("/").text
+        assert 'data-rater="Ann &amp; 李"' in page
+        assert ">change<" not in page
+        assert "Who is judging?" not in client.get("/?who").text
+        assert client.post("/api/labels", json=GRADE).json()["label"]["rater"] == "Ann & 李"
+        assert client.post("/api/labels", json=GRADE, params={"rater": "Ann & 李"}).status_code == 200
+        for path in ("/", "/labels", "/overview", "/api/next", "/api/labels", "/api/progress"):
+            answer = client.get(path, params={"rater": "ben"})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "other_rater")
+            assert "cannot judge as 'ben': use the link of that rater" in answer.json()["error"]["message"]
+        assert client.post("/api/labels", json=GRADE, params={"rater": "ben"}).status_code == 403
+        assert client.get("/", headers={"cookie": "rulerank_rater=ben"}).status_code == 401
+    assert {rater for *_, rater in served.labels()} == {"Ann & 李"}
+
+
+def test_a_personal_token_is_a_header_too_and_the_secret_itself_takes_any_name(serve):
+    served = serve(token=TOKEN)
+    with served.client(headers={"authorization": f"Bearer {Tokens(TOKEN).invite('ann')}"}) as client:
+        assert client.get("/api/next").json()["progress"]["rater"] == "ann"
+        assert client.get("/api/next", params={"rater": "ben"}).status_code == 403
+    with served.client(headers={"authorization": f"Bearer {TOKEN}"}) as client:
+        assert client.get("/api/next", params={"rater": "ben"}).json()["progress"]["rater"] == "ben"
+
+
+def test_a_token_that_was_changed_or_made_from_another_secret_opens_nothing(serve):
+    served = serve(token=TOKEN)
+    name, _, signature = Tokens(TOKEN).invite("ann").partition(".")
+    other = Tokens(TOKEN).invite("ben").partition(".")[0]
+    forged = [
+        f"{other}.{signature}",
+        f"{name}.{signature[:-1]}",
+        f"{name}.",
+        name,
+        Tokens("another secret").invite("ann"),
+    ]
+    with served.client() as client:
+        for token in forged:
+            assert client.get("/", params={"token": token}).status_code == 401
+            assert client.get("/", headers={"cookie": f"rulerank_token_{served.port}={token}"}).status_code == 401
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_link_on_another_site_does_not_set_the_rater(site, serve):
+    with serve().client() as client:
+        answer = client.get("/", params={"rater": "eve"}, headers={"sec-fetch-site": site})
+        assert "set-cookie" not in answer.headers
+        assert "data-rater" not in answer.text
+        assert "A link from elsewhere has named this rater: check that it is you" in answer.text
+        for path in ("/labels", "/overview"):  # from where a click would go on under that name
+            answer = client.get(path, params={"rater": "eve"}, headers={"sec-fetch-site": site}, follow_redirects=True)
+            assert "data-rater" not in answer.text
+        assert "Who is judging?" in client.get("/").text
+        assert 'data-rater="ann"' in client.get("/", params={"rater": "ann"}, headers={"sec-fetch-site": "none"}).text

@@ -1,8 +1,10 @@
 """The judging page: a small web application on this machine (the extra `judge`).
 
-`app.py` puts it together from `api.py` (what it can do), `pages.py` (what people see) and `security.py` (who may);
-`endpoint.py` is one thing the API can do, `openapi.py` describes them all; `server.py` runs it, `guidelines.py` reads
-what grades mean. From outside: `create_app`, `server` and `read_guidelines`, after `check_packages`.
+`app.py` puts it together from `api.py` (what it can do), `pages.py` (what people see) and `security.py` (who may,
+with `tokens.py`);
+`endpoint.py` is one thing the API can do, `openapi.py` describes them all; `server.py` runs it, and
+`connections.py` lets go of those who stall; `guidelines.py` reads what grades mean.
+From outside: `create_app`, `server` and `read_guidelines`, after `check_packages`.
 """
 
 from importlib.util import find_spec

@@ -19,7 +19,6 @@ class Api:
     def __init__(self, judging: Judging, model_path: str | Path) -> None:
         self.judging = judging
         self.model_path = Path(model_path)
-        self._latest: dict[str, int] = {}  # id of the label that each rater gave last, through this server
 
     def next(self, rater: str, keep_going: str | None = None) -> Payload:
         """Hand a document to a rater."""
@@ -40,11 +39,12 @@ class Api:
         self._check(query, doc)
         return {"features": [value.to_dict() for value in self.judging.feature_values(query, doc)]}
 
-    def label(self, rater: str, query: str, doc: str, grade: int | None, keep_going: str | None = None) -> Payload:
+    def label(
+        self, rater: str, query: str, doc: str, grade: int | None, judgement: str | None, keep_going: str | None = None
+    ) -> Payload:
         """Keep a grade, and hand out the next document."""
         self._check(query, doc)
-        label = self._already(rater, query, doc, grade) or self.judging.grade(rater, query, doc, grade)
-        self._latest[rater] = label.id
+        label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True)
         return {"label": label.to_dict()} | self.next(rater, keep_going)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
@@ -55,15 +55,15 @@ class Api:
         estimate = self.judging.estimate(query, doc)
         return {"estimate": estimate and estimate.to_dict()}
 
-    def skip(self, rater: str, query: str, doc: str, keep_going: str | None = None) -> Payload:
+    def skip(self, rater: str, query: str, doc: str, judgement: str | None, keep_going: str | None = None) -> Payload:
         """Pass a document over."""
         self._check(query, doc)
-        self.judging.skip(rater, query, doc)
+        self.judging.skip(rater, query, doc, judgement=judgement)
         return self.next(rater, keep_going)
 
-    def undo(self, rater: str) -> Payload:
+    def undo(self, rater: str, judgement: str | None) -> Payload:
         """Take the rater's last label back and show its document again."""
-        undone = self.judging.undo(rater)
+        undone = self.judging.undo(rater, judgement=judgement)
         progress = self.judging.progress(rater).to_dict()
         if undone is None:
             return {"undone": None, "task": None, "progress": progress}
@@ -98,13 +98,6 @@ class Api:
         labels = self.judging.store.labels(rater)
         return next((label for label in labels if (label.query, label.doc) == (query, doc)), None)
 
-    def _already(self, rater: str, query: str, doc: str, grade: int | None) -> Label | None:
-        """Return the rater's last label if it is this one: an answer was lost on the way, and the page asks again."""
-        recent = self.judging.store.labels(rater, after=self._latest.get(rater, 0) - 1)
-        if recent and (recent[-1].query, recent[-1].doc, recent[-1].grade) == (query, doc, grade):
-            return recent[-1]
-        return None
-
     def _listed(self, label: Label) -> Payload:
         row = self.judging.pool.rows.get((label.query, label.doc))
         texts = {} if row is None else self.judging.pool.shown(row)
@@ -119,6 +112,13 @@ def _unjudged(task: JudgingTask) -> Payload:
 RATER = Field("rater", "Who is judging [the page's cookie, or --rater].", required=False, high=MAX_RATER)
 QUERY = Field("query", "The query's id.")
 DOC = Field("doc", "The document's id.")
+JUDGEMENT = Field(
+    "judgement",
+    "An id of your own for this judgement, new for each: one that is sent again changes nothing and is answered as "
+    "the first was. Without it, a grade that is in force already is no new label.",
+    required=False,
+    high=100,
+)
 KEEP_GOING = Field(
     "keep_going", "Hand out more when the sampler has stopped.", required=False, choices=("true", "false")
 )
@@ -135,9 +135,9 @@ def endpoints(api: Api) -> list[Endpoint]:
         Endpoint("GET", "/api/features", "The features of a document.", api.features, "Features", (QUERY, DOC)),
         Endpoint("GET", "/api/estimate", "The ranker's estimate.", api.estimate, "Estimated", (RATER, QUERY, DOC)),
         Endpoint("GET", "/api/labels", "The rater's labels, the latest first.", api.labels, "Labels", (RATER,)),
-        Endpoint("POST", "/api/labels", "Give a grade.", api.label, "Labelled", going, (QUERY, DOC, grade)),
-        Endpoint("POST", "/api/skip", "Pass a document over.", api.skip, "Handed", going, (QUERY, DOC)),
-        Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), ()),
+        Endpoint("POST", "/api/labels", "Give a grade.", api.label, "Labelled", going, (QUERY, DOC, grade, JUDGEMENT)),
+        Endpoint("POST", "/api/skip", "Pass a document over.", api.skip, "Handed", going, (QUERY, DOC, JUDGEMENT)),
+        Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), (JUDGEMENT,)),
         Endpoint("GET", "/api/progress", "How far it has come.", api.progress, "ProgressOnly", (RATER,)),
         Endpoint("GET", "/api/overview", "All labels at a glance.", api.overview, "OverviewOnly"),
         Endpoint("POST", "/api/train", "Train and save the model.", api.train, "Model", (), (method,)),

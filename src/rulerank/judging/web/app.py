@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from rulerank.judging.labels import StoreError
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
-from rulerank.judging.web.endpoint import RequestError, routes_of
+from rulerank.judging.web.endpoint import STORE_HEADER, RequestError, routes_of
 from rulerank.judging.web.guidelines import Guidelines, default_guidelines
 from rulerank.judging.web.openapi import describe
 from rulerank.judging.web.pages import HERE, Pages, refuse
@@ -35,8 +35,8 @@ def create_app(
 ) -> Guard:
     """Return the ASGI application that shows a judging loop to its raters.
 
-    token: what every request must bring; None only where nobody else can connect, since the guard then admits
-    requests to 127.0.0.1 and localhost alone.
+    token: what every request must bring, itself or as one of the personal tokens made from it (`tokens.Tokens`); None
+    only where nobody else can connect, since the guard then admits requests to 127.0.0.1 and localhost alone.
     """
     api = Api(judging, model_path)
     table = endpoints(api)
@@ -65,7 +65,8 @@ def create_app(
         },
     )
     app.state.rater = rater
-    return Guard(app, token=token, refuse=refuse)
+    app.state.store = judging.store.identity
+    return Guard(app, token=token, refuse=refuse, headers={STORE_HEADER: judging.store.identity})
 
 
 def on_refusal(request: Request, error: Exception) -> Response:

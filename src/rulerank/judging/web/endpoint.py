@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ MAX_BODY = 16 * 1024  # bytes; the longest honest request holds two ids
 MAX_TEXT = 1000  # characters of an id
 COOKIE = "rulerank_rater"
 A_YEAR = 365 * 24 * 3600
+STORE_HEADER = "Rulerank-Store"  # the identity of the label store, in requests of the page and in all answers
+BODY_SECONDS = 20  # how long a body may take to arrive
 
 
 class RequestError(Exception):
@@ -132,10 +135,15 @@ async def read_body(request: Request) -> bytes:
     """Return the whole body, and stop reading one that is too large."""
     body = bytearray()
     try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY:
-                raise RequestError(413, "too_large", f"the body must be at most {MAX_BODY:,} bytes")
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise RequestError(413, "too_large", f"the body must be at most {MAX_BODY:,} bytes")
+    except TimeoutError:
+        raise RequestError(
+            408, "too_slow", f"the body did not arrive within {BODY_SECONDS} s", {"Connection": "close"}
+        ) from None
     except ClientDisconnect:
         raise RequestError(400, "malformed", "the body ended early") from None
     return bytes(body)
@@ -149,8 +157,17 @@ def rater_named(name: str) -> str:
         raise RequestError(422, "bad_rater", str(error)) from None
 
 
+def token_holder(request: Request) -> str | None:
+    """Return the name that the token of a personal link carries; None: it is the token of all, or there is none."""
+    holder: str | None = request.scope.get("state", {}).get("token_holder")
+    return holder
+
+
 def known_rater(request: Request) -> str | None:
-    """Return the rater of the command line, or the one of the page's cookie if that is a name."""
+    """Return whose link it is, the rater of the command line, or the one of the page's cookie if that is a name."""
+    holder = token_holder(request)
+    if holder is not None:
+        return holder
     try:
         return request.app.state.rater or check_rater(unquote(request.cookies.get(COOKIE, "")))
     except DataError:
@@ -167,7 +184,21 @@ def rater_of(request: Request, named: str | None) -> str:
     rater = named or known_rater(request)
     if rater is None:
         raise RequestError(422, "no_rater", "say who is judging: add ?rater=NAME to the address")
-    return rater_named(rater)
+    rater, holder = rater_named(rater), token_holder(request)
+    if holder not in (None, rater):
+        raise RequestError(
+            403, "other_rater", f"this link is {holder!a}'s and cannot judge as {rater!a}: use the link of that rater"
+        )
+    return rater
+
+
+def check_store(request: Request) -> None:
+    """Refuse what was meant for another label store, such as one that was served at this address before."""
+    meant, ours = request.headers.get(STORE_HEADER), request.app.state.store
+    if meant not in (None, ours):
+        raise RequestError(
+            409, "other_store", "this was meant for another label store, which was served here before: nothing changed"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +216,7 @@ class Endpoint:
     async def answer_to(self, request: Request) -> Response:
         """Check the request, do the work in a thread of its own, and answer in JSON."""
         try:
+            check_store(request)
             values = read_values(self.query, request.query_params)
             if self.body is not None:
                 values |= await read_object(request, self.body)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rulerank import __version__
-from rulerank.judging.web.endpoint import Endpoint, Field
+from rulerank.judging.web.endpoint import STORE_HEADER, Endpoint, Field
 
 TEXT: dict[str, Any] = {"type": "string"}
 MAYBE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
@@ -17,11 +17,17 @@ MAYBE_NUMBER: dict[str, Any] = {"type": ["number", "null"]}
 YES_NO: dict[str, Any] = {"type": "boolean"}
 GRADE: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
 
+STORE: dict[str, Any] = {
+    "name": STORE_HEADER, "in": "header", "required": False, "schema": {"type": "string"},
+    "description": "The store that is meant, as every answer names it in this header; another one refuses.",
+}  # fmt: skip
 REFUSALS = {
     "400": "The body is not JSON.",
     "401": "The token is missing or wrong.",
-    "403": "The request comes from another site, or names another host.",
+    "403": "The request comes from another site, names another host, or names another rater than its token.",
     "404": "There is no such document.",
+    "408": "The body did not arrive in time.",
+    "409": "The request was meant for another label store.",
     "413": "The body is too large.",
     "415": "The content type is not application/json.",
     "422": "A value is missing or not allowed, or what is asked is not possible yet.",
@@ -118,13 +124,13 @@ def describe(endpoints: Sequence[Endpoint], *, has_token: bool) -> dict[str, Any
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    refused = [code for code in REFUSALS if endpoint.body is not None or code not in ("400", "413", "415")]
+    refused = [code for code in REFUSALS if endpoint.body is not None or code not in ("400", "408", "413", "415")]
     if not any(field.name == "doc" for field in (*endpoint.query, *(endpoint.body or ()))):
         refused.remove("404")
     operation: dict[str, Any] = {
         "summary": endpoint.about,
         "operationId": endpoint.method.lower() + endpoint.path.removeprefix("/api").replace("/", "_"),
-        "parameters": [_parameter(field) for field in endpoint.query],
+        "parameters": [*(_parameter(field) for field in endpoint.query), STORE],
         "responses": {"200": _answer("What was asked for.", endpoint.answer)}
         | {code: _answer(REFUSALS[code], "Error") for code in refused},
     }

@@ -16,12 +16,21 @@ from starlette.routing import Route
 from rulerank.judging.labels import MAX_RATER
 from rulerank.judging.overview import CurvePoint
 from rulerank.judging.web.api import Api
-from rulerank.judging.web.endpoint import RequestError, known_rater, rater_named, remember_rater
+from rulerank.judging.web.endpoint import (
+    RequestError,
+    known_rater,
+    rater_named,
+    rater_of,
+    remember_rater,
+    token_holder,
+)  # fmt: skip
 from rulerank.judging.web.guidelines import Guidelines
+from rulerank.judging.web.security import is_foreign
 from rulerank.methods import METHODS
 
 HERE = Path(__file__).parent
 MOST_ROWS = 500  # of a table on a page; the JSON twin has them all
+FOREIGN_NAME = "A link from elsewhere has named this rater: check that it is you, or write your own name."
 TITLES = {401: "The token is missing", 403: "Not from here", 404: "There is no such page"}
 ABOUT = {  # what the choice of methods says of those that have a word to say
     "RE-GR": "RE-GR: rules, the default",
@@ -39,7 +48,7 @@ templates = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-templates.globals |= {"rater": None, "page": None, "fixed_rater": False}
+templates.globals |= {"rater": None, "page": None, "fixed_rater": False, "store": ""}
 
 
 def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -76,19 +85,21 @@ class Pages:
     def judge(self, request: Request) -> Response:
         """Show the judging page, once it is known who judges."""
         asked = request.query_params
-        if "who" in asked:
+        if "who" in asked and token_holder(request) is None:
             return self._welcome(known_rater(request) or "")
         try:
             named = rater_named(asked["rater"]) if "rater" in asked else None
-            rater = named or known_rater(request)
         except RequestError as refusal:
             return self._welcome("", refusal.message)
+        if named and is_foreign(request):
+            return self._welcome(named, FOREIGN_NAME)
+        rater = rater_of(request, named) if named else known_rater(request)
         if rater is None:
             return self._welcome("")
         revise = {"query": asked["query"], "doc": asked["doc"]} if {"query", "doc"} <= asked.keys() else None
         page = self._page(request, rater, "judge", guidelines=self.guidelines, revise=revise,
                           max_grade=self.api.judging.max_grade)  # fmt: skip
-        if named:
+        if named and token_holder(request) is None:
             remember_rater(page, named)
         return page
 
@@ -122,10 +133,11 @@ class Pages:
 
     def _rater(self, request: Request) -> str | None:
         named = request.query_params.get("rater")
-        return rater_named(named) if named else known_rater(request)
+        return rater_of(request, named) if named and not is_foreign(request) else known_rater(request)
 
     def _page(self, request: Request, rater: str, name: str, **values: Any) -> Response:
-        return render(name, rater=rater, page=name, fixed_rater=bool(request.app.state.rater), **values)
+        fixed = bool(request.app.state.rater or token_holder(request))
+        return render(name, rater=rater, page=name, fixed_rater=fixed, store=request.app.state.store, **values)
 
     def _welcome(self, suggestion: str, problem: str = "") -> Response:
         status = 422 if problem else 200

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -13,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rulerank.judging.web.endpoint import RequestError
+from rulerank.judging.web.tokens import Holder, Tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -36,65 +35,67 @@ Refuse = Callable[[Request, RequestError], Response]
 class Guard:
     """Let a request through only if it brings the token, names this host and comes from our own pages."""
 
-    def __init__(self, app: ASGIApp, *, token: str | None, refuse: Refuse) -> None:
+    def __init__(
+        self, app: ASGIApp, *, token: str | None, refuse: Refuse, headers: dict[str, str] | None = None
+    ) -> None:
         self.app = app
-        self.digest = None if token is None else digest_of(token)
+        self.tokens = None if token is None else Tokens(token)
         self.refuse = refuse
+        self.headers = HEADERS | (headers or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         request = Request(scope)
+        headers = self.headers
         try:
             answer: ASGIApp = self.admit(request) or self.app
         except RequestError as refusal:
-            answer = self.refuse(request, refusal)
-        await answer(scope, receive, with_headers(send))
+            answer, headers = self.refuse(request, refusal), HEADERS
+        await answer(scope, receive, with_headers(send, headers))
 
     def admit(self, request: Request) -> Response | None:
         """Raise a refusal, or return what sets the cookie when the address brought the token."""
-        if self.digest is None:
+        if self.tokens is None:
             check_host(request)
         elif "token" in request.query_params and request.method in SAFE_METHODS:
-            self.check_token(digest_of(request.query_params["token"]))
-            return self.remember(request)
+            token = request.query_params["token"]
+            check_holder(self.tokens.holder(token))
+            return remember(request, self.tokens.cookie(token))
         else:
-            self.check_token(self.presented(request))
+            holder = check_holder(self.presented(request, self.tokens))
+            request.scope.setdefault("state", {})["token_holder"] = holder.name
         check_origin(request)
         return None
 
-    def presented(self, request: Request) -> str:
+    def presented(self, request: Request, tokens: Tokens) -> Holder | None:
         kind, _, value = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
-            return digest_of(value.strip())
-        return request.cookies.get(cookie_name(request), "")
-
-    def check_token(self, digest: str) -> None:
-        assert self.digest is not None
-        # encoded: compare_digest takes no text beyond ASCII, and a cookie may hold any
-        if not hmac.compare_digest(digest.encode("utf-8", "replace"), self.digest.encode()):
-            raise RequestError(
-                401,
-                "wrong_token",
-                "this page needs its token: open the address that `rulerank judge` printed, "
-                "or send the header Authorization: Bearer TOKEN",
-                {"WWW-Authenticate": "Bearer"},
-            )
-
-    def remember(self, request: Request) -> Response:
-        """Keep the token's digest in a cookie that no script can read, and go on without it in the address."""
-        assert self.digest is not None
-        rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "token"])
-        # not a 303: after a link from another site, a browser sends a strict cookie only with a new navigation
-        response = Response(headers={"Refresh": f"0; url={page_path(request)}{'?' if rest else ''}{rest}"})
-        response.set_cookie(cookie_name(request), self.digest, httponly=True, samesite="strict", path="/")
-        return response
+            return tokens.holder(value.strip())
+        return tokens.holder_of_cookie(request.cookies.get(cookie_name(request), ""))
 
 
-def digest_of(token: str) -> str:
-    """Return what is kept and compared instead of a token: of one length, and fit for a cookie."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+def check_holder(holder: Holder | None) -> Holder:
+    """Refuse whoever has no token of ours."""
+    if holder is None:
+        raise RequestError(
+            401,
+            "wrong_token",
+            "this page needs its token: open the address that `rulerank judge` printed, "
+            "or send the header Authorization: Bearer TOKEN",
+            {"WWW-Authenticate": "Bearer"},
+        )
+    return holder
+
+
+def remember(request: Request, cookie: str) -> Response:
+    """Keep what stands for the token in a cookie that no script can read, and go on without it in the address."""
+    rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "token"])
+    # not a 303: after a link from another site, a browser sends a strict cookie only with a new navigation
+    response = Response(headers={"Refresh": f"0; url={page_path(request)}{'?' if rest else ''}{rest}"})
+    response.set_cookie(cookie_name(request), cookie, httponly=True, samesite="strict", path="/")
+    return response
 
 
 def cookie_name(request: Request) -> str:
@@ -143,13 +144,18 @@ def check_origin(request: Request) -> None:
             raise RequestError(403, "wrong_origin", "only this server's own pages may do this: the origin is another")
 
 
-def with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
-    """Return a send that adds the headers of safety to every answer."""
+def is_foreign(request: Request) -> bool:
+    """Tell whether a link or form of another site has led here: what its address says is not what the person wants."""
+    return request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
+
+
+def with_headers(send: Send, added: dict[str, str]) -> Callable[[Message], Awaitable[None]]:
+    """Return a send that adds the headers of safety, and the store's identity, to every answer."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in added.items():
                 headers.setdefault(name, value)
         await send(message)
 

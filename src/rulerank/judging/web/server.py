@@ -11,9 +11,11 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from rulerank.errors import DataError, RulerankError
+from rulerank.judging.web.connections import PatientProtocol
 
 USUAL_PORT = 8765
 LEAST_TOKEN = 12  # characters
+BACKLOG = 64  # connections taken in one go: with more, files run out before the oldest are let go
 
 
 class AddressError(RulerankError, OSError):
@@ -45,7 +47,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # so that a restart finds its port free
         listening.bind(address)
-        listening.listen(128)
+        listening.listen(BACKLOG)
     except OSError:
         listening.close()
         raise
@@ -100,6 +102,9 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
         lifespan="off",
         proxy_headers=False,
         timeout_graceful_shutdown=5,
+        http=PatientProtocol,
+        ws="none",
+        backlog=BACKLOG,
     )
     return uvicorn.Server(config)
 

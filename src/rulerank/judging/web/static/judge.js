@@ -1,9 +1,10 @@
 // The judging page: one document on screen, one key, and nothing is lost on the way.
 
 import { refreshFeatures, toggleFeatures } from "./features.js";
+import { showHeld } from "./held.js";
 import { listen } from "./keys.js";
-import { forget, keep, waiting } from "./outbox.js";
-import { Silence, ask, byId, rater, show } from "./page.js";
+import { Outbox, drain } from "./outbox.js";
+import { Silence, ask, byId, rater, show, store } from "./page.js";
 import { showResult, showText } from "./result.js";
 
 const page = byId("judge");
@@ -11,7 +12,9 @@ const maxGrade = Number(page.dataset.maxGrade);
 const REST = 350; // milliseconds after a new document in which a second key press is taken for a bounce
 const PAUSES = [1000, 2000, 4000, 8000];
 
+const outbox = new Outbox(storage(), store, rater);
 let task = null;
+let readyAt = Infinity; // when the document on screen could be judged, on the clock of events
 let keepGoing = {};
 let pause = 0;
 let timer = 0;
@@ -28,31 +31,59 @@ function enter(state) {
 
 const can = (...states) => states.includes(page.dataset.state);
 
-function judge(kind, grade) {
-  if (!can("ready")) return;
-  const { query, doc } = task;
-  keep(kind === "skip" ? { path: "/api/skip", body: { query, doc } } : { path: "/api/labels", body: { query, doc, grade } });
+function storage() {
+  try {
+    return window.localStorage;
+  } catch {
+    return {}; // forbidden
+  }
+}
+
+// An event that waited in a busy browser since before the document was on screen was meant for the one before.
+const isMeant = (event) => event.timeStamp >= readyAt;
+
+function judge(event, grade) {
+  if (!can("ready") || !isMeant(event)) return;
+  press("/api/labels", { query: task.query, doc: task.doc, grade });
+}
+
+function skip(event) {
+  if (!can("ready") || !isMeant(event)) return;
+  press("/api/skip", { query: task.query, doc: task.doc });
+}
+
+function undo(event) {
+  if (!can("ready", "done") || !isMeant(event)) return;
+  press("/api/undo", {});
+}
+
+function press(path, body) {
+  outbox.keep(path, body);
   send();
 }
 
 async function send() {
-  const judgement = waiting();
   enter("sending");
   try {
-    const answer = await ask("POST", judgement.path, judgement.body, keepGoing);
-    forget(judgement);
+    const last = await drain(outbox, ({ path, body }) => ask("POST", path, body, path === "/api/undo" ? {} : keepGoing));
     calm();
-    const { query, doc } = judgement.body;
-    const judged = task && task.query === query && task.doc === doc ? task : null;
-    if (answer.label) showResult({ ...answer, task: judged });
-    else showText("Skipped", "It is left to another rater.");
-    showTask(answer);
+    showHeld(outbox);
+    if (!last) return load(); // another tab has sent it, or it was refused
+    say(last);
+    showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, keepGoing));
   } catch (problem) {
-    if (problem instanceof Silence) return wait(problem, "Your judgement is kept on this device and will be sent", send);
-    forget(judgement);
-    await load();
-    notify(`The server did not take the judgement: ${problem.message}`, false);
+    if (!(problem instanceof Silence)) problem.message = `The server did not take it: ${problem.message}`;
+    wait(problem, outbox.pending().length ? "Your judgement is kept on this device and will be sent" : "The page waits for it", send);
   }
+}
+
+function say({ judgement, answer }) {
+  const { query, doc } = judgement.body;
+  const { label, undone } = answer;
+  if (label) showResult({ ...answer, task: task && task.query === query && task.doc === doc ? task : null });
+  else if (judgement.path === "/api/skip") showText("Skipped", "It is left to another rater.");
+  else if (undone) showText("Taken back", `Your label for ${answer.task?.title || undone.doc}. Here it is again.`);
+  else showText("Nothing to undo", "You have no label left that could be taken back.");
 }
 
 async function load() {
@@ -69,23 +100,6 @@ async function load() {
       leaveRevising();
       await load();
     }
-    notify(problem.message, false);
-  }
-}
-
-async function undo() {
-  if (!can("ready", "done")) return;
-  enter("sending");
-  try {
-    const answer = await ask("POST", "/api/undo", {});
-    calm();
-    const { undone } = answer;
-    if (undone) showText("Taken back", `Your label for ${answer.task?.title || undone.doc}. Here it is again.`);
-    else showText("Nothing to undo", "You have no label left that could be taken back.");
-    showTask(answer.task ? answer : await ask("GET", "/api/next", undefined, keepGoing));
-  } catch (problem) {
-    if (problem instanceof Silence) return wait(problem, "Look under My labels whether the last one was taken back", load);
-    await load();
     notify(problem.message, false);
   }
 }
@@ -130,6 +144,7 @@ function showTask({ task: next, progress }) {
   if (!task) {
     byId("done-text").textContent = sentence(progress.reason || "all documents have the labels they need");
     announce("Nothing left to judge.");
+    readyAt = performance.now();
     return enter("done");
   }
   put("query", task.query_text || task.query);
@@ -143,6 +158,11 @@ function showTask({ task: next, progress }) {
   showRevising();
   window.scrollTo(0, 0);
   announce(`New document: ${task.title || task.doc}. Query: ${task.query_text || task.query}.`);
+  requestAnimationFrame(rest); // when the browser is about to draw it
+}
+
+function rest() {
+  readyAt = performance.now() + REST;
   setTimeout(() => can("sending", "loading") && enter("ready"), REST);
 }
 
@@ -191,12 +211,12 @@ function announce(text) {
 }
 
 const help = () => byId("help").showModal();
-const actions = { s: () => judge("skip"), x: () => judge("label", null), u: undo, f: () => task && toggleFeatures(task), "?": help };
-for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = () => judge("label", grade);
+const actions = { s: skip, x: (event) => judge(event, null), u: undo, f: () => task && toggleFeatures(task), "?": help };
+for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => judge(event, grade);
 listen(actions);
 
 for (const button of page.querySelectorAll("[data-grade]")) {
-  button.addEventListener("click", () => judge("label", Number(button.dataset.grade)));
+  button.addEventListener("click", (event) => judge(event, Number(button.dataset.grade)));
 }
 page.querySelector("[data-action=cannot]").addEventListener("click", actions.x);
 page.querySelector("[data-action=skip]").addEventListener("click", actions.s);
@@ -208,5 +228,6 @@ byId("keep-going").addEventListener("click", () => {
   load();
 });
 
-if (waiting()) send();
+showHeld(outbox);
+if (outbox.pending().length) send();
 else load();

@@ -3,7 +3,9 @@
 import { byId } from "./page.js";
 
 const SWITCH = "rulerank.keys";
+const BOUNCE = 350; // milliseconds in which the same key pressed again is taken for one press, however often
 const box = byId("keys-on");
+let last = { key: "", time: -Infinity };
 
 export function listen(actions) {
   box.checked = stored() !== "off";
@@ -15,7 +17,9 @@ export function listen(actions) {
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action) return;
     event.preventDefault();
-    action();
+    const isBounce = event.key === last.key && event.timeStamp - last.time < BOUNCE;
+    last = { key: event.key, time: event.timeStamp };
+    if (!isBounce) action(event);
   });
 }
 
