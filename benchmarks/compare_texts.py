@@ -73,7 +73,7 @@ def main() -> None:
         trials.append(by_ranker(data[train], data[~train]))
     show(f"cranfield, BM25 top 50, {data.X.shape[1]} features, 150 training and 75 test queries, 10 splits", trials)
     data = movies(Path(folder, "movies"))
-    splits = rr.QueryKFold(5, shuffle=True, random_state=0).split(data.X, data.y, data.qid)
+    splits = rr.QueryKFold(5, seed=0).split(data.X, data.y, qid=data.qid)
     folds = [by_ranker(data[train], data[test]) for train, test in splits]
     show(f"movies, {len(data):,} judged pairs, {data.X.shape[1]} features, five folds of queries", folds)
 

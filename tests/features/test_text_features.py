@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain import text_features as plain
 
 import rulerank as rr
+from plain import text_features as plain
 from rulerank.errors import DataError
 
 WORDS = ["milk", "fresh", "x", "2", "sugar", "red", "box"]
@@ -105,7 +105,10 @@ def test_candidates_are_the_best_by_bm25_and_equal_ones_in_their_order(docs, ask
     for query, words in zip(queries.texts, asked, strict=True):
         every = features.for_query(query, list(features.ids_))
         scores = every.X[:, every.feature_names.index("bm25(all)")]
-        exact = [plain.bm25([[t, [word for item in i for word in item]] for t, i in docs], [3, 1], words, row) for row in range(len(docs))]
+        exact = [
+            plain.bm25([[t, [word for item in i for word in item]] for t, i in docs], [3, 1], words, row)
+            for row in range(len(docs))
+        ]
         best = sorted((row for row in range(len(docs)) if exact[row] > 0), key=lambda row: (-scores[row], row))[:top]
         found = features.for_query(query, top=top)
         # float32 may call scores equal that are not: compare what they are worth
@@ -307,4 +310,4 @@ def test_wrong_calls_are_named():
         features.dataset("x")
     with pytest.raises(DataError, match="a document must be a dict of fields: number 1 is a int"):
         features.for_query("x", [{}, 3])
-    assert repr(features) == "TextFeatures(3 documents, 12 features)"
+    assert repr(features) == "TextFeatures(3 documents, 13 features)"

@@ -104,7 +104,7 @@ TOPICS = "<top>\n<num> Number: 301\n<title> Organized &amp; Crime\n<desc> x\n</t
         ('{"_id": "301", "text": "Organized & Crime"}\n{"_id": "302", "text": "b c"}', "queries.jsonl"),
         (TOPICS, "topics.txt"),
         (
-            "query_id\tquery\tdoc_id\tgrade\n301\tOrganized & Crime\ta\t1\n301\tOrganized & Crime\tb\t0\n302\tb c\ta\t1\n",
+            "query_id\tquery\tdoc_id\n301\tOrganized & Crime\ta\n301\tOrganized & Crime\tb\n302\tb c\ta\n",
             "j.tsv",
         ),
     ],

@@ -79,7 +79,7 @@ def default_names(fields: Sequence[Field], skewed: Sequence[str]) -> list[str]:
     if title is not None:
         names += [f"grams({title})", f"bm25({title})", f"length({title})"]
     if searched:
-        names += ["bm25(all)", "cosine(all)", "run(all)", "covered(best)"]
+        names += ["bm25(all)", "cosine(all)", "run(all)", "length(all)", "covered(best)"]
     names += [f"covered({field.name})" for field in searched if field.name != title]
     for field in fields:
         if field.kind in ("number", "date"):
