@@ -23,6 +23,7 @@ from rulerank.cli.demo import demo
 from rulerank.cli.evaluate import evaluate
 from rulerank.cli.explain import explain
 from rulerank.cli.export import export
+from rulerank.cli.features import features
 from rulerank.cli.figure import figure
 from rulerank.cli.fuse import fuse
 from rulerank.cli.judge import judge
@@ -36,6 +37,7 @@ from rulerank.io.inputs import inputs_watched
 
 COMMANDS = (
     demo,
+    features,
     train,
     rank,
     explain,

@@ -17,17 +17,8 @@ from rulerank.io.convert import FRAME, NamedBytes, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, named_row
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import read_bytes
-from rulerank.io.tables import TABLE_FORMATS, feature_columns, is_frame, read_frame, read_table
+from rulerank.io.tables import TABLE_FORMATS, TEXT_COLUMNS, feature_columns, is_frame, read_frame, read_table
 from rulerank.judging.labels import check_name
-
-# what a task shows, and the columns that are taken for it when they hold text and no other is named
-TEXT_COLUMNS = {
-    "query_text": ("query_text", "query"),
-    "description": ("description", "narrative"),
-    "title": ("title",),
-    "text": ("text", "body", "abstract"),
-    "url": ("url", "link"),
-}
 
 
 class FeatureValue(NamedTuple):
