@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from rulerank.rankers.query_rules import QueryRules as QueryRules
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.sampling.ssar import SSAR as SSAR
+    from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.training.in_pool import fit_in_pool as fit_in_pool
     from rulerank.training.scoring import scorer as scorer
@@ -77,6 +78,7 @@ _NAMES = {
     "io.quepid": ("read_quepid", "write_quepid"),
     "io.convert": ("convert",),
     "worlds": ("make_world", "make_folds"),
+    "shop.shop": ("make_shop",),
     # bins, rankers
     "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),
