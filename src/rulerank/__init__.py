@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rulerank.experiment.run import run_experiment as run_experiment
     from rulerank.export import export_model as export_model
     from rulerank.io.convert import convert as convert
+    from rulerank.io.engine_logs import read_logs as read_logs
     from rulerank.io.folds import read_folds as read_folds
     from rulerank.io.letor import read_letor as read_letor
     from rulerank.io.letor import write_letor as write_letor
@@ -77,6 +78,7 @@ _NAMES = {
     "io.trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
     "io.quepid": ("read_quepid", "write_quepid"),
     "io.convert": ("convert",),
+    "io.engine_logs": ("read_logs",),
     "worlds": ("make_world", "make_folds"),
     "shop.shop": ("make_shop",),
     # bins, rankers
