@@ -53,6 +53,10 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({_size(self)})"
 
+    def ranks(self) -> Array:
+        """Number the documents of each query from 1, best first; equal scores rank in the order of the file."""
+        return _ranks(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Qrels:

@@ -1,0 +1,188 @@
+"""Words of a text: Unicode letters and digits, accents folded, stemmed by language. One table says what a language has.
+
+Nothing is dropped: one-character words and stop words find "It", "X" and "insidious 2". HTML tags are no words, and
+Chinese and Japanese characters, which no spaces keep apart, are words by themselves. Stop words are kept in a text and
+in short queries; see `features.query`.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError, MissingExtraError
+
+UNKNOWN = -2  # a word that no document of the index has
+BETWEEN = -1  # between the items of a list
+END_OF_DOC, END_OF_ITEM = "\x00", "\x01"  # no text has them: the analyser takes them for spaces
+
+
+class Language(NamedTuple):
+    """What a language has: a stemmer of Snowball and a list of stop words of bm25s, by their names."""
+
+    stemmer: str | None
+    stop_words: str | None = None
+
+
+LANGUAGES = {
+    "none": Language(None),
+    "ar": Language("arabic"),
+    "ca": Language("catalan"),
+    "da": Language("danish", "DANISH"),
+    "de": Language("german", "GERMAN"),
+    "el": Language("greek"),
+    "en": Language("english", "EN_PLUS"),
+    "es": Language("spanish", "SPANISH"),
+    "fi": Language("finnish"),
+    "fr": Language("french", "FRENCH"),
+    "hi": Language("hindi"),
+    "hu": Language("hungarian"),
+    "id": Language("indonesian"),
+    "it": Language("italian", "ITALIAN"),
+    "nl": Language("dutch", "DUTCH"),
+    "no": Language("norwegian", "NORWEGIAN"),
+    "pt": Language("portuguese", "PORTUGUESE"),
+    "ro": Language("romanian"),
+    "ru": Language("russian", "RUSSIAN"),
+    "sv": Language("swedish", "SWEDISH"),
+    "tr": Language("turkish", "TURKISH"),
+}
+
+TAG = re.compile("</?[a-zA-Z][^<>\x00\x01]*>|<!--[^\x00\x01]*?-->")
+ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")  # of Latin, Greek, Cyrillic; Hebrew, Arabic points
+IDEOGRAPHS = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+ASCII_WORDS = re.compile("[a-z0-9]+|[\x00\x01]")
+PLAIN_WORDS = re.compile("[^\\W_]+|[\x00\x01]")
+
+
+class Words(dict[str, int]):
+    """The number of every word as it is written; a word seen first is stemmed and, while it grows, gets a number."""
+
+    def __init__(self, stem: Any, numbers: dict[str, int], *, grows: bool) -> None:
+        super().__init__({END_OF_DOC: -4, END_OF_ITEM: BETWEEN})
+        self.stem = stem
+        self.numbers = numbers
+        self.grows = grows
+
+    def __missing__(self, word: str) -> int:
+        stem = self.stem(word)
+        number = self.numbers.setdefault(stem, len(self.numbers)) if self.grows else self.numbers.get(stem, UNKNOWN)
+        if self.grows:  # what a service is asked must not fill its memory
+            self[word] = number
+        return number
+
+
+class Analyser:
+    """Turns texts into numbers of words.
+
+    >>> analyser = Analyser("en")
+    >>> analyser.words("<b>Amélie</b> &amp; the 2 Movies")
+    ['ameli', 'the', '2', 'movi']
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        self.language = check_language(language)
+        found = LANGUAGES[language]
+        self.stem = str if found.stemmer is None else _package("Stemmer", "PyStemmer").Stemmer(found.stemmer).stemWord
+        self.stop_words: frozenset[str] = frozenset()
+        if found.stop_words is not None:
+            lists = _package("bm25s.stopwords", "bm25s")
+            self.stop_words = frozenset(
+                stem for word in getattr(lists, f"STOPWORDS_{found.stop_words}") for stem in self.words(word)
+            )
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of a text as they are written, folded."""
+        return _split(text.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " "))
+
+    def words(self, text: str) -> list[str]:
+        """Return the stemmed words of a text."""
+        return [self.stem(word) for word in self.split(text)]
+
+    def numbers(self, texts: Sequence[str | list[str] | None], words: Words) -> tuple[Array, Array]:
+        """Return the words of all texts as numbers, one after the other, and where each text starts (and ends).
+
+        Between the items of a list stands -1.
+        """
+        parts, starts = [], [np.zeros(1, dtype=np.int64)]
+        n_before = 0
+        for first in range(0, len(texts), 1000):  # a batch of texts is split at once
+            chunk = texts[first : first + 1000]
+            tokens = _split("".join([_marked(text) + END_OF_DOC for text in chunk]))
+            numbers = np.fromiter(map(words.__getitem__, tokens), dtype=np.int32, count=len(tokens))
+            ends = np.flatnonzero(numbers == -4)
+            parts.append(numbers[numbers != -4])
+            starts.append(n_before + ends - np.arange(len(chunk)))
+            n_before += len(numbers) - len(chunk)
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32), np.concatenate(starts)
+
+
+def fold(text: str) -> str:
+    """Return the text in lower case without accents.
+
+    >>> fold("Amélie ßTRASSE Ｘ")
+    'amelie sstrasse x'
+    """
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))).casefold()
+
+
+def check_language(language: object) -> str:
+    """Return a language, or say which there are."""
+    if not isinstance(language, str) or language not in LANGUAGES:
+        raise DataError(f"unknown language {language!r}; choose from {', '.join(LANGUAGES)}")
+    return language
+
+
+def _marked(text: str | list[str] | None) -> str:
+    if text is None:
+        return ""
+    if isinstance(text, list):
+        return END_OF_ITEM.join(item.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " ") for item in text)
+    return text.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " ")
+
+
+def _split(text: str) -> list[str]:
+    if "<" in text:
+        text = TAG.sub(" ", text)
+    if "&" in text:
+        text = "".join([part if part in (END_OF_DOC, END_OF_ITEM) else html.unescape(part) for part in _parts(text)])
+    text = fold(text)
+    if text.isascii():
+        return ASCII_WORDS.findall(text)
+    special, words = _words()
+    return (words if special.search(text) else PLAIN_WORDS).findall(text)
+
+
+def _parts(text: str) -> list[str]:
+    return re.split("([\x00\x01])", text)
+
+
+@cache
+def _words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Characters that need care, and words of any script.
+
+    Python's letters leave out the marks that Indian vowels are written with, and take a Chinese sentence for one word.
+    """
+    codes = [code for code in range(0x300, 0xFFFF) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
+    marks = "".join(re.escape(chr(code)) for code in codes)
+    letter = f"(?![{IDEOGRAPHS}])[^\\W_]"
+    word = f"{letter}(?:{letter}|[{marks}])*"
+    return re.compile(f"[{IDEOGRAPHS}{marks}]"), re.compile(f"[\x00\x01]|[{IDEOGRAPHS}]|{word}")
+
+
+def _package(module: str, package: str) -> Any:
+    try:
+        return sys.modules.get(module) or importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError("text", package) from None

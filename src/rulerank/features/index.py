@@ -1,0 +1,85 @@
+"""The forward index: every document's words as numbers, field by field, and what is known of each word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.features.analyser import Analyser, Words
+from rulerank.features.kernels import count_documents, vector_norms
+
+
+@dataclass(frozen=True, eq=False)
+class Forward:
+    """Words of documents in the layout of `kernels.py`."""
+
+    tokens: Array
+    starts: Array
+    lengths: Array
+
+    @property
+    def n_docs(self) -> int:
+        return self.starts.shape[1] - 1
+
+    def check(self, n_words: int) -> None:
+        """Refuse what would let a loop read beyond its arrays: a file may hold anything."""
+        fits = self.starts.ndim == 2 and self.starts.dtype == np.int64 and self.starts.shape[1] > 0
+        fits = fits and self.tokens.ndim == 1 and self.tokens.dtype == np.int32
+        fits = fits and self.lengths.shape == (len(self.starts), self.n_docs) and self.lengths.dtype == np.int32
+        if not fits or (np.diff(self.starts, axis=1) < 0).any():
+            raise DataError("the words of the documents do not lie in a row")
+        if self.starts.size and not 0 <= self.starts.min() <= self.starts.max() <= self.tokens.size:
+            raise DataError("the words of the documents lie outside of the index")
+        if self.tokens.size and not -2 <= self.tokens.min() <= self.tokens.max() < n_words:
+            raise DataError("the index has words that its vocabulary lacks")
+
+
+def forward_index(
+    analyser: Analyser, words: Words, fields: Sequence[str], values: Mapping[str, Sequence[str | list[str] | None]], n_docs: int
+) -> Forward:
+    """Return the words of text fields as numbers."""
+    tokens, starts, lengths = [], np.zeros((len(fields), n_docs + 1), dtype=np.int64), []
+    n_before = 0
+    for place, field in enumerate(fields):
+        numbers, ends = analyser.numbers(values[field], words)
+        tokens.append(numbers)
+        starts[place] = ends + n_before
+        between = np.concatenate(([0], np.cumsum(numbers == -1)))
+        lengths.append((np.diff(ends) - (between[ends[1:]] - between[ends[:-1]])).astype(np.int32))
+        n_before += numbers.size
+    return Forward(
+        np.concatenate(tokens) if tokens else np.empty(0, dtype=np.int32),
+        starts,
+        np.array(lengths, dtype=np.int32).reshape(len(fields), n_docs),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """What an index knows of its words and fields."""
+
+    idf: Array  # float64[n_words + 1]: ln(1 + (N - df + .5) / (df + .5)) over all fields; the last, of unknown words
+    mean_lengths: Array  # float64[n_fields + 1], of the documents that have the field; the last, weighted, of all
+
+
+def statistics(forward: Forward, n_words: int, field_weights: Array) -> Statistics:
+    """Return how rare words are and how long fields are."""
+    df = np.zeros(n_words + 1, dtype=np.int64)
+    count_documents(forward.tokens, forward.starts, np.full(n_words, -1, dtype=np.int64), df)
+    idf = np.log(1.0 + (forward.n_docs - df + 0.5) / (df + 0.5))
+    filled = np.maximum(1, (forward.lengths > 0).sum(axis=1))
+    means = forward.lengths.sum(axis=1) / filled
+    weighted = (field_weights[:, None] * forward.lengths).sum(axis=0)
+    whole = weighted.sum() / max(1, forward.n_docs)
+    return Statistics(idf, np.where(np.append(means, whole) > 0, np.append(means, whole), 1.0))
+
+
+def norms_of(forward: Forward, idf: Array) -> Array:
+    """Return the lengths of the documents' tf-idf vectors, by field and of all fields."""
+    norms = np.zeros((len(forward.starts) + 1, forward.n_docs))
+    vector_norms(forward.tokens, forward.starts, idf, norms)
+    return norms
