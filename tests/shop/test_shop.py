@@ -7,8 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
+from rulerank.io.judgements import read_judgements
+from rulerank.io.queries import read_queries
+from rulerank.io.texts import read_texts
 from rulerank.io.trec import read_qrels
 from rulerank.shop.products import TRAIT_NAMES, make_products
 from rulerank.shop.queries import Wanted, make_queries, true_grades
@@ -22,17 +26,16 @@ def shop():
 
 
 def grade_of(shop, qid, docid):
-    docs = [document["id"] for document in shop.documents]
-    return shop.truth[list(shop.queries).index(qid), docs.index(docid)]
+    return shop.truth[shop.queries.ids.tolist().index(qid), shop.texts.ids.tolist().index(docid)]
 
 
 def test_the_seed_decides_everything():
     one, same, other = (make_shop(200, 12, seed) for seed in (7, 7, 8))
     assert one.documents == same.documents
-    assert one.queries == same.queries
+    assert one.queries.texts == same.queries.texts
     assert np.array_equal(one.truth, same.truth)
     assert one.documents != other.documents
-    assert one.queries != other.queries
+    assert one.queries.texts != other.queries.texts
 
 
 def test_more_queries_leave_the_products_as_they_are():
@@ -82,7 +85,7 @@ def test_every_grade_is_there_and_the_higher_the_rarer(shop):
 
 
 def test_queries_are_of_four_sorts_in_turn_and_differ(shop):
-    texts = list(shop.queries.values())
+    texts = shop.queries.texts
     assert len(set(texts)) == len(texts)
     brands = {brand.lower() for brand in BRANDS}
     by_brand = sum(bool(brands & set(text.split())) for text in texts[3::4])
@@ -95,7 +98,7 @@ def test_queries_are_of_four_sorts_in_turn_and_differ(shop):
 
 def test_some_queries_use_words_that_no_document_has(shop):
     known = {word for document in shop.documents for word in re.findall(r"[\w'-]+", json.dumps(document).lower())}
-    unknown = [text for text in shop.queries.values() if set(re.findall(r"[\w'-]+", text)) - known]
+    unknown = [text for text in shop.queries.texts if set(re.findall(r"[\w'-]+", text)) - known]
     assert 0.1 < len(unknown) / len(shop.queries) < 0.7
 
 
@@ -164,7 +167,7 @@ def test_words_in_common_rank_better_than_chance_and_leave_much_to_learn():
     """A plain BM25 over all texts: the sizes that docs promise, on three seeds."""
     for seed in range(3):
         shop = make_shop(2000, 120, seed)
-        scores = bm25(shop.documents, list(shop.queries.values()))
+        scores = bm25(shop.documents, shop.queries.texts)
         top = np.argsort(-scores, axis=1, kind="stable")[:, :100]
         qid = np.repeat(np.arange(len(shop.queries)), 100)
         grades = np.take_along_axis(shop.truth, top, axis=1).ravel()
@@ -202,10 +205,32 @@ def test_files_hold_what_the_shop_holds(tmp_path):
     with open(queries) as file:
         header, *lines = file.read().splitlines()
     assert header == "qid\tquery"
-    assert dict(line.split("\t") for line in lines) == shop.queries
+    assert [line.split("\t")[0] for line in lines] == shop.queries.ids.tolist()
+    assert [line.split("\t")[1] for line in lines] == shop.queries.texts
+        list(one) for one in zip(shop.queries.ids, shop.queries.texts, strict=True)
+    ]
     read = read_qrels(qrels)
     assert read.grade.tolist() == shop.qrels.grade.tolist()
     assert read.docid.tolist() == shop.qrels.docid.tolist()
+
+
+def test_what_is_read_from_the_files_is_the_shop(tmp_path):
+    shop = make_shop(150, 10, seed=4)
+    documents, queries, qrels = write_shop(shop, tmp_path)
+    texts, read = read_texts(documents), read_queries(queries)
+    assert texts.ids.tolist() == shop.texts.ids.tolist()
+    assert {name: list(values) for name, values in texts.fields.items()} == {
+        name: [value or None if isinstance(value, list) else value for value in values]
+        for name, values in shop.texts.fields.items()
+    }
+    assert (read.ids.tolist(), read.texts) == (shop.queries.ids.tolist(), shop.queries.texts)
+    assert read_judgements(qrels).grade.tolist() == shop.qrels.grade.tolist()
+
+
+def test_rows_get_their_true_grades():
+    shop = make_shop(150, 10, seed=4)
+    rows = Dataset(np.zeros((2, 1)), [-1, -1], ["q2", "q1"], ["p0003", "p0150"])
+    assert shop.graded(rows).y.tolist() == [shop.truth[1, 2], shop.truth[0, 149]]
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):

@@ -79,5 +79,5 @@ def _write_texts(out: str, products: int | None, queries: int, seed: int, *, as_
         raise DataError("texts need a folder to be written to: got -")
     shop = make_shop(2000 if products is None else products, queries, seed)
     files = write_shop(shop, out)
-    payload = {"files": files, "products": len(shop.documents), "queries": queries, "judgements": len(shop.qrels)}
+    payload = {"files": files, "products": len(shop.texts), "queries": queries, "judgements": len(shop.qrels)}
     report(payload, f"{out}: {shop!r}", as_json=as_json, target=out)

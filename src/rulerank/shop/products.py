@@ -29,6 +29,10 @@ PARTS = 0.1  # share of products that are accessories
 PART_PRICE = 0.2  # of what the thing itself costs
 BRAND_NAMES = tuple(BRANDS)
 TRAIT_NAMES = tuple(TRAITS)
+FIELDS = (
+    *("title", "description", "brand", "category", "tags"),
+    *("price", "rating", "reviews", "stock", "added", "url"),
+)  # of a document, beside its id
 NEED_OF = {need.kind: need for need in NEEDS}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from scipy import sparse
 
 from rulerank.core.arrays import Array
 from rulerank.core.checks import is_whole
+from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.outputs import write_text
+from rulerank.io.queries import Queries
+from rulerank.io.texts import Texts
 from rulerank.io.trec import Qrels, write_qrels
-from rulerank.shop.products import make_products, write_documents
+from rulerank.shop.products import FIELDS, make_products, write_documents
 from rulerank.shop.queries import make_queries, true_grades
 
-DEPTH = 60  # products judged per query for the words they share with it
+DEPTH = 100  # products judged per query for the words they share with it
 MOST_PAIRS = 1_000_000_000  # a byte each
 
 
@@ -28,13 +32,28 @@ MOST_PAIRS = 1_000_000_000  # a byte each
 class Shop:
     """Products with texts, queries, judgements, and the truth behind them."""
 
-    documents: list[dict[str, Any]]
-    queries: dict[str, str]  # query id: what was typed
+    texts: Texts
+    queries: Queries
     qrels: Qrels  # every product above grade 0, and others that share words with the query
     truth: Array  # int8 (n_queries, n_products), the true grade of every pair
 
     def __repr__(self) -> str:
-        return f"Shop({len(self.documents):,} products, {len(self.queries):,} queries, {len(self.qrels):,} judgements)"
+        return f"Shop({len(self.texts):,} products, {len(self.queries):,} queries, {len(self.qrels):,} judgements)"
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """The products as they are written to files: one dict each."""
+        rows = zip(*self.texts.fields.values(), strict=True)
+        names = ("id", *self.texts.fields)
+        return [dict(zip(names, (one, *row), strict=True)) for one, row in zip(self.texts.ids, rows, strict=True)]
+
+    def graded(self, data: Dataset) -> Dataset:
+        """Return rows of this shop with their true grades."""
+        query = {one: number for number, one in enumerate(self.queries.ids)}
+        product = {one: number for number, one in enumerate(self.texts.ids)}
+        docid = () if data.docid is None else data.docid
+        pairs = [(query[q], product[d]) for q, d in zip(data.qid, docid, strict=True)]
+        return replace(data, y=np.array([self.truth[pair] for pair in pairs], dtype=np.int16))
 
 
 def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Shop:
@@ -42,8 +61,8 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
 
     >>> shop = make_shop(n_products=500, n_queries=20)
     >>> shop
-    Shop(500 products, 20 queries, 1,158 judgements)
-    >>> shop.documents[0]["title"], shop.queries["q1"]
+    Shop(500 products, 20 queries, 1,597 judgements)
+    >>> shop.texts.fields["title"][0], shop.queries.texts[0]
     ('Aldermoor Nomad recycled office chair, sand', 'down sleeping bag')
 
     How it is made:
@@ -58,7 +77,7 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
        and the product not praised, the age mostly for lamps and machines, and what is out of stock is worth half. A
        word such as cheap, best or new shifts that. A little taste is added.
 
-    The judgements hold every product above grade 0 and, at grade 0, the nearest misses: those among the 60 that share
+    The judgements hold every product above grade 0 and, at grade 0, the nearest misses: those among the 100 that share
     most words with the query. What they do not hold has grade 0 too; `truth` has all pairs.
     """
     for name, value, least in (("n_products", n_products, 100), ("n_queries", n_queries, 1), ("seed", seed, 0)):
@@ -71,8 +90,11 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
     documents = write_documents(products, word_rng)
     asked = make_queries(products, n_queries, query_rng)
     truth = np.stack([true_grades(products, wanted, taste_rng) for wanted in asked])
-    queries = {f"q{number}": wanted.text for number, wanted in enumerate(asked, 1)}
-    return Shop(documents, queries, _judgements(documents, queries, truth), truth)
+    docids = np.array([one["id"] for one in documents], dtype=object)
+    qids = np.array([f"q{number}" for number in range(1, n_queries + 1)], dtype=object)
+    texts = Texts(docids, {name: [one[name] for one in documents] for name in FIELDS})
+    queries = Queries(qids, [wanted.text for wanted in asked])
+    return Shop(texts, queries, _judgements(documents, queries, truth), truth)
 
 
 def write_shop(shop: Shop, folder: str | os.PathLike[str]) -> list[str]:
@@ -84,22 +106,23 @@ def write_shop(shop: Shop, folder: str | os.PathLike[str]) -> list[str]:
         raise DataError(f"cannot make the folder {home}: {error.strerror}") from None
     documents, queries, qrels = (home / name for name in ("documents.jsonl", "queries.tsv", "judgements.qrels"))
     write_text(documents, "".join(f"{json.dumps(document)}\n" for document in shop.documents))
-    write_text(queries, "qid\tquery\n" + "".join(f"{qid}\t{text}\n" for qid, text in shop.queries.items()))
+    lines = (f"{qid}\t{text}\n" for qid, text in zip(shop.queries.ids, shop.queries.texts, strict=True))
+    write_text(queries, "qid\tquery\n" + "".join(lines))
     write_qrels(shop.qrels, qrels)
     return [str(documents), str(queries), str(qrels)]
 
 
-def _judgements(documents: list[dict[str, Any]], queries: dict[str, str], truth: Array) -> Qrels:
+def _judgements(documents: list[dict[str, Any]], queries: Queries, truth: Array) -> Qrels:
     judged = truth > 0
-    for number, shared in enumerate(_shared_words(documents, list(queries.values()))):
+    for number, shared in enumerate(_shared_words(documents, queries.texts)):
         nearest = np.argsort(-shared, kind="stable")[:DEPTH]
         judged[number, nearest[shared[nearest] > 0]] = True
     query, product = np.nonzero(judged)
-    qids, docids = np.array(list(queries), dtype=object), np.array([one["id"] for one in documents], dtype=object)
-    return Qrels(qids[query], docids[product], truth[query, product].astype(np.int32))
+    docids = np.array([one["id"] for one in documents], dtype=object)
+    return Qrels(queries.ids[query], docids[product], truth[query, product].astype(np.int32))
 
 
-def _shared_words(documents: list[dict[str, Any]], queries: list[str]) -> Array:
+def _shared_words(documents: list[dict[str, Any]], queries: Sequence[str]) -> Array:
     """Return, for each query and document, how many words they share; a rare one counts more."""
     number: dict[str, int] = {}
     rows, columns = [], []
