@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import rulerank as rr
+from rulerank.core.parameters import parameters_of
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 
@@ -42,6 +43,31 @@ def obvious_world(n_queries=12, n_docs=30, seed=0):
 
 
 X, y, qid = obvious_world()
+MEMBERS = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0, missing="mean")}
+# put together from others: their members normalise, and are saved, by themselves; the queries are needed to predict
+MIXTURES = {
+    "Competence": partial(rr.Competence, members=MEMBERS),
+    "DC3A": partial(rr.Competence, literal=True, ties="share"),
+    "QC3A": partial(rr.Competence, literal=True, centric="query", ties="share"),
+}
+# another value that each parameter may have, to be set after fit
+OTHERS = (
+    None,
+    True,
+    False,
+    3,
+    1,
+    0.5,
+    0.0,
+    "rank",
+    "residual",
+    "yule_q",
+    "equal_width",
+    "share",
+    "best",
+    "query",
+    "signs",
+)
 
 
 def check_init_only_stores(make):
@@ -117,6 +143,20 @@ def check_one_scale_per_query_undoes_another(make):
     assert np.corrcoef(one, other)[0, 1] > 0.999
 
 
+def check_set_params_changes_nothing_that_was_fitted(make):
+    ranker = make().fit(X, y, qid=qid)
+    before = ranker.predict(X, qid=qid)
+    for name, parameter in parameters_of(type(ranker)).items():
+        now = getattr(ranker, name)
+        for value in OTHERS:
+            if parameter.accepts(value) and value != now:
+                ranker.set_params(**{name: value})
+    assert ranker.get_params() != make().get_params()
+    assert np.array_equal(ranker.predict(X, qid=qid), before)
+    if hasattr(ranker, "rules_for"):
+        assert ranker.rules_for(X[7]) == make().fit(X, y, qid=qid).rules_for(X[7])
+
+
 def check_saved_and_loaded_it_scores_the_same(make, tmp_path):
     ranker = make().fit(X, y, qid=qid)
     ranker.save(tmp_path / "model.rulerank")
@@ -180,6 +220,38 @@ def check_mistakes_are_named(make):
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]
+OF_MIXTURES = [
+    check_init_only_stores,
+    check_fit_returns_self_and_leaves_the_input_alone,
+    check_set_params_changes_nothing_that_was_fitted,
+]
+
+
+def fit_and_score(make, **options):
+    return make(**options).fit(X, y, qid=qid).predict(X, qid=qid)
+
+
+@pytest.mark.parametrize("check", OF_MIXTURES, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("make", MIXTURES.values(), ids=MIXTURES)
+def test_contract_of_mixtures(make, check):
+    check(make)
+
+
+@pytest.mark.parametrize("make", MIXTURES.values(), ids=MIXTURES)
+def test_mixtures_find_the_obvious_and_give_the_same_bits_again(make):
+    X_new, y_new, qid_new = obvious_world(seed=1)
+    scores = make().fit(X, y, qid=qid).predict(X_new, qid=qid_new)
+    assert evaluate(y_new, scores, qid_new, ["NDCG@10"]).means["NDCG@10"] > 0.9
+    one = fit_and_score(make, n_jobs=1)
+    assert np.array_equal(one, fit_and_score(make, n_jobs=2))
+    assert np.array_equal(one, clone(make()).fit(X, y, qid=qid).predict(X, qid=qid))
+
+
+@pytest.mark.parametrize("make", MIXTURES.values(), ids=MIXTURES)
+def test_mixtures_say_what_they_cannot_do(make, tmp_path):
+    ranker = make().fit(X, y, qid=qid)
+    with pytest.raises(DataError, match="Competence cannot be saved"):
+        ranker.save(tmp_path / "model.rulerank")
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

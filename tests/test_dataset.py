@@ -93,7 +93,7 @@ def test_texts_and_categories_stay_with_their_rows():
 
 
 def test_a_category_must_be_one_of_those_named():
-    with pytest.raises(DataError, match="'colour' has 2 categories.* from 0 to 1, or NaN: got 2"):
+    with pytest.raises(DataError, match=r"'colour' has 2 categories.* from 0 to 1, or NaN: got 2"):
         rr.Dataset([[2.0]], [0], ["a"], feature_names=("colour",), categories={"colour": ("red", "blue")})
     with pytest.raises(DataError, match="there is no feature 'size'"):
         rr.Dataset([[2.0]], [0], ["a"], feature_names=("colour",), categories={"size": ("s", "m")})

@@ -79,7 +79,7 @@ def test_what_does_not_gain_is_not_called_a_gain(run, monkeypatch):
 def test_the_first_document_is_explained_and_set_against_the_second():
     data = Dataset([[0.0], [1.0]] * 20, [0, 1] * 20, ["q"] * 40)
     question, score, reason, *versus = reasons(data, data).splitlines()
-    assert question == "Why is row 1 first for q? All rules that cover it vote; exactly:"
-    assert score.startswith("  row 1 scores 0.833. It starts from 0.500, the mean grade in training; the 1 rule ")
+    assert question == "Why is row 2 first for q? All rules that cover it vote; exactly:"
+    assert score.startswith("  row 2 scores 0.833. It starts from 0.500, the mean grade in training; the 1 rule ")
     assert reason == "  +0.333: f1 >= 0.5; 20 like it in training: 100% grade 1"
-    assert versus == ["And why above the second? By feature:", "  row 1 and row 3 both score 0.833: they are tied."]
+    assert versus == ["And why above the second? By feature:", "  row 2 and row 4 both score 0.833: they are tied."]

@@ -129,12 +129,14 @@ def test_threads_give_the_same_bits(monkeypatch):
 
 
 def test_query_ids_may_be_anything_hashable_in_any_order():
-    ids = [("a", 1), None, ("a", 1), "q", None]
+    ids = [("a", 1), 7, ("a", 1), "q", 7]
     result = evaluate([1, 0, 0, 1, 1], [2, 1, 1, 1, 0], ids, "MRR")
-    assert result.queries.tolist() == [("a", 1), None, "q"]
+    assert result.queries.tolist() == [("a", 1), 7, "q"]
     assert result.per_query["MRR"].tolist() == [1.0, 0.5, 1.0]
     with pytest.raises(DataError, match=r"^query ids must be hashable, such as text or numbers: got \[1\] \.\.\.$"):
         evaluate([1, 0], [2, 1], [[1], [2, 3]])
+    with pytest.raises(DataError, match=r"^query ids must not be missing: row 1 has none \(None\)$"):
+        evaluate([1, 0], [2, 1], ["q", None])
 
 
 def test_ties_by_docid_put_the_last_id_first_as_text():

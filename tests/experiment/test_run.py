@@ -143,7 +143,7 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_report(tmp_path):
     first, second = (make_report(found, draw=False)[0] for found in (whole, resumed))
     timeless = [[section for section in report.blocks if section.key != "time"] for report in (first, second)]
     assert timeless[0] == timeless[1]
-    assert first.sentence == second.sentence
+    assert first.lead == second.lead
 
 
 def test_steps_tell_how_far_the_work_is():

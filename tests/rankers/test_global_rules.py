@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import KBinsDiscretizer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rulerank as rr
 from plain.engine import score_plainly, strength_plainly
@@ -18,11 +17,6 @@ from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import Rows
 from rulerank.rules.votes import VOTES
 from worked_example import X, d10, d11, d12, qid, y
-
-
-@parametrize_with_checks([rr.GlobalRules()])
-def test_scikit_learn_checks_pass(estimator, check):
-    check(estimator)
 
 
 def literal(**options):

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rulerank as rr
 from plain.by_query import deltas_plainly, score_literally
@@ -13,11 +12,6 @@ from rulerank.rules.by_query.counts import Labels
 from worked_example import X, d10, d11, d12, qid, y
 
 LITERAL = {"literal": True, "discretizer": None}
-
-
-@parametrize_with_checks([QueryRules(), QueryRules(literal=True, ties="share")])
-def test_scikit_learn_checks_pass(estimator, check):
-    check(estimator)
 
 
 def literal(**options):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -115,8 +116,10 @@ class RuleRanker(Ranker):
     def bin_form(self) -> BinForm:
         """Return the fitted model as a function of bins."""
         cuts = getattr(self.discretizer_, "cuts_", None)
-        bins, known = self._bins, self._known_bins
-        return BinForm(self.feature_names_, self.engine_, cuts, bins, known, self._score_bins, self._item_text)
+        bins = partial(bins_by, self.discretizer_)
+        return BinForm(
+            self.feature_names_, self.engine_, cuts, bins, self._known_bins, self._score_bins, self._item_text
+        )
 
     def _bins_of(self, X: Array, row: int) -> Array:
         """Return the bins of one of the checked rows."""

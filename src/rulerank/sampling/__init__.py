@@ -1,1 +1,17 @@
-"""Which document to label next: selective sampling with association rules."""
+"""Which document to label next: selective sampling with association rules.
+
+`ssar.py` is the sampler; `partitions.py` deals its features into groups (SSARP). A selection (`selection.py`) asks
+for one label after the other; each group has a `group_run.py` with its rule counts (`counts.py`, loops in `kernels.py`,
+sets of items as bits in `bits.py`). `chooser.py` serves people: labels arrive in any order, and may be withdrawn. The
+names load when they are used.
+"""
+
+from rulerank.core.lazy import surface
+
+__all__, __getattr__ = surface(
+    __name__,
+    {
+        "ssar": ("SSAR",),
+        "chooser": ("Chooser",),
+    },
+)

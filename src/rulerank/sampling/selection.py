@@ -11,7 +11,7 @@ import numpy as np
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
-from rulerank.sampling.run import Run
+from rulerank.sampling.group_run import GroupRun
 
 
 class Selection:
@@ -30,7 +30,7 @@ class Selection:
     (2, 1)
     """
 
-    def __init__(self, runs: list[Run]) -> None:
+    def __init__(self, runs: list[GroupRun]) -> None:
         self._runs = runs
         self._at_work = 0
         self._grades: dict[int, int] = {}

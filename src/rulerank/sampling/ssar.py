@@ -15,8 +15,8 @@ from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZE, normalize_by_query
+from rulerank.sampling.group_run import GroupRun
 from rulerank.sampling.partitions import deal_features
-from rulerank.sampling.run import Run
 from rulerank.sampling.selection import Selection
 
 MAX_BIN = 254
@@ -128,7 +128,7 @@ class SSAR(HasParameters, BaseEstimator):
             raise DataError(f"partitions must be at most the number of features, {n_features}: got {self.partitions}")
         blocks = self._blocks(qid, n_rows)
         groups = deal_features(bins, self.partitions, self.n_jobs) if self.partitions > 1 else [np.arange(n_features)]
-        selection = Selection([Run(bins[group], blocks, self.max_size, self.n_jobs) for group in groups])
+        selection = Selection([GroupRun(bins[group], blocks, self.max_size, self.n_jobs) for group in groups])
         for row, grade in _labels(start):
             selection.add(row, grade)
         return selection

@@ -12,7 +12,7 @@ from rulerank.dataset import Array
 from rulerank.sampling.counts import RuleCounts
 
 
-class Run:
+class GroupRun:
     """The labels one group of features has seen, and which row it would label next.
 
     Each row belongs to a block of rows (the whole pool, or the queries in order of appearance); blocks are visited in

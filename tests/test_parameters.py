@@ -1,0 +1,64 @@
+"""No bad parameter of any class ends in anything but a DataError that names it."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.core.parameters import parameters_of
+from rulerank.discretize import DISCRETIZERS
+from rulerank.errors import DataError
+from rulerank.methods import METHODS
+
+RANKERS = [method.ranker_class() for method in METHODS.values()] + [rr.Competence, rr.LinearFusion]
+CLASSES = [*RANKERS, *DISCRETIZERS.values(), rr.SSAR]
+PLACES = [(owner, name) for owner in CLASSES for name in parameters_of(owner)]
+WORLD = rr.make_world(n_queries=3, docs_per_query=8, n_features=3, n_grades=2, seed=1)
+KINDS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([10**30, -(10**30), 255, 1000]),
+    st.floats(),
+    st.text(max_size=5),
+    st.binary(max_size=3),
+    st.complex_numbers(),
+    st.lists(st.integers(), max_size=2),
+    st.tuples(st.text(max_size=2)),
+    st.dictionaries(st.text(max_size=2), st.integers(), max_size=1),
+    st.sampled_from([object(), object, len, np.array([1, 2]), np.float64("nan"), np.int64(-7), math, {1}, b"x"]),
+)
+
+
+def use(owner, **params):
+    """Do what looks at the parameters of a class."""
+    made = owner(**params)
+    if owner is rr.SSAR:
+        return made.begin(WORLD)
+    if owner is rr.LinearFusion:
+        return made.fit(np.random.default_rng(0).random((len(WORLD), 2)), WORLD.y, WORLD.qid)
+    if owner in DISCRETIZERS.values():
+        return made.fit(WORLD.X, WORLD.y)
+    return made.fit(WORLD)
+
+
+def test_every_parameter_of_every_class_stands_in_its_table():
+    for owner in CLASSES:
+        if owner is not rr.LinearFusion:
+            assert set(owner().get_params(deep=False)) == set(parameters_of(owner)), owner
+
+
+@pytest.mark.parametrize(("owner", "name"), PLACES, ids=lambda place: getattr(place, "__name__", place))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(value=KINDS)
+def test_a_bad_value_is_refused_by_name(owner, name, value):
+    if parameters_of(owner)[name].accepts(value):
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(DataError, match=name):
+            use(owner, **{name: value})
