@@ -37,17 +37,24 @@ if TYPE_CHECKING:
     from rulerank.experiment.report import write_report as write_report
     from rulerank.experiment.run import run_experiment as run_experiment
     from rulerank.export import export_model as export_model
+    from rulerank.features.text_features import TextFeatures as TextFeatures
     from rulerank.io.convert import convert as convert
     from rulerank.io.engine_logs import read_logs as read_logs
     from rulerank.io.folds import read_folds as read_folds
+    from rulerank.io.judgements import read_judgements as read_judgements
+    from rulerank.io.judgements import read_pairs as read_pairs
     from rulerank.io.letor import read_letor as read_letor
     from rulerank.io.letor import write_letor as write_letor
     from rulerank.io.quepid import read_quepid as read_quepid
     from rulerank.io.quepid import write_quepid as write_quepid
+    from rulerank.io.queries import Queries as Queries
+    from rulerank.io.queries import read_queries as read_queries
     from rulerank.io.tables import from_frame as from_frame
     from rulerank.io.tables import read_table as read_table
     from rulerank.io.tables import to_frame as to_frame
     from rulerank.io.tables import write_table as write_table
+    from rulerank.io.texts import Texts as Texts
+    from rulerank.io.texts import read_texts as read_texts
     from rulerank.io.trec import Qrels as Qrels
     from rulerank.io.trec import Run as Run
     from rulerank.io.trec import read_qrels as read_qrels
@@ -79,6 +86,11 @@ _NAMES = {
     "io.quepid": ("read_quepid", "write_quepid"),
     "io.convert": ("convert",),
     "io.engine_logs": ("read_logs",),
+    # texts
+    "io.texts": ("Texts", "read_texts"),
+    "io.queries": ("Queries", "read_queries"),
+    "io.judgements": ("read_judgements", "read_pairs"),
+    "features.text_features": ("TextFeatures",),
     "worlds": ("make_world", "make_folds"),
     "shop.shop": ("make_shop",),
     # bins, rankers

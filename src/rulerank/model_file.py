@@ -20,6 +20,7 @@ import math
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,10 @@ import numpy as np
 
 from rulerank import __version__
 from rulerank.dataset import Array
-from rulerank.errors import DataError, ModelFileError, RulerankError
+from rulerank.errors import DataError, MissingExtraError, ModelFileError, RulerankError
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import COMPRESSIONS, is_model
-from rulerank.methods import METHODS, Method
+from rulerank.methods import METHODS
 from rulerank.rankers.base import Ranker
 
 MAGIC = b"RULERANK"
@@ -44,18 +45,18 @@ NONSENSE = (
     RulerankError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
 NOT_SCORED = ("intercepts", "standard_errors", "trust", "loss", "gradient_norm")  # may be infinite or not determined
+OTHERS = {"TextFeatures": "features.text_features"}  # what else is saved beside rankers: class and module
 AGAIN = "save the model again, or copy the file anew"
 
 
-def save(ranker: Ranker, path: str | os.PathLike[str]) -> None:
-    """Write a fitted ranker to a file; one that is there is replaced only when the new one is complete.
+def save(ranker: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted ranker or TextFeatures to a file; one that is there is replaced only when the new one is complete.
 
     The same model gives the same bytes.
     """
     check_target(path)
-    method = _classes().get(type(ranker).__name__)
-    if method is None or type(ranker) is not method.ranker_class():
-        raise DataError(f"a model file holds one of {', '.join(_classes())}: got {type(ranker).__name__}")
+    if type(ranker) is not _class_named(type(ranker).__name__):
+        raise DataError(f"a model file holds one of {', '.join(_names())}: got {type(ranker).__name__}")
     arrays: list[Array] = []
     state = _pack(ranker.to_state(), arrays, "state")
     manifest = json.dumps(
@@ -106,11 +107,21 @@ def load_beside_data(path: str, source: str, *, command: str = "rank") -> Ranker
     """Read the model that a command takes before its data, and notice when the two were swapped."""
     if is_model_file(source) and not is_model_file(path):
         raise DataError(f"MODEL comes first, then DATA: rulerank {command} {source} {path}")
-    return load(path)
+    return load_ranker(path)
 
 
-def load(path: str | os.PathLike[str]) -> Ranker:
-    """Read a fitted ranker from a model file; its scores are those of the one that was saved, bit for bit.
+def load_ranker(path: str | os.PathLike[str]) -> Ranker:
+    """Read a fitted ranker, or say what else the file holds."""
+    found = load(path)
+    if not isinstance(found, Ranker):
+        raise ModelFileError(
+            f"{os.fspath(path)}: expected a ranker, which `rulerank train` writes: it holds {found!r:.80}"
+        )
+    return found
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a fitted ranker or TextFeatures from a file; what it gives is what the saved one gave, bit for bit.
 
     >>> import tempfile
     >>> import rulerank as rr
@@ -127,23 +138,26 @@ def load(path: str | os.PathLike[str]) -> Ranker:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error.__cause__
 
 
-def _read(path: Path) -> Ranker:
+def _read(path: Path) -> Any:
     manifest, content, start = _check_container(path)
-    try:
-        ranker_class = _classes()[manifest["class"]].ranker_class()
-    except (KeyError, TypeError):
+    found = _class_named(manifest.get("class"))
+    if found is None:
         raise ModelFileError(
             f"holds a {manifest.get('class')!r}, which rulerank {__version__} does not know "
-            f"(it knows {', '.join(_classes())}); the file was written by rulerank {manifest.get('library')}"
-        ) from None
+            f"(it knows {', '.join(_names())}); the file was written by rulerank {manifest.get('library')}"
+        )
     try:
         arrays = _arrays(manifest["arrays"], content, start)
         state = _unpack(manifest["state"], arrays)
+        if not issubclass(found, Ranker):  # checks what it takes
+            return found.from_state(state)
         _check_features(state)
-        ranker = ranker_class.from_state(state)
+        ranker = found.from_state(state)
         _check_finite(state["learned"], "learned")
+    except MissingExtraError:
+        raise
     except NONSENSE as error:
-        raise ModelFileError(f"does not describe a {ranker_class.__name__}: {error}; {AGAIN}") from error
+        raise ModelFileError(f"does not describe a {found.__name__}: {error}; {AGAIN}") from error
     return ranker
 
 
@@ -276,9 +290,18 @@ def _unpack(value: Any, arrays: list[Array]) -> Any:
     return {key: _unpack(one, arrays) for key, one in value.items()}
 
 
-def _classes() -> dict[str, Method]:
-    """The classes that a file may name: nothing else is ever loaded for it."""
-    return {method.class_name: method for method in METHODS.values()}
+def _class_named(name: object) -> Any:
+    """Return a class that a file may name, or None: nothing else is ever loaded for it."""
+    if not isinstance(name, str):
+        return None
+    if name in OTHERS:
+        return getattr(import_module(f"rulerank.{OTHERS[name]}"), name)
+    method = next((method for method in METHODS.values() if method.class_name == name), None)
+    return None if method is None else method.ranker_class()
+
+
+def _names() -> list[str]:
+    return [*(method.class_name for method in METHODS.values()), *OTHERS]
 
 
 def _kind(header: bytes) -> str:

@@ -39,8 +39,8 @@ def doc(docid, score, features, **more):
 
 
 TENTS = elastic(
-    hit("t1", 9.5, ("title", 9.5), ("body", None), ("price", 120.0), _source={"title": "Green tent", "stock": 3}),
-    hit("t2", 4.25, ("title", None), ("body", 2.5), ("price", 80.0), _source={"title": "Old tent"}),
+    hit("t1", 9.5, ("title", 9.5), ("body", None), ("price", 120.0), _source={"text": "Green tent", "title": "Tent", "stock": 3}),
+    hit("t2", 4.25, ("title", None), ("body", 2.5), ("price", 80.0), _source={"text": "Old tent", "sku": "7"}),
 )
 
 
@@ -67,17 +67,17 @@ def test_an_answer_of_opensearch_becomes_a_data_set(write):
     assert data.qid.tolist() == ["q7", "q7"]
     assert data.docid.tolist() == ["t1", "t2"]
     assert data.y.tolist() == [-1, -1]
-    assert {name: column.tolist() for name, column in data.texts.items()} == {"title": ["Green tent", "Old tent"]}
+    assert {name: column.tolist() for name, column in data.texts.items()} == {"text": ["Green tent", "Old tent"]}
 
 
 def test_an_answer_of_solr_becomes_a_data_set(write):
-    answer = solr(doc("t1", 9.5, "title=9.5,isNew=0.0", name="Green tent"), doc("t2", 4.25, "title=NaN,isNew=1.0"))
+    answer = solr(doc("t1", 9.5, "title=9.5,isNew=0.0", url="https://a.example"), doc("t2", 4.25, "title=NaN,isNew=1.0"))
     data = read_logs(write("q7.json.gz", answer))
     assert data.feature_names == ("title", "isNew", "engine_rank", "engine_score")
     assert values(data) == [[9.5, 0.0, 1.0, 9.5], [None, 1.0, 2.0, 4.25]]
     assert data.qid.tolist() == ["q7", "q7"]
     assert data.texts["query_text"].tolist() == ["green tent"] * 2
-    assert data.texts["name"].tolist() == ["Green tent", None]
+    assert data.texts["url"].tolist() == ["https://a.example", None]
 
 
 @pytest.mark.parametrize(
@@ -185,6 +185,7 @@ def test_the_pool_can_be_written_and_read_again(write):
     again = read_any("pool.parquet")
     assert values(again) == values(data)
     assert again.feature_names == data.feature_names
+    assert again.texts["text"].tolist() == data.texts["text"].tolist()
 
 
 @given(

@@ -145,10 +145,70 @@ def test_booleans_with_gaps_are_nan_there():
 
 
 def test_text_columns_are_left_out_and_named():
-    with pytest.warns(UserWarning, match=r"left out because they do not hold numbers: 'title' \(String\)") as caught:
-        data = csv("qid,title,x\na,Dr No,1\na,Live,2\na,1984,3\n")
+    with pytest.warns(UserWarning, match=r"left out because they do not hold numbers: 'film' \(String\)") as caught:
+        data = csv("qid,film,x\na,Dr No,1\na,Live,2\na,1984,3\n")
     assert data.feature_names == ("x",)
     assert caught[0].filename == __file__
+
+
+def test_columns_of_texts_that_people_read_are_kept_beside_the_features():
+    data = csv("qid,title,query_text,x\na,Dr No,bond,1\na,,bond,2\n")
+    assert data.feature_names == ("x",)
+    assert {name: texts.tolist() for name, texts in data.texts.items()} == {
+        "title": ["Dr No", None],
+        "query_text": ["bond", "bond"],
+    }
+
+
+TEXTS_AND_CATEGORIES = Dataset(
+    [[0.5, 1.0, 0.0], [0.1, np.nan, 2.0]],
+    y=[1, -1],
+    qid=["q", "q"],
+    docid=["1", "2"],
+    feature_names=("bm25(title)", "brand", "shelf"),
+    texts={"query_text": np.array(["milk", "milk"], dtype=object), "title": np.array(["1984", None], dtype=object)},
+    categories={"brand": ("a|b", "c, 100%", "never seen"), "shelf": ("1", "2", "3")},
+)
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+def test_texts_and_categories_read_back_as_they_were_written(format):
+    out = io.BytesIO()
+    write_table(TEXTS_AND_CATEGORIES, out, format=format)
+    again = read_table(io.BytesIO(out.getvalue()), format=format)
+    assert again.feature_names == TEXTS_AND_CATEGORIES.feature_names
+    assert again.categories == TEXTS_AND_CATEGORIES.categories
+    assert np.array_equal(again.X, TEXTS_AND_CATEGORIES.X, equal_nan=True)
+    assert {n: t.tolist() for n, t in again.texts.items()} == {"query_text": ["milk", "milk"], "title": ["1984", None]}
+
+
+def test_categories_of_a_frame_become_features():
+    frame = pl.DataFrame({"qid": ["a", "a"], "brand": pl.Series(["sony", None], dtype=pl.Categorical)})
+    data = from_frame(frame)
+    assert data.categories == {"brand": ("sony",)}
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Categorical(["lg", None], categories=["sony", "lg"])
+    data = from_frame(pandas.DataFrame({"qid": ["a", "a"], "brand": column}))
+    assert data.categories == {"brand": ("sony", "lg")}
+    assert data.X[0, 0] == 1
+    assert np.isnan(data.X[1, 0])
+
+
+def test_a_csv_may_mark_a_column_as_a_category():
+    data = csv("qid,brand:category\na,sony\na,\na,lg\n")
+    assert (data.feature_names, data.categories) == (("brand",), {"brand": ("lg", "sony")})
+    assert np.array_equal(data.X[:, 0], [1, np.nan, 0], equal_nan=True)
+
+
+def test_a_marked_column_must_not_repeat_another():
+    with pytest.raises(DataError, match="column names must differ: 'a' is there twice, once with a mark"):
+        csv("qid,a,a:text\nq,1,2\n")
+
+
+def test_a_text_cannot_be_named_as_a_feature():
+    data = Dataset([[1.0]], [0], ["q"], feature_names=("title",), texts={"title": ["a"]})
+    with pytest.raises(DataError, match="a feature or text cannot be named 'title', which a table uses"):
+        to_frame(data)
 
 
 def test_dates_are_left_out_and_named():
@@ -373,7 +433,9 @@ def test_a_name_that_is_no_table_is_refused(target):
 
 
 def test_a_feature_cannot_have_the_name_of_another_column():
-    with pytest.raises(DataError, match=r"^a feature cannot be named 'grade', which a table uses for another column"):
+    with pytest.raises(
+        DataError, match=r"^a feature or text cannot be named 'grade', which a table uses for another column"
+    ):
         to_frame(Dataset([[0.5]], [1], ["a"], feature_names=("grade",)))
 
 

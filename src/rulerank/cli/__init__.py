@@ -18,6 +18,7 @@ from rulerank.cli.demo import demo
 from rulerank.cli.evaluate import evaluate
 from rulerank.cli.explain import explain
 from rulerank.cli.export import export
+from rulerank.cli.features import features
 from rulerank.cli.figure import figure
 from rulerank.cli.fuse import fuse
 from rulerank.cli.judge import judge
@@ -31,6 +32,7 @@ from rulerank.errors import RulerankError
 
 COMMANDS = (
     demo,
+    features,
     train,
     rank,
     explain,

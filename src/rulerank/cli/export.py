@@ -36,9 +36,9 @@ def export(
     from rulerank.cli.output import report
     from rulerank.export import export_model
     from rulerank.io.outputs import write_bytes
-    from rulerank.model_file import load
+    from rulerank.model_file import load_ranker
 
-    made = export_model(load(model), to, model_name=model_name, feature_set=feature_set)
+    made = export_model(load_ranker(model), to, model_name=model_name, feature_set=feature_set)
     write_bytes(out, f"{made.to_json()}\n".encode())
     payload: dict[str, object] = {"engine": to, "request": made.request, "document": out}
     report(payload, f"send {'this' if out == '-' else out} with: {made.request}", as_json=as_json, target=out)

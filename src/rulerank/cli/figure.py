@@ -37,12 +37,12 @@ def figure(
     """
     from rulerank.cli.output import report
     from rulerank.experiment.figures.competence import draw_competence_map
-    from rulerank.model_file import load
+    from rulerank.model_file import load_ranker
     from rulerank.rankers.documents import read_documents
 
     if kind not in KINDS:
         raise DataError(f"unknown figure {kind!r}; choose from {', '.join(KINDS)}")
-    ranker = load(model)
+    ranker = load_ranker(model)
     data = read_documents(source, format, columns(qid, docid, grade, features)).with_features(ranker.feature_names_)
     draw_competence_map(ranker, data, out)
     report(

@@ -58,7 +58,9 @@ LANGUAGES = {
 }
 
 TAG = re.compile("</?[a-zA-Z][^<>\x00\x01]*>|<!--[^\x00\x01]*?-->")
-ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")  # of Latin, Greek, Cyrillic; Hebrew, Arabic points
+ACCENTS = re.compile(
+    "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+"
+)  # of Latin, Greek, Cyrillic; Hebrew, Arabic points
 IDEOGRAPHS = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 ASCII_WORDS = re.compile("[a-z0-9]+|[\x00\x01]")
 PLAIN_WORDS = re.compile("[^\\W_]+|[\x00\x01]")

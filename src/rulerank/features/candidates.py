@@ -23,7 +23,9 @@ class Inverted(NamedTuple):
     damp: Array
 
 
-def inverted_index(forward: Forward, known: Statistics | Collection, field_weights: Array, k1: float, b: float) -> Inverted:
+def inverted_index(
+    forward: Forward, known: Statistics | Collection, field_weights: Array, k1: float, b: float
+) -> Inverted:
     """Return the postings of all words that count in some field."""
     n_words = known.idf.size - 1
     starts = np.zeros(n_words + 1, dtype=np.int64)
@@ -32,7 +34,13 @@ def inverted_index(forward: Forward, known: Statistics | Collection, field_weigh
     docs = np.empty(starts[-1], dtype=np.int32)
     tf = np.zeros(starts[-1], dtype=np.float32)
     fill_postings(
-        forward.tokens, forward.starts, field_weights, np.full(n_words, -1, dtype=np.int64), starts[:-1].copy(), docs, tf
+        forward.tokens,
+        forward.starts,
+        field_weights,
+        np.full(n_words, -1, dtype=np.int64),
+        starts[:-1].copy(),
+        docs,
+        tf,
     )
     length = np.zeros(forward.n_docs)
     for weight, lengths in zip(field_weights, forward.lengths, strict=True):  # in the order of the features' sum

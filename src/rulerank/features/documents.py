@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rulerank.dataset import Array
 from rulerank.features.analyser import Analyser, Words
 from rulerank.features.columns import as_codes, as_numbers, as_texts, as_vectors

@@ -79,7 +79,7 @@ def find_fields(texts: Texts, named: Any = None) -> tuple[Field, ...]:
     ['title', 'year']
     """
     check_fields(named)
-    wanted = dict.fromkeys(texts.fields) if named is None else {name: None for name in named}
+    wanted = dict.fromkeys(texts.fields) if named is None else dict.fromkeys(named)
     kinds = dict(named) if isinstance(named, Mapping) else {}
     for name in wanted:
         if name not in texts.fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -35,7 +36,7 @@ def grams(texts: Sequence[str]) -> tuple[Array, Array]:
     """Return the distinct 3-grams of queries, sorted, one query after the other, and where each starts."""
     codes, starts = letters(texts)
     parts, ends = [], [0]
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in itertools.pairwise(starts):
         own = np.empty(end - begin, dtype=np.int64)
         fill_grams(codes, begin, end, own)
         parts.append(np.unique(own))

@@ -39,7 +39,11 @@ class Forward:
 
 
 def forward_index(
-    analyser: Analyser, words: Words, fields: Sequence[str], values: Mapping[str, Sequence[str | list[str] | None]], n_docs: int
+    analyser: Analyser,
+    words: Words,
+    fields: Sequence[str],
+    values: Mapping[str, Sequence[str | list[str] | None]],
+    n_docs: int,
 ) -> Forward:
     """Return the words of text fields as numbers."""
     tokens, starts, lengths = [], np.zeros((len(fields), n_docs + 1), dtype=np.int64), []

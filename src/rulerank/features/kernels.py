@@ -24,7 +24,8 @@ from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
 MEASURES = (
-    "bm25", "cosine", "covered", "terms", "exact", "prefix", "phrase", "pairs", "run", "close", "first", "length", "best",
+    "bm25", "cosine", "covered", "terms", "exact", "prefix", "phrase", "pairs", "run", "close", "first", "length",
+    "best",
 )  # fmt: skip
 BM25, COSINE, COVERED, TERMS, EXACT, PREFIX, PHRASE, PAIRS, RUN, CLOSE, FIRST, LENGTH, BEST = range(len(MEASURES))
 N_MEASURES = len(MEASURES)
@@ -247,7 +248,9 @@ def match(
 
 
 @compiled
-def shared_grams(codes: Array, starts: Array, docs: Array, queries: Array, grams: Array, gram_starts: Array, out: Array) -> None:
+def shared_grams(
+    codes: Array, starts: Array, docs: Array, queries: Array, grams: Array, gram_starts: Array, out: Array
+) -> None:
     """Write the share of 3-grams that texts and queries have in common of those that either has (Jaccard).
 
     codes: uint32, the letters and digits of each document; grams: int64, sorted and distinct, those of each query.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,9 +55,15 @@ def asked(known: Collection, texts: Sequence[str], vectors: Mapping[str, Sequenc
 
 
 def feature_values(
-    known: Collection, documents: Documents, queries: Asked, docs: Array, numbers: Array, n_jobs: int | None, bar: Bar | None = None
+    known: Collection,
+    documents: Documents,
+    queries: Asked,
+    docs: Array,
+    numbers: Array,
+    n_jobs: int | None,
+    bar: Bar | None = None,
 ) -> Array:
-    """Return float32 (n_rows, n_features): row i is document docs[i] for query numbers[i]; a query's rows lie together."""
+    """Return float32 (n_rows, n_features): row i is document docs[i] for query numbers[i]; those of a query together."""
     out = np.empty((docs.size, len(known.features)), dtype=np.float32)
 
     def work(start: int, stop: int) -> None:
@@ -84,7 +91,7 @@ def ranks_by_query(values: Array, numbers: Array) -> Array:
 
     out = np.full(values.size, np.nan)
     bounds = np.flatnonzero(np.diff(numbers, prepend=-1, append=-2))
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in itertools.pairwise(bounds):
         own = np.flatnonzero(~np.isnan(values[first:last])) + first
         out[own] = rankdata(-values[own])
     return out

@@ -11,6 +11,7 @@ import numpy as np
 
 from rulerank.core.parameters import Checked, HasParameters, Number, Parameter, Threads
 from rulerank.core.progress import progress
+from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.features.analyser import Analyser, Words, check_language
@@ -20,8 +21,16 @@ from rulerank.features.documents import Collection, Documents, documents_of
 from rulerank.features.fields import Field, check_fields, find_fields
 from rulerank.features.index import forward_index, statistics
 from rulerank.features.matching import asked, feature_values
-from rulerank.features.names import default_names, features_named
+from rulerank.features.names import available, default_names, features_named
 from rulerank.features.rows import Rows, rows_to_compute
+from rulerank.features.saved import (
+    collection_from_state,
+    collection_state,
+    documents_from_state,
+    documents_state,
+    pack_strings,
+    unpack_strings,
+)
 from rulerank.io.judgements import Pairs
 from rulerank.io.queries import Queries
 from rulerank.io.texts import Texts, texts_from_dicts
@@ -32,12 +41,15 @@ TITLE_WEIGHT = 3.0
 
 def _check_weights(weights: Any) -> None:
     if not isinstance(weights, Mapping) or not all(
-        isinstance(name, str) and isinstance(value, int | float) and 0 <= value <= 1000 for name, value in weights.items()
+        isinstance(name, str) and isinstance(value, int | float) and 0 <= value <= 1000
+        for name, value in weights.items()
     ):
         raise DataError(f"weights must be a dict of numbers from 0 to 1000 by field: got {weights!r:.60}")
 
 
 def _check_names(features: Any) -> None:
+    if features == "all":
+        return
     if isinstance(features, str) or not isinstance(features, Sequence) or not all(isinstance(f, str) for f in features):
         raise DataError(f"features must be a list of names such as bm25(title): got {features!r:.60}")
 
@@ -46,14 +58,14 @@ class TextFeatures(HasParameters):
     """Named features of queries and documents, from texts.
 
     fields: names of fields, or a dict of their kinds; None takes all and looks what they hold.
-    features: names such as bm25(title); None takes a short list that is good on any collection (`feature_names_`).
+    features: names such as bm25(title), or "all"; None takes a short list that is good on any collection.
     language: whose words are stemmed; "none" stems nothing.
     k1, b: of BM25; weights: of fields in bm25(all), 3 for the title and 1 for the others unless given.
 
     >>> texts = Texts(["1", "2"], {"title": ["Fresh milk", "Milk chocolate"], "price": [1.5, 2.0]})
     >>> features = TextFeatures(features=["bm25(title)", "exact(title)", "price"]).fit(texts)
     >>> features.for_query("fresh milk").X.tolist()
-    [[0.39729705452919006, 1.0, 1.5], [0.08284966647624969, 0.0, 2.0]]
+    [[0.397..., 1.0, 1.5], [0.0828..., 0.0, 2.0]]
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
@@ -72,7 +84,7 @@ class TextFeatures(HasParameters):
     def __init__(
         self,
         fields: Sequence[str] | Mapping[str, str] | None = None,
-        features: Sequence[str] | None = None,
+        features: Sequence[str] | str | None = None,
         language: str = "en",
         k1: float = 1.2,
         b: float = 0.75,
@@ -98,12 +110,15 @@ class TextFeatures(HasParameters):
         searched = [field.name for field in fields if field.searched]
         for name in self.weights or ():
             if name not in searched:
-                raise DataError(f"weights: {name!r} is no field whose words are searched; these are {', '.join(searched)}")
+                raise DataError(
+                    f"weights: {name!r} is no field whose words are searched; these are {', '.join(searched)}"
+                )
         analyser = Analyser(self.language)
         values = texts.fields
         numbers = [field for field in fields if field.kind in ("number", "date")]
         skewed = [field.name for field in numbers if is_skewed(as_numbers(field.kind, values[field.name]))]
-        chosen = features_named(default_names(fields, skewed) if self.features is None else self.features, fields)
+        names = default_names(fields, skewed) if self.features is None else self.features
+        chosen = features_named([*available(fields)] if names == "all" else names, fields)
         if not chosen:
             raise DataError("no field gives a feature: name fields and their kinds, fields={'title': 'text'}")
         weights = np.array([_weight(field, self.weights) for field in fields if field.searched], dtype=np.float64)
@@ -122,7 +137,11 @@ class TextFeatures(HasParameters):
             known.mean_lengths,
             weights,
             {field.name: kinds_of(values[field.name]) for field in fields if field.kind == "category"},
-            {field.name: as_vectors(field.name, values[field.name]).shape[1] for field in fields if field.kind == "vector"},
+            {
+                field.name: as_vectors(field.name, values[field.name]).shape[1]
+                for field in fields
+                if field.kind == "vector"
+            },
             float(self.k1),
             float(self.b),
         )
@@ -179,7 +198,7 @@ class TextFeatures(HasParameters):
             fields = texts_from_dicts(docs, [field.name for field in known.fields])  # type: ignore[arg-type]
             documents = documents_of(known, fields, len(docs))
             ids = np.empty(len(docs), dtype=object)
-            ids[:] = [str(doc.get("id", place)) for place, doc in enumerate(docs)]  # type: ignore[union-attr]
+            ids[:] = [str(getattr(doc, "get", str)("id") or place) for place, doc in enumerate(docs)]
             found = np.arange(len(docs), dtype=np.int64)
         rows = Rows(found, np.zeros(found.size, dtype=np.int64), np.full(found.size, UNLABELLED, dtype=np.int16))
         X = feature_values(known, documents, one, rows.docs, rows.queries, 1)
@@ -190,6 +209,25 @@ class TextFeatures(HasParameters):
         from rulerank.model_file import save
 
         save(self, path)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all that was learned as plain values and arrays, for a model file."""
+        self._check_fitted()
+        return {
+            "params": self.params_,
+            "collection": collection_state(self.collection_),
+            "ids": pack_strings(self.ids_.tolist()),
+            "documents": documents_state(self.documents_),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return what `to_state` described, bit for bit."""
+        made = cls.from_params(state["params"])
+        ids = Texts(np.array(unpack_strings(state["ids"]), dtype=object), {}).ids
+        made.collection_ = collection_from_state(state["collection"])
+        made._take(ids, documents_from_state(state["documents"], made.collection_, ids.size))
+        return made
 
     @cached_property
     def inverted(self) -> Inverted:
@@ -204,6 +242,12 @@ class TextFeatures(HasParameters):
         self.fields_ = self.collection_.fields
         self.feature_names_ = tuple(feature.name for feature in self.collection_.features)
         self._doc_numbers = {one: number for number, one in enumerate(ids.tolist())}
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "documents_"):
+            return "TextFeatures(not fitted)"
+        n_docs, n_features = counted(self.ids_.size, "document"), counted(len(self.feature_names_), "feature")
+        return f"TextFeatures({n_docs}, {n_features})"
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "documents_"):

@@ -18,6 +18,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import check_utf8
 from rulerank.io.engine_answers import Fail, Hit, is_answer, read_answer
 from rulerank.io.streams import COMPRESSIONS, Source, read_bytes
+from rulerank.io.tables import TEXT_NAMES
 from rulerank.io.trec import Qrels
 
 QUERY_IDS = ("query_id", "qid")  # what a wrapper calls the id
@@ -61,7 +62,8 @@ def read_logs(
 
     The engine's own order and score become `engine_rank` and `engine_score`, except where all scores of an answer are
     equal, as those of a filter are: its order says nothing. A feature without a value is missing;
-    `missing_as_zero` makes it 0. Texts that come along (`_source`, Solr's stored fields) are kept as texts.
+    `missing_as_zero` makes it 0. Texts that come along (`_source`, Solr's stored fields) under a name that `read_table`
+    keeps, such as title, text or url, are kept, unless a feature has that name.
 
     Parameters
     ----------
@@ -252,7 +254,8 @@ def _as_data(rows: list[_Row], missing_as_zero: bool) -> Dataset:
     texts: dict[str, Array] = {}
     if any(row.query is not None for row in rows):
         texts[QUERY] = _column([row.query for row in rows])
-    for name in dict.fromkeys(name for row in rows for name in row.hit.texts):
+    shown = dict.fromkeys(name for row in rows for name in row.hit.texts if name in TEXT_NAMES)
+    for name in [one for one in shown if one not in names]:  # in a table the two would be one column
         texts.setdefault(name, _column([row.hit.texts.get(name) for row in rows]))
     qid, docid = _column([row.qid for row in rows]), _column([row.hit.docid for row in rows])
     return Dataset(X, np.full(len(rows), UNLABELLED), qid, docid, tuple(names), texts=texts)

@@ -59,7 +59,9 @@ class Queries:
         return f"Queries({counted(len(self), 'query', 'queries')})"
 
 
-def read_queries(source: Any, *, qid: str | None = None, query: str | None = None, format: str | None = None) -> Queries:
+def read_queries(
+    source: Any, *, qid: str | None = None, query: str | None = None, format: str | None = None
+) -> Queries:
     """Read queries: a tsv, csv, jsonl or Parquet file with an id and a text, a data frame, or TREC topics.
 
     The columns are `qid` (or query_id, id) and `query` (or query_text, text, title). A tsv without a header holds

@@ -16,6 +16,7 @@ from rulerank.core.words import listed
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.delimited import MISSING, NumberType, either, read_delimited
+from rulerank.io.marked_columns import TextOrMarked, with_marks, without_marks
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, format_suffix, read_bytes
 
@@ -27,6 +28,14 @@ ROLES = {
     "features": "columns of the features",
 }
 TABLE_FORMATS = (*SEPARATORS, "parquet")
+TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are taken for it
+    "query_text": ("query_text", "query"),
+    "description": ("description", "narrative"),
+    "title": ("title",),
+    "text": ("text", "body", "abstract"),
+    "url": ("url", "link"),
+}
+TEXT_NAMES = [name for names in TEXT_COLUMNS.values() for name in names]
 
 Mistake = Callable[[int | None, str], Exception]  # (row or None, message) -> the error that says where
 
@@ -43,10 +52,11 @@ def read_table(
 ) -> Dataset:
     """Read a csv, tsv or parquet file, or a data frame.
 
-    All columns of numbers or booleans are features unless `features` names them; a warning names the columns that
-    are left out. Ids are text ("007" stays "007"). No `docid` or `grade` column is needed; a grade that is empty,
-    `?` or -1 is not labelled, but with `graded` the column must be there; an empty feature is missing (NaN). A column
-    `comment` is kept beside the features.
+    All columns of numbers, booleans or categories are features unless `features` names them. Columns of text named
+    query_text, query, description, narrative, title, text, body, abstract, url or link are kept as texts to be read;
+    a warning names the columns that are left out. Ids are text ("007" stays "007"). No `docid` or `grade` column is
+    needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column must be there; an empty
+    feature is missing (NaN). A column `comment` is kept beside the features.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
@@ -71,7 +81,9 @@ def from_frame(
 
 
 def to_frame(data: Dataset) -> pl.DataFrame:
-    """Return a frame with the columns qid, docid, grade and the features; null where a value is missing.
+    """Return a frame with the columns qid, docid, grade, features and texts; null where a value is missing.
+
+    A feature of categories is a column of their names (an Enum of Polars).
 
     >>> data = Dataset([[0.5], [float("nan")]], y=[1, -1], qid=["q", "q"], feature_names=["bm25"])
     >>> to_frame(data).rows()
@@ -81,14 +93,16 @@ def to_frame(data: Dataset) -> pl.DataFrame:
     if data.docid is not None:
         columns.append(pl.Series("docid", [str(value) for value in data.docid], dtype=pl.String))
     columns.append(pl.Series("grade", data.y).replace(UNLABELLED, None))
-    columns += [
-        pl.Series(name, data.X[:, i], nan_to_null=True, dtype=pl.Float32) for i, name in enumerate(data.feature_names)
-    ]
+    columns += [_feature_column(data, name, data.X[:, i]) for i, name in enumerate(data.feature_names)]
+    columns += [_text_column(name, values) for name, values in data.texts.items()]
     if data.comment is not None:
         columns.append(pl.Series("comment", [str(value) for value in data.comment], dtype=pl.String))
-    taken = {"qid", "docid", "grade", "comment"}.intersection(data.feature_names)
+    taken = {"qid", "docid", "grade", "comment"}.intersection((*data.feature_names, *data.texts))
+    taken |= {*data.texts}.intersection(data.feature_names)
     if taken:
-        raise DataError(f"a feature cannot be named {min(taken)!r}, which a table uses for another column; rename it")
+        raise DataError(
+            f"a feature or text cannot be named {min(taken)!r}, which a table uses for another column; rename it"
+        )
     return pl.DataFrame(columns)
 
 
@@ -124,7 +138,10 @@ def read_frame(
             return ReadError(name, None, message if row is None else f"row {row}: {message}")
 
         return _read_parquet(content, name), at_row
-    frame, lines = read_delimited(content, name, SEPARATORS[format], text=text, numeric=numeric, number=number)
+    frame, lines = read_delimited(
+        content, name, SEPARATORS[format], text=TextOrMarked(text), numeric=numeric, number=number
+    )
+    frame = without_marks(frame)
 
     def at_line(row: int | None, message: str) -> Exception:
         return ReadError(name, None if row is None else int(lines[row]), message)
@@ -141,7 +158,7 @@ def write_frame(frame: pl.DataFrame, target: Source, *, format: str | None = Non
     if format == "parquet":
         frame.write_parquet(buffer)
     else:
-        frame.write_csv(buffer, separator=SEPARATORS[format])
+        with_marks(frame).write_csv(buffer, separator=SEPARATORS[format])
     write_bytes(target, buffer.getvalue())
 
 
@@ -181,7 +198,7 @@ def _to_dataset(
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
             raise mistake(None, f"a column has no name; name it, take it away or choose others ({either('features')})")
-        features = _feature_columns(frame.drop(reserved | {"comment"}, strict=False))
+        features = _feature_columns(frame.drop(reserved | {"comment", *_texts_of(frame)}, strict=False))
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
         raise mistake(None, f"column {column!r} cannot be a feature: it is the qid, docid or grade")
@@ -197,6 +214,8 @@ def _to_dataset(
         None if docids is None or not (docids != "").any() else docids,
         tuple(features),
         shared_strings(frame[comment].cast(pl.String).fill_null("")) if comment else None,
+        {name: shared_strings(frame[name]) for name in _texts_of(frame) if name not in reserved | {*features}},
+        {name: category_names(frame[name]) for name in features if is_category(frame[name].dtype)},
     )
 
 
@@ -212,8 +231,8 @@ def _mistake_in_frame(row: int | None, message: str) -> Exception:
 
 
 def _feature_columns(others: pl.DataFrame) -> list[str]:
-    features = [column for column, dtype in others.schema.items() if _is_number(dtype)]
-    left_out = [f"{column!r} ({dtype})" for column, dtype in others.schema.items() if not _is_number(dtype)]
+    features = [column for column, dtype in others.schema.items() if is_feature(dtype)]
+    left_out = [f"{column!r} ({dtype})" for column, dtype in others.schema.items() if not is_feature(dtype)]
     if left_out:
         warnings.warn(f"columns left out because they do not hold numbers: {', '.join(left_out)}", stacklevel=4)
     return features
@@ -223,12 +242,48 @@ def _is_number(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
 
 
+def is_feature(dtype: pl.DataType) -> bool:
+    """Whether a column of this type is taken for a feature: numbers, booleans, categories."""
+    return _is_number(dtype) or is_category(dtype)
+
+
+def is_category(dtype: pl.DataType) -> bool:
+    """Whether a column of this type holds one of a few names."""
+    return dtype in (pl.Enum, pl.Categorical)
+
+
+def category_names(column: pl.Series) -> tuple[str, ...]:
+    """Return what a column of categories may hold: in the order of an Enum, else in that of the alphabet."""
+    if isinstance(column.dtype, pl.Enum):
+        return tuple(column.dtype.categories)
+    return tuple(sorted(column.cast(pl.String).drop_nulls().unique()))
+
+
+def _texts_of(frame: pl.DataFrame) -> list[str]:
+    return [name for name in TEXT_NAMES if name in frame.columns and frame[name].dtype == pl.String]
+
+
+def _text_column(name: str, values: Array) -> pl.Series:
+    return pl.Series(name, [None if value is None else str(value) for value in values.tolist()], dtype=pl.String)
+
+
+def _feature_column(data: Dataset, name: str, values: Array) -> pl.Series:
+    if name not in data.categories:
+        return pl.Series(name, values, nan_to_null=True, dtype=pl.Float32)
+    kinds = data.categories[name]
+    return pl.Series(name, [None if value != value else kinds[int(value)] for value in values], dtype=pl.Enum(kinds))
+
+
 def _values(frame: pl.DataFrame, features: Sequence[str], mistake: Mistake) -> Array:
     for feature in features:
-        if not _is_number(frame[feature].dtype):
+        if not is_feature(frame[feature].dtype):
             raise mistake(None, f"column {feature!r} must hold numbers: it holds {frame[feature].dtype}")
     X = np.empty((len(frame), len(features)), dtype=np.float32)
     for i, feature in enumerate(features):
+        if is_category(frame[feature].dtype):
+            codes = frame[feature].cast(pl.String).cast(pl.Enum(category_names(frame[feature]))).to_physical()
+            X[:, i] = codes.cast(pl.Float32).to_numpy()
+            continue
         X[:, i] = frame[feature].cast(pl.Float32).to_numpy()
         infinite = np.flatnonzero(np.isinf(X[:, i]))
         if infinite.size:
@@ -272,7 +327,13 @@ def _to_polars(frame: Any) -> pl.DataFrame:
     if twice:
         raise DataError(f"column names must differ: {twice[0]!r} is there twice")
     try:
-        return pl.from_pandas(frame.set_axis(names, axis=1))
+        made = pl.from_pandas(frame.set_axis(names, axis=1))
+        kinds = {
+            name: [str(kind) for kind in dtype.categories]
+            for name, dtype in zip(names, frame.dtypes, strict=True)
+            if str(dtype) == "category"
+        }
+        return made.with_columns(made[name].cast(pl.String).cast(pl.Enum(one)) for name, one in kinds.items())
     except ModuleNotFoundError:
         raise MissingExtraError("pandas", "pyarrow") from None
     except (TypeError, ValueError) as error:  # pyarrow's errors are both

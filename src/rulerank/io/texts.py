@@ -58,7 +58,9 @@ class Texts:
             raise DataError(f"every document needs an id: number {int(np.argmax(ids == ''))} has none")
         for name, values in self.fields.items():
             if len(values) != len(ids):
-                raise DataError(f"field {name!r} must have one value per document: expected {len(ids)}, got {len(values)}")
+                raise DataError(
+                    f"field {name!r} must have one value per document: expected {len(ids)}, got {len(values)}"
+                )
         object.__setattr__(self, "ids", ids)
 
     def __len__(self) -> int:
@@ -136,7 +138,9 @@ def find_column(
     if found is None:
         missing = repr(given) if given is not None else f"named {', '.join(known)}"
         there = listed([*columns]) or "none"
-        raise where(None, f"there is no column {missing}; the columns are {there}; name that of {what} ({either(parameter)})")
+        raise where(
+            None, f"there is no column {missing}; the columns are {there}; name that of {what} ({either(parameter)})"
+        )
     return found
 
 

@@ -18,17 +18,8 @@ from rulerank.io.convert import FRAME, NamedBytes, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, named_row
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import read_bytes
-from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
+from rulerank.io.tables import TABLE_FORMATS, TEXT_COLUMNS, is_feature, is_frame, read_frame, read_table
 from rulerank.judging.labels import check_name
-
-# what a task shows, and the columns that are taken for it when they hold text and no other is named
-TEXT_COLUMNS = {
-    "query_text": ("query_text", "query"),
-    "description": ("description", "narrative"),
-    "title": ("title",),
-    "text": ("text", "body", "abstract"),
-    "url": ("url", "link"),
-}
 
 
 class FeatureValue(NamedTuple):
@@ -238,7 +229,7 @@ def _automatic(frame: pl.DataFrame, taken: set[str], named: Mapping[str, str]) -
 
 
 def _features(others: pl.DataFrame) -> list[str]:
-    numbers = [c for c, dtype in others.schema.items() if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)]
+    numbers = [c for c, dtype in others.schema.items() if is_feature(dtype)]
     left_out = [repr(column) for column in others.columns if column not in numbers]
     if left_out:
         warnings.warn(

@@ -1,0 +1,125 @@
+"""rulerank features: from documents and queries to named features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rulerank.cli.options import AsJson
+from rulerank.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rulerank.dataset import Dataset
+
+
+def features(
+    docs: Annotated[str, typer.Argument(metavar="DOCS", help="Documents: jsonl, csv, tsv or Parquet, - for stdin.")],
+    queries: Annotated[
+        str, typer.Argument(metavar="QUERIES", help="Queries: tsv, csv, jsonl, Parquet or TREC topics.")
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The table to write, .parquet or .csv.")],
+    qrels: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Judgements: TREC qrels, or a table with qid, docid, grade.")
+    ] = None,
+    top: Annotated[
+        int, typer.Option(min=0, help="So many candidates of each query, the best by BM25; 0: only judged documents.")
+    ] = 100,
+    pairs: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="These documents instead: a TREC run, or qid, docid[, rank, score]."),
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Keep what computes the same features for new queries.")
+    ] = None,
+    fields: Annotated[
+        str | None,
+        typer.Option(metavar="A,B=KIND,...", help="Fields to use, with their kinds where they are wrong [all]."),
+    ] = None,
+    names: Annotated[
+        str | None, typer.Option("--features", metavar="A,B,...", help="Features by name, or all [a short list].")
+    ] = None,
+    language: Annotated[str, typer.Option(help="Whose words are stemmed: en, de, fr, ...; none stems nothing.")] = "en",
+    id: Annotated[str | None, typer.Option("--id", metavar="FIELD", help="Field of the document id [id].")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make features of documents and queries: two files in, a table out.
+
+    Fields are used by what they hold: text, lists, numbers, years, dates, categories, vectors. Candidates of a query
+    are its best documents by BM25 and, with judgements, all judged ones. The table can be judged and trained on.
+
+    Example:
+        rulerank features docs.jsonl queries.tsv -o pool.parquet --keep text.rulerank
+        rulerank features docs.jsonl queries.tsv --qrels qrels.txt --top 100 -o train.parquet
+        rulerank features docs.jsonl queries.tsv --pairs today.run -o today.parquet
+    """
+    from rulerank.features.report import found_features, found_fields
+    from rulerank.features.text_features import TextFeatures
+    from rulerank.io.convert import write_any
+    from rulerank.io.formats import output_format
+    from rulerank.io.judgements import read_judgements, read_pairs
+    from rulerank.io.outputs import check_directory_of
+    from rulerank.io.queries import read_queries
+    from rulerank.io.texts import read_texts
+    from rulerank.model_file import check_overwrite, check_target
+
+    output_format(out)
+    if out != "-":
+        check_directory_of(out)
+    if keep is not None:
+        check_target(keep)
+        check_overwrite(keep, [docs, queries])
+    texts = read_texts(docs, id=id)
+    asked = read_queries(queries)
+    judged = None if qrels is None else read_judgements(qrels)
+    listed = None if pairs is None else read_pairs(pairs)
+    made = TextFeatures(_fields(fields), _names(names), language).fit(texts)
+    data = made.dataset(asked, qrels=judged, top=top, pairs=listed)
+    write_any(data, out, None)
+    if keep is not None:
+        made.save(keep)
+    about_fields, about_features = found_fields(made.fields_), found_features(data)
+    if as_json:
+        payload = {"rows": len(data), "queries": len(asked), "out": out, "keep": keep}
+        print_json(payload | {"fields": about_fields, "features": about_features})
+        return
+    _print(about_fields, about_features, data, out, keep)
+
+
+def _print(
+    fields: list[dict[str, Any]], features: list[dict[str, Any]], data: Dataset, out: str, keep: str | None
+) -> None:
+    import sys
+    from contextlib import redirect_stdout
+
+    with redirect_stdout(sys.stderr if out == "-" else sys.stdout):
+        print_table(["field", "kind", "filled"], [[f["field"], f["kind"], f"{f['coverage']:.0%}"] for f in fields], 2)
+        print()
+        judged = any(feature["NDCG@10"] is not None for feature in features)
+        header = ["feature", "known", *(["NDCG@10", "best"] if judged else [])]
+        rows = [
+            [f["feature"], f"{f['coverage']:.0%}", *([f"{f['NDCG@10']:.4f}", f["best"]] if judged else [])]
+            for f in features
+        ]
+        print_table(header, rows, 1)
+        if judged:
+            print("NDCG@10: of the judged documents, ranked by this feature alone, the highest or the lowest first")
+        print(f"\n{out}: {data!r}")
+        if keep is not None:
+            print(f"{keep}: computes the same features for new queries; in Python rulerank.load")
+
+
+def _fields(fields: str | None) -> Any:
+    """Return names, with the kinds of those that have one.
+
+    >>> _fields("title,brand=category")
+    {'title': None, 'brand': 'category'}
+    """
+    if fields is None:
+        return None
+    pairs = [part.strip().partition("=") for part in fields.split(",")]
+    return {name.strip(): kind.strip() or None for name, _, kind in pairs}
+
+
+def _names(names: str | None) -> Any:
+    return None if names is None else "all" if names == "all" else [name.strip() for name in names.split(",")]
