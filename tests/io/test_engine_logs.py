@@ -39,8 +39,15 @@ def doc(docid, score, features, **more):
 
 
 TENTS = elastic(
-    hit("t1", 9.5, ("title", 9.5), ("body", None), ("price", 120.0), _source={"text": "Green tent", "title": "Tent", "stock": 3}),
-    hit("t2", 4.25, ("title", None), ("body", 2.5), ("price", 80.0), _source={"text": "Old tent", "sku": "7"}),
+    hit("t1", 9.5, ("title", 9.5), ("body", None), ("price", 120.0), _source={"text": "Green tent", "title": "T1"}),
+    hit(
+        "t2",
+        4.25,
+        ("title", None),
+        ("body", 2.5),
+        ("price", 80.0),
+        _source={"text": "Old tent", "sku": "7", "stock": 3},
+    ),
 )
 
 
@@ -71,7 +78,8 @@ def test_an_answer_of_opensearch_becomes_a_data_set(write):
 
 
 def test_an_answer_of_solr_becomes_a_data_set(write):
-    answer = solr(doc("t1", 9.5, "title=9.5,isNew=0.0", url="https://a.example"), doc("t2", 4.25, "title=NaN,isNew=1.0"))
+    dense = ("title=9.5,isNew=0.0", "title=NaN,isNew=1.0")
+    answer = solr(doc("t1", 9.5, dense[0], url="https://a.example"), doc("t2", 4.25, dense[1]))
     data = read_logs(write("q7.json.gz", answer))
     assert data.feature_names == ("title", "isNew", "engine_rank", "engine_score")
     assert values(data) == [[9.5, 0.0, 1.0, 9.5], [None, 1.0, 2.0, 4.25]]

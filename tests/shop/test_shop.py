@@ -207,8 +207,6 @@ def test_files_hold_what_the_shop_holds(tmp_path):
     assert header == "qid\tquery"
     assert [line.split("\t")[0] for line in lines] == shop.queries.ids.tolist()
     assert [line.split("\t")[1] for line in lines] == shop.queries.texts
-        list(one) for one in zip(shop.queries.ids, shop.queries.texts, strict=True)
-    ]
     read = read_qrels(qrels)
     assert read.grade.tolist() == shop.qrels.grade.tolist()
     assert read.docid.tolist() == shop.qrels.docid.tolist()

@@ -80,6 +80,13 @@ class Demo:
         measure = self.curve.measure
         return ["labels", f"{measure}, chosen by {SAMPLER}", f"at random (95 % of {self.curve.n_draws} draws)"], rows
 
+    def an_example(self) -> str:
+        """Show what goes in: a document and a few queries."""
+        document = self.shop.documents[0]
+        shown = ", ".join(f"{name}: {document[name]}" for name in ("title", "brand", "price", "rating", "stock"))
+        asked = ", ".join(map(repr, self.shop.queries.texts[:3]))
+        return f"A product: {shown}, ...\nQueries: {asked}, ..."
+
     def reasons(self) -> str:
         """Say why the first document of a query is there."""
         return reasons(self.folds[0].train, self.folds[0].test)
@@ -131,13 +138,18 @@ def _closing(pair: Pair) -> str:
     )
 
 
+ALL_VOTE = "All rules that cover it vote; exactly:"
+
+
 def reasons(training: Dataset, test: Dataset, n: int = 3) -> str:
     """Say why the first document of a query has its score, and why it stands above the second."""
     ranker = GlobalRules().fit(training)
     query = test[test.qid == test.qid[0]]
     first, second = np.argsort(-ranker.predict(query), kind="stable")[:2].tolist()
     why, versus = ranker.explain(query, first), ranker.explain(query, first, versus=second)
-    question = f"Why is {why.document} first for {query.qid[0]}? All rules that cover it vote; exactly:"
+    title, asked = (query.texts.get(name) for name in ("title", "query_text"))
+    what = why.document if title is None else f"{why.document} ({title[first]})"
+    question = f"Why is {what} first for {query.qid[0] if asked is None else repr(asked[0])}? {ALL_VOTE}"
     return "\n".join(
         [question, *(f"  {line}" for line in why.lines(n)), "And why above the second? By feature:"]
         + [f"  {line}" for line in versus.lines(n)]

@@ -16,6 +16,12 @@ TYPO = 0.12  # share of queries with a mistyped word
 BARS = (0.38, 0.62, 0.92)  # worth from which a product has grade 1, 2, 3
 TASTE = 0.14  # what no field explains
 
+COUNTS_MOST = {
+    "price": "A low price counts most.",
+    "rating": "Good ratings count most.",
+    "date": "It should be a recent one.",
+}
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -28,6 +34,24 @@ class Wanted:
     line: int | None = None
     traits: tuple[int, ...] = ()
     wish: str | None = None  # price, rating or date: what counts most beside the match
+
+    def meaning(self) -> str:
+        """Say what is meant, for people who judge.
+
+        >>> Wanted("cheap tent camping with two children", kind=0, traits=(2,), wish="price").meaning()
+        'Looking for: tent. It should be: family. A low price counts most.'
+        """
+        what = f"something for {self.category}" if self.kind is None else KINDS[self.kind].name
+        if self.line is not None:
+            what += f" called {LINES[self.line]}"
+        if self.brand is not None:
+            what += f" by {BRAND_NAMES[self.brand]}"
+        parts = [f"Looking for: {what}."]
+        if self.traits:
+            parts.append(f"It should be: {', '.join(TRAIT_NAMES[trait] for trait in self.traits)}.")
+        if self.wish:
+            parts.append(COUNTS_MOST[self.wish])
+        return " ".join(parts)
 
 
 def make_queries(products: Products, n_queries: int, rng: np.random.Generator) -> list[Wanted]:

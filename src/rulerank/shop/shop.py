@@ -36,6 +36,7 @@ class Shop:
     queries: Queries
     qrels: Qrels  # every product above grade 0, and others that share words with the query
     truth: Array  # int8 (n_queries, n_products), the true grade of every pair
+    meanings: list[str]  # what each query means, for people who judge
 
     def __repr__(self) -> str:
         return f"Shop({len(self.texts):,} products, {len(self.queries):,} queries, {len(self.qrels):,} judgements)"
@@ -94,7 +95,7 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
     qids = np.array([f"q{number}" for number in range(1, n_queries + 1)], dtype=object)
     texts = Texts(docids, {name: [one[name] for one in documents] for name in FIELDS})
     queries = Queries(qids, [wanted.text for wanted in asked])
-    return Shop(texts, queries, _judgements(documents, queries, truth), truth)
+    return Shop(texts, queries, _judgements(documents, queries, truth), truth, [wanted.meaning() for wanted in asked])
 
 
 def write_shop(shop: Shop, folder: str | os.PathLike[str]) -> list[str]:
