@@ -39,8 +39,6 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print(f"{BEST}: {', '.join(dict.fromkeys(shown.chosen))}, chosen on the training queries of each fold")
     print("RE-GR: relevance estimation with global rules, learned from the training queries of each fold")
     print(f"\n{shown.closing()}\n")
-    print(
-        f"4. Labels are costly. {SAMPLER} says which documents to label, one at a time; query intercepts learn from them:"
-    )
+    print(f"4. Labels are costly. {SAMPLER} says which documents to label, one at a time; query intercepts learn:")
     print_table(*shown.few_labels())
     print(f"\n5. {shown.reasons()}")
