@@ -173,5 +173,5 @@ def test_pairs_may_have_a_rank_or_a_score_or_neither():
     assert repr(pairs) == "Pairs(2 pairs, with engine_rank)"
     assert np.array_equal(pairs.rank, [1, np.nan], equal_nan=True)
     assert repr(rr.read_pairs(Named("qid,docid\nq,a\n", "p.csv"))) == "Pairs(1 pair)"
-    with pytest.raises(ReadError, match="p.csv:2: expected a number in 'score', got 'x'"):
+    with pytest.raises(ReadError, match=r"p\.csv:2: expected a number in 'score', got 'x'"):
         rr.read_pairs(Named("qid,docid,score\nq,a,x\n", "p.csv"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 
 def idf_of(docs, word):
@@ -57,7 +58,7 @@ def run(query, items):
 
 def pairs(query, items):
     neighbours = [(item[i], item[i + 1]) for item in items for i in range(len(item) - 1)]
-    return sum(pair in neighbours for pair in zip(query, query[1:], strict=False)) / (len(query) - 1)
+    return sum(pair in neighbours for pair in pairwise(query)) / (len(query) - 1)
 
 
 def close(query, field):
