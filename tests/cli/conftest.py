@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,16 @@ def run(monkeypatch, capsys):
     return run
 
 
+def write_texts(data):
+    """Documents and queries whose ids are those of the data."""
+    docs = [
+        {"id": doc, "title": f"{['milk', 'cheese', 'bread'][row % 3]} box {row}", "price": row}
+        for row, doc in enumerate(data.docid)
+    ]
+    Path("docs.jsonl").write_text("\n".join(map(json.dumps, docs)))
+    Path("queries.tsv").write_text("".join(f"{query}\tfresh milk\n" for query in dict.fromkeys(data.qid)))
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with the files that the examples in the help name; the current one during the test."""
@@ -52,6 +63,8 @@ def folder(tmp_path, monkeypatch):
     np.savetxt("scores.txt", data.X[:, 0])
     write_run(run_from_scores(data, data.X[:, 0], "one"), "one.run")
     write_run(run_from_scores(data, data.X[:, 2], "two"), "two.run")
+    write_run(run_from_scores(data, data.X[:, 2], "today"), "today.run")
+    write_texts(read_letor("test.txt"))
     train = read_letor("train.txt")
     GlobalRules().fit(train).save("model.rulerank")
     QueryRules().fit(train).save("query.rulerank")

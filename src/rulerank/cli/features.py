@@ -37,7 +37,7 @@ def features(
         typer.Option(metavar="A,B=KIND,...", help="Fields to use, with their kinds where they are wrong [all]."),
     ] = None,
     names: Annotated[
-        str | None, typer.Option("--features", metavar="A,B,...", help="Features by name, or all [a short list].")
+        str | None, typer.Option("--names", metavar="A,B,...", help="Features by name, or all [a short list].")
     ] = None,
     language: Annotated[str, typer.Option(help="Whose words are stemmed: en, de, fr, ...; none stems nothing.")] = "en",
     id: Annotated[str | None, typer.Option("--id", metavar="FIELD", help="Field of the document id [id].")] = None,

@@ -68,11 +68,12 @@ def top_documents(
         if terms[t] < 0 or weights[t] <= 0:
             continue
         for i in range(post_starts[terms[t]], post_starts[terms[t] + 1]):
-            doc = post_docs[i]
+            doc, tf = post_docs[i], np.float64(post_tf[i])
+            if tf <= 0.0:  # only in fields of weight 0
+                continue
             if scores[doc] == 0.0:
                 touched[n_touched] = doc
                 n_touched += 1
-            tf = np.float64(post_tf[i])
             scores[doc] += counts[t] * weights[t] * tf / (tf + damp[doc])
     n_kept = 0  # out is a heap with the worst document first
     for i in range(n_touched):

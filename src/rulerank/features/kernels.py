@@ -211,7 +211,7 @@ def match(
             if total_terms > 0:
                 one[COVERED] = covered / total_weight
                 one[TERMS] = n_covered / total_terms
-                one[COSINE] = product / (query_norm * norms[field, doc])
+                one[COSINE] = product / (query_norm * norms[field, doc]) if product > 0 else 0.0  # no word may be known
                 best = one[COVERED] if np.isnan(best) else max(best, one[COVERED])
             for measure in (EXACT, PREFIX, PHRASE, PAIRS, RUN, CLOSE):
                 if not np.isnan(one[measure]) and (np.isnan(whole[measure]) or one[measure] > whole[measure]):
@@ -236,7 +236,8 @@ def match(
                 tf += found[field, t]
             weight = weights[first + t]
             if tf > 0 and weight > 0:
-                score += counts[first + t] * weight * weighted / (weighted + damp)
+                if weighted > 0:
+                    score += counts[first + t] * weight * weighted / (weighted + damp)
                 covered += weight
                 n_covered += 1
                 product += (1.0 + np.log(counts[first + t])) * weight * (1.0 + np.log(tf)) * idf[terms[first + t]]
@@ -244,7 +245,7 @@ def match(
         if total_terms > 0:
             whole[COVERED] = covered / total_weight
             whole[TERMS] = n_covered / total_terms
-            whole[COSINE] = product / (query_norm * norms[n_fields, doc])
+            whole[COSINE] = product / (query_norm * norms[n_fields, doc]) if product > 0 else 0.0
 
 
 @compiled

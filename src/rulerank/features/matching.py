@@ -63,7 +63,7 @@ def feature_values(
     n_jobs: int | None,
     bar: Bar | None = None,
 ) -> Array:
-    """Return float32 (n_rows, n_features): row i is document docs[i] for query numbers[i]; those of a query together."""
+    """Return float32 (n_rows, n_features): row i is document docs[i] for query numbers[i], a query all in a row."""
     out = np.empty((docs.size, len(known.features)), dtype=np.float32)
 
     def work(start: int, stop: int) -> None:

@@ -1,0 +1,82 @@
+"""How good text features are: movies (five folds of queries) and cranfield, beside LightGBM on the very same features.
+
+    RULERANK_TEXTS=FOLDER python benchmarks/compare_texts.py     # FOLDER holds movies/ and cranfield/
+
+NDCG@10 and MAP are means over queries of the exact expected value over ties. Nothing is chosen here: all rankers have
+their defaults, LambdaMART has a fifth of the training queries to stop by.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import rulerank as rr
+from rulerank.core.arrays import Array
+from rulerank.evaluation.single_feature import best_feature, feature_scores
+
+MEASURES = ("NDCG@10", "MAP")
+RANKERS = {
+    "QueryIntercepts": lambda: rr.QueryIntercepts(missing="mean"),
+    "GlobalRules": rr.GlobalRules,
+    "LambdaMART (LightGBM)": rr.LambdaMART,
+}
+
+
+def movies(folder: Path) -> rr.Dataset:
+    texts = rr.read_texts(folder / "corpus.jsonl.gz")
+    queries, qrels = (read(folder / "judgments.tsv.gz") for read in (rr.read_queries, rr.read_judgements))
+    return rr.TextFeatures().fit(texts).dataset(queries, qrels, top=0)
+
+
+def cranfield(folder: Path, top: int = 50) -> rr.Dataset:
+    """Return the BM25 top of every query; documents that nobody listed are not relevant, as its README says."""
+    features = rr.TextFeatures().fit(rr.read_texts(folder / "docs.jsonl.gz"))
+    queries, qrels = rr.read_queries(folder / "queries.tsv"), rr.read_judgements(folder / "qrels.txt")
+    found = features.dataset(queries, top=top)
+    grade = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
+    y = [grade.get(pair, 0) for pair in zip(found.qid, found.docid, strict=True)]
+    return rr.Dataset(found.X, y, found.qid, found.docid, found.feature_names)
+
+
+def by_ranker(train: rr.Dataset, test: rr.Dataset) -> dict[str, Array]:
+    """Return the measures of each way to rank, one column per query of test."""
+    best = best_feature(train, "NDCG@10")
+    scores = {"bm25(all)": feature_scores(test, "bm25(all)"), "best single feature": feature_scores(test, best)}
+    for name, make in RANKERS.items():
+        scores[name] = make().fit(train).predict(test)
+    print(f"best single feature: {best}", file=sys.stderr)
+    return {name: rr.evaluate(test.y, one, test.qid, MEASURES).values for name, one in scores.items()}
+
+
+def show(title: str, parts: list[dict[str, Array]]) -> None:
+    print(f"\n{title}\n\n| ranking | {' | '.join(MEASURES)} |\n| --- |{' ---: |' * len(MEASURES)}")
+    for name in parts[0]:
+        values = np.concatenate([part[name] for part in parts], axis=1).mean(axis=1)
+        print(f"| {name} | {' | '.join(f'{value:.4f}' for value in values)} |", flush=True)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    folder = os.environ.get("RULERANK_TEXTS")
+    if not folder:
+        sys.exit("set RULERANK_TEXTS to a folder that holds movies/ and cranfield/")
+    data = cranfield(Path(folder, "cranfield"))
+    ids = np.unique(data.qid)
+    trials = []
+    for seed in range(10):
+        train = np.isin(data.qid, np.random.default_rng(seed).permutation(ids)[:150])
+        trials.append(by_ranker(data[train], data[~train]))
+    show(f"cranfield, BM25 top 50, {data.X.shape[1]} features, 150 training and 75 test queries, 10 splits", trials)
+    data = movies(Path(folder, "movies"))
+    splits = rr.QueryKFold(5, shuffle=True, random_state=0).split(data.X, data.y, data.qid)
+    folds = [by_ranker(data[train], data[test]) for train, test in splits]
+    show(f"movies, {len(data):,} judged pairs, {data.X.shape[1]} features, five folds of queries", folds)
+
+
+if __name__ == "__main__":
+    main()

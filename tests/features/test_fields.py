@@ -1,0 +1,60 @@
+"""Kinds of fields are found by what they hold."""
+
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.features.fields import find_fields, kind_of
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("tags", [["a"], ["b", "c"], None], "list"),
+        ("embedding", [[0.1, 0.2], [0.3, 0.4]], "vector"),
+        ("sku", ["7", "8", "9"], "id"),
+        ("imdbId", ["tt1", "tt2"], "id"),
+        ("code", [f"a{i}" for i in range(30)], "id"),
+        ("year", [1999, 2004, None], "year"),
+        ("year", ["1999", "2004", "1999"], "year"),
+        ("price", [1, 2000, 3.5], "number"),
+        ("price", ["1.5", "2", "3"], "number"),
+        ("photo", ["https://a.example/1.jpg", "http://b.example/2"], "link"),
+        ("released", ["2024-01-31", "2024-02-01", None], "date"),
+        ("brand", ["lg", "sony"] * 5, "category"),
+        ("overview", ["word " * 30, "word " * 40], "long text"),
+        ("title", ["Dune", "Alien"], "title"),
+        ("maker", ["Jo Doe", "Al Roe", "Jo Doe"], "text"),
+        ("nothing", [None, None], "empty"),
+    ],
+)
+def test_the_kind_of_a_field(name, values, kind):
+    assert kind_of(name, values) == kind
+
+
+def test_the_first_short_text_that_differs_everywhere_is_the_title():
+    texts = rr.Texts(["1", "2", "3"], {"maker": ["a b", "a b", "c d"], "what": ["red box", "blue box", "big box"]})
+    assert [field.kind for field in find_fields(texts)] == ["text", "title"]
+
+
+def test_a_kind_that_is_named_is_taken():
+    texts = rr.Texts(["1", "2"], {"isbn": ["12", "13"], "title": ["a b", "c d"]})
+    assert [field.kind for field in find_fields(texts, {"isbn": "text", "title": None})] == ["text", "title"]
+
+
+def test_vectors_must_be_of_one_size():
+    texts = rr.Texts(["1", "2"], {"title": ["a b", "c d"], "vector": [[1.0, 2.0], [1.0]]})
+    with pytest.raises(DataError, match="vectors of field 'vector' must all be of one size: got 1, 2"):
+        rr.TextFeatures().fit(texts)
+
+
+def test_a_vector_gives_a_cosine_and_a_query_without_one_has_none():
+    texts = rr.Texts(["1", "2"], {"title": ["a b", "c d"], "vector": [[1.0, 0.0], [0.0, 2.0]]})
+    features = rr.TextFeatures(features=["cosine(vector)"]).fit(texts)
+    queries = rr.Queries(["q", "p"], ["a", "a"], {"vector": [[0, 3], None]})
+    pairs = rr.read_pairs(__import__("io").BytesIO(b"qid,docid\nq,1\nq,2\np,1\n"))
+    found = features.dataset(queries, pairs=pairs).X[:, 0].tolist()
+    assert found[:2] == [0.0, 1.0]
+    assert found[2] != found[2]
+    with pytest.raises(DataError, match="vectors of field 'vector' must all be of one size: got 2, 3"):
+        features.for_query("a", ["1"], vectors={"vector": [1, 2, 3]})

@@ -1,0 +1,177 @@
+"""Documents, queries, judgements and pairs: every form that is read, and every message."""
+
+import gzip
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError, ReadError
+
+
+class Named(io.BytesIO):
+    def __init__(self, text, name):
+        super().__init__(text if isinstance(text, bytes) else text.encode())
+        self.name = name
+
+
+def docs(text, name="docs.jsonl", **options):
+    return rr.read_texts(Named(text, name), **options)
+
+
+def test_documents_in_every_form_are_the_same(tmp_path):
+    frame = pl.DataFrame({"id": ["a", "b"], "title": ["Fresh milk", None], "price": [1.5, 2.0], "tags": [["x"], []]})
+    frame.write_parquet(tmp_path / "docs.parquet")
+    lines = '{"id": "a", "title": "Fresh milk", "price": 1.5, "tags": ["x"]}\n\n{"id": "b", "price": 2.0, "tags": []}\n'
+    (tmp_path / "docs.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    for source in (frame, tmp_path / "docs.parquet", tmp_path / "docs.jsonl.gz"):
+        texts = rr.read_texts(source)
+        assert texts.ids.tolist() == ["a", "b"]
+        assert dict(texts.fields) == {"title": ["Fresh milk", None], "price": [1.5, 2.0], "tags": [["x"], None]}
+    table = docs('docid,title,price\na,Fresh milk,1.5\n7,"",NA\n', "docs.csv")
+    assert table.ids.tolist() == ["a", "7"]
+    assert dict(table.fields) == {"title": ["Fresh milk", None], "price": ["1.5", None]}
+
+
+def test_numbers_may_be_ids_and_half_characters_are_replaced():
+    texts = docs('{"id": 7, "title": "a\\ud800b"}')
+    assert (texts.ids.tolist(), list(texts.fields["title"])) == (["7"], ["a\ufffdb"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "docs.jsonl: the file is empty"),
+        ('{"id": 1}\nhello', "docs.jsonl:2: expected one JSON object a line: Expecting value"),
+        ('{"id": 1}\n7', "docs.jsonl:2: expected one JSON object a line, got '7'"),
+        (
+            '[\n{"id": 1}]',
+            "docs.jsonl:1: expected one JSON object a line: .*; a file of one JSON array must be written",
+        ),
+        (
+            '{"title": "a"}',
+            "docs.jsonl: there is no column named id, docid, doc_id, _id, docno, document_id; the columns",
+        ),
+        (
+            '{"id": 1}\n{"title": "a"}',
+            "docs.jsonl:2: expected a document id in 'id', text or a whole number, got nothing",
+        ),
+        ('{"id": ""}', "docs.jsonl:1: expected a document id in 'id', text or a whole number, got nothing"),
+        ('{"id": [1]}', r"docs.jsonl:1: expected a document id in 'id', text or a whole number, got \[1\]"),
+        (
+            '{"id": 1}\n{"id": 2}\n{"id": "1"}',
+            "docs.jsonl:3: document ids must differ: '1' is there twice, first in line 1",
+        ),
+        (
+            '{"id": 1, "a": {"b": 1}}',
+            "docs.jsonl:1: field 'a' must hold text, a number, or a list of texts or of numbers",
+        ),
+        (
+            '{"id": 1, "a": ["b", 1]}',
+            "docs.jsonl:1: field 'a' must hold text, a number, or a list of texts or of numbers",
+        ),
+        ('{"id": 1, "a": [1, NaN]}', "docs.jsonl:1: expected finite numbers in the list 'a'"),
+        (b'{"id": "\xff"}', "docs.jsonl:1: expected UTF-8 text, got the byte 0xff"),
+    ],
+)
+def test_a_mistake_in_documents_is_named_by_file_and_line(text, message):
+    with pytest.raises(ReadError, match=f"^{message}"):
+        docs(text)
+
+
+def test_texts_made_by_hand_are_checked():
+    with pytest.raises(DataError, match="document ids must differ: 'a' is there twice, at 0 and 1"):
+        rr.Texts(["a", "a"], {})
+    with pytest.raises(DataError, match="every document needs an id: number 1 has none"):
+        rr.Texts(["a", ""], {})
+    with pytest.raises(DataError, match="field 'title' must have one value per document: expected 1, got 2"):
+        rr.Texts(["a"], {"title": ["x", "y"]})
+    with pytest.raises(DataError, match="expected a format of texts, jsonl, csv, tsv, parquet, got 'xml'"):
+        docs("", format="xml")
+
+
+TOPICS = "<top>\n<num> Number: 301\n<title> Organized &amp; Crime\n<desc> x\n</top>\n<top><num>302<title>b c</top>"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("301\tOrganized & Crime\n302\tb c\n", "queries.tsv"),
+        ("qid\tquery\n301\tOrganized & Crime\n302\tb c\n", "queries.tsv"),
+        ("query_id,query\n301,Organized & Crime\n302,b c\n", "queries.csv"),
+        ('{"_id": "301", "text": "Organized & Crime"}\n{"_id": "302", "text": "b c"}', "queries.jsonl"),
+        (TOPICS, "topics.txt"),
+        (
+            "query_id\tquery\tdoc_id\tgrade\n301\tOrganized & Crime\ta\t1\n301\tOrganized & Crime\tb\t0\n302\tb c\ta\t1\n",
+            "j.tsv",
+        ),
+    ],
+)
+def test_queries_in_every_form_are_the_same(text, name):
+    queries = rr.read_queries(Named(text, name))
+    assert (queries.ids.tolist(), list(queries.texts)) == (["301", "302"], ["Organized & Crime", "b c"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1\ta\n1\tb\n", "q.tsv:2: query '1' has two texts: 'b', but 'a' in line 1"),
+        ("1\ta\n\tb\n", "q.tsv:2: expected a query id in 'qid', text or a whole number, got nothing"),
+        ("qid\tx\n1\ta\n", "q.tsv: there is no column named query, query_text, text, title, q; the columns are x"),
+        ("<top><num>1</top>", "q.tsv:1: expected <num> and <title> in a TREC topic"),
+        ("<top><num>1<title>a", "q.tsv: expected TREC topics, <top> ... </top>: got none that is closed"),
+        ("<top><num>1<title>a</top>\n<top><num>1<title>a</top>", "q.tsv:2: topic '1' is there twice"),
+    ],
+)
+def test_a_mistake_in_queries_is_named_by_file_and_line(text, message):
+    with pytest.raises(ReadError, match=f"^{message}"):
+        rr.read_queries(Named(text, "q.tsv"))
+
+
+def test_queries_made_by_hand_are_checked():
+    with pytest.raises(DataError, match="every query needs a text: 2 ids, 1 texts"):
+        rr.Queries(["a", "b"], ["x"])
+    with pytest.raises(DataError, match="query ids must differ: 'a' is there twice"):
+        rr.Queries(["a", "a"], ["x", "y"])
+    with pytest.raises(DataError, match="the text of a query must be text: got 3"):
+        rr.Queries(["a"], [3])
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("q 0 a 2\nq 0 b 0\n", "qrels.txt"),
+        ("qid,docid,grade\nq,a,2\nq,b,0\n", "judged.csv"),
+        ("query_id\tquery\tdoc_id\tgrade\nq\tmilk\ta\t2\nq\tmilk\tb\t0.0\n", "judged.tsv"),
+        ('{"qid": "q", "docid": "a", "rating": 2}\n{"qid": "q", "docid": "b", "rating": 0}', "judged.jsonl"),
+    ],
+)
+def test_judgements_in_every_form_are_the_same(text, name):
+    qrels = rr.read_judgements(Named(text, name))
+    assert [qrels.qid.tolist(), qrels.docid.tolist(), qrels.grade.tolist()] == [["q", "q"], ["a", "b"], [2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("qid,docid,grade\nq,a,good\n", "j.csv:2: expected a whole number in 'grade', got 'good'"),
+        ("qid,docid,grade\nq,a,1.5\n", "j.csv:2: expected a whole number in 'grade', got '1.5'"),
+        ("qid,docid,grade\nq,a,\n", "j.csv:2: expected a whole number in 'grade', got None"),
+        ("qid,docid,grade\nq,a,1\nq,a,1\n", "j.csv:3: document 'a' of query 'q' is there twice, first in line 2"),
+        ("qid,docid\nq,a\n", "j.csv: there is no column named grade, rating"),
+    ],
+)
+def test_a_mistake_in_judgements_is_named_by_file_and_line(text, message):
+    with pytest.raises(ReadError, match=f"^{message}"):
+        rr.read_judgements(Named(text, "j.csv"))
+
+
+def test_pairs_may_have_a_rank_or_a_score_or_neither():
+    pairs = rr.read_pairs(Named("qid,docid,rank\nq,a,1\nq,b,\n", "p.csv"))
+    assert repr(pairs) == "Pairs(2 pairs, with engine_rank)"
+    assert np.array_equal(pairs.rank, [1, np.nan], equal_nan=True)
+    assert repr(rr.read_pairs(Named("qid,docid\nq,a\n", "p.csv"))) == "Pairs(1 pair)"
+    with pytest.raises(ReadError, match=r"p\.csv:2: expected a number in 'score', got 'x'"):
+        rr.read_pairs(Named("qid,docid,score\nq,a,x\n", "p.csv"))
