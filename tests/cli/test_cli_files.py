@@ -137,3 +137,14 @@ def test_world_writes_a_shop_with_texts(run, folder):
 )
 def test_options_of_the_other_world_are_refused(run, folder, options, message):
     assert run("world", *options) == (2, "", f"error: {message}\n")
+
+
+def test_the_shop_goes_from_texts_to_a_model(run, folder):
+    assert run("world", "shop", "--texts", "--queries", "20", "--products", "400").code == 0
+    files = ("shop/documents.jsonl", "shop/queries.tsv", "--qrels", "shop/judgements.qrels")
+    done = run("features", *files, "--language", "none", "-o", "shop.parquet")
+    assert (done.code, done.err) == (0, "")
+    category = next(line for line in done.out.splitlines() if line.startswith("category") and "100%" in line)
+    assert category.split()[:2] == ["category", "category"]
+    assert [line.split() for line in done.out.splitlines() if line.startswith("brand")][1] == ["brand", "100%"]
+    assert run("train", "shop.parquet", "-o", "shop.rulerank").code == 0
