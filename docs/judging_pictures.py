@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from rulerank.judging.demo import KINDS, MAX_GRADE, demo_pool
+from rulerank.judging.demo import MAX_GRADE, demo_pool
 from rulerank.judging.loop import Judging
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
@@ -18,9 +18,10 @@ from rulerank.judging.web.server import make_server, open_socket, url_of
 
 HERE = Path(__file__).parent
 GUIDELINES = """Think of the person who typed the query.
-0: not relevant - Does not help at all.
-1: relevant - Helps, but leaves something open.
-2: highly relevant - Answers the question alone.
+0: no - Something else, or an accessory.
+1: fair - The right kind, but not what was asked for.
+2: good - What was asked for.
+3: perfect - And well rated, at a fair price, in stock.
 """
 COMMAND = "rulerank judge --demo --train --model model.rulerank --method {}"
 
@@ -29,37 +30,34 @@ def main() -> None:
     pool = demo_pool()
     with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder, "labels.db")) as store:
         judging = Judging(pool, store, max_grade=MAX_GRADE, overlap=0.3)
-        judge_by_the_text(judging)
+        judge_truly(judging)
         app = create_app(judging, guidelines=parse_guidelines(GUIDELINES, MAX_GRADE), command=COMMAND.format)
         with open_socket("127.0.0.1", 0) as listening:
             server = make_server(app)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
             thread.start()
             try:
-                take(url_of(listening))
+                take(url_of(listening), judging)
             finally:
                 server.should_exit = True
                 thread.join()
 
 
-def judge_by_the_text(judging: Judging, n_labels: int = 36) -> None:
-    """Let two raters judge as the texts say; ben is a little strict."""
+def judge_truly(judging: Judging, n_labels: int = 36) -> None:
+    """Let two raters give the true grades; ben is a little strict."""
     for place in range(n_labels):
         rater = ("ann", "ben")[place // 6 % 2]
         task = judging.next(rater)
         if task is not None:
-            grade = grade_of(task.text or "")
+            grade = true_grade(judging, task.query, task.doc)
             judging.grade(rater, task.query, task.doc, max(0, grade - (rater == "ben" and place % 4 == 0)))
 
 
-def grade_of(text: str) -> int:
-    """Return the grade whose texts begin like this one."""
-    return next(
-        grade for grade, kind in enumerate(KINDS) for _, words in kind if text.startswith(words[:12].partition("{")[0])
-    )
+def true_grade(judging: Judging, query: str, doc: str) -> int:
+    return judging.pool.own_grades[judging.pool.row(query, doc)]
 
 
-def take(url: str) -> None:
+def take(url: str, judging: Judging) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
@@ -67,7 +65,8 @@ def take(url: str) -> None:
         page = browser.new_page(viewport={"width": 1160, "height": 640})
         page.goto(f"{url}?rater=ann")
         page.wait_for_selector("#judge[data-state=ready]")
-        page.keyboard.press(str(grade_of(page.inner_text("#doc-text"))))
+        task = judging.next("ann")  # what the page shows: it is hers until she grades it
+        page.keyboard.press(str(true_grade(judging, task.query, task.doc)))
         page.wait_for_selector("#result .rules")
         page.wait_for_selector("#judge[data-state=ready]")
         page.screenshot(path=HERE / "judging.png")

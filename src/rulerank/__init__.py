@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rulerank.export import export_model as export_model
     from rulerank.features.text_features import TextFeatures as TextFeatures
     from rulerank.io.convert import convert as convert
+    from rulerank.io.engine_logs import read_logs as read_logs
     from rulerank.io.folds import read_folds as read_folds
     from rulerank.io.judgements import read_judgements as read_judgements
     from rulerank.io.judgements import read_pairs as read_pairs
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from rulerank.rankers.query_rules import QueryRules as QueryRules
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.sampling.ssar import SSAR as SSAR
+    from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.training.in_pool import fit_in_pool as fit_in_pool
     from rulerank.training.scoring import scorer as scorer
@@ -83,12 +85,14 @@ _NAMES = {
     "io.trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
     "io.quepid": ("read_quepid", "write_quepid"),
     "io.convert": ("convert",),
+    "io.engine_logs": ("read_logs",),
     # texts
     "io.texts": ("Texts", "read_texts"),
     "io.queries": ("Queries", "read_queries"),
     "io.judgements": ("read_judgements", "read_pairs"),
     "features.text_features": ("TextFeatures",),
     "worlds": ("make_world", "make_folds"),
+    "shop.shop": ("make_shop",),
     # bins, rankers
     "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),

@@ -70,7 +70,19 @@ def folder(tmp_path, monkeypatch):
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
     judged_pool(monkeypatch)
+    engine_logs(tmp_path)
     return tmp_path
+
+
+def engine_logs(folder):
+    """Write answers of Solr with features: of one query, of two, and labels."""
+    scores = {"a": 2.5, "b": 1.5}
+    docs = [{"id": name, "score": score, "[features]": f"title={score},new=1.0"} for name, score in scores.items()]
+    answer = {"responseHeader": {"params": {"q": "tent"}}, "response": {"numFound": 2, "start": 0, "docs": docs}}
+    (folder / "q7.json").write_text(json.dumps(answer))
+    lines = [json.dumps({"query_id": qid, "response": answer}) for qid in ("q7", "q8")]
+    (folder / "answers.jsonl").write_text("\n".join(lines))
+    (folder / "judged.qrels").write_text("q7 0 a 2\nq7 0 b 0\n")
 
 
 def judged_pool(monkeypatch):

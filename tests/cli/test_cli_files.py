@@ -8,6 +8,7 @@ import pytest
 
 from rulerank.io.convert import read_any
 from rulerank.io.folds import read_folds
+from rulerank.shop.shop import make_shop
 from rulerank.worlds import make_folds, make_world
 
 
@@ -109,3 +110,41 @@ def test_a_number_that_is_none_is_named(run):
     done = run("world", "w.txt", "--queries", "many")
     assert done.code == 2
     assert "--queries" in done.err
+
+
+def test_world_writes_a_shop_with_texts(run, folder):
+    done = run("world", "shop", "--texts", "--queries", "8", "--products", "150", "--seed", "3")
+    assert done == (0, f"shop: {make_shop(150, 8, 3)!r}\n", "")
+    assert sorted(path.name for path in Path("shop").iterdir()) == [
+        "documents.jsonl",
+        "judgements.qrels",
+        "queries.tsv",
+    ]
+    payload = json.loads(run("world", "shop", "--texts", "--queries", "8", "--products", "150", "--json").out)
+    assert payload["files"] == ["shop/documents.jsonl", "shop/queries.tsv", "shop/judgements.qrels"]
+    assert (payload["products"], payload["queries"]) == (150, 8)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-", "--texts"], "texts need a folder to be written to: got -"),
+        (["shop", "--texts", "--folds", "5"], "--folds is about data with features: leave it out with --texts"),
+        (["shop", "--texts", "--features", "5"], "--features is about data with features: leave it out with --texts"),
+        (["shop", "--texts", "--to", "csv"], "--to is about data with features: leave it out with --texts"),
+        (["w.csv", "--products", "500"], "--products is about the shop: add --texts"),
+    ],
+)
+def test_options_of_the_other_world_are_refused(run, folder, options, message):
+    assert run("world", *options) == (2, "", f"error: {message}\n")
+
+
+def test_the_shop_goes_from_texts_to_a_model(run, folder):
+    assert run("world", "shop", "--texts", "--queries", "20", "--products", "400").code == 0
+    files = ("shop/documents.jsonl", "shop/queries.tsv", "--qrels", "shop/judgements.qrels")
+    done = run("features", *files, "--language", "none", "-o", "shop.parquet")
+    assert (done.code, done.err) == (0, "")
+    category = next(line for line in done.out.splitlines() if line.startswith("category") and "100%" in line)
+    assert category.split()[:2] == ["category", "category"]
+    assert [line.split() for line in done.out.splitlines() if line.startswith("brand")][1] == ["brand", "100%"]
+    assert run("train", "shop.parquet", "-o", "shop.rulerank").code == 0

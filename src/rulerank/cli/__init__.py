@@ -28,6 +28,7 @@ from rulerank.cli.figure import figure
 from rulerank.cli.fuse import fuse
 from rulerank.cli.judge import judge
 from rulerank.cli.labels import labels
+from rulerank.cli.logs import logs
 from rulerank.cli.rank import rank
 from rulerank.cli.sample import sample
 from rulerank.cli.train import train
@@ -49,6 +50,7 @@ COMMANDS = (
     figure,
     export,
     convert,
+    logs,
     world,
     judge,
     labels,

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from rulerank.cli.options import AsJson, Queries, Seed
 from rulerank.errors import DataError
 
+WIDTH = 118
+
 
 def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> None:
-    """See what learning to rank gains, in a minute.
+    """See the road from texts to a ranker, in a minute.
 
-    Ranks a synthetic web search by single features and by learning from grades, and compares the two. It needs no file.
+    Makes a small shop with texts, features of its products and queries, and rankers that learn from grades; shows what
+    they gain over BM25 alone, with all labels and with few that are chosen. It needs no file.
 
     Example:
         rulerank demo
         rulerank demo --queries 60 --seed 3 --json
     """
     from rulerank.cli.output import print_json, print_results, print_table
-    from rulerank.experiment.demo import BEST, MIN_QUERIES, run_demo
+    from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, SAMPLER, TOP, run_demo
 
     if queries < MIN_QUERIES:
         raise DataError(f"--queries must be at least {MIN_QUERIES}, two to test in each fold: got {queries}")
@@ -24,12 +29,16 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     if as_json:
         print_json(shown.to_dict())
         return
-    print(f"A synthetic web search: {shown.data!r}")
-    print(f"Each query is ranked by what was learned from the others, in {len(shown.folds)} folds.\n")
+    print(f"1. Texts of a synthetic shop: {shown.shop!r}")
+    print(f"{shown.an_example()}\n")
+    print(f"2. Features of the {TOP} best products of each query by BM25, with their true grades:")
+    print(fill(f"{shown.data!r}: {', '.join(shown.data.feature_names)}", WIDTH) + "\n")
+    print(f"3. Rankers: each query is ranked by what was learned from the others, in {len(shown.folds)} folds.")
     print_results(shown.results)
-    print("RE-GR: relevance estimation with global rules, learned from the training queries of each fold")
+    print(f"{BM25}: by bm25(all), what a shop without learning does")
     print(f"{BEST}: {', '.join(dict.fromkeys(shown.chosen))}, chosen on the training queries of each fold")
+    print("RE-GR: relevance estimation with global rules, learned from the training queries of each fold")
     print(f"\n{shown.closing()}\n")
-    print("Labels are costly. SSAR says which documents to label, one at a time; query intercepts learn from them:")
+    print(f"4. Labels are costly. {SAMPLER} says which documents to label, one at a time; query intercepts learn:")
     print_table(*shown.few_labels())
-    print(f"\n{shown.reasons()}")
+    print(f"\n5. {shown.reasons()}")

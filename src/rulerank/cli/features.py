@@ -97,9 +97,10 @@ def _print(
         print()
         judged = any(feature["NDCG@10"] is not None for feature in features)
         header = ["feature", "known", *(["NDCG@10", "best"] if judged else [])]
+        alone = [["", ""] if f["best"] is None else [f"{f['NDCG@10']:.4f}", f["best"]] for f in features]
         rows = [
-            [f["feature"], f"{f['coverage']:.0%}", *([f"{f['NDCG@10']:.4f}", f["best"]] if judged else [])]
-            for f in features
+            [f["feature"], f"{f['coverage']:.0%}", *(quality if judged else [])]
+            for f, quality in zip(features, alone, strict=True)
         ]
         print_table(header, rows, 1)
         if judged:

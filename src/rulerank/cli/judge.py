@@ -39,9 +39,7 @@ def judge(
     source: Annotated[
         str | None, typer.Argument(metavar="[POOL]", help="The documents to judge: LETOR text or a table.")
     ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Judge made-up pages for twelve searches; no POOL is needed.")
-    ] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Judge products of a made-up shop; no POOL is needed.")] = False,
     labels: Annotated[
         str | None,
         typer.Option(metavar="STORE", help="Where labels are kept: a file or a postgresql:// URL [labels.db]."),

@@ -1,4 +1,4 @@
-"""What the library is for, in a minute: learning against sorting in a synthetic web search, and few labels."""
+"""What the library is for, in a minute: a shop's texts, features, labels, a ranker, and BM25 alone beside it."""
 
 from __future__ import annotations
 
@@ -19,21 +19,25 @@ from rulerank.evaluation.result import as_dict
 from rulerank.evaluation.single_feature import best_feature, feature_scores
 from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
+from rulerank.features.text_features import TextFeatures
 from rulerank.rankers.foreign import fit_ranker, predict_ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
-from rulerank.worlds import make_folds, make_world
+from rulerank.shop.shop import Shop, make_shop
+from rulerank.worlds import make_folds
 
 MEASURES = ("NDCG@10", "MAP", "P@1")
-OBVIOUS = ("bm25_body", "pagerank")  # what one would sort by without any grades
+TODAY = "bm25(all)"  # what a shop without learning sorts by
+BM25 = "BM25 alone"
 MIN_QUERIES = 10
+TOP = 50  # candidates of a query
 BEST = "best single feature"
-TRUTH = "the true relevance"
 OURS = "RE-GR (default)"
-FEW = (20, 40)  # labels, before SSAR stops by itself
+FEW = (50, 100, 200)  # labels
 N_DRAWS = 10
+SAMPLER = "SSAR"
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ridge regression": lambda: make_pipeline(SimpleImputer(), StandardScaler(), Ridge()),  # the least one can do
@@ -50,7 +54,7 @@ class Demo:
     """All that `rulerank demo` shows."""
 
     seed: int
-    n_queries: int
+    shop: Shop
     data: Dataset
     folds: tuple[Fold, ...]  # what is learned from is in train
     chosen: tuple[str, ...]  # the best single feature of each fold's train
@@ -60,12 +64,12 @@ class Demo:
 
     def closing(self) -> str:
         """Say in a sentence what the table shows."""
-        return _closing(next(pair for pair in self.comparison.pairs if (pair.a, pair.b) == (OURS, BEST)))
+        return _closing(next(pair for pair in self.comparison.pairs if (pair.a, pair.b) == (OURS, BM25)))
 
     def few_labels(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows: what few labels are worth, chosen and at random."""
-        rows = []
-        for point in self.curve.of("QI", "SSAR"):
+        """Return header and rows: what few labels are worth, chosen and at random, beside none and all."""
+        rows = [["none: BM25 alone", f"{self.curve.lines[-1].value:.4f}", ""]]
+        for point in self.curve.of("QI", SAMPLER):
             chance = self.curve.with_same_labels(point, RANDOM)
             assert chance is not None
             stops = ", where it stops by itself" if point.stop_of else ""
@@ -73,7 +77,15 @@ class Demo:
             labels = f"{point.n_labels:,.0f} of {self.curve.n_pool:,.0f}{stops}"
             rows.append([labels, f"{point.value:.4f}", at_random])
         rows.append(["all", f"{self.curve.lines[0].value:.4f}", ""])
-        return ["labels", "MAP, chosen by SSAR", f"at random (95 % of {self.curve.n_draws} draws)"], rows
+        measure = self.curve.measure
+        return ["labels", f"{measure}, chosen by {SAMPLER}", f"at random (95 % of {self.curve.n_draws} draws)"], rows
+
+    def an_example(self) -> str:
+        """Show what goes in: a document and a few queries."""
+        document = self.shop.documents[0]
+        shown = ", ".join(f"{name}: {document[name]}" for name in ("title", "brand", "price", "rating", "stock"))
+        asked = ", ".join(map(repr, self.shop.queries.texts[:3]))
+        return f"A product: {shown}, ...\nQueries: {asked}, ..."
 
     def reasons(self) -> str:
         """Say why the first document of a query is there."""
@@ -82,20 +94,22 @@ class Demo:
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values."""
         names = self.data.feature_names
-        world = {"seed": self.seed, "queries": self.n_queries, "rows": len(self.data), "features": names}
-        about = {"world": world, "chosen_features": list(self.chosen)}
+        sizes = {"products": len(self.shop.texts), "queries": len(self.shop.queries), "rows": len(self.data)}
+        about = {"shop": {"seed": self.seed} | sizes | {"features": names}, "chosen_features": list(self.chosen)}
         return about | as_dict(self.results, self.comparison) | {"label_curve": self.curve.to_dict()}
 
 
 def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
-    """Rank a synthetic web search by single features and by what is learned from the other queries, in five folds."""
-    data, truth = make_world(n_queries=n_queries, seed=seed, return_truth=True)
+    """Rank a synthetic shop by BM25, by single features and by what is learned from other queries, in five folds."""
+    shop = make_shop(n_queries=n_queries, seed=seed)
+    features = TextFeatures(language="none").fit(shop.texts)  # stemming needs an extra, and the demo nothing
+    data = shop.graded(features.dataset(shop.queries, top=TOP))
     folds = [replace(fold, train=Dataset.concat([fold.train, fold.vali])) for fold in make_folds(data, seed=seed)]
     tested = Dataset.concat([fold.test for fold in folds])
 
     chosen = [best_feature(fold.train, MEASURES[0]) for fold in folds]
     scores = {"random order": np.zeros(len(tested))}  # all tied: the expected value over all orders
-    scores |= {f"by {name}": feature_scores(tested, name) for name in OBVIOUS}
+    scores[BM25] = feature_scores(tested, TODAY)
     scores[BEST] = np.concatenate([feature_scores(fold.test, name) for fold, name in zip(folds, chosen, strict=True)])
     with progress(len(LEARNERS) * len(folds), "learning") as bar:
         for label, make in LEARNERS.items():
@@ -106,21 +120,25 @@ def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
             scores[label] = np.concatenate(parts)
 
     results = {label: evaluate(tested.y, values, tested.qid, MEASURES) for label, values in scores.items()}
-    results[TRUTH] = evaluate(data.y, truth, data.qid, MEASURES)
-    comparison = compare_results({label: results[label] for label in (*LEARNERS, BEST)})
-    only = {"SSAR": SAMPLERS["SSAR"]}
-    curve = label_curve(folds, ["QI"], only, sizes=FEW, n_draws=N_DRAWS, feature=OBVIOUS[0], seed=seed)
-    return Demo(seed, n_queries, data, tuple(folds), tuple(chosen), results, comparison, curve)
+    comparison = compare_results({label: results[label] for label in (*LEARNERS, BM25)})
+    sampler = {SAMPLER: SAMPLERS[SAMPLER]}
+    curve = label_curve(
+        folds, ["QI"], sampler, sizes=FEW, n_draws=N_DRAWS, feature=TODAY, measure=MEASURES[0], seed=seed
+    )
+    return Demo(seed, shop, data, tuple(folds), tuple(chosen), results, comparison, curve)
 
 
 def _closing(pair: Pair) -> str:
     verdict = "Learning pays" if pair.low > 0 else "No sure gain"
     does, than = ("gains", "over") if pair.difference >= 0 else ("loses", "to")
     return (
-        f"{verdict}: {pair.a} {does} {abs(pair.difference):.3f} in {pair.measure} {than} the {pair.b}, "
+        f"{verdict}: {pair.a} {does} {abs(pair.difference):.3f} in {pair.measure} {than} {pair.b}, "
         f"better on {pair.wins} queries and worse on {pair.losses}\n"
         f"({pair.low:+.3f} to {pair.high:+.3f} with 95 % confidence, p = {pair.p_holm['randomisation']:.4f})."
     )
+
+
+ALL_VOTE = "All rules that cover it vote; exactly:"
 
 
 def reasons(training: Dataset, test: Dataset, n: int = 3) -> str:
@@ -129,7 +147,9 @@ def reasons(training: Dataset, test: Dataset, n: int = 3) -> str:
     query = test[test.qid == test.qid[0]]
     first, second = np.argsort(-ranker.predict(query), kind="stable")[:2].tolist()
     why, versus = ranker.explain(query, first), ranker.explain(query, first, versus=second)
-    question = f"Why is {why.document} first for {query.qid[0]}? All rules that cover it vote; exactly:"
+    title, asked = (query.texts.get(name) for name in ("title", "query_text"))
+    what = why.document if title is None else f"{why.document} ({title[first]})"
+    question = f"Why is {what} first for {query.qid[0] if asked is None else repr(asked[0])}? {ALL_VOTE}"
     return "\n".join(
         [question, *(f"  {line}" for line in why.lines(n)), "And why above the second? By feature:"]
         + [f"  {line}" for line in versus.lines(n)]

@@ -44,6 +44,7 @@ __all__, __getattr__ = surface(
             "read_any",
             "write_any",
         ),
+        "engine_logs": ("read_logs",),
         "streams": ("read_bytes",),
         "outputs": (
             "write_bytes",

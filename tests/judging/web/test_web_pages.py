@@ -142,4 +142,7 @@ def test_ticks_reach_around_what_they_measure():
 def test_the_demo_tells_its_grades_by_its_texts():
     pool = demo_pool()
     assert {"query_text", "description", "title", "text", "url"} == set(pool.texts)
-    assert any("step by step" in text for text in pool.texts["text"])
+    assert all(" EUR; " in text and "in the shop since" in text for text in pool.texts["text"])
+    assert any("sold out" in text for text in pool.texts["text"])
+    assert all(text.startswith("Looking for: ") for text in pool.texts["description"])
+    assert set(pool.own_grades.values()) == {0, 1, 2, 3}
