@@ -214,7 +214,9 @@ def _to_dataset(
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
             raise mistake(None, f"a column has no name; name it, take it away or choose others ({either('features')})")
-        features = feature_columns(frame.drop(reserved | {"comment", *_texts_of(frame)}, strict=False), frame[qid], wanted)
+        features = feature_columns(
+            frame.drop(reserved | {"comment", *_texts_of(frame)}, strict=False), frame[qid], wanted
+        )
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
         raise mistake(None, f"column {column!r} cannot be a feature: it is the qid, docid or grade")
