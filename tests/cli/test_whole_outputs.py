@@ -1,6 +1,7 @@
 """All bytes or an error, whatever stdout is; and an end without a traceback when a signal comes."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -75,13 +76,14 @@ def test_compare_ends_without_a_traceback(tmp_path, stop, moment):
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    waited = time.monotonic() + 120
     cells = tmp_path / "report" / "cells"  # made just before the workers start
-    while process.poll() is None and time.monotonic() < waited:
+    while process.poll() is None:
         if cells.is_dir() and (moment == "starting" or any(cells.iterdir())):
             break
         time.sleep(0.01)
     os.killpg(process.pid, stop)  # as a terminal does: everybody hears it
-    told = process.stderr.read().decode()
+    told = process.stderr.read().decode().splitlines()
     assert process.wait() in (130, 143)
-    assert told == ""
+    assert [
+        line for line in told if not re.match(r"\d+ of \d+ cells", line)
+    ] == []  # a slow machine is told how far it is
