@@ -84,6 +84,4 @@ def test_compare_ends_without_a_traceback(tmp_path, stop, moment):
     os.killpg(process.pid, stop)  # as a terminal does: everybody hears it
     told = process.stderr.read().decode().splitlines()
     assert process.wait() in (130, 143)
-    assert [
-        line for line in told if not re.match(r"\d+ of \d+ cells", line)
-    ] == []  # a slow machine is told how far it is
+    assert [line for line in told if not re.match(r"\d+ of \d+ cells", line)] == []  # how far a slow one is
