@@ -2,10 +2,10 @@
 
     RULERANK_TEXTS=FOLDER python benchmarks/compare_texts.py     # FOLDER holds movies/ and cranfield/
 
-NDCG@10 and MAP are means over queries of the exact expected value over ties. Rankers have their defaults (LambdaMART: 100
-trees, no early stopping). The row with z-scores was added after the others had been seen on cranfield's test queries, where
-plain QueryIntercepts fell below BM25; cross-validation on training queries did not tell the two settings apart. So that row
-is no blind result on cranfield.
+NDCG@10 and MAP are means over queries of the exact expected value over ties. Rankers have their defaults (LambdaMART:
+100 trees, no early stopping). The row with z-scores was added after the others had been seen on cranfield's test
+queries, where plain QueryIntercepts fell below BM25; cross-validation on training queries did not tell the two settings
+apart. So that row is no blind result on cranfield.
 """
 
 from __future__ import annotations
