@@ -7,14 +7,15 @@ no partial sum is ever rounded: every order of addition, in any program, gives t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rulerank.core.compiled import compiled
+from rulerank.core.intervals import in_words, shorten
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
@@ -78,12 +79,41 @@ class AdditiveTables:
     base: float
     tables: tuple[Table, ...]
     feature_names: tuple[str, ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
 
     def __post_init__(self) -> None:
         n_features = len(self.feature_names)
         for table in self.tables:
             if not all(0 <= feature < n_features for feature in table.features):
                 raise DataError(f"there are {n_features} features, numbered from 0: got a table of {table.features}")
+            for feature, cuts in zip(table.features, table.cuts, strict=True):
+                kinds = self.categories.get(self.feature_names[feature])
+                if kinds is not None and len(cuts) != len(kinds):
+                    raise DataError(f"{len(kinds)} categories need as many cuts: got {len(cuts)}")
+
+    def item_text(self, table: int, axis: int, bin: int) -> str:
+        """Say in words what it means that a document has this bin on one axis of a table.
+
+        >>> votes = np.array([0.5, -0.5, 0.0, 0.0])
+        >>> model = AdditiveTables(
+        ...     0.0, (Table((0,), (np.array([0.5, 1.5]),), votes),), ("genre",), {"genre": ("Drama", "War")}
+        ... )
+        >>> [model.item_text(0, 0, bin) for bin in range(4)]
+        ['genre is Drama', 'genre is War', 'genre is one not seen in training', 'genre is missing']
+        """
+        own = self.tables[table]
+        name = self.feature_names[own.features[axis]]
+        kinds = self.categories.get(name)
+        if kinds is None:
+            key = (table, axis)
+            return in_words(name, bin, self._shown.get(key) or self._shown.setdefault(key, shorten(own.cuts[axis])))
+        if bin == len(kinds):
+            return f"{name} is one not seen in training"
+        return f"{name} is {'missing' if bin > len(kinds) else kinds[bin]}"
+
+    @cached_property
+    def _shown(self) -> dict[tuple[int, int], list[str]]:
+        return {}  # cuts as they are written, once they have been
 
     def score(self, X: Array, n_jobs: int | None = None) -> Array:
         """Return the score of each row of X, float32 or float64 (n_rows, n_features), NaN where a value is missing."""
@@ -130,12 +160,14 @@ class AdditiveTables:
                 for table, own in zip(self.tables, votes, strict=True)
             ),
             self.feature_names,
+            self.categories,
         )
 
     def to_state(self) -> dict[str, Any]:
         """Return the model as plain values and arrays, for a model file."""
         return {
             "base": self.base,
+            "categories": {name: list(kinds) for name, kinds in self.categories.items()},
             "tables": [
                 {
                     "features": list(table.features),
@@ -160,8 +192,9 @@ class AdditiveTables:
                 )
                 for one in state["tables"]
             )
-            return cls(float(state["base"]), tables, feature_names)
-        except (DataError, KeyError, TypeError, ValueError) as error:
+            kinds = {name: tuple(names) for name, names in state["categories"].items()}
+            return cls(float(state["base"]), tables, feature_names, kinds)
+        except (AttributeError, DataError, KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the tables cannot be read ({error}); save the model again") from error
 
     @cached_property

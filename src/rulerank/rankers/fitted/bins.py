@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import between
+from rulerank.discretize.categories import bins_of_codes, kind_bins
 from rulerank.discretize.kernels import assign_bins
 
 MAX_BINS = 254  # with the bin of missing values every bin number fits a byte
@@ -22,13 +25,24 @@ class Axis:
     A fine bin is the number of cuts that are not above the value; the last bin is that of missing values.
     """
 
-    cuts: Array  # float64, ascending
-    category: bool = False  # the bins have no order
+    cuts: Array  # float64, ascending; of codes, between all of them
+    codes: Array | None = None  # of a feature that names kinds: the bin of each code, and of kinds that come later
 
     @property
     def n_bins(self) -> int:
         """The number of bins, the one of missing values included."""
-        return len(self.cuts) + 2
+        return len(self.cuts) + 2 if self.codes is None else int(self.codes[-1]) + 2
+
+    @property
+    def category(self) -> bool:
+        """Whether the bins have no order."""
+        return self.codes is not None
+
+    def spread_out(self, votes: Array, axis: int) -> Array:
+        """Return votes by bin as votes by what lies between the cuts: equal kinds each have a bin of their own."""
+        if self.codes is None:
+            return votes
+        return np.take(votes, np.append(self.codes, self.n_bins - 1), axis=axis)
 
     def coarser(self, counts: Array, k: int) -> tuple[Axis, Array]:
         """Return this axis with about k bins, given the rows in each fine bin, and the coarse bin of each fine one.
@@ -37,11 +51,14 @@ class Axis:
         >>> coarse.cuts.tolist(), places.tolist()
         ([2.0], [0, 0, 1, 1, 2])
         """
-        if len(self.cuts) + 1 <= k:
+        if self.n_bins - 1 <= k:
             return self, np.arange(self.n_bins)
+        if self.codes is not None:
+            places = kind_bins(np.repeat(np.arange(counts.size - 1.0), counts[:-1]), counts.size - 2, k, 1)
+            return Axis(self.cuts, places[self.codes]), np.append(places, places[-1] + 1)
         groups = group_values(counts[:-1], k)
         places = np.append(groups, groups[-1] + 1)
-        return Axis(self.cuts[np.diff(groups) > 0], self.category), places
+        return Axis(self.cuts[np.diff(groups) > 0]), places
 
 
 def group_values(counts: Array, k: int) -> Array:
@@ -74,8 +91,10 @@ def group_values(counts: Array, k: int) -> Array:
     return np.concatenate([[0], np.cumsum(changes)])
 
 
-def find_axes(X: Array, k: int, n_jobs: int | None = None) -> list[Axis]:
-    """Return an axis of about k bins for each feature.
+def find_axes(
+    X: Array, k: int, n_jobs: int | None = None, n_kinds: Mapping[int, int] = MappingProxyType({})
+) -> list[Axis]:
+    """Return an axis of about k bins for each feature; n_kinds: how many kinds a feature names, of those that do.
 
     >>> [axis.cuts.tolist() for axis in find_axes(np.array([[0.0], [0.0], [1.0], [3.0]]), 3)]
     [[0.5, 2.0]]
@@ -85,7 +104,11 @@ def find_axes(X: Array, k: int, n_jobs: int | None = None) -> list[Axis]:
 
     def work(first: int, last: int) -> None:
         for feature in range(first, last):
-            axes[feature] = Axis(cuts_of(X[rows, feature], k))
+            if feature in n_kinds:
+                n = n_kinds[feature]
+                axes[feature] = Axis(np.arange(n) + 0.5, kind_bins(X[:, feature], n, k))
+            else:
+                axes[feature] = Axis(cuts_of(X[rows, feature], k))
 
     in_blocks(work, X.shape[1], n_jobs, min_block=max(1, 50_000 // max(1, len(X))))
     return axes
@@ -106,8 +129,9 @@ def cuts_of(values: Array, k: int) -> Array:
 
 def bins_on(X: Array, axes: list[Axis], n_jobs: int | None = None) -> Array:
     """Return the fine bins of rows, uint8 (n_features, n_rows)."""
-    flat = np.concatenate([np.zeros(0), *(axis.cuts for axis in axes)])
-    offsets = np.cumsum([0, *(len(axis.cuts) for axis in axes)], dtype=np.int64)
+    cuts = [axis.cuts if axis.codes is None else np.zeros(0) for axis in axes]
+    flat = np.concatenate([np.zeros(0), *cuts])
+    offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
     X = np.ascontiguousarray(X)
     out = np.empty((len(axes), len(X)), dtype=np.uint8)
 
@@ -115,4 +139,7 @@ def bins_on(X: Array, axes: list[Axis], n_jobs: int | None = None) -> Array:
         assign_bins(X, flat, offsets, start, stop, out)
 
     in_blocks(work, len(X), n_jobs, min_block=100_000 // max(1, len(axes)))
+    for feature, axis in enumerate(axes):
+        if axis.codes is not None:
+            out[feature] = bins_of_codes(X[:, feature], axis.codes)
     return out

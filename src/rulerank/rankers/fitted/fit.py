@@ -33,27 +33,36 @@ class Stage:
     n_rounds: list[int] = field(default_factory=list)  # best round of each fold
 
 
-def linear_stage(X: Array, bins: Array, axes: list[Axis], folds: TrainingFolds, monotone: Array, n_jobs: int | None) -> Stage:
+def linear_stage(
+    X: Array, bins: Array, axes: list[Axis], folds: TrainingFolds, monotone: Array, n_jobs: int | None
+) -> Stage:
     """Learn a straight line in each fold."""
     terms = lay_out(bins, axes, monotone, [])
-    centres = _centres(X, bins, axes)
+    centres, queries = _centres(X, bins, axes), folds.queries
     votes = np.zeros((folds.n_folds, terms.n_cells))
 
     def work(first: int, last: int) -> None:
         for fold in range(first, last):
             rows = _rows_of(folds, fold)
-            own, _ = linear_votes(centres, bins[:, rows], folds.grades[rows], folds.queries[rows], LINEAR_L2, monotone)
+            weights = folds.weights[rows] if folds.weights.size else folds.weights
+            own, _ = linear_votes(
+                centres, bins[:, rows], folds.grades[rows], queries[rows], weights, LINEAR_L2, monotone
+            )
             votes[fold] = np.concatenate(own)
 
     in_blocks(work, folds.n_folds, n_jobs)
-    return Stage(terms, votes, np.zeros(folds.n_queries))
+    stage = Stage(terms, votes, np.zeros(folds.n_queries))
+    stage.losses[:] = folds.losses(out_of_fold_scores(stage, folds))
+    return stage
 
 
 def straight_line(
     X: Array, bins: Array, axes: list[Axis], folds: TrainingFolds, monotone: Array
 ) -> tuple[Terms, Array, Array]:
     """Learn one straight line from all rows; return the tables, their votes and the votes' standard errors."""
-    votes, errors = linear_votes(_centres(X, bins, axes), bins, folds.grades, folds.queries, LINEAR_L2, monotone)
+    votes, errors = linear_votes(
+        _centres(X, bins, axes), bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone
+    )
     return lay_out(bins, axes, monotone, []), np.concatenate(votes), np.concatenate(errors)
 
 
@@ -63,7 +72,6 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
     votes[:, : stage.votes.shape[1]] = stage.votes
     losses = np.zeros(folds.n_queries)
     n_rounds = [0] * folds.n_folds
-    no_weights = folds.weights[:0]
 
     def work(first: int, last: int) -> None:
         for fold in range(first, last):
@@ -71,7 +79,7 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
             learned = folds.bounds[folds.learned(fold)]
             for t, cells in enumerate((*terms.singles, *terms.higher)):
                 for a, b in (learned[:2], learned[2:]):
-                    count_cells(cells, no_weights, a, b, counts[terms.offsets[t] : terms.offsets[t + 1]])
+                    count_cells(cells, folds.weights, a, b, counts[terms.offsets[t] : terms.offsets[t + 1]])
             scores = np.zeros(folds.grades.size)
             add_votes(terms.singles, terms.higher, terms.offsets, votes[fold], scores)
             own = np.zeros(folds.n_queries)
@@ -130,19 +138,21 @@ def chosen_sets(
     return [tuple(candidates[s].tolist()) for s in best if scores[s] > 0]
 
 
+def out_of_fold_scores(stage: Stage, folds: TrainingFolds) -> Array:
+    """Return the score of each row by the fold that has not learned from it."""
+    terms, scores = stage.terms, np.zeros(folds.grades.size)
+    for fold in range(folds.n_folds):
+        rows = slice(*folds.bounds[folds.held_out(fold)])
+        add_votes(terms.singles[:, rows], terms.higher[:, rows], terms.offsets, stage.votes[fold], scores[rows])
+    return scores
+
+
 def out_of_fold_pulls(stage: Stage, folds: TrainingFolds) -> Array:
     """Return the derivatives of the loss, (n_rows, 2), each row's by the fold that has not learned from it."""
-    terms = stage.terms
-    pulls = np.zeros((folds.grades.size, 2))
-    intercepts = folds.start_intercepts()
-    for fold in range(folds.n_folds):
-        first, last = folds.held_out(fold)
-        rows = slice(folds.bounds[first], folds.bounds[last])
-        scores = np.zeros(folds.grades.size)
-        own = scores[rows]
-        add_votes(terms.singles[:, rows], terms.higher[:, rows], terms.offsets, stage.votes[fold], own)
-        for _ in range(SETTLED):
-            add_pulls(scores, folds.grades, folds.weights, folds.bounds, first, last, intercepts, pulls)
+    pulls, intercepts = np.zeros((folds.grades.size, 2)), folds.start_intercepts()
+    scores = out_of_fold_scores(stage, folds)
+    for _ in range(SETTLED):
+        add_pulls(scores, folds.grades, folds.weights, folds.bounds, 0, folds.n_queries, intercepts, pulls)
     return pulls
 
 

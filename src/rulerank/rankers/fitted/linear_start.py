@@ -39,7 +39,13 @@ def bin_centres(X: Array, bins: Array, n_bins: list[int]) -> list[Array]:
 
 
 def linear_votes(
-    centres: list[Array], bins: Array, grades: Array, queries: Array, l2: float, monotone: Array
+    centres: list[Array],
+    bins: Array,
+    grades: Array,
+    queries: Array,
+    row_weights: Array,
+    l2: float,
+    monotone: Array,
 ) -> tuple[list[Array], list[Array]]:
     """Return each feature's votes, weight times centre, and their standard errors.
 
@@ -52,7 +58,9 @@ def linear_votes(
     while True:
         weights, errors = np.zeros((2, len(centres)))
         if kept.any():
-            likelihood = QueryLikelihood(matrix[:, kept], grades, queries, l2, 1)
+            likelihood = QueryLikelihood(
+                matrix[:, kept], grades, queries, l2, 1, row_weights if row_weights.size else None
+            )
             with one_blas_thread():
                 found = minimise(likelihood, int(kept.sum()))
             factors = likelihood.rows.factors
