@@ -100,9 +100,7 @@ class WithCategories:
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned as plain values and arrays, for a model file."""
-        own = [
-            {"feature": f, "kinds": list(names), "bins": self.bins[f]} for f, names in sorted(self.kinds.items())
-        ]
+        own = [{"feature": f, "kinds": list(names), "bins": self.bins[f]} for f, names in sorted(self.kinds.items())]
         return {"kind": "categories", "inner": self.inner.to_state(), "categories": own}
 
     @classmethod
@@ -112,7 +110,9 @@ class WithCategories:
         for one in state["categories"]:
             bins = np.asarray(one["bins"], dtype=np.int64)
             if bins.shape != (len(one["kinds"]) + 1,) or not 0 <= bins.min() <= bins.max() == bins[-1] < MAX_BINS:
-                raise ModelFileError("the bins of a feature's categories do not fit the categories; save the model again")
+                raise ModelFileError(
+                    "the bins of a feature's categories do not fit the categories; save the model again"
+                )
             if not 0 <= one["feature"] < len(inner.cuts_):
                 raise ModelFileError(f"there is no feature {one['feature']} with categories; save the model again")
             made.bins[int(one["feature"])] = bins

@@ -198,7 +198,7 @@ class AdditiveTables:
             raise ModelFileError(f"the tables cannot be read ({error}); save the model again") from error
 
     @cached_property
-    def _plan(self) -> tuple[Array, ...]:
+    def _plan(self) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
         """Lay the tables out for the loop: one search per feature, then a look into each of its tables.
 
         cuts, cut_offsets: of each feature, those of all its tables together.

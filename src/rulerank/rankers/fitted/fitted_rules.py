@@ -185,9 +185,7 @@ class FittedRules(Ranker):
         self.n_rounds_ = tuple(stage.n_rounds)
         self.tables_ = tables_of(stage.terms, stage.votes, self.feature_names_, data.categories)
 
-    def _with_pairs(
-        self, view: View, stage: Stage, folds: TrainingFolds, monotone: Array, settings: Settings
-    ) -> Stage:
+    def _with_pairs(self, view: View, stage: Stage, folds: TrainingFolds, monotone: Array, settings: Settings) -> Stage:
         """Choose pairs, and triples of them, and go on with their tables beside those of the features."""
         if self.max_size == 1 or not self.max_pairs:
             return stage

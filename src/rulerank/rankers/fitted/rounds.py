@@ -89,9 +89,7 @@ def boost(
         best_loss = add_losses(scores, grades, weights, bounds, held[0], held[1], intercepts, losses)
         for w in range(windows.shape[0]):
             for part in range(0, 4, 2):
-                add_pulls(
-                    scores, grades, weights, bounds, windows[w, part], windows[w, part + 1], intercepts, pulls
-                )
+                add_pulls(scores, grades, weights, bounds, windows[w, part], windows[w, part + 1], intercepts, pulls)
     marked, marked_round, best_round = best_loss, 0, 0
     every = windows.shape[0]
     for r in range(most):
@@ -116,9 +114,7 @@ def boost(
         for t in range(n_tables):
             if (t + r) % TURNS == 0:
                 a, b = offsets[t], offsets[t + 1]
-                gain = grow_tree(
-                    sums[a:b], counts[a:b], shapes[t], kinds[t], n_leaves, l2, min_rows, step[a:b]
-                )
+                gain = grow_tree(sums[a:b], counts[a:b], shapes[t], kinds[t], n_leaves, l2, min_rows, step[a:b])
                 if gain > best_gain:
                     best, best_gain = t, gain
         if best >= 0:

@@ -13,7 +13,9 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 
 
-def agreement(bins: Array, n_bins: Array, sets: Array, pulls: Array, odd: Array, l2: float, n_jobs: int | None) -> Array:
+def agreement(
+    bins: Array, n_bins: Array, sets: Array, pulls: Array, odd: Array, l2: float, n_jobs: int | None
+) -> Array:
     """Return a score for each set of two or three features: sum over cells of g_even * g_odd / (h + l2).
 
     >>> bins = np.array([[0, 1, 0, 1], [0, 1, 0, 1]], dtype=np.uint8)

@@ -100,6 +100,4 @@ def deal(numbers: Array, grades: Array, weights: Array, n_folds: int, seed: int)
     n_told = bounds.size - 1
     n_folds = max(1, min(n_folds, n_told))
     fold_bounds = np.array([n_told * fold // n_folds for fold in range(n_folds + 1)], dtype=np.int64)
-    return places, TrainingFolds(
-        grades[places], weights[places] if weights.size else weights, bounds, fold_bounds
-    )
+    return places, TrainingFolds(grades[places], weights[places] if weights.size else weights, bounds, fold_bounds)

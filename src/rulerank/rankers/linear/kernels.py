@@ -175,7 +175,14 @@ def dense_group_sums(centred: Array, groups: Array, curvatures: Array, out: Arra
 
 @compiled
 def sparse_spread(
-    data: Array, indices: Array, indptr: Array, rows: Array, weights: Array, bounds: Array, squares: Array, largest: Array
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    rows: Array,
+    weights: Array,
+    bounds: Array,
+    squares: Array,
+    largest: Array,
 ) -> None:
     """Add up squared differences to the group's mean and the largest value of each feature; zeros count too."""
     sums = np.zeros(squares.size)

@@ -87,9 +87,7 @@ class QueryIntercepts(WeightedSum):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Any, y: Any = None, qid: Any = None, judge: Any = None, *, sample_weight: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, qid: Any = None, judge: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         judge: who gave each grade; every pair of query and judge then has its own intercepts.
@@ -134,9 +132,7 @@ class QueryIntercepts(WeightedSum):
         _check_size(data.X.shape[1])
         groups = self._number_groups(data, self._judge)
         self._learn_missing(data.X)
-        likelihood = QueryLikelihood(
-            self._present(data.X), data.grades, groups, self.l2, self.n_jobs, data.weights
-        )
+        likelihood = QueryLikelihood(self._present(data.X), data.grades, groups, self.l2, self.n_jobs, data.weights)
         with one_blas_thread():
             found = minimise(likelihood, data.X.shape[1], self.max_iter)
         seen = likelihood.outcomes
