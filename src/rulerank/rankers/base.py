@@ -50,8 +50,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     Those folders read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it scores them),
     `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart), and, for what
-    tries out documents that do not exist, `bin_form`, `linear_form` or `table_form` (the model as a function; None where
-    it is none).
+    tries out documents that do not exist, `bin_form`, `linear_form` or `table_form` (the model as a function; None
+    where it is none).
 
     What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
@@ -220,7 +220,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         if form is None:
             raise DataError(
                 f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
-                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear baselines give one"
+                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear baselines "
+                "give one"
             )
         return linear_case(form, X, row, f"{type(self).__name__}, linear")
 
@@ -404,7 +405,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
     if bad.size:
         raise DataError(f"sample_weight must be numbers from 0: got {weights[bad[0]]} at row {bad[0]}")
     if not weights.any():
-        raise DataError("sample_weight is 0 for every row: there is nothing to learn from")
+        raise DataError("Sample weights must contain at least one non-zero number: all of sample_weight are 0")
     return weights
 
 
