@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from rulerank.ballots import BinForm, Case, LinearForm, TableForm
 from rulerank.ballots.linear_cases import linear_case
 from rulerank.core.parameters import HasParameters, Parameter, Threads, shown
-from rulerank.core.words import counted
+from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZE, normalize_by_query
@@ -66,8 +66,11 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
     _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
 
+    _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
+
     feature_names_: tuple[str, ...]
     has_names_: bool  # whether the names are the data's own, and not made up for an array
+    categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
     discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
@@ -116,6 +119,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         finally:
             self.set_params(**asked)
         self.feature_names_, self.has_names_ = feature_names, True
+        self.categories_ = {}
         if discretizer is not None:
             self.discretizer_ = discretizer
         self.record_params()  # what was asked for counts as fitted
@@ -178,7 +182,9 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             "named_columns": hasattr(self, "feature_names_in_"),
             "has_names": self.has_names_,
             "learned": self._learned_state(),
-        }
+        } | (
+            {"categories": {name: list(kinds) for name, kinds in self.categories_.items()}} if self.categories_ else {}
+        )
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -187,6 +193,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         made.feature_names_ = tuple(state["feature_names"])
         made.has_names_ = bool(state.get("has_names", True))  # models of before had names or went by position
         made.n_features_in_ = len(made.feature_names_)
+        made.categories_ = {name: tuple(kinds) for name, kinds in state.get("categories", {}).items()}
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
         made._take_learned(state["learned"])
@@ -220,8 +227,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         if form is None:
             raise DataError(
                 f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
-                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear baselines "
-                "give one"
+                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear "
+                "baselines give one"
             )
         return linear_case(form, X, row, f"{type(self).__name__}, linear")
 
@@ -276,6 +283,13 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
         )
         self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
+        self.categories_ = dict(categories)
+        if categories and not self._knows_categories:
+            warnings.warn(
+                f"{type(self).__name__} reads the categories of {listed([*categories])} as numbers, as if they had "
+                "an order; FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are",
+                stacklevel=3,
+            )
         if qid is None and self._uses_queries():
             warnings.warn(
                 "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
@@ -290,9 +304,17 @@ class Ranker(HasParameters, BaseEstimator, ABC):
                 rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(self).__name__))
             X, grades, queries, ids = X[rows], grades[rows], *_renumbered(queries[rows], ids)
             weights = weights[rows] if self._weighs_rows else None
-        if self._scale_before() is not None:
-            X = normalize_by_query(X, queries, str(self._scale_before()), self.n_jobs)
+        how = self._scale_before()
+        if how is not None:
+            X = self.on_one_scale(X, queries, how)
         return Labelled(X, grades, queries, ids, weights, categories)
+
+    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
+        """Return rows normalised by query; codes of categories stay what they are."""
+        out = normalize_by_query(X, queries, how, self.n_jobs)
+        codes = [self.feature_names_.index(name) for name in self.categories_]
+        out[:, codes] = X[:, codes]
+        return out
 
     def _scale_before(self) -> str | None:
         """Return how rows are put on one scale by query before `_learn` sees them."""
@@ -302,7 +324,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
-            X = columns_of(X, self.feature_names_)
+            X = _recoded(columns_of(X, self.feature_names_), X, self.feature_names_, self.categories_)
             _check_finite(X)
         elif self.has_names_ and _has_columns(X):
             X = np.asarray(self._check_columns(X))
@@ -316,7 +338,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
                 f"this ranker normalises features by query (normalize={self.normalize_!r}): "
                 "give predict the rows' queries too, predict(X, qid=qid)"
             )
-        return normalize_by_query(X, _query_numbers(qid, len(X))[0], self.normalize_, self.n_jobs)
+        return self.on_one_scale(X, _query_numbers(qid, len(X))[0], self.normalize_)
 
     def _check_columns(self, frame: Any) -> Any:
         """Return the columns of a data frame that the ranker knows, by name and in its order."""
@@ -383,6 +405,23 @@ def _places_of(names: tuple[str, ...], found: tuple[str, ...]) -> list[int]:
 def _has_columns(X: Any) -> bool:
     """Whether this is a data frame, of pandas or Polars, without loading either."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _recoded(X: Array, data: Dataset, names: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> Array:
+    """Return rows with the codes of training: kinds are matched by name, new ones have the code after the last."""
+    changed = False
+    for name, kinds in known.items():
+        found = data.categories.get(name)
+        if found is None or found == kinds:
+            continue
+        number = {kind: code for code, kind in enumerate(kinds)}
+        codes = np.array([number.get(kind, len(kinds)) for kind in found], dtype=X.dtype)
+        column = names.index(name)
+        X = X if changed else X.copy()
+        changed = True
+        there = ~np.isnan(X[:, column])
+        X[there, column] = codes[X[there, column].astype(np.int64)]
+    return X
 
 
 def _query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:

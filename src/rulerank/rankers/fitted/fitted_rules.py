@@ -16,7 +16,7 @@ from rulerank.core.parameters import Checked, Parameter, Steps, Whole, Word, sho
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.normalize import NORMALIZATIONS, normalize_by_query
+from rulerank.normalize import NORMALIZATIONS
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.fitted.bins import MAX_BINS, Axis, bins_on, find_axes
 from rulerank.rankers.fitted.fit import (
@@ -159,7 +159,7 @@ class FittedRules(Ranker):
         n_kinds = {self.feature_names_.index(name): len(kinds) for name, kinds in data.categories.items()}
 
         def view(name: str | None) -> View:
-            rows = X if name is None else scaled(X, numbers, name, [*n_kinds], self.n_jobs)
+            rows = X if name is None else self.on_one_scale(X, numbers, name)
             axes = find_axes(rows, MAX_BINS // 2 if few else settings.n_bins, self.n_jobs, n_kinds)
             rows = rows[places]
             bins = bins_on(rows, axes, self.n_jobs)
@@ -254,13 +254,6 @@ def clearly_less(losses: Array, others: Array) -> bool:
     if gains.size < 2:
         return False
     return bool(gains.mean() > gains.std(ddof=1) / math.sqrt(gains.size))
-
-
-def scaled(X: Array, queries: Array, how: str, kinds: list[int], n_jobs: int | None) -> Array:
-    """Return rows on one scale by query; codes of categories stay what they are."""
-    out = normalize_by_query(X, queries, how, n_jobs)
-    out[:, kinds] = X[:, kinds]
-    return out
 
 
 def few_words(ranker: FittedRules) -> str:

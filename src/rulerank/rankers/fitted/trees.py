@@ -25,11 +25,26 @@ CATEGORIES, RISING, FALLING = 1, 2, 3
 
 @compiled
 def add_cells(cells: Array, pulls: Array, first: int, last: int, sums: Array) -> None:
-    """Add the pulls of the rows first..last-1 to the sums of their cells."""
+    """Add the pulls of the rows first..last-1 to the sums of their cells.
+
+    Rows in the same cell as the one before are added up first: most values of many features are the same.
+    """
+    if first >= last:
+        return
+    cell = cells[first]
+    g = 0.0
+    h = 0.0
     for i in range(first, last):
-        cell = cells[i]
-        sums[cell, 0] += pulls[i, 0]
-        sums[cell, 1] += pulls[i, 1]
+        if cells[i] != cell:
+            sums[cell, 0] += g
+            sums[cell, 1] += h
+            cell = cells[i]
+            g = 0.0
+            h = 0.0
+        g += pulls[i, 0]
+        h += pulls[i, 1]
+    sums[cell, 0] += g
+    sums[cell, 1] += h
 
 
 @compiled
