@@ -178,12 +178,12 @@ class FittedRules(Ranker):
             self._view = chosen.name
         if few or chosen.stage is None:
             terms, votes, spread = straight_line(chosen.X, chosen.bins, chosen.axes, folds, monotone)
-            self.tables_ = tables_of(terms, votes[None, :], self.feature_names_, data.categories, spread)
+            self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, data.categories, spread)
             return
         stage = self._with_pairs(chosen, chosen.stage, folds, monotone, settings)
         self.pairs_ = tuple(tuple(self.feature_names_[f] for f in one) for one in stage.terms.sets[len(chosen.axes) :])
         self.n_rounds_ = tuple(stage.n_rounds)
-        self.tables_ = tables_of(stage.terms, stage.votes, self.feature_names_, data.categories)
+        self.tables_ = tables_of(stage.terms, stage.votes, folds.weights, self.feature_names_, data.categories)
 
     def _with_pairs(self, view: View, stage: Stage, folds: TrainingFolds, monotone: Array, settings: Settings) -> Stage:
         """Choose pairs, and triples of them, and go on with their tables beside those of the features."""

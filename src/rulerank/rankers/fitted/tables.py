@@ -15,19 +15,25 @@ from rulerank.rules.additive import AdditiveTables, Table
 def tables_of(
     terms: Terms,
     votes: Array,
+    weights: Array,
     feature_names: tuple[str, ...],
     categories: Mapping[str, tuple[str, ...]],
     spread: Array | None = None,
 ) -> AdditiveTables:
     """Return the mean of the folds' votes, (n_folds, n_cells), as tables; those that say nothing are left out.
 
+    weights: what each row counts in the average document; of size 0 when every row counts one.
     spread: of each vote; the deviation of the folds by default.
     """
     tables = []
     for t, features in enumerate(terms.sets):
         cells = terms.singles[t] if t < len(terms.singles) else terms.higher[t - len(terms.singles)]
         folds = np.stack([terms.votes_of(own, t) for own in votes])
-        counts = np.bincount(cells, minlength=folds[0].size).reshape(folds[0].shape).astype(np.float64)
+        counts = (
+            np.bincount(cells, weights if weights.size else None, folds[0].size)
+            .reshape(folds[0].shape)
+            .astype(np.float64)
+        )
         means = (folds * counts).reshape(len(folds), -1).sum(axis=1) / counts.sum()
         folds = folds - means.reshape(-1, *[1] * counts.ndim)  # only differences within a table say anything
         own = folds.mean(axis=0)
