@@ -45,7 +45,7 @@ def add_cells_plainly(cells, pulls, first, last, sums):
 
 
 def tree_plainly(sums, counts, n_leaves, l2, min_rows):
-    """Votes and gain of a best-first tree over an array (..., 2) of g and h by cell: every split of every leaf tried."""
+    """Votes and gain of a best-first tree over an array (..., 2) of g and h by cell: every split of a leaf tried."""
     shape = sums.shape[:-1]
     leaves = [tuple((0, n) for n in shape)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,8 +109,8 @@ def _draw_curve(axis: Axes, table: Table, tables: AdditiveTables, t: int) -> Non
         )
         return
     edges = _edges(cuts)
-    for (left, right), vote, deviation in zip(pairwise(edges.tolist()), votes.tolist(), spread.tolist(), strict=True):
-        axis.fill_between([left, right], vote - deviation, vote + deviation, color=BAND, lw=0)
+    low, high = (np.append(end, end[-1]) for end in (votes - spread, votes + spread))
+    axis.fill_between(edges, low, high, step="post", color=BAND, lw=0)
     axis.stairs(votes, edges, baseline=None, color=LINE, lw=1.4)
     missing = float(table.votes[-1])
     if missing:

@@ -436,8 +436,9 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
     >>> check_weights([1, 0.5], 2).tolist()
     [1.0, 0.5]
     """
+    column = check_column("sample_weight", sample_weight, n_rows)
     try:
-        weights = check_column("sample_weight", sample_weight, n_rows).astype(np.float64)
+        weights = column.astype(np.float64)
     except (TypeError, ValueError):
         raise DataError(f"sample_weight must be numbers from 0: got {shown(sample_weight)}") from None
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))

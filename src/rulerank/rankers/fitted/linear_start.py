@@ -16,7 +16,7 @@ def bin_centres(X: Array, bins: Array, n_bins: list[int]) -> list[Array]:
     Bins without rows, and missing values, are at 0: they say neither more nor less than the average document.
 
     >>> X, bins = np.array([[1.0], [3.0], [np.nan]]), np.array([[0, 1, 2]], dtype=np.uint8)
-    >>> [centres.tolist() for centres in bin_centres(X, bins, [3])]
+    >>> [centres.round(9).tolist() for centres in bin_centres(X, bins, [3])]
     [[-1.0, 1.0, 0.0]]
     """
     found = []

@@ -45,7 +45,7 @@ class Settings:
             rate=0.2 * min(much, 1.5),
             min_rows=min(20.0, max(3.0, n_rows / 50)),
             patience=50,
-            tolerance=1e-5,
+            tolerance=1e-6,
             window_rows=150_000,
             most_rounds=100_000,
         )
