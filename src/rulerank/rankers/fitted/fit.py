@@ -30,7 +30,7 @@ class Stage:
     terms: Terms
     votes: Array
     losses: Array  # float64 (n_queries,) of each query, by the fold that held it out
-    n_rounds: list[int] = field(default_factory=list)  # best round of each fold
+    n_rounds: list[int] = field(default_factory=list)  # of each fold, up to its best
 
 
 def linear_stage(
@@ -111,7 +111,8 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
             losses[held] = own[held]
 
     in_blocks(work, folds.n_folds, n_jobs)
-    return Stage(terms, votes, losses, n_rounds)
+    before = stage.n_rounds or [0] * folds.n_folds
+    return Stage(terms, votes, losses, [a + b for a, b in zip(before, n_rounds, strict=True)])
 
 
 def chosen_sets(
