@@ -44,8 +44,23 @@ def main() -> None:
     picture = console.export_svg(title="rulerank", theme=MONOKAI, code_format=FRAME, unique_id="demo")
     Path(__file__).with_name("demo.svg").write_text(picture)
     draw_decision()
+    draw_tables()
     if os.environ.get("RULERANK_DATA"):
         draw_label_curves(Path(os.environ["RULERANK_DATA"]))
+
+
+def draw_tables() -> None:
+    """Draw the tables of fitted-rules.md."""
+    import matplotlib
+
+    import rulerank as rr
+    from rulerank.explain.table_figures import curves_figure, pairs_figure
+
+    tables = rr.FittedRules().fit(rr.make_world(n_queries=400, seed=1)).tables_
+    with matplotlib.rc_context({"svg.hashsalt": "fitted-rules", "svg.fonttype": "none"}):
+        for name, figure in (("curves", curves_figure(tables, most=6)), ("pairs", pairs_figure(tables, most=3))):
+            path = Path(__file__).with_name(f"fitted-rules-{name}.svg")
+            figure.savefig(path, metadata={"Date": None})
 
 
 def draw_decision() -> None:

@@ -20,6 +20,7 @@ RANKERS = {
     "QueryRules": rr.QueryRules,
     # ties="first" goes by the order of the rows
     "QueryRules, literal": partial(rr.QueryRules, literal=True, ties="share"),
+    "FittedRules": rr.FittedRules,
     # the obvious world is separable, and one of its values is missing
     "QueryIntercepts": partial(rr.QueryIntercepts, l2=1.0, missing="mean"),
     "Regression": partial(rr.Regression, missing="mean"),

@@ -129,4 +129,5 @@ def test_wrong_numbers_of_splits_and_queries_are_refused():
 def test_clone_keeps_the_requests(routing):
     ranker = clone(GlobalRules(max_size=1))
     requests = ranker.get_metadata_routing()
-    assert requests.fit.requests == requests.predict.requests == {"qid": True}
+    assert requests.fit.requests == {"qid": True, "sample_weight": True}
+    assert requests.predict.requests == {"qid": True}

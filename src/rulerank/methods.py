@@ -38,6 +38,7 @@ METHODS = {
         Method("RE-SR", "stable", "rankers.stable_rules", "StableRules"),
         Method("RE-QR", "query", "rankers.query_rules", "QueryRules"),
         Method("QI", "intercepts", "rankers.linear.query_intercepts", "QueryIntercepts"),
+        Method("FR", "fitted", "rankers.fitted.fitted_rules", "FittedRules"),
         Method("Regression", "regression", "baselines.regression", "Regression"),
         Method("RankSVM", "ranksvm", "baselines.rank_svm", "RankSVM"),
         Method("SVMMAP", "svmmap", "baselines.svm_map", "SVMMAP"),

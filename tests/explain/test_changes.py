@@ -124,7 +124,7 @@ def test_a_score_that_is_no_number_is_refused():
 def test_a_mixture_has_no_bins_to_change():
     data = rr.make_world(n_queries=12, docs_per_query=8, n_features=3, seed=0)
     ranker = rr.Competence(["confidence", "yule_q"], literal=True).fit(data)
-    with pytest.raises(DataError, match="Competence has no bins to change; what_if works for GlobalRules"):
+    with pytest.raises(DataError, match="Competence has no bins to change; what_if works for FittedRules, GlobalRules"):
         ranker.what_if(data.X[0], above=1.0)
 
 

@@ -1,10 +1,12 @@
 """From feature values to bin numbers: where to cut, and which bin a value falls into.
 
 `base.py` is what every discretiser does; `mdlp.py`, `tube.py` and `uniform.py` say where to cut, with the loops of
-`kernels.py` and `tube_kernels.py`; `choose.py` knows them by name and puts rows into bins by any of them.
+`kernels.py` and `tube_kernels.py`; `categories.py` bins features that name kinds; `choose.py` knows discretisers by
+name and puts rows into bins by any of them.
 """
 
 from rulerank.discretize.base import MAX_BINS, Discretizer
+from rulerank.discretize.categories import WithCategories
 from rulerank.discretize.choose import DISCRETIZER, DISCRETIZERS, bins_by, discretizer_from_state, make_discretizer
 from rulerank.discretize.mdlp import MDLP
 from rulerank.discretize.tube import TUBE
@@ -19,6 +21,7 @@ __all__ = [
     "Discretizer",
     "EqualFrequency",
     "EqualWidth",
+    "WithCategories",
     "bins_by",
     "discretizer_from_state",
     "make_discretizer",

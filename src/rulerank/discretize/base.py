@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulerank.core.intervals import in_words, shorten
 from rulerank.core.parameters import HasParameters, Parameter, Threads, Whole
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import UNLABELLED, Array, check_grades
@@ -104,16 +104,7 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
         if not 0 <= bin <= len(cuts) + 1:
             raise DataError(f"feature {feature} has bins 0 to {len(cuts) + 1}: got {bin}")
         name = self._name_of(feature) if name is None else name
-        if bin == len(cuts) + 1:
-            return f"{name} is missing"
-        if len(cuts) == 0:
-            return f"{name} is present"
-        shown = self._shown.get(feature) or self._shown.setdefault(feature, shorten(cuts))
-        if bin == 0:
-            return f"{name} < {shown[0]}"
-        if bin == len(cuts):
-            return f"{name} >= {shown[-1]}"
-        return f"{name} in [{shown[bin - 1]}, {shown[bin]})"
+        return in_words(name, bin, self._shown.get(feature) or self._shown.setdefault(feature, shorten(cuts)))
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned as plain values and arrays, for a model file.
@@ -226,23 +217,3 @@ def between(lows: Array, highs: Array) -> Array:
     lows, highs = lows.astype(np.float64), highs.astype(np.float64)
     middles = 0.5 * lows + 0.5 * highs  # halved first: the sum could overflow
     return np.where(middles > lows, middles, highs)
-
-
-def shorten(cuts: Array) -> list[str]:
-    """Write ascending numbers with three digits, or as many more as tell them apart.
-
-    >>> shorten(np.array([0.3600000143, 0.55, 1234.5]))
-    ['0.36', '0.55', '1234']
-    >>> shorten(np.array([0.12341, 0.12349]))
-    ['0.1234', '0.1235']
-    """
-    for digits in range(3, 18):
-        shown = [_write(cut, digits) for cut in cuts]
-        if all(float(low) < float(high) for low, high in itertools.pairwise(shown)):
-            break
-    return shown
-
-
-def _write(number: float, digits: int) -> str:
-    text = f"{number + 0.0:.{digits}g}"  # + 0.0 turns -0.0 into 0.0
-    return f"{number:.0f}" if "e+" in text and abs(number) < 1e6 else text  # 1235, not 1.23e+03

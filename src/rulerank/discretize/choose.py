@@ -12,6 +12,7 @@ from sklearn.base import clone
 from rulerank.core.parameters import Checked, shown
 from rulerank.dataset import Array
 from rulerank.discretize.base import Discretizer
+from rulerank.discretize.categories import WithCategories
 from rulerank.discretize.mdlp import MDLP
 from rulerank.discretize.tube import TUBE
 from rulerank.discretize.uniform import EqualFrequency, EqualWidth
@@ -88,13 +89,15 @@ def _whole_bins(bins: Array, expected: str, most: int | None, such_as: str) -> A
     return np.minimum(bins, UNSEEN).astype(np.int64).T
 
 
-def discretizer_from_state(state: dict[str, Any]) -> Discretizer:
+def discretizer_from_state(state: dict[str, Any]) -> Any:
     """Return the discretiser that `to_state` described.
 
     >>> discretizer_from_state(EqualWidth(n_bins=2).fit([[0.0], [1.0]]).to_state())
     EqualWidth(n_bins=2)
     """
     kind = state.get("kind")
+    if kind == "categories":
+        return WithCategories.from_state(state, discretizer_from_state(state["inner"]))
     if kind not in DISCRETIZERS:
         raise ModelFileError(f"unknown discretizer {kind!r} in the model; known are {', '.join(DISCRETIZERS)}")
     return DISCRETIZERS[kind].from_state(state)

@@ -74,9 +74,14 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
         return bin_changes(in_bins, values, float(above))
     if in_values is not None:
         return linear_changes(in_values, values, float(above))
+    in_tables = ranker.table_form()
+    if in_tables is not None:
+        from rulerank.explain.table_effects import table_changes
+
+        return table_changes(in_tables, values, float(above))
     raise DataError(
-        f"{type(ranker).__name__} has no bins to change; what_if works for GlobalRules, StableRules, QueryRules, "
-        "QueryIntercepts and the linear baselines"
+        f"{type(ranker).__name__} has no bins to change; what_if works for FittedRules, GlobalRules, StableRules, "
+        "QueryRules, QueryIntercepts and the linear baselines"
     )
 
 

@@ -62,7 +62,7 @@ def bin_curve(form: BinForm, bins: Array, feature: int, n_scored: int) -> tuple[
         changed = np.ascontiguousarray(bins[:, places])
         changed[feature] = bin
         share = float((bins[feature] == bin).mean())
-        points.append(_point(form.item_text(feature, bin), share, form.score(changed)))
+        points.append(point_of(form.item_text(feature, bin), share, form.score(changed)))
     return tuple(points)
 
 
@@ -73,7 +73,7 @@ def value_curve(form: LinearForm, X: Array, feature: int) -> tuple[BinEffect, ..
     for level, value in zip(LEVELS, values.tolist(), strict=True):
         changed = X.copy()
         changed[:, feature] = value
-        points.append(_point(f"{form.names[feature]} = {value:.4g}", level, form.score(changed)))
+        points.append(point_of(f"{form.names[feature]} = {value:.4g}", level, form.score(changed)))
     return tuple(points)
 
 
@@ -129,6 +129,7 @@ def beyond_sum(lift: Array, rows: Array) -> tuple[Array, int]:
     return residual, i.size - int(rank)
 
 
-def _point(text: str, share: float, scores: Array) -> BinEffect:
+def point_of(text: str, share: float, scores: Array) -> BinEffect:
+    """Sum up the scores of documents with one feature in one place."""
     low, high = np.quantile(scores, SPREAD)
     return BinEffect(text, share, float(scores.mean()), float(low), float(high))

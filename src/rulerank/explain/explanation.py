@@ -56,9 +56,14 @@ class RuleVote:
 
     items: tuple[Item, ...]
     adds: float  # to the score
-    weight: float  # of what it says in the score; all add up to 1. 0 for a linear ranker
-    by_grade: tuple[int, ...]  # training rows that hold the items, of grade 0, 1, ...; empty for a linear ranker
+    weight: float  # of what it says in the score; all add up to 1. 0 where votes are just added
+    by_grade: tuple[int, ...]  # training rows that hold the items, of grade 0, 1, ...; empty where that is not known
     queries: tuple[int, int, int] | None = None  # training queries with such rows; where they lift; where they lower
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it speaks of bins, and not of a weight times a value."""
+        return all(item.bin >= 0 for item in self.items)
 
     @property
     def covered(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +14,10 @@ from rulerank.errors import DataError
 from rulerank.explain.effects import BinEffect, FeatureEffect, Interaction, bin_curve, interactions, value_curve
 from rulerank.explain.explanation import RuleVote, Shown, rule_dict
 from rulerank.explain.score import find_row, rule_vote
+from rulerank.explain.table_effects import table_curve, table_interactions
 from rulerank.rankers.base import Ranker
-from rulerank.render import Page
+from rulerank.render import Page, render_html
+from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
 from rulerank.rules.kernels import find_cells
 
@@ -45,16 +47,26 @@ class ModelOverview(Shown):
     n_taken_apart: int  # evenly spaced
     rules: tuple[RuleInfluence, ...]  # the most influential first
     features: tuple[FeatureEffect, ...]  # the most influential first
-    interactions: tuple[Interaction, ...]  # the strongest first, of the training rows
+    interactions: tuple[Interaction, ...]  # the strongest first, of the training rows, or of the model's own tables
+    tables: AdditiveTables | None = None  # the model itself, where it is a sum of tables
 
     def page(self) -> Page:
         from rulerank.explain.page_layout import overview_page
 
         return overview_page(self)
 
+    def to_html(self) -> str:
+        """Return a web page that needs nothing else; tables are drawn where Matplotlib is installed."""
+        from rulerank.explain.table_figures import table_pictures
+
+        page = self.page()
+        return render_html(replace(page, blocks=(*page.blocks, *table_pictures(self.tables))))
+
     def to_dict(self) -> dict[str, Any]:
         rules = [asdict(one) | {"rule": rule_dict(one.rule)} for one in self.rules]
-        return {"kind": "overview"} | asdict(self) | {"rules": rules}
+        plain = asdict(replace(self, tables=None))
+        del plain["tables"]
+        return {"kind": "overview"} | plain | {"rules": rules}
 
 
 class _Seen(NamedTuple):
@@ -89,7 +101,11 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
         seen = _Seen(*(np.concatenate(column) for column in zip(*parts, strict=True)))
         rules = _influential(ranker, form, data, rows, seen)
         found = interactions(form)
-    return ModelOverview(method, len(data), len(rows), rules, _effects(ranker, data, sizes / len(rows)), found)
+    in_tables = ranker.table_form()
+    tables = None
+    if in_tables is not None:
+        tables, found = in_tables.tables, table_interactions(in_tables, ranker.check_rows(data, None))
+    return ModelOverview(method, len(data), len(rows), rules, _effects(ranker, data, sizes / len(rows)), found, tables)
 
 
 def _case(ranker: Ranker, data: Dataset, row: int) -> Case:
@@ -166,5 +182,9 @@ def _effects(ranker: Ranker, data: Dataset, sizes: Array) -> tuple[FeatureEffect
     elif in_values is not None:
         X = in_values.fill(ranker.check_rows(data, None))
         curves = [value_curve(in_values, X, feature) for feature in features]
+    in_tables = ranker.table_form()
+    if in_tables is not None:
+        X = ranker.check_rows(data, None)
+        curves = [table_curve(in_tables, X, feature, N_SCORED) for feature in features]
     names = [ranker.feature_names_[f] for f in features]
     return tuple(map(FeatureEffect, names, sizes[features].tolist(), curves))

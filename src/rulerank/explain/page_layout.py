@@ -234,6 +234,11 @@ def _interactions(o: ModelOverview) -> list[Table]:
         "Pairs whose mean grades are not the sum of what the two features say apart; chance alone would put one "
         "pair of a thousand here. Excess: the mean grade in that cell, above that sum."
     )
+    if o.tables is not None:
+        note = (
+            "Pairs of features with a table of their own. Strength: usual size of its vote. Excess: the vote in that "
+            "cell, beside those of the two features."
+        )
     header = ("features", "where it shows most", "rows", "strength", "excess")
     return [Table("Interactions worth a look", header, rows, 2, note)]
 

@@ -14,7 +14,7 @@ def lead(explanation: Explanation) -> str:
     score = f"{e.document} scores {shown(e.score)}"
     if not e.n_rules:
         return f"{score}: no rule votes on it, so it gets {e.base_text}."
-    what = "rule" if any(group.rules[0].by_grade for group in e.groups) else "feature"
+    what = "rule" if any(group.rules[0].is_rule for group in e.groups) else "feature"
     if e.base == 0:
         return f"{score}: the sum of what {counted(e.n_rules, what)} add."
     added, s = e.score - e.base, "s" if e.n_rules == 1 else ""

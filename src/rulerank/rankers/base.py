@@ -13,13 +13,15 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from rulerank.ballots import BinForm, Case, LinearForm
+from rulerank.ballots import BinForm, Case, LinearForm, TableForm
 from rulerank.ballots.linear_cases import linear_case
-from rulerank.core.parameters import HasParameters, Parameter, Threads
-from rulerank.core.words import counted
+from rulerank.core.parameters import HasParameters, Parameter, Threads, shown
+from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZE, normalize_by_query
+
+MOST_REPEATED = 100  # times a row may count on average where weights are repeated rows
 
 if TYPE_CHECKING:  # explain: the facade's, see Ranker
     from rulerank.discretize import Discretizer
@@ -33,6 +35,8 @@ class Labelled(NamedTuple):
     grades: Array  # int16 (n_rows,)
     queries: Array  # int64 (n_rows,) query numbers in order of appearance
     query_ids: Array
+    weights: Array | None = None  # float64 (n_rows,) what each row counts; None: one
+    categories: Mapping[str, tuple[str, ...]] = {}  # feature: what its values 0, 1, ... stand for
 
 
 class Ranker(HasParameters, BaseEstimator, ABC):
@@ -46,7 +50,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     Those folders read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it scores them),
     `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart), and, for what
-    tries out documents that do not exist, `bin_form` or `linear_form` (the model as a function; None where it is none).
+    tries out documents that do not exist, `bin_form`, `linear_form` or `table_form` (the model as a function; None
+    where it is none).
 
     What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
@@ -59,19 +64,27 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     normalize: str | None
     n_jobs: int | None
     _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
+    _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
+
+    _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
 
     feature_names_: tuple[str, ...]
     has_names_: bool  # whether the names are the data's own, and not made up for an array
+    categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
     discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None) -> Self:
-        """Learn from grades y of rows X that belong to the queries qid (all one query when not given)."""
+    def fit(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None) -> Self:
+        """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
+
+        sample_weight: what each row counts. FittedRules and QueryIntercepts take any numbers from 0; the others count
+            rows, and take whole numbers, which are the same as that many equal rows.
+        """
         self.check_parameters()
-        data = self._check_training(X, y, qid)
+        data = self._check_training(X, y, qid, sample_weight)
         self.record_params()
         try:
             self._learn(data)
@@ -106,6 +119,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         finally:
             self.set_params(**asked)
         self.feature_names_, self.has_names_ = feature_names, True
+        self.categories_ = {}
         if discretizer is not None:
             self.discretizer_ = discretizer
         self.record_params()  # what was asked for counts as fitted
@@ -168,7 +182,9 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             "named_columns": hasattr(self, "feature_names_in_"),
             "has_names": self.has_names_,
             "learned": self._learned_state(),
-        }
+        } | (
+            {"categories": {name: list(kinds) for name, kinds in self.categories_.items()}} if self.categories_ else {}
+        )
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -177,6 +193,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         made.feature_names_ = tuple(state["feature_names"])
         made.has_names_ = bool(state.get("has_names", True))  # models of before had names or went by position
         made.n_features_in_ = len(made.feature_names_)
+        made.categories_ = {name: tuple(kinds) for name, kinds in state.get("categories", {}).items()}
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
         made._take_learned(state["learned"])
@@ -210,7 +227,8 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         if form is None:
             raise DataError(
                 f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
-                "GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear baselines give one"
+                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear "
+                "baselines give one"
             )
         return linear_case(form, X, row, f"{type(self).__name__}, linear")
 
@@ -220,6 +238,10 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     def linear_form(self) -> LinearForm | None:
         """Return the fitted model as a weighted sum of values, or None if it is none."""
+        return None
+
+    def table_form(self) -> TableForm | None:
+        """Return the fitted model as a sum of tables, or None if it is none."""
         return None
 
     def needs_the_query(self) -> bool:
@@ -237,10 +259,11 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "params_")
 
-    def _check_training(self, X: Any, y: Any, qid: Any) -> Labelled:
+    def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
         names: tuple[str, ...] = ()
+        categories: Mapping[str, tuple[str, ...]] = {}
         if isinstance(X, Dataset):
-            names = X.feature_names
+            names, categories = X.feature_names, X.categories
             y = X.y if y is None else y
             qid = X.qid if qid is None else qid
             X = X.X
@@ -260,21 +283,48 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
         )
         self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
+        self.categories_ = dict(categories)
+        if categories and not self._knows_categories:
+            warnings.warn(
+                f"{type(self).__name__} reads the categories of {listed([*categories])} as numbers, as if they had "
+                "an order; FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are",
+                stacklevel=3,
+            )
         if qid is None and self._uses_queries():
             warnings.warn(
                 "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
                 stacklevel=3,
             )
         queries, ids = _query_numbers(qid, X.shape[0])
-        if self.normalize is not None:
-            X = normalize_by_query(X, queries, self.normalize, self.n_jobs)
-        return Labelled(X, grades, queries, ids)
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, X.shape[0])
+            rows = np.flatnonzero(weights > 0)
+            if not self._weighs_rows:
+                rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(self).__name__))
+            X, grades, queries, ids = X[rows], grades[rows], *_renumbered(queries[rows], ids)
+            weights = weights[rows] if self._weighs_rows else None
+        how = self._scale_before()
+        if how is not None:
+            X = self.on_one_scale(X, queries, how)
+        return Labelled(X, grades, queries, ids, weights, categories)
+
+    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
+        """Return rows normalised by query; codes of categories stay what they are."""
+        out = normalize_by_query(X, queries, how, self.n_jobs)
+        codes = [self.feature_names_.index(name) for name in self.categories_]
+        out[:, codes] = X[:, codes]
+        return out
+
+    def _scale_before(self) -> str | None:
+        """Return how rows are put on one scale by query before `_learn` sees them."""
+        return self.normalize
 
     def check_rows(self, X: Any, qid: Any) -> Array:
         """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
-            X = columns_of(X, self.feature_names_)
+            X = _recoded(columns_of(X, self.feature_names_), X, self.feature_names_, self.categories_)
             _check_finite(X)
         elif self.has_names_ and _has_columns(X):
             X = np.asarray(self._check_columns(X))
@@ -288,7 +338,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
                 f"this ranker normalises features by query (normalize={self.normalize_!r}): "
                 "give predict the rows' queries too, predict(X, qid=qid)"
             )
-        return normalize_by_query(X, _query_numbers(qid, len(X))[0], self.normalize_, self.n_jobs)
+        return self.on_one_scale(X, _query_numbers(qid, len(X))[0], self.normalize_)
 
     def _check_columns(self, frame: Any) -> Any:
         """Return the columns of a data frame that the ranker knows, by name and in its order."""
@@ -310,7 +360,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
             ensure_min_samples=1 if reset else 0,
             reset=reset,
         )
-        how = self.normalize if reset else self.normalize_
+        how = self._scale_before() if reset else self.normalize_
         if issparse(X) and how is not None:
             raise DataError(
                 f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
@@ -357,10 +407,68 @@ def _has_columns(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
+def _recoded(X: Array, data: Dataset, names: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> Array:
+    """Return rows with the codes of training: kinds are matched by name, new ones have the code after the last."""
+    changed = False
+    for name, kinds in known.items():
+        found = data.categories.get(name)
+        if found is None or found == kinds:
+            continue
+        number = {kind: code for code, kind in enumerate(kinds)}
+        codes = np.array([number.get(kind, len(kinds)) for kind in found], dtype=X.dtype)
+        column = names.index(name)
+        X = X if changed else X.copy()
+        changed = True
+        there = ~np.isnan(X[:, column])
+        X[there, column] = codes[X[there, column].astype(np.int64)]
+    return X
+
+
 def _query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64), np.array([0])
     return query_index(check_column("qid", qid, n_rows))
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Array:
+    """Return what each row counts, float64, after looking at every value.
+
+    >>> check_weights([1, 0.5], 2).tolist()
+    [1.0, 0.5]
+    """
+    column = check_column("sample_weight", sample_weight, n_rows)
+    try:
+        weights = column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"sample_weight must be numbers from 0: got {shown(sample_weight)}") from None
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if bad.size:
+        raise DataError(f"sample_weight must be numbers from 0: got {weights[bad[0]]} at row {bad[0]}")
+    if not weights.any():
+        raise DataError("Sample weights must contain at least one non-zero number: all of sample_weight are 0")
+    return weights
+
+
+def whole_weights(weights: Array, name: str) -> Array:
+    """Return weights as whole numbers, for a ranker that counts rows."""
+    bad = np.flatnonzero(weights != np.floor(weights))
+    if bad.size:
+        raise DataError(
+            f"{name} counts rows, so sample_weight must be whole numbers: got {weights[bad[0]]} at row {bad[0]}; "
+            "FittedRules and QueryIntercepts take any weights"
+        )
+    if weights.sum() > MOST_REPEATED * max(1, weights.size):
+        raise DataError(
+            f"{name} counts rows as often as sample_weight says, which is {weights.sum():.3g} times in all, more than "
+            f"{MOST_REPEATED} times a row: divide the weights, or use FittedRules or QueryIntercepts"
+        )
+    return weights.astype(np.int64)
+
+
+def _renumbered(queries: Array, ids: Array) -> tuple[Array, Array]:
+    """Number queries anew, in order of appearance, after rows were left out."""
+    numbers, kept = query_index(queries)
+    return numbers, ids[kept]
 
 
 def _check_finite(X: Any) -> None:

@@ -14,7 +14,14 @@ from rulerank.ballots import BinForm
 from rulerank.core.checks import is_whole
 from rulerank.core.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
-from rulerank.discretize import DISCRETIZER, Discretizer, bins_by, discretizer_from_state, make_discretizer
+from rulerank.discretize import (
+    DISCRETIZER,
+    Discretizer,
+    WithCategories,
+    bins_by,
+    discretizer_from_state,
+    make_discretizer,
+)
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rules.engine import Engine
@@ -59,6 +66,8 @@ class RuleRanker(Ranker):
         ),
     }
 
+    _knows_categories: ClassVar[bool] = True
+
     max_size: int
     min_support: float
     discretizer: Any
@@ -72,6 +81,9 @@ class RuleRanker(Ranker):
     def _prepare(self, data: Labelled) -> Prepared:
         """Put training data into bins and lay out the feature sets to count."""
         self.discretizer_ = make_discretizer(self.discretizer, self.n_jobs)
+        if self.discretizer_ is not None and data.categories:
+            kinds = {self.feature_names_.index(name): names for name, names in data.categories.items()}
+            self.discretizer_ = WithCategories(self.discretizer_, kinds)
         if self.discretizer_ is not None:
             self.discretizer_.fit(data.X, data.grades)
         return self._lay_out(Rows.of(bins_by(self.discretizer_, data.X), data.grades, data.queries))
@@ -143,10 +155,11 @@ class RuleRanker(Ranker):
         return isinstance(self.params_["discretizer"], str | None)
 
     def _discretizer_state(self) -> dict[str, Any]:
-        if not isinstance(self.discretizer_, Discretizer | None):
+        inner = self.discretizer_.inner if isinstance(self.discretizer_, WithCategories) else self.discretizer_
+        if not isinstance(inner, Discretizer | None):
             raise DataError(
                 "a model can be saved only with a discretizer of this library: "
-                f"got {type(self.discretizer_).__name__}; choose one by name, "
+                f"got {type(inner).__name__}; choose one by name, "
                 "or put X into bins first and train with discretizer=None"
             )
         return {
@@ -159,7 +172,8 @@ class RuleRanker(Ranker):
         saved = state["discretizer"]
         self.discretizer_ = None if saved is None else discretizer_from_state(saved)
         if not state["discretizer_by_name"]:
-            self.discretizer = make_discretizer(self.discretizer_)
+            found = self.discretizer_
+            self.discretizer = make_discretizer(found.inner if isinstance(found, WithCategories) else found)
             self.record_params()
         self.n_bins_ = state["n_bins"]
 

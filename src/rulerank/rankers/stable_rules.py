@@ -186,4 +186,4 @@ def _by_query(data: Labelled) -> Labelled:
     if (np.diff(data.queries) >= 0).all():
         return data
     order = np.argsort(data.queries, kind="stable")
-    return Labelled(data.X[order], data.grades[order], data.queries[order], data.query_ids)
+    return data._replace(X=data.X[order], grades=data.grades[order], queries=data.queries[order])

@@ -16,6 +16,7 @@ from rulerank.dataset import Array
 from rulerank.rankers.linear import kernels
 
 CONSTANT = 1e-12  # a feature that varies less than this within groups, relative to its size, varies by rounding
+EVEN = np.zeros(0)  # every row counts one
 CELLS_AT_ONCE = 2**18  # 2 MiB of float64: fits the cache, so that gathering rows costs little
 
 
@@ -47,22 +48,25 @@ class GroupedRows(Protocol):
         ...
 
 
-def grouped_rows(X: Any, rows: Array, bounds: Array) -> GroupedRows:
-    """Return rows of an array or CSR matrix; group i holds rows[bounds[i]:bounds[i + 1]]."""
-    return SparseRows(X, rows, bounds) if sparse.issparse(X) else DenseRows(X, rows, bounds)
+def grouped_rows(X: Any, rows: Array, bounds: Array, weights: Array) -> GroupedRows:
+    """Return rows of an array or CSR matrix; group i holds rows[bounds[i]:bounds[i + 1]].
+
+    weights: what each of the rows counts in the common scale; of size 0 when every row counts one.
+    """
+    return SparseRows(X, rows, bounds, weights) if sparse.issparse(X) else DenseRows(X, rows, bounds, weights)
 
 
 class DenseRows:
     """Rows of an array, as differences to their group's mean."""
 
-    def __init__(self, X: Array, rows: Array, bounds: Array) -> None:
+    def __init__(self, X: Array, rows: Array, bounds: Array, weights: Array = EVEN) -> None:
         self.X, self.rows, self.bounds = X, rows, bounds
         self.groups = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
         # any number near the mean will do, so the input's precision is enough
         self.centres = np.empty((bounds.size - 1, X.shape[1]), dtype=X.dtype)
         squares, largest = np.zeros((2, X.shape[1]))
-        kernels.dense_spread(X, rows, bounds, self.centres, squares, largest)
-        self.scale, self.factors = _scale(squares, largest, rows.size)
+        kernels.dense_spread(X, rows, weights, bounds, self.centres, squares, largest)
+        self.scale, self.factors = _scale(squares, largest, weights.sum() if weights.size else rows.size)
 
     def scores(self, coef: Array, start: int, stop: int) -> Array:
         first, last = self.bounds[start], self.bounds[stop]
@@ -111,15 +115,15 @@ class DenseRows:
 class SparseRows:
     """Rows of a CSR matrix; what is not stored is 0."""
 
-    def __init__(self, X: Any, rows: Array, bounds: Array) -> None:
+    def __init__(self, X: Any, rows: Array, bounds: Array, weights: Array = EVEN) -> None:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         self.parts = X.data, X.indices, X.indptr
         self.rows, self.bounds = rows, bounds
         squares, largest = np.zeros((2, X.shape[1]))
-        kernels.sparse_spread(*self.parts, rows, bounds, squares, largest)
-        self.scale, self.factors = _scale(squares, largest, rows.size)
+        kernels.sparse_spread(*self.parts, rows, weights, bounds, squares, largest)
+        self.scale, self.factors = _scale(squares, largest, weights.sum() if weights.size else rows.size)
 
     def scores(self, coef: Array, start: int, stop: int) -> Array:
         rows, _ = self._span(start, stop)
@@ -150,9 +154,9 @@ class SparseRows:
         return self.rows[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def _scale(squares: Array, largest: Array, n_rows: int) -> tuple[Array, Array]:
+def _scale(squares: Array, largest: Array, n_rows: float) -> tuple[Array, Array]:
     """Return the deviation of each feature and what to multiply it by, both 0 for a constant one."""
-    scale = np.sqrt(squares / max(1, n_rows))
+    scale = np.sqrt(squares / (n_rows or 1))
     scale[scale <= CONSTANT * largest] = 0.0
     factors = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     return scale, factors

@@ -8,6 +8,7 @@ rows        int64[n]                       rows of X, group by group
 groups      int64[n]                       group of each of them, counted from the first of the call
 bounds      int64[n_groups + 1]            where each group begins in rows
 grades      int16[n]
+weights     float64[n]                     what each row counts, or of size 0 when every row counts one
 scores      float64[n]
 intercepts  float64[n_groups, n_levels]    of level 1, 2, ...; not finite when all outcomes are equal: left out
 curvatures  float64[n_levels, n]           p (1 - p) of each comparison, 0 where there is none
@@ -36,6 +37,7 @@ NEAR = 1e-7
 def solve_intercepts(
     scores: Array,
     grades: Array,
+    weights: Array,
     bounds: Array,
     intercepts: Array,
     curvatures: Array,
@@ -55,14 +57,15 @@ def solve_intercepts(
             intercept = intercepts[group, level - 1]
             if not math.isfinite(intercept):
                 continue
-            n = 0
-            n_passed = 0
+            n = 0.0
+            n_passed = 0.0
             lowest = math.inf
             highest = -math.inf
             for i in range(first, last):
                 if grades[i] <= level:
-                    n += 1
-                    n_passed += grades[i] == level
+                    weight = weights[i] if weights.size else 1.0
+                    n += weight
+                    n_passed += weight if grades[i] == level else 0.0
                     lowest = min(lowest, scores[i])
                     highest = max(highest, scores[i])
             # all chances are too high at the low end and too low at the high end
@@ -72,7 +75,7 @@ def solve_intercepts(
             total = 0.0
             rest = 0.0
             for _ in range(MAX_STEPS):
-                excess = -float(n_passed)
+                excess = -n_passed
                 total = 0.0
                 for i in range(first, last):
                     if grades[i] <= level:
@@ -81,8 +84,9 @@ def solve_intercepts(
                         inverse = 1.0 / (1.0 + small)
                         smalls[i] = small
                         chances[i] = inverse if margin >= 0 else small * inverse
-                        curvatures[level - 1, i] = small * inverse * inverse
-                        excess += chances[i]
+                        weight = weights[i] if weights.size else 1.0
+                        curvatures[level - 1, i] = weight * small * inverse * inverse
+                        excess += weight * chances[i]
                         total += curvatures[level - 1, i]
                 rest = excess / total if total > 0 else math.inf
                 if abs(rest) <= NEAR:
@@ -104,29 +108,38 @@ def solve_intercepts(
                 if grades[i] <= level:
                     margin = scores[i] - intercept
                     passed = grades[i] == level
-                    loss += math.log1p(smalls[i]) + (max(margin, 0.0) - margin if passed else max(margin, 0.0))
-                    residuals[i] += chances[i] - rest * curvatures[level - 1, i] - passed
+                    weight = weights[i] if weights.size else 1.0
+                    loss += weight * (
+                        math.log1p(smalls[i]) + (max(margin, 0.0) - margin if passed else max(margin, 0.0))
+                    )
+                    residuals[i] += weight * (chances[i] - passed) - rest * curvatures[level - 1, i]
     return loss
 
 
 @compiled
-def dense_spread(X: Array, rows: Array, bounds: Array, centres: Array, squares: Array, largest: Array) -> None:
+def dense_spread(
+    X: Array, rows: Array, weights: Array, bounds: Array, centres: Array, squares: Array, largest: Array
+) -> None:
     """Find each group's mean, and add up the squared differences to it and the largest value of each feature."""
     n_features = X.shape[1]
     mean = np.empty(n_features)
     for group in range(bounds.size - 1):
         first, last = bounds[group], bounds[group + 1]
         mean[:] = 0.0
+        total = 0.0
         for i in range(first, last):
+            weight = weights[i] if weights.size else 1.0
+            total += weight
             for f in range(n_features):
-                mean[f] += X[rows[i], f]
+                mean[f] += weight * X[rows[i], f]
         for f in range(n_features):
-            centres[group, f] = mean[f] / (last - first)
+            centres[group, f] = mean[f] / total
         for i in range(first, last):
+            weight = weights[i] if weights.size else 1.0
             for f in range(n_features):
                 value = np.float64(X[rows[i], f])
                 difference = value - centres[group, f]
-                squares[f] += difference * difference
+                squares[f] += weight * difference * difference
                 largest[f] = max(largest[f], abs(value))
 
 
@@ -162,35 +175,49 @@ def dense_group_sums(centred: Array, groups: Array, curvatures: Array, out: Arra
 
 @compiled
 def sparse_spread(
-    data: Array, indices: Array, indptr: Array, rows: Array, bounds: Array, squares: Array, largest: Array
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    rows: Array,
+    weights: Array,
+    bounds: Array,
+    squares: Array,
+    largest: Array,
 ) -> None:
     """Add up squared differences to the group's mean and the largest value of each feature; zeros count too."""
     sums = np.zeros(squares.size)
-    counts = np.zeros(squares.size, dtype=np.int64)
+    counts = np.zeros(squares.size)
+    seen = np.zeros(squares.size, dtype=np.bool_)
     touched = np.empty(squares.size, dtype=np.int64)
     for group in range(bounds.size - 1):
         first, last = bounds[group], bounds[group + 1]
         n_touched = 0
+        total = 0.0
         for i in range(first, last):
+            weight = weights[i] if weights.size else 1.0
+            total += weight
             for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
                 f = indices[j]
-                if counts[f] == 0:
+                if not seen[f]:
+                    seen[f] = True
                     touched[n_touched] = f
                     n_touched += 1
-                counts[f] += 1
-                sums[f] += data[j]
+                counts[f] += weight
+                sums[f] += weight * data[j]
                 largest[f] = max(largest[f], abs(data[j]))
         for k in range(n_touched):
             f = touched[k]
-            sums[f] /= last - first  # now the mean
-            squares[f] += (last - first - counts[f]) * sums[f] * sums[f]
+            sums[f] /= total  # now the mean
+            squares[f] += (total - counts[f]) * sums[f] * sums[f]
         for i in range(first, last):
+            weight = weights[i] if weights.size else 1.0
             for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
                 difference = data[j] - sums[indices[j]]
-                squares[indices[j]] += difference * difference
+                squares[indices[j]] += weight * difference * difference
         for k in range(n_touched):
             sums[touched[k]] = 0.0
-            counts[touched[k]] = 0
+            counts[touched[k]] = 0.0
+            seen[touched[k]] = False
 
 
 @compiled

@@ -71,6 +71,7 @@ class QueryIntercepts(WeightedSum):
         "max_iter": Steps(1, meaning="Newton steps at most"),
     }
     _takes_sparse: ClassVar[bool] = True
+    _weighs_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -86,14 +87,17 @@ class QueryIntercepts(WeightedSum):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None, judge: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, qid: Any = None, judge: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         judge: who gave each grade; every pair of query and judge then has its own intercepts.
+        sample_weight: what each row counts in the likelihood, any numbers from 0.
         """
+        if judge is not None and sample_weight is not None:  # rows of weight 0 are left out before
+            judge = check_column("judge", judge, len(sample_weight))[np.asarray(sample_weight) > 0]
         self._judge = judge  # for _learn, and not kept
         try:
-            return super().fit(X, y, qid)
+            return super().fit(X, y, qid, sample_weight=sample_weight)
         finally:
             del self._judge
 
@@ -128,7 +132,7 @@ class QueryIntercepts(WeightedSum):
         _check_size(data.X.shape[1])
         groups = self._number_groups(data, self._judge)
         self._learn_missing(data.X)
-        likelihood = QueryLikelihood(self._present(data.X), data.grades, groups, self.l2, self.n_jobs)
+        likelihood = QueryLikelihood(self._present(data.X), data.grades, groups, self.l2, self.n_jobs, data.weights)
         with one_blas_thread():
             found = minimise(likelihood, data.X.shape[1], self.max_iter)
         seen = likelihood.outcomes

@@ -24,11 +24,11 @@ LANES_MEMORY = 2**28  # bytes for the lanes' Hessians together
 class Outcomes:
     """How the comparisons of each (group, level) end."""
 
-    n: Array  # int (n_groups, n_levels): rows compared
+    n: Array  # (n_groups, n_levels): rows compared, or what they count
     n_passed: Array  # of them, those that pass the level
 
     @classmethod
-    def of(cls, grades: Array, groups: Array) -> Outcomes:
+    def of(cls, grades: Array, groups: Array, weights: Array | None = None) -> Outcomes:
         """Count them; a row of grade g is compared at the levels from max(g, 1), and passes level g.
 
         >>> seen = Outcomes.of(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]))
@@ -36,7 +36,7 @@ class Outcomes:
         ([[2, 3], [0, 1]], [[1, 1], [0, 1]])
         """
         n_grades = int(grades.max()) + 1
-        counts = np.bincount(groups * n_grades + grades, minlength=(int(groups.max()) + 1) * n_grades)
+        counts = np.bincount(groups * n_grades + grades, weights, minlength=(int(groups.max()) + 1) * n_grades)
         counts = counts.reshape(-1, n_grades)
         return cls(counts.cumsum(axis=1)[:, 1:], counts[:, 1:])
 
@@ -58,15 +58,24 @@ class QueryLikelihood:
     The sums are formed in a fixed order, in lanes that depend on the data only: threads do not change a bit.
     """
 
-    def __init__(self, X: Any, grades: Array, groups: Array, l2: float, n_jobs: int | None) -> None:
+    def __init__(
+        self,
+        X: Any,
+        grades: Array,
+        groups: Array,
+        l2: float,
+        n_jobs: int | None,
+        weights: Array | None = None,
+    ) -> None:
         self.l2, self.n_jobs = l2, n_jobs
-        self.outcomes = Outcomes.of(grades, groups)
+        self.outcomes = Outcomes.of(grades, groups, weights)
         self.used = np.asarray(self.outcomes.informative.any(axis=1))  # (n_groups,)
         order = np.arange(groups.size) if (groups[1:] >= groups[:-1]).all() else np.argsort(groups, kind="stable")
         order = order[self.used[groups[order]]]
         self.bounds = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=self.used.size)[self.used])])
         self.grades = grades[order]
-        self.rows = grouped_rows(X, order, self.bounds)
+        self.weights = np.zeros(0) if weights is None else weights[order]
+        self.rows = grouped_rows(X, order, self.bounds, self.weights)
         self.n_features = X.shape[1]
         # where to look first, and after each call where they were found; not finite: left out
         self.intercepts = np.where(self.outcomes.informative, self.outcomes.intercepts(), np.inf)[self.used]
@@ -108,7 +117,8 @@ class QueryLikelihood:
         totals = np.empty(intercepts.shape)
         residuals = np.empty(grades.size)
         scores = self.rows.scores(coef, start, stop)
-        loss = solve_intercepts(scores, grades, bounds - bounds[0], intercepts, curvatures, totals, residuals)
+        weights = self.weights[bounds[0] : bounds[-1]]
+        loss = solve_intercepts(scores, grades, weights, bounds - bounds[0], intercepts, curvatures, totals, residuals)
         self.rows.add_moments(start, stop, curvatures, totals, residuals, gradient, hessian)
         return float(loss)
 

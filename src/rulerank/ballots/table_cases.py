@@ -1,0 +1,99 @@
+"""The cases of a model that is a sum of tables: each table votes once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulerank.ballots.ballot import Ballot
+from rulerank.ballots.case import Case
+from rulerank.core.words import counted
+from rulerank.dataset import Array
+from rulerank.rules.additive import AdditiveTables
+from rulerank.rules.rule import Item
+
+
+@dataclass(frozen=True, eq=False)
+class TableForm:
+    """A model as a sum of tables, which explanations try other values on."""
+
+    tables: AdditiveTables
+    n_jobs: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self.tables.feature_names
+
+    def score(self, X: Array) -> Array:
+        """Return the scores of checked rows."""
+        return self.tables.score(X, self.n_jobs)
+
+    def finest(self, feature: int) -> tuple[int, int] | None:
+        """Return the table, and its axis, that cuts a feature most finely; None if it has none."""
+        found = [
+            (len(cuts), -len(table.features), -t, axis)
+            for t, table in enumerate(self.tables.tables)
+            for axis, (own, cuts) in enumerate(zip(table.features, table.cuts, strict=True))
+            if own == feature
+        ]
+        if not found:
+            return None
+        _, _, table, axis = max(found)
+        return -table, axis
+
+
+def table_ballot(tables: AdditiveTables, x: Array) -> Ballot:
+    """Return the ballot of one document, given as values: a cell of each table; sums on the grid are exact."""
+    cells = tables.cells_of(x)
+    votes = np.array([table.votes[cell] for table, cell in zip(tables.tables, cells, strict=True)], dtype=np.float64)
+    sizes = [len(table.features) for table in tables.tables]
+    blocks = [[t for t, size in enumerate(sizes) if size == one] for one in sorted(set(sizes))]
+    order = [t for block in blocks for t in block]
+    return Ballot(
+        sets=tuple(np.array([tables.tables[t].features for t in block], dtype=np.int32) for block in blocks),
+        bins=tuple(np.array([cells[t] for t in block], dtype=np.int64) for block in blocks),
+        votes=votes[order, None],
+        tally=lambda sums: tables.base + sums[:, 0],
+        adds=votes[order],
+        weights=np.zeros(votes.size),
+        voted=votes[order] != 0,
+        base=tables.base,
+        n_features=len(tables.feature_names),
+        by_grade=np.zeros((votes.size, 0), dtype=np.int64),
+    )
+
+
+def table_case(form: TableForm, x: Array, method: str) -> Case:
+    """Return the case of a document, given as values, that tables vote on."""
+    tables = form.tables
+    ballot = table_ballot(tables, x)
+    sizes = [len(table.features) for table in tables.tables]
+    order = sorted(range(len(sizes)), key=lambda t: (sizes[t], t))  # as the ballot has them
+
+    def item(cell: int, feature: int) -> Item:
+        axis = ballot.features_of(cell).index(feature)
+        bin = ballot.bins_of(cell)[axis]
+        return Item(feature, bin, tables.item_text(order[cell], axis, bin))
+
+    def value(feature: int) -> str:
+        found = form.finest(feature)
+        if found is None:
+            return f"{form.names[feature]} has no vote"
+        table, axis = found
+        own = tables.tables[table]
+        return tables.item_text(table, axis, own.bins([float(x[f]) for f in own.features])[axis])
+
+    added = float(ballot.adds.sum())
+    return Case(
+        method=method,
+        ballot=ballot,
+        item=item,
+        value=value,
+        base_text="the average document in training",
+        arithmetic=(
+            f"{counted(int(ballot.voted.sum()), 'rule')} vote, one of each table: together {added:+.4f}",
+            f"{ballot.base:.4f} {added:+.4f} = {ballot.score:.4f}",
+        ),
+    )

@@ -1,0 +1,47 @@
+"""Intervals between cuts, in words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from rulerank.core.arrays import Array
+
+
+def in_words(name: str, bin: int, shown: Sequence[str]) -> str:
+    """Say what it means that a value has this bin, given the cuts as they are written.
+
+    >>> [in_words("tf", bin, ["2", "3"]) for bin in range(4)]
+    ['tf < 2', 'tf in [2, 3)', 'tf >= 3', 'tf is missing']
+    """
+    if bin == len(shown) + 1:
+        return f"{name} is missing"
+    if not shown:
+        return f"{name} is present"
+    if bin == 0:
+        return f"{name} < {shown[0]}"
+    if bin == len(shown):
+        return f"{name} >= {shown[-1]}"
+    return f"{name} in [{shown[bin - 1]}, {shown[bin]})"
+
+
+def shorten(cuts: Array) -> list[str]:
+    """Write ascending numbers with three digits, or as many more as tell them apart.
+
+    >>> import numpy as np
+    >>> shorten(np.array([0.3600000143, 0.55, 1234.5]))
+    ['0.36', '0.55', '1234']
+    >>> shorten(np.array([0.12341, 0.12349]))
+    ['0.1234', '0.1235']
+    """
+    shown: list[str] = []
+    for digits in range(3, 18):
+        shown = [_write(cut, digits) for cut in cuts]
+        if all(float(low) < float(high) for low, high in itertools.pairwise(shown)):
+            break
+    return shown
+
+
+def _write(number: float, digits: int) -> str:
+    text = f"{number + 0.0:.{digits}g}"  # + 0.0 turns -0.0 into 0.0
+    return f"{number:.0f}" if "e+" in text and abs(number) < 1e6 else text  # 1235, not 1.23e+03

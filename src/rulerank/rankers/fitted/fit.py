@@ -1,0 +1,195 @@
+"""From training rows to tables: bins, a straight line in each fold, rounds, pairs, rounds, the mean of the folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from rulerank.core.threads import in_blocks
+from rulerank.dataset import Array
+from rulerank.rankers.fitted.bins import Axis
+from rulerank.rankers.fitted.gradient import add_pulls
+from rulerank.rankers.fitted.linear_start import bin_centres, linear_votes
+from rulerank.rankers.fitted.rounds import add_votes, boost, count_cells
+from rulerank.rankers.fitted.screening import agreement
+from rulerank.rankers.fitted.settings import L2, LINEAR_L2, LINEAR_ROWS, Settings
+from rulerank.rankers.fitted.terms import Terms, lay_out
+from rulerank.rankers.fitted.training_folds import TrainingFolds
+
+SCREEN_ROWS = 200_000  # rows that pairs are looked for on
+SCREEN_FEATURES = 150  # all pairs of more would take long: the ones with the strongest tables are looked at
+SETTLED = 20  # steps of intercepts
+
+
+@dataclass(eq=False)
+class Stage:
+    """What the folds have come to: votes of all tables, (n_folds, n_cells), and what they left unexplained."""
+
+    terms: Terms
+    votes: Array
+    losses: Array  # float64 (n_queries,) of each query, by the fold that held it out
+    n_rounds: list[int] = field(default_factory=list)  # of each fold, up to its best
+
+
+def linear_stage(
+    X: Array, bins: Array, axes: list[Axis], folds: TrainingFolds, monotone: Array, n_jobs: int | None
+) -> Stage:
+    """Learn a straight line in each fold."""
+    terms = lay_out(bins, axes, monotone, [])
+    centres, queries = _centres(X, bins, axes), folds.queries
+    votes = np.zeros((folds.n_folds, terms.n_cells))
+
+    def work(first: int, last: int) -> None:
+        for fold in range(first, last):
+            rows = _rows_of(folds, fold)
+            weights = folds.weights[rows] if folds.weights.size else folds.weights
+            own, _ = linear_votes(
+                centres, bins[:, rows], folds.grades[rows], queries[rows], weights, LINEAR_L2, monotone
+            )
+            votes[fold] = np.concatenate(own)
+
+    in_blocks(work, folds.n_folds, n_jobs)
+    stage = Stage(terms, votes, np.zeros(folds.n_queries))
+    stage.losses[:] = folds.losses(out_of_fold_scores(stage, folds))
+    return stage
+
+
+def straight_line(
+    X: Array, bins: Array, axes: list[Axis], folds: TrainingFolds, monotone: Array
+) -> tuple[Terms, Array, Array]:
+    """Learn one straight line from all rows; return the tables, their votes and the votes' standard errors."""
+    votes, errors = linear_votes(
+        _centres(X, bins, axes), bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone
+    )
+    return lay_out(bins, axes, monotone, []), np.concatenate(votes), np.concatenate(errors)
+
+
+def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings, n_jobs: int | None) -> Stage:
+    """Take rounds in each fold from where a stage ended; the tables of `terms` begin with those of the stage."""
+    votes = np.zeros((folds.n_folds, terms.n_cells))
+    votes[:, : stage.votes.shape[1]] = stage.votes
+    losses = np.zeros(folds.n_queries)
+    n_rounds = [0] * folds.n_folds
+
+    def work(first: int, last: int) -> None:
+        for fold in range(first, last):
+            counts = np.zeros(terms.n_cells)
+            learned = folds.bounds[folds.learned(fold)]
+            for t, cells in enumerate((*terms.singles, *terms.higher)):
+                for a, b in (learned[:2], learned[2:]):
+                    count_cells(cells, folds.weights, a, b, counts[terms.offsets[t] : terms.offsets[t + 1]])
+            scores = np.zeros(folds.grades.size)
+            add_votes(terms.singles, terms.higher, terms.offsets, votes[fold], scores)
+            own = np.zeros(folds.n_queries)
+            n_rounds[fold] = boost(
+                terms.singles,
+                terms.higher,
+                terms.shapes,
+                terms.kinds,
+                terms.offsets,
+                votes[fold],
+                counts,
+                scores,
+                folds.grades,
+                folds.weights,
+                folds.bounds,
+                folds.start_intercepts(),
+                folds.windows(fold, settings.window_rows),
+                folds.held_out(fold),
+                own,
+                settings.n_leaves,
+                settings.rate,
+                L2,
+                settings.min_rows,
+                settings.patience,
+                settings.tolerance,
+                settings.most_rounds,
+            )
+            held = slice(*folds.held_out(fold))
+            losses[held] = own[held]
+
+    in_blocks(work, folds.n_folds, n_jobs)
+    before = stage.n_rounds or [0] * folds.n_folds
+    return Stage(terms, votes, losses, [a + b for a, b in zip(before, n_rounds, strict=True)])
+
+
+def chosen_sets(
+    stage: Stage, folds: TrainingFolds, candidates: Array, settings: Settings, most: int, n_jobs: int | None
+) -> list[tuple[int, ...]]:
+    """Return the sets of features, of those given (n_sets, 2 or 3), on which two halves of the queries agree best."""
+    if not len(candidates) or most == 0:
+        return []
+    terms = stage.terms
+    n_queries = int(np.searchsorted(folds.bounds, SCREEN_ROWS, side="right")) - 1
+    n_queries = max(1, min(folds.n_queries, n_queries))
+    n_rows = int(folds.bounds[n_queries])
+    pulls = out_of_fold_pulls(stage, folds)[:n_rows]
+    odd = (folds.queries[:n_rows] % 2).astype(np.uint8)
+    coarse = np.empty((len(terms.singles), n_rows), dtype=np.uint8)
+    n_bins = np.empty(len(terms.singles), dtype=np.int64)
+    k = settings.screen_bins if candidates.shape[1] == 2 else settings.screen_bins // 2 + 1
+    for f, bins in enumerate(terms.singles):
+        axis = terms.axes[f][0]
+        found, places = axis.coarser(np.bincount(bins, minlength=axis.n_bins), k)
+        coarse[f], n_bins[f] = places.astype(np.uint8)[bins[:n_rows]], found.n_bins
+    scores = agreement(coarse, n_bins, candidates, pulls, odd, L2, n_jobs)
+    best = np.argsort(-scores, kind="stable")[:most]
+    return [tuple(candidates[s].tolist()) for s in best if scores[s] > 0]
+
+
+def out_of_fold_scores(stage: Stage, folds: TrainingFolds) -> Array:
+    """Return the score of each row by the fold that has not learned from it."""
+    terms, scores = stage.terms, np.zeros(folds.grades.size)
+    for fold in range(folds.n_folds):
+        rows = slice(*folds.bounds[folds.held_out(fold)])
+        add_votes(terms.singles[:, rows], terms.higher[:, rows], terms.offsets, stage.votes[fold], scores[rows])
+    return scores
+
+
+def out_of_fold_pulls(stage: Stage, folds: TrainingFolds) -> Array:
+    """Return the derivatives of the loss, (n_rows, 2), each row's by the fold that has not learned from it."""
+    pulls, intercepts = np.zeros((folds.grades.size, 2)), folds.start_intercepts()
+    scores = out_of_fold_scores(stage, folds)
+    for _ in range(SETTLED):
+        add_pulls(scores, folds.grades, folds.weights, folds.bounds, 0, folds.n_queries, intercepts, pulls)
+    return pulls
+
+
+def pair_candidates(stage: Stage) -> Array:
+    """Return all pairs of features that have more than one bin, or of the strongest when there are very many."""
+    sizes = np.zeros(len(stage.terms.singles))
+    for f, axis in enumerate(stage.terms.axes[: sizes.size]):
+        if axis[0].n_bins > 2:
+            votes = stage.terms.votes_of(stage.votes.mean(axis=0), f)
+            counts = np.bincount(stage.terms.singles[f], minlength=votes.size)
+            mean = float(votes @ counts) / counts.sum()
+            sizes[f] = 1e-12 + float(np.square(votes - mean) @ counts)
+    used = np.sort(np.argsort(-sizes, kind="stable")[:SCREEN_FEATURES])
+    return np.array(list(combinations(used[sizes[used] > 0].tolist(), 2)), dtype=np.int64).reshape(-1, 2)
+
+
+def triple_candidates(pairs: list[tuple[int, ...]]) -> Array:
+    """Return the triples of which at least two pairs were chosen.
+
+    >>> triple_candidates([(0, 1), (1, 2), (3, 4)]).tolist()
+    [[0, 1, 2]]
+    """
+    found = {tuple(sorted({*one, *two})) for one, two in combinations(pairs, 2)}
+    return np.array(sorted(one for one in found if len(one) == 3), dtype=np.int64).reshape(-1, 3)
+
+
+def _centres(X: Array, bins: Array, axes: list[Axis]) -> list[Array]:
+    centres = bin_centres(X, bins, [axis.n_bins for axis in axes])
+    return [np.zeros_like(own) if axis.category else own for own, axis in zip(centres, axes, strict=True)]
+
+
+def _rows_of(folds: TrainingFolds, fold: int) -> Array:
+    """Return the rows that a fold's straight line is learned from: all, or as many whole queries as are enough."""
+    _, a, b, _ = folds.learned(fold).tolist()
+    rows = np.concatenate([np.arange(folds.bounds[a]), np.arange(folds.bounds[b], folds.grades.size)])
+    if rows.size <= LINEAR_ROWS:
+        return rows
+    last = folds.queries[rows[LINEAR_ROWS]]
+    return rows[: int(np.searchsorted(rows, folds.bounds[last]))]

@@ -1,0 +1,269 @@
+"""FittedRules: the score is a sum of votes, one of each table of rules, and every vote is fitted."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rulerank.ballots import Case, TableForm
+from rulerank.ballots.table_cases import table_case
+from rulerank.core.parameters import Checked, Parameter, Steps, Whole, Word, shown
+from rulerank.core.words import counted
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.normalize import NORMALIZATIONS
+from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.fitted.bins import MAX_BINS, Axis, bins_on, find_axes
+from rulerank.rankers.fitted.fit import (
+    Stage,
+    boosted,
+    chosen_sets,
+    linear_stage,
+    pair_candidates,
+    straight_line,
+    triple_candidates,
+)
+from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, Settings
+from rulerank.rankers.fitted.tables import tables_of
+from rulerank.rankers.fitted.terms import lay_out
+from rulerank.rankers.fitted.training_folds import TrainingFolds, deal
+from rulerank.rankers.training_rows import NOTHING, canonical_order
+from rulerank.rules.additive import AdditiveTables
+
+AUTO = "auto"
+TRIPLES = 5  # pairs for each triple: a few of them are enough, and can still be read
+
+
+class View(NamedTuple):
+    """Training rows on one scale, in bins."""
+
+    name: str | None  # how they were normalised
+    X: Array
+    bins: Array
+    axes: list[Axis]
+    stage: Stage | None  # what the folds have learned from single features; None: too few labels
+
+
+class FittedRules(Ranker):
+    """Rank documents by the sum of one fitted vote for every rule.
+
+    score = base + a vote for the bin of each feature + a vote for the bins of a few pairs of features. The votes
+    maximise the likelihood of query intercepts (as in `QueryIntercepts`, where a vote is a weight times a value): they
+    begin as a straight line; in each round a small tree moves the votes of the one table that gains most; and it is
+    over when queries that were held out gain no more. Pairs are those on which two halves of the queries agree. Five
+    folds of the queries do this on their own: the model is the mean of their votes, their spread says how sure it is.
+    With fewer than 500 labels or 15 queries only the straight line is fitted.
+
+    Parameters
+    ----------
+    max_pairs: pairs of features that have a table of their own, at most: so many a person can look at.
+    max_size: 1 leaves out the pairs, 3 tries a few triples and keeps them if held-out queries gain.
+    normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
+        "auto" takes "zscore" if held-out queries clearly gain, else None; `normalize_` says which.
+    monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
+        labels this is worth much; with very many it can cost a little.
+    n_folds: parts of the queries; each is held out once.
+    seed: another seed deals the queries to other folds.
+    n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
+
+    Attributes
+    ----------
+    tables_: the model as `AdditiveTables`. Votes are relative to the average training document.
+    pairs_: the chosen pairs (and triples), by name, the most telling first.
+    n_rounds_: rounds of each fold; none when the model is a straight line.
+
+    Examples
+    --------
+    >>> import rulerank as rr
+    >>> world = rr.make_world(n_queries=60, n_features=4, seed=0)
+    >>> ranker = rr.FittedRules().fit(world)
+    >>> len(ranker.tables_.tables), len(ranker.n_rounds_)
+    (10, 5)
+    >>> bool(ranker.predict(world)[3] == ranker.explain(world, 3).score)
+    True
+    """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "max_pairs": Whole(0, 10_000, meaning="pairs of features with a table of their own at most"),
+        "max_size": Whole(1, 3, meaning="features of a rule at most"),
+        "normalize": Word(
+            (*NORMALIZATIONS, AUTO), meaning="how features are put on one scale by query first", none="not at all"
+        ),
+        "monotone": Checked(
+            lambda value: check_monotone(value),
+            "1 or -1 by feature name",
+            meaning="features whose votes must rise (1) or fall (-1)",
+            none="any may do either",
+        ),
+        "n_folds": Whole(2, 100, meaning="parts of the queries, each held out once to tell when to stop"),
+        "seed": Steps(0, most=2**32 - 1, meaning="another seed deals the queries differently"),
+    }
+    _weighs_rows: ClassVar[bool] = True
+    _knows_categories: ClassVar[bool] = True
+
+    tables_: AdditiveTables
+    pairs_: tuple[tuple[str, ...], ...]
+    n_rounds_: tuple[int, ...]
+
+    def __init__(
+        self,
+        max_pairs: int = 30,
+        max_size: int = 2,
+        normalize: str | None = None,
+        monotone: Mapping[str, int] | None = None,
+        n_folds: int = 5,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_pairs = max_pairs
+        self.max_size = max_size
+        self.normalize = normalize
+        self.monotone = monotone
+        self.n_folds = n_folds
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    @property
+    def normalize_(self) -> str | None:
+        """How features are put on one scale by query, as it was when fitted."""
+        return self._view if self.params_["normalize"] == AUTO else super().normalize_
+
+    def case(self, X: Array, row: int) -> Case:
+        return table_case(self.table_form(), X[row], type(self).__name__)
+
+    def table_form(self) -> TableForm:
+        """Return the fitted model as tables that are added up."""
+        return TableForm(self.tables_, self.n_jobs)
+
+    def _scale_before(self) -> str | None:
+        return None if self.normalize == AUTO else self.normalize
+
+    def _learn(self, data: Labelled) -> None:
+        monotone = self._signs(data)
+        order, numbers = canonical_order(data)
+        X, grades = data.X[order], data.grades[order]
+        weights = np.zeros(0) if data.weights is None else data.weights[order]
+        places, folds = deal(numbers, grades, weights, self.n_folds, self.seed)
+        self._view, self.pairs_, self.n_rounds_ = None, (), ()
+        if not folds.n_queries:
+            warnings.warn(f"no query has documents of different grades: {NOTHING}", ConvergenceWarning, stacklevel=4)
+            self.tables_ = AdditiveTables(0.0, (), self.feature_names_)
+            return
+        few = grades.size < FEW_LABELS or folds.n_queries < FEW_QUERIES
+        settings = Settings.of(places.size)
+        n_kinds = {self.feature_names_.index(name): len(kinds) for name, kinds in data.categories.items()}
+
+        def view(name: str | None) -> View:
+            rows = X if name is None else self.on_one_scale(X, numbers, name)
+            axes = find_axes(rows, MAX_BINS // 2 if few else settings.n_bins, self.n_jobs, n_kinds)
+            rows = rows[places]
+            bins = bins_on(rows, axes, self.n_jobs)
+            stage = None
+            if not few or self.normalize == AUTO:
+                stage = linear_stage(rows, bins, axes, folds, monotone, self.n_jobs)
+            if stage is not None and not few:
+                stage = boosted(stage, stage.terms, folds, settings, self.n_jobs)
+            return View(name, rows, bins, axes, stage)
+
+        chosen = view(None)
+        if self.normalize == AUTO and folds.n_folds > 1:
+            other = view("zscore")
+            if chosen.stage and other.stage and clearly_less(other.stage.losses, chosen.stage.losses):
+                chosen = other
+            self._view = chosen.name
+        if few or chosen.stage is None:
+            terms, votes, spread = straight_line(chosen.X, chosen.bins, chosen.axes, folds, monotone)
+            self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, data.categories, spread)
+            return
+        stage = self._with_pairs(chosen, chosen.stage, folds, monotone, settings)
+        self.pairs_ = tuple(tuple(self.feature_names_[f] for f in one) for one in stage.terms.sets[len(chosen.axes) :])
+        self.n_rounds_ = tuple(stage.n_rounds)
+        self.tables_ = tables_of(stage.terms, stage.votes, folds.weights, self.feature_names_, data.categories)
+
+    def _with_pairs(self, view: View, stage: Stage, folds: TrainingFolds, monotone: Array, settings: Settings) -> Stage:
+        """Choose pairs, and triples of them, and go on with their tables beside those of the features."""
+        if self.max_size == 1 or not self.max_pairs:
+            return stage
+        pairs = chosen_sets(stage, folds, pair_candidates(stage), settings, self.max_pairs, self.n_jobs)
+        if not pairs:
+            return stage
+        higher = [(pair, settings.pair_bins) for pair in pairs]
+        stage = boosted(stage, lay_out(view.bins, view.axes, monotone, higher), folds, settings, self.n_jobs)
+        if self.max_size == 2:
+            return stage
+        most = math.ceil(self.max_pairs / TRIPLES)
+        triples = chosen_sets(stage, folds, triple_candidates(pairs), settings, most, self.n_jobs)
+        if not triples:
+            return stage
+        higher += [(triple, settings.triple_bins) for triple in triples]
+        deeper = boosted(stage, lay_out(view.bins, view.axes, monotone, higher), folds, settings, self.n_jobs)
+        return deeper if clearly_less(deeper.losses, stage.losses) else stage
+
+    def _signs(self, data: Labelled) -> Array:
+        """Return 1 for features whose votes must rise, -1 for those whose must fall, else 0."""
+        signs = np.zeros(data.X.shape[1], dtype=np.int64)
+        for name, sign in (self.monotone or {}).items():
+            if name not in self.feature_names_:
+                known = ", ".join(self.feature_names_[:5]) + (", ..." if len(self.feature_names_) > 5 else "")
+                raise DataError(f"monotone names {name!r}, which is no feature; the features are {known}")
+            if name in data.categories:
+                raise DataError(f"monotone names {name!r}, whose categories have no order; leave it out")
+            signs[self.feature_names_.index(name)] = sign
+        return signs
+
+    def _score(self, X: Array) -> Array:
+        return self.tables_.score(X, self.n_jobs)
+
+    def _learned_state(self) -> dict[str, Any]:
+        return {
+            "tables": self.tables_.to_state(),
+            "view": self._view,
+            "pairs": [list(pair) for pair in self.pairs_],
+            "n_rounds": list(self.n_rounds_),
+        }
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        self.tables_ = AdditiveTables.from_state(state["tables"], self.feature_names_)
+        if state["view"] not in (None, *NORMALIZATIONS):
+            raise DataError(f"unknown view {state['view']!r}")
+        self._view = state["view"]
+        self.pairs_ = tuple(tuple(pair) for pair in state["pairs"])
+        self.n_rounds_ = tuple(state["n_rounds"])
+
+
+def check_monotone(value: Any) -> None:
+    """Raise an error unless a value gives 1 or -1 by feature name."""
+    if not isinstance(value, Mapping) or not all(
+        isinstance(name, str) and not isinstance(sign, bool) and sign in (1, -1) for name, sign in value.items()
+    ):
+        raise DataError(f'monotone must give 1 or -1 by feature name, such as {{"bm25": 1}}: got {shown(value)}')
+
+
+def clearly_less(losses: Array, others: Array) -> bool:
+    """Tell whether losses of queries are less than others by more than a standard error of the mean difference.
+
+    >>> clearly_less(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 3.5])), clearly_less(np.ones(3), np.ones(3))
+    (True, False)
+    """
+    gains = others - losses
+    if gains.size < 2:
+        return False
+    return bool(gains.mean() > gains.std(ddof=1) / math.sqrt(gains.size))
+
+
+def few_words(ranker: FittedRules) -> str:
+    """Say in a few words what was fitted.
+
+    >>> import rulerank as rr
+    >>> few_words(rr.FittedRules().fit(rr.make_world(n_queries=5, n_features=3, seed=0)))
+    'a straight line of 3 features'
+    """
+    n_features = sum(len(table.features) == 1 for table in ranker.tables_.tables)
+    if not ranker.n_rounds_:
+        return f"a straight line of {counted(n_features, 'feature')}"
+    return f"tables of {counted(n_features, 'feature')} and {counted(len(ranker.pairs_), 'pair')}"

@@ -1,0 +1,60 @@
+"""The tables that are fitted, laid out for the rounds: which features, which cells, where their votes lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.rankers.fitted.bins import Axis
+from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Tables of single features first, then those of two and three."""
+
+    sets: tuple[tuple[int, ...], ...]
+    axes: tuple[tuple[Axis, ...], ...]  # of each set
+    singles: Array  # uint8 (n_singles, n_rows)
+    higher: Array  # uint16 (n_higher, n_rows)
+    shapes: Array  # int64 (n_tables, 3)
+    kinds: Array  # int8 (n_tables, 3)
+    offsets: Array  # int64 (n_tables + 1,)
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.offsets[-1])
+
+    def votes_of(self, votes: Array, table: int) -> Array:
+        """Return one table's part of all votes, an axis for each feature."""
+        size = len(self.sets[table])
+        return votes[self.offsets[table] : self.offsets[table + 1]].reshape(self.shapes[table, :size])
+
+
+def lay_out(bins: Array, axes: list[Axis], monotone: Array, higher: list[tuple[tuple[int, ...], int]]) -> Terms:
+    """Lay out a table for each feature, and one for each set of `higher`, given with its number of bins a side.
+
+    bins: uint8 (n_features, n_rows) fine bins; monotone: int (n_features,) 1, -1, or 0.
+    """
+    counts = [np.bincount(own, minlength=axis.n_bins) for own, axis in zip(bins, axes, strict=True)]
+    sets: list[tuple[int, ...]] = [(f,) for f in range(len(axes))]
+    own_axes: list[tuple[Axis, ...]] = [(axis,) for axis in axes]
+    cells = np.empty((len(higher), bins.shape[1]), dtype=np.uint16)
+    for place, (features, k) in enumerate(higher):
+        cell = np.zeros(bins.shape[1], dtype=np.uint16)
+        coarse = [axes[f].coarser(counts[f], k) for f in features]
+        for f, (axis, places) in zip(features, coarse, strict=True):
+            cell = cell * np.uint16(axis.n_bins) + places.astype(np.uint16)[bins[f]]
+        cells[place] = cell
+        sets.append(features)
+        own_axes.append(tuple(axis for axis, _ in coarse))
+    shapes = np.ones((len(sets), 3), dtype=np.int64)
+    kinds = np.zeros((len(sets), 3), dtype=np.int8)
+    for t, (features, axes_of_set) in enumerate(zip(sets, own_axes, strict=True)):
+        for j, (f, axis) in enumerate(zip(features, axes_of_set, strict=True)):
+            shapes[t, j] = axis.n_bins
+            kinds[t, j] = CATEGORIES if axis.category else {0: 0, 1: RISING, -1: FALLING}[int(monotone[f])]
+    offsets = np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64)
+    return Terms(tuple(sets), tuple(own_axes), bins, cells, shapes, kinds, offsets)

@@ -1,0 +1,282 @@
+"""Additive tables: a score that is a base plus one vote of each table, looked up by the bins of one to three features.
+
+What explain sums, export writes and serve scores with. Votes lie on a grid, multiples of a power of two so coarse that
+no partial sum is ever rounded: every order of addition, in any program, gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.compiled import compiled
+from rulerank.core.intervals import in_words, shorten
+from rulerank.core.threads import in_blocks
+from rulerank.dataset import Array
+from rulerank.errors import DataError, ModelFileError
+
+MAX_SIZE = 3  # features of a table
+BITS = 50  # of a sum of votes; a double has 53
+ROWS_PER_THREAD = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Votes by the bins of one to three features.
+
+    A value's bin is the number of cuts that are not above it: bins are intervals [low, high). Every axis has one more
+    index, the last, for missing values.
+
+    >>> bm25 = Table((0,), (np.array([2.0, 5.0]),), np.array([-0.5, 0.25, 1.0, 0.0]))
+    >>> [bm25.vote([value]) for value in (1.0, 2.0, 7.0, math.nan)]
+    [-0.5, 0.25, 1.0, 0.0]
+    """
+
+    features: tuple[int, ...]
+    cuts: tuple[Array, ...]  # of each feature: float64, ascending
+    votes: Array  # float64, an axis of len(cuts) + 2 for each feature
+    spread: Array | None = None  # the same shape: how far votes usually lie from these, were the data others
+
+    def __post_init__(self) -> None:
+        shape = tuple(len(own) + 2 for own in self.cuts)
+        if not 1 <= len(self.features) <= MAX_SIZE or len(set(self.features)) < len(self.features):
+            raise DataError(f"a table has 1 to {MAX_SIZE} different features: got {self.features}")
+        if len(self.cuts) != len(self.features) or self.votes.shape != shape:
+            raise DataError(f"cuts of {shape} bins need as many votes: got {self.votes.shape}")
+        if self.spread is not None and self.spread.shape != shape:
+            raise DataError(f"cuts of {shape} bins need as many spreads: got {self.spread.shape}")
+        if any((np.diff(own) <= 0).any() or not np.isfinite(own).all() for own in self.cuts):
+            raise DataError(f"the cuts of the table of {self.features} are not finite and ascending")
+
+    def bins(self, values: Sequence[float]) -> tuple[int, ...]:
+        """Return the bin on each axis of a document, given as the values of the table's features."""
+        return tuple(
+            len(own) + 1 if math.isnan(value) else int(np.searchsorted(own, value, side="right"))
+            for own, value in zip(self.cuts, values, strict=True)
+        )
+
+    def vote(self, values: Sequence[float]) -> float:
+        """Return the vote for a document, given as the values of the table's features."""
+        return float(self.votes[self.bins(values)])
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveTables:
+    """A whole model: score = base + sum of the tables' votes.
+
+    >>> one = Table((0,), (np.array([2.0]),), np.array([-0.5, 0.5, 0.0]))
+    >>> two = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.25, 0.0], [0.0, 0.0], [0.0, 0.0]]))
+    >>> model = AdditiveTables(1.0, (one, two), ("bm25", "length"))
+    >>> model.score(np.array([[1.0, 3.0], [4.0, 3.0], [math.nan, math.nan]])).tolist()
+    [0.75, 1.5, 1.0]
+    """
+
+    base: float
+    tables: tuple[Table, ...]
+    feature_names: tuple[str, ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
+
+    def __post_init__(self) -> None:
+        n_features = len(self.feature_names)
+        for table in self.tables:
+            if not all(0 <= feature < n_features for feature in table.features):
+                raise DataError(f"there are {n_features} features, numbered from 0: got a table of {table.features}")
+            for feature, cuts in zip(table.features, table.cuts, strict=True):
+                kinds = self.categories.get(self.feature_names[feature])
+                if kinds is not None and len(cuts) != len(kinds):
+                    raise DataError(f"{len(kinds)} categories need as many cuts: got {len(cuts)}")
+
+    def item_text(self, table: int, axis: int, bin: int) -> str:
+        """Say in words what it means that a document has this bin on one axis of a table.
+
+        >>> votes = np.array([0.5, -0.5, 0.0, 0.0])
+        >>> model = AdditiveTables(
+        ...     0.0, (Table((0,), (np.array([0.5, 1.5]),), votes),), ("genre",), {"genre": ("Drama", "War")}
+        ... )
+        >>> [model.item_text(0, 0, bin) for bin in range(4)]
+        ['genre is Drama', 'genre is War', 'genre is one not seen in training', 'genre is missing']
+        """
+        own = self.tables[table]
+        name = self.feature_names[own.features[axis]]
+        kinds = self.categories.get(name)
+        if kinds is None:
+            key = (table, axis)
+            return in_words(name, bin, self._shown.get(key) or self._shown.setdefault(key, shorten(own.cuts[axis])))
+        if bin == len(kinds):
+            return f"{name} is one not seen in training"
+        return f"{name} is {'missing' if bin > len(kinds) else kinds[bin]}"
+
+    @cached_property
+    def _shown(self) -> dict[tuple[int, int], list[str]]:
+        return {}  # cuts as they are written, once they have been
+
+    def score(self, X: Array, n_jobs: int | None = None) -> Array:
+        """Return the score of each row of X, float32 or float64 (n_rows, n_features), NaN where a value is missing."""
+        X = np.ascontiguousarray(X)
+        if X.ndim != 2 or X.shape[1] != len(self.feature_names) or X.dtype not in (np.float32, np.float64):
+            raise DataError(
+                f"X must be float32 or float64 with {len(self.feature_names)} features: "
+                f"got {X.dtype} of shape {X.shape}"
+            )
+        out = np.empty(len(X))
+        plan = self._plan
+
+        def work(start: int, stop: int) -> None:
+            add_table_votes(X, *plan, self.base, start, stop, out)
+
+        in_blocks(work, len(X), n_jobs, min_block=ROWS_PER_THREAD)
+        return out
+
+    def cells_of(self, x: Array) -> list[tuple[int, ...]]:
+        """Return the bins of one document in each table."""
+        return [table.bins([float(x[feature]) for feature in table.features]) for table in self.tables]
+
+    def on_grid(self, shares: Sequence[Array] | None = None, bits: int = BITS) -> AdditiveTables:
+        """Return the same model centred, and rounded so that no sum of its votes ever rounds.
+
+        shares: of the documents in each table's cells. Each table's mean vote moves to the base, so that a vote says
+        how much better or worse than the average document; without them the tables stay where they are.
+        """
+        means = [0.0] * len(self.tables)
+        if shares is not None:
+            means = [
+                float((table.votes * share).sum()) / (float(share.sum()) or 1.0)
+                for table, share in zip(self.tables, shares, strict=True)
+            ]
+        base = self.base + math.fsum(means)
+        votes = [table.votes - mean for table, mean in zip(self.tables, means, strict=True)]
+        largest = abs(base) + sum(float(np.abs(own).max(initial=0.0)) for own in votes)
+        exponent = (math.frexp(largest)[1] if largest > 0 else 0) - bits
+        unit = math.ldexp(1.0, max(exponent, -1000))
+        return AdditiveTables(
+            round(base / unit) * unit,
+            tuple(
+                Table(table.features, table.cuts, np.rint(own / unit) * unit, table.spread)
+                for table, own in zip(self.tables, votes, strict=True)
+            ),
+            self.feature_names,
+            self.categories,
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the model as plain values and arrays, for a model file."""
+        return {
+            "base": self.base,
+            "categories": {name: list(kinds) for name, kinds in self.categories.items()},
+            "tables": [
+                {
+                    "features": list(table.features),
+                    "cuts": list(table.cuts),
+                    "votes": table.votes,
+                    "spread": table.spread,
+                }
+                for table in self.tables
+            ],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], feature_names: tuple[str, ...]) -> AdditiveTables:
+        """Return the model that `to_state` described, bit for bit."""
+        try:
+            tables = tuple(
+                Table(
+                    tuple(one["features"]),
+                    tuple(np.asarray(cuts, dtype=np.float64) for cuts in one["cuts"]),
+                    np.asarray(one["votes"], dtype=np.float64),
+                    None if one["spread"] is None else np.asarray(one["spread"], dtype=np.float64),
+                )
+                for one in state["tables"]
+            )
+            kinds = {name: tuple(names) for name, names in state["categories"].items()}
+            return cls(float(state["base"]), tables, feature_names, kinds)
+        except (AttributeError, DataError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the tables cannot be read ({error}); save the model again") from error
+
+    @cached_property
+    def _plan(self) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
+        """Lay the tables out for the loop: one search per feature, then a look into each of its tables.
+
+        cuts, cut_offsets: of each feature, those of all its tables together.
+        places, place_starts: from a feature's bin there to the index on one axis, times the axis' stride.
+        votes, vote_starts, table_features (n_tables, 3): -1 where a table has fewer features.
+        """
+        n_features = len(self.feature_names)
+        cuts: list[Array] = [np.zeros(0)] * n_features
+        for table in self.tables:
+            for feature, own in zip(table.features, table.cuts, strict=True):
+                cuts[feature] = np.union1d(cuts[feature], own)
+        features = np.full((len(self.tables), MAX_SIZE), -1, dtype=np.int64)
+        place_starts = np.zeros((len(self.tables), MAX_SIZE), dtype=np.int64)
+        places: list[Array] = [np.zeros(0, dtype=np.int64)]
+        n_places = 0
+        for t, table in enumerate(self.tables):
+            for j, (feature, own) in enumerate(zip(table.features, table.cuts, strict=True)):
+                stride = math.prod(table.votes.shape[j + 1 :])
+                whole = cuts[feature]
+                # a bin of the whole begins at the cut before it; below the first cut everything is 0
+                index = np.searchsorted(own, np.append(-np.inf, whole), side="right")
+                places.append(np.append(index, len(own) + 1) * stride)
+                features[t, j], place_starts[t, j] = feature, n_places
+                n_places += whole.size + 2
+        sizes = [table.votes.size for table in self.tables]
+        return (
+            np.concatenate([np.zeros(0), *cuts]),
+            np.cumsum([0, *map(len, cuts)], dtype=np.int64),
+            np.concatenate(places).astype(np.int64),
+            place_starts,
+            np.concatenate([np.zeros(0), *(table.votes.ravel() for table in self.tables)]),
+            np.cumsum([0, *sizes], dtype=np.int64),
+            features,
+            np.unique(features[features >= 0]).astype(np.int64),
+        )
+
+
+@compiled
+def add_table_votes(
+    X: Array,
+    cuts: Array,
+    cut_offsets: Array,
+    places: Array,
+    place_starts: Array,
+    votes: Array,
+    vote_starts: Array,
+    table_features: Array,
+    used: Array,
+    base: float,
+    first: int,
+    last: int,
+    out: Array,
+) -> None:
+    """Write the scores of the rows first..last-1; the arrays are those of `AdditiveTables._plan`."""
+    bins = np.zeros(cut_offsets.size - 1, dtype=np.int64)
+    for row in range(first, last):
+        for j in range(used.size):
+            f = used[j]
+            value = X[row, f]
+            low, high = cut_offsets[f], cut_offsets[f + 1]
+            if value != value:
+                bins[f] = high - low + 1
+                continue
+            start = low
+            while low < high:
+                middle = (low + high) // 2
+                if cuts[middle] <= value:
+                    low = middle + 1
+                else:
+                    high = middle
+            bins[f] = low - start
+        score = base
+        for t in range(table_features.shape[0]):
+            cell = vote_starts[t]
+            for j in range(3):
+                f = table_features[t, j]
+                if f < 0:
+                    break
+                cell += places[place_starts[t, j] + bins[f]]
+            score += votes[cell]
+        out[row] = score

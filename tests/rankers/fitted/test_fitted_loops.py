@@ -1,0 +1,261 @@
+"""The loops of fitted rules agree with their plain twins, and the gradient with the likelihood."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from plain.fitted import add_cells_plainly, agreement_plainly, profile_loss_plainly, tree_plainly
+from rulerank.rankers.fitted.bins import Axis, bins_on, cuts_of, find_axes, group_values
+from rulerank.rankers.fitted.gradient import add_losses, add_pulls
+from rulerank.rankers.fitted.screening import agreement
+from rulerank.rankers.fitted.training_folds import deal
+from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING, add_cells, climb, grow_tree, smooth
+
+pytestmark = pytest.mark.kernels
+
+SCORES = st.floats(-4, 4, allow_nan=False)
+
+
+@st.composite
+def queries(draw):
+    """Scores, grades, weights and where each query begins."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
+    n = sum(sizes)
+    scores = draw(st.lists(SCORES, min_size=n, max_size=n))
+    grades = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    weights = draw(st.one_of(st.just([]), st.lists(st.sampled_from([0.5, 1.0, 2.0, 3.0]), min_size=n, max_size=n)))
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    return np.array(scores), np.array(grades, dtype=np.int16), np.array(weights, dtype=np.float64), bounds
+
+
+def settled(scores, grades, weights, bounds, n_steps=60):
+    """The derivatives and losses with every intercept at its best."""
+    numbers = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
+    intercepts = start(numbers, grades, weights)
+    pulls, losses = np.zeros((scores.size, 2)), np.zeros(bounds.size - 1)
+    for _ in range(n_steps):
+        add_pulls(scores, grades, weights, bounds, 0, bounds.size - 1, intercepts, pulls)
+    add_losses(scores, grades, weights, bounds, 0, bounds.size - 1, intercepts, losses)
+    return pulls, losses
+
+
+def start(numbers, grades, weights):
+    w = weights if weights.size else np.ones(grades.size)
+    n_queries, n_levels = numbers[-1] + 1, max(1, grades.max())
+    found = np.full((n_queries, n_levels), np.inf)
+    for q in range(n_queries):
+        for level in range(1, n_levels + 1):
+            own = (numbers == q) & (grades <= level)
+            passed = w[own & (grades == level)].sum()
+            if 0 < passed < w[own].sum():
+                found[q, level - 1] = np.log((w[own].sum() - passed) / passed)
+    return found
+
+
+@given(queries())
+def test_the_loss_is_the_likelihood_at_the_best_intercepts(case):
+    scores, grades, weights, bounds = case
+    _, losses = settled(*case)
+    w = weights if weights.size else np.ones(grades.size)
+    for q, (first, last) in enumerate(pairwise(bounds)):
+        own = slice(first, last)
+        assert losses[q] == pytest.approx(profile_loss_plainly(scores[own], grades[own], w[own]), rel=1e-6, abs=1e-6)
+
+
+@given(queries(), st.data())
+def test_the_gradient_is_the_slope_of_the_likelihood(case, data):
+    scores, grades, weights, bounds = case
+    row = data.draw(st.integers(0, scores.size - 1))
+    pulls, _ = settled(*case)
+    w = weights if weights.size else np.ones(grades.size)
+    q = int(np.searchsorted(bounds, row, side="right")) - 1
+    own = slice(bounds[q], bounds[q + 1])
+    step = np.zeros(scores.size)
+    step[row] = 1e-4
+    up, down = (profile_loss_plainly((scores + sign * step)[own], grades[own], w[own]) for sign in (1, -1))
+    assert pulls[row, 0] == pytest.approx((up - down) / 2e-4, abs=1e-5)
+
+
+@given(queries(), st.floats(-3, 3), st.data())
+def test_adding_a_number_to_all_scores_of_a_query_changes_nothing(case, number, data):
+    scores, grades, weights, bounds = case
+    pulls, losses = settled(*case)
+    q = data.draw(st.integers(0, bounds.size - 2))
+    moved = scores.copy()
+    moved[bounds[q] : bounds[q + 1]] += number
+    other_pulls, other_losses = settled(moved, grades, weights, bounds)
+    assert other_pulls == pytest.approx(pulls, abs=1e-8)
+    assert other_losses == pytest.approx(losses, abs=1e-8)
+    for first, last in pairwise(bounds):
+        assert pulls[first:last, 0].sum() == pytest.approx(0, abs=1e-9)
+
+
+@given(queries())
+def test_whole_weights_are_repeated_rows(case):
+    scores, grades, _, bounds = case
+    weights = np.arange(scores.size) % 3 + 1.0
+    _, losses = settled(scores, grades, weights, bounds)
+    times = weights.astype(int)
+    sizes = [times[a:b].sum() for a, b in pairwise(bounds)]
+    repeated = settled(
+        np.repeat(scores, times), np.repeat(grades, times), np.zeros(0), np.concatenate([[0], np.cumsum(sizes)])
+    )
+    assert losses == pytest.approx(repeated[1], abs=1e-8)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), SCORES, st.floats(0, 1)), max_size=30))
+def test_sums_by_cell_are_those_of_the_plain_way(rows):
+    cells = np.array([cell for cell, _, _ in rows], dtype=np.uint8)
+    pulls = np.array([[g, h] for _, g, h in rows]).reshape(-1, 2)
+    fast, plain = np.zeros((4, 2)), np.zeros((4, 2))
+    add_cells(cells, pulls, 0, len(rows), fast)
+    add_cells_plainly(cells, pulls, 0, len(rows), plain)
+    assert fast == pytest.approx(plain, abs=1e-12)
+
+
+@st.composite
+def grids(draw):
+    shape = draw(st.sampled_from([(5,), (9,), (3, 4), (4, 4), (3, 2, 3)]))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    counts = rng.integers(0, 6, shape).astype(float)
+    sums = np.stack([rng.normal(size=shape) * counts, rng.random(shape) * counts], axis=-1)
+    return sums, counts
+
+
+def grown(sums, counts, kinds, n_leaves=4, l2=1.0, min_rows=2.0):
+    shape = counts.shape
+    votes = np.zeros(counts.size)
+    gain = grow_tree(
+        sums.reshape(-1, 2).copy(),
+        counts.ravel(),
+        np.array([*shape, *[1] * (3 - len(shape))]),
+        np.array([*kinds, *[0] * (3 - len(shape))], dtype=np.int8),
+        n_leaves,
+        l2,
+        min_rows,
+        votes,
+    )
+    return votes.reshape(shape), gain
+
+
+@given(grids(), st.integers(2, 6))
+def test_a_tree_is_the_one_that_trying_every_split_finds(grid, n_leaves):
+    sums, counts = grid
+    votes, gain = grown(sums, counts, [0] * counts.ndim, n_leaves)
+    plain_votes, plain_gain = tree_plainly(sums, counts, n_leaves, 1.0, 2.0)
+    assert gain == pytest.approx(plain_gain)
+    assert votes == pytest.approx(plain_votes)
+
+
+@given(grids(), st.permutations(range(5)))
+def test_the_order_of_categories_does_not_matter(grid, order):
+    sums, counts = grid
+    assume(counts.shape == (5,))
+    votes, gain = grown(sums, counts, [CATEGORIES])
+    others, other_gain = grown(sums[list(order)], counts[list(order)], [CATEGORIES])
+    assert other_gain == pytest.approx(gain)
+    assert others == pytest.approx(votes[list(order)])
+
+
+@given(grids(), st.sampled_from([RISING, FALLING]), st.booleans())
+def test_votes_are_monotone_where_they_must_be(grid, kind, both):
+    sums, counts = grid
+    kinds = [kind] + [kind if both else 0] * (counts.ndim - 1)
+    votes, gain = grown(sums, counts, kinds)
+    assert gain >= -1e-9
+    flat = votes.ravel().copy()
+    smooth(flat, np.array([*counts.shape, *[1] * (3 - counts.ndim)]), np.array([*kinds, 0, 0][:3], dtype=np.int8))
+    sign = 1 if kind == RISING else -1
+    for found in (votes, flat.reshape(votes.shape)):
+        for axis in range(counts.ndim if both else 1):
+            known = np.delete(found, -1, axis=axis)  # missing values may vote as they like
+            assert (sign * np.diff(known, axis=axis) >= 0).all()
+
+
+def test_climbing_keeps_what_is_monotone():
+    votes = np.array([[3.0, 4.0, 9.0], [1.0, 5.0, 9.0], [9.0, 9.0, 9.0]]).ravel()
+    climb(votes, np.array([3, 3, 1]), 0, True)
+    assert votes.reshape(3, 3)[:2, :2].tolist() == [[3.0, 4.0], [3.0, 5.0]]
+
+
+def test_smoothing_mixes_neighbours_and_leaves_missing_values_alone():
+    votes = np.array([0.0, 4.0, 0.0, 9.0])
+    smooth(votes, np.array([4, 1, 1]), np.zeros(3, dtype=np.int8))
+    assert votes.tolist() == [1.0, 2.0, 1.0, 9.0]
+    smooth(votes, np.array([4, 1, 1]), np.array([CATEGORIES, 0, 0], dtype=np.int8))
+    assert votes.tolist() == [1.0, 2.0, 1.0, 9.0]
+
+
+@given(st.integers(0, 1000), st.sampled_from([2, 3]))
+def test_agreement_is_that_of_the_plain_way(seed, size):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 30))
+    bins = rng.integers(0, 3, (4, n)).astype(np.uint8)
+    pulls, odd = rng.normal(size=(n, 2)), rng.integers(0, 2, n).astype(np.uint8)
+    pulls[:, 1] = np.abs(pulls[:, 1])
+    sets = np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]])[:, :size]
+    found = agreement(bins, np.full(4, 3), sets, pulls, odd, 10.0, 1)
+    assert found == pytest.approx(agreement_plainly(bins, sets, pulls, odd, 10.0))
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(2, 12))
+def test_values_are_grouped_in_order_and_heavy_ones_stay_alone(counts, k):
+    counts = np.array(counts)
+    groups = group_values(counts, k)
+    assert groups[0] == 0
+    assert set(np.diff(groups)) <= {0, 1}
+    assert groups[-1] + 1 <= 2 * k + 1
+    for value in np.flatnonzero(counts * k >= counts.sum()):
+        assert (groups == groups[value]).sum() == 1
+
+
+def test_a_zero_that_most_rows_have_gets_a_bin_and_the_others_share_the_rest():
+    values = np.concatenate([np.zeros(900), np.linspace(1, 2, 100)])
+    cuts = cuts_of(values, 16)
+    assert cuts[0] == 0.5
+    assert 10 <= len(cuts) <= 16
+    sizes = np.bincount(np.searchsorted(cuts, values, side="right"))
+    assert sizes[0] == 900
+    assert sizes[1:].max() <= 10
+
+
+def test_bins_are_intervals_closed_below_and_missing_is_the_last():
+    X = np.array([[0.0], [1.0], [1.0], [3.0], [np.nan]])
+    axes = find_axes(X, 8)
+    assert bins_on(X, axes).tolist() == [[0, 1, 1, 2, 3]]
+    assert bins_on(np.array([[axes[0].cuts[0]], [-5.0], [99.0]]), axes).tolist() == [[1, 0, 2]]
+
+
+def test_coarser_bins_are_unions_of_fine_ones():
+    X = np.random.default_rng(0).normal(size=(500, 1))
+    (axis,) = find_axes(X, 64)
+    bins = bins_on(X, [axis])
+    coarse, places = axis.coarser(np.bincount(bins[0], minlength=axis.n_bins), 8)
+    assert set(coarse.cuts) <= set(axis.cuts)
+    assert bins_on(X, [coarse])[0].tolist() == places[bins[0]].tolist()
+
+
+def test_coarser_categories_keep_the_frequent_ones():
+    axis = Axis(np.arange(4) + 0.5, np.array([0, 1, 2, 3, 4]))
+    coarse, places = axis.coarser(np.array([9, 1, 8, 2, 0, 0]), 3)
+    assert places.tolist() == [0, 2, 1, 2, 2, 3]
+    assert coarse.codes.tolist() == [0, 2, 1, 2, 2]
+
+
+def test_folds_hold_whole_queries_and_each_is_held_out_once():
+    rng = np.random.default_rng(0)
+    numbers = np.sort(rng.integers(0, 20, 200))
+    numbers = np.unique(numbers, return_inverse=True)[1]
+    grades = rng.integers(0, 2, 200).astype(np.int16)
+    places, folds = deal(numbers, grades, np.zeros(0), 3, seed=0)
+    held = [tuple(folds.held_out(fold)) for fold in range(3)]
+    assert held[0][0] == 0
+    assert held[-1][1] == folds.n_queries
+    assert all(one[1] == two[0] for one, two in pairwise(held))
+    assert all(len(set(numbers[places[a:b]])) == 1 for a, b in pairwise(folds.bounds))
+    windows = folds.windows(1, 20)
+    seen = [q for a, b, c, d in windows for q in [*range(a, b), *range(c, d)]]
+    assert sorted(seen) == [q for q in range(folds.n_queries) if not held[1][0] <= q < held[1][1]]

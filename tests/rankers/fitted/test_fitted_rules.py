@@ -1,0 +1,267 @@
+"""FittedRules as a whole: the same bits always, monotone where asked, weights, categories, few labels, explanations."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rulerank as rr
+from plain.fitted import additive_scores_plainly
+from rulerank.errors import DataError, ModelFileError
+
+
+@parametrize_with_checks([rr.FittedRules()])
+def test_scikit_learn_checks_pass(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+@pytest.fixture(scope="module")
+def world():
+    return rr.make_world(n_queries=60, n_features=8, seed=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(world):
+    return rr.FittedRules().fit(world)
+
+
+def model_bytes(ranker, path):
+    ranker.save(path)
+    return path.read_bytes()
+
+
+def test_it_ranks_better_than_a_straight_line_and_rule_votes():
+    train, test = rr.make_world(n_queries=100, seed=5), rr.make_world(n_queries=100, seed=6)
+    rankers = rr.FittedRules(), rr.QueryIntercepts(missing="mean", l2=100), rr.GlobalRules()
+    ours, *others = (
+        rr.evaluate(test.y, one.fit(train).predict(test), test.qid, ["NDCG@10"]).means["NDCG@10"] for one in rankers
+    )
+    assert ours > max(others) + 0.03
+
+
+def test_threads_and_another_fit_change_no_byte(world, fitted, tmp_path):
+    expected = model_bytes(fitted, tmp_path / "model.rulerank")
+    for n_jobs in (1, 2, 4):
+        again = rr.FittedRules(n_jobs=n_jobs).fit(world)
+        assert model_bytes(again, tmp_path / f"{n_jobs}.rulerank") == expected
+
+
+def test_the_order_of_the_rows_changes_no_byte(world, fitted, tmp_path):
+    order = np.random.default_rng(0).permutation(len(world))
+    again = rr.FittedRules().fit(world[order])
+    assert model_bytes(again, tmp_path / "a.rulerank") == model_bytes(fitted, tmp_path / "b.rulerank")
+
+
+def test_another_seed_deals_other_folds(world, fitted):
+    other = rr.FittedRules(seed=1).fit(world)
+    assert not np.array_equal(other.predict(world), fitted.predict(world))
+    assert np.corrcoef(other.predict(world), fitted.predict(world))[0, 1] > 0.9
+
+
+def test_a_score_is_the_plain_sum_of_the_tables_votes(world, fitted):
+    assert fitted.predict(world[:50]).tolist() == additive_scores_plainly(fitted.tables_, world.X[:50])
+
+
+def test_votes_are_relative_to_the_average_document(world, fitted):
+    assert fitted.tables_.base == 0
+    assert abs(fitted.predict(world).mean()) < 0.1
+
+
+def test_the_folds_spread_is_a_band(fitted):
+    for table in fitted.tables_.tables:
+        assert table.spread.shape == table.votes.shape
+        assert (table.spread >= 0).all()
+        assert table.spread.any()
+
+
+def test_pairs_are_few_and_can_be_left_out(world, fitted):
+    assert 0 < len(fitted.pairs_) <= 30
+    assert len(rr.FittedRules(max_pairs=2).fit(world).pairs_) <= 2
+    for none in (rr.FittedRules(max_pairs=0), rr.FittedRules(max_size=1)):
+        assert none.fit(world).pairs_ == ()
+
+
+def test_triples_are_kept_only_where_held_out_queries_gain(world):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (6000, 5)).astype(float)
+    y = (X[:, 0] + X[:, 1] + X[:, 2]) % 2  # told by three features together, and by no two of them
+    y = np.where(rng.random(6000) < 0.3, X[:, 0] * X[:, 1], y).astype(int)
+    y = np.where(rng.random(6000) < 0.2, X[:, 1] * X[:, 2], y).astype(int)
+    qid = np.repeat(np.arange(200), 30)
+    found = rr.FittedRules(max_size=3).fit(X, y, qid=qid)
+    assert ("f1", "f2", "f3") in found.pairs_
+    assert rr.FittedRules(max_size=3).fit(world).predict(world).shape == world.y.shape
+
+
+@pytest.mark.parametrize("normalize", [None, "zscore"])
+def test_monotone_votes_never_go_the_other_way(world, normalize):
+    signs = {world.feature_names[0]: 1, world.feature_names[1]: -1}
+    ranker = rr.FittedRules(monotone=signs, normalize=normalize).fit(world)
+    rng = np.random.default_rng(0)
+    for feature, sign in ((0, 1), (1, -1)):
+        rows = ranker.check_rows(world, None)[rng.choice(len(world), 40)]
+        known = rows[~np.isnan(rows[:, feature]), feature]
+        values = np.concatenate([np.quantile(known, np.linspace(0, 1, 60)), [-1e9, 1e9]])
+        tried = np.repeat(rows, values.size, axis=0).astype(np.float64)
+        tried[:, feature] = np.tile(np.sort(values), len(rows))
+        scores = ranker.tables_.score(tried).reshape(len(rows), -1)
+        assert (sign * np.diff(scores, axis=1) >= 0).all()
+
+
+def test_a_monotone_straight_line_too():
+    few = rr.make_world(n_queries=8, n_features=5, seed=0)
+    ranker = rr.FittedRules(monotone=dict.fromkeys(few.feature_names, -1)).fit(few)
+    for table in ranker.tables_.tables:
+        assert (np.diff(table.votes[:-1]) <= 0).all()
+
+
+def test_few_labels_get_a_straight_line(world):
+    few = world[np.isin(world.qid, np.unique(world.qid)[:10])]
+    ranker = rr.FittedRules().fit(few)
+    assert ranker.n_rounds_ == ()
+    assert all(len(table.features) == 1 for table in ranker.tables_.tables)
+    line = rr.QueryIntercepts(l2=100, missing="mean").fit(few)
+    assert np.corrcoef(ranker.predict(few), line.predict(few))[0, 1] > 0.98
+
+
+def test_weights_of_one_change_nothing_and_of_zero_leave_rows_out(world, fitted):
+    ones = rr.FittedRules().fit(world, sample_weight=np.ones(len(world)))
+    assert np.array_equal(ones.predict(world), fitted.predict(world))
+    kept = np.arange(len(world)) % 5 > 0
+    some = rr.FittedRules().fit(world, sample_weight=kept)
+    assert np.array_equal(some.predict(world), rr.FittedRules().fit(world[kept]).predict(world))
+
+
+def test_weights_move_the_votes_towards_the_rows_that_have_them():
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 2))
+    y = np.where(np.arange(2000) % 2, X[:, 0] > 0.5, X[:, 1] > 0.5).astype(int)
+    qid = np.repeat(np.arange(50), 40)
+    odd = rr.FittedRules().fit(X, y, qid=qid, sample_weight=np.where(np.arange(2000) % 2, 10.0, 0.1))
+    assert np.corrcoef(odd.predict(X), X[:, 0])[0, 1] > 0.7
+    assert abs(np.corrcoef(odd.predict(X), X[:, 1])[0, 1]) < 0.3
+
+
+def test_the_view_is_chosen_by_held_out_queries(tmp_path):
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(60), 20)
+    z = rng.normal(size=(1200, 2))
+    y = (z[:, 0] + 0.3 * rng.normal(size=1200) > 0.8).astype(int)
+    scale = np.exp(2 * rng.normal(size=60))[qid][:, None]
+    X = z * scale + 5 * rng.normal(size=60)[qid][:, None]  # every query on a scale of its own
+    ranker = rr.FittedRules(normalize="auto").fit(X, y, qid=qid)
+    assert ranker.normalize_ == "zscore"
+    with pytest.raises(DataError, match="normalises features by query"):
+        ranker.predict(X)
+    ranker.save(tmp_path / "m.rulerank")
+    loaded = rr.load(tmp_path / "m.rulerank")
+    assert np.array_equal(loaded.predict(X, qid=qid), ranker.predict(X, qid=qid))
+    assert rr.FittedRules(normalize="auto").fit(z, y, qid=qid).normalize_ is None
+    few = np.arange(1200) < 200
+    assert rr.FittedRules(normalize="auto").fit(X[few], y[few], qid=qid[few]).normalize_ in (None, "zscore")
+
+
+def test_many_rows_are_looked_at_in_windows(world, monkeypatch):
+    from dataclasses import replace
+
+    from rulerank.rankers.fitted import fitted_rules
+
+    usual = fitted_rules.Settings.of
+    small = staticmethod(lambda n: replace(usual(n), window_rows=500))
+    monkeypatch.setattr(fitted_rules, "Settings", type("Small", (), {"of": small}))
+    windowed = rr.FittedRules().fit(world)
+    monkeypatch.undo()
+    whole = rr.FittedRules().fit(world)
+    assert np.corrcoef(windowed.predict(world), whole.predict(world))[0, 1] > 0.85
+
+
+@pytest.mark.parametrize("grades", [[0] * 8, [1] * 8])
+def test_nothing_to_learn_from_is_said(grades):
+    X = np.arange(16.0).reshape(8, 2)
+    with pytest.warns(
+        ConvergenceWarning, match="no query has documents of different grades: there is nothing to learn"
+    ):
+        ranker = rr.FittedRules().fit(X, grades, qid=[0] * 4 + [1] * 4)
+    assert ranker.predict(X).tolist() == [0.0] * 8
+    assert ranker.explain(X[0]).score == 0.0
+
+
+def test_constant_missing_and_huge_features_do_no_harm(world):
+    n = len(world)
+    odd = np.column_stack([np.ones(n), np.full(n, np.nan), np.where(np.arange(n) % 2, 1e38, -1e38)])
+    X = np.column_stack([world.X, odd])
+    ranker = rr.FittedRules().fit(X, world.y, qid=world.qid)
+    assert np.isfinite(ranker.predict(X)).all()
+    assert np.isfinite(ranker.predict(np.full((1, X.shape[1]), np.nan))).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"max_pairs": -1}, "max_pairs must be a whole number between 0 and 10,000: got -1"),
+        ({"max_size": 4}, "max_size must be a whole number between 1 and 3: got 4"),
+        ({"n_folds": 1}, "n_folds must be a whole number between 2 and 100: got 1"),
+        ({"seed": -1}, "seed must be a whole number from 0: got -1"),
+        ({"normalize": "loud"}, "unknown normalize 'loud'; choose from None, minmax, rank, zscore, auto"),
+        ({"monotone": ["a"]}, r"monotone must give 1 or -1 by feature name, such as .* got \['a'\]"),
+        ({"monotone": {"pagerank": 2}}, "monotone must give 1 or -1 by feature name"),
+        ({"monotone": {"nobody": 1}}, "monotone names 'nobody', which is no feature; the features are"),
+    ],
+)
+def test_mistakes_are_named(world, params, message):
+    with pytest.raises(DataError, match=message):
+        rr.FittedRules(**params).fit(world)
+
+
+def test_a_damaged_view_in_a_model_is_refused(fitted):
+    state = fitted.to_state()
+    state["learned"]["view"] = "loud"
+    with pytest.raises(DataError, match="unknown view 'loud'"):
+        rr.FittedRules.from_state(state)
+    state = fitted.to_state()
+    state["learned"]["tables"]["tables"][0]["votes"] = np.zeros(2)
+    with pytest.raises(ModelFileError, match="the tables cannot be read"):
+        rr.FittedRules.from_state(state)
+
+
+def test_the_parts_of_every_score_add_up_to_it(world, fitted):
+    scores = fitted.predict(world)
+    for row in range(0, 200, 17):
+        why = fitted.explain(world, row, n_rules=None)
+        assert why.score == scores[row]
+        assert why.base + sum(share.adds for share in why.features) == pytest.approx(scores[row], abs=1e-9)
+        assert why.base + sum(group.adds for group in why.groups) == pytest.approx(scores[row], abs=1e-9)
+        other = fitted.explain(world, row, versus=row + 1)
+        assert other.difference == pytest.approx(abs(scores[row] - scores[row + 1]), abs=1e-9)
+    assert "rules add" in fitted.explain(world, 3).lines()[0]
+
+
+def test_a_change_that_is_proposed_leads_to_the_score_that_it_names(world, fitted):
+    scores = fitted.predict(world)
+    row = int(np.argsort(scores)[len(scores) // 2])
+    changes = fitted.what_if(world, row, above=float(scores[row]) + 0.2)
+    assert changes
+    for change in changes:
+        feature = world.feature_names.index(change.feature)
+        moved = world.X[row : row + 1].astype(np.float64)
+        if np.isnan(change.move):
+            continue
+        moved[0, feature] += change.move
+        assert fitted.tables_.score(moved)[0] == pytest.approx(change.score)
+        assert change.score > scores[row] + 0.2
+    assert fitted.what_if(world, row, above=float(scores[row]) - 1) == ()
+
+
+def test_an_overview_has_curves_pairs_and_pictures(world, fitted):
+    overview = fitted.overview(world)
+    assert all(2 <= len(effect.curve) <= 11 for effect in overview.features)
+    assert {pair.features for pair in overview.interactions} <= set(fitted.pairs_)
+    assert "Pairs of features with a table of their own" in overview.to_text()
+    page = overview.to_html()
+    assert page.count("<svg") == 2
+    assert "The tables of pairs" in page
+    assert "tables" not in overview.to_dict()
