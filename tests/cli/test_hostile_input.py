@@ -5,6 +5,7 @@ RULERANK_FUZZ=10000 tries that many files, and 400 command lines; otherwise a fe
 
 import contextlib
 import hashlib
+import json
 import os
 import random
 import warnings
@@ -13,15 +14,21 @@ from pathlib import Path
 import pytest
 
 from rulerank.errors import RulerankError
+from rulerank.features import TextFeatures
 from rulerank.io.convert import write_any
+from rulerank.io.engine_logs import read_logs
+from rulerank.io.judgements import read_judgements
 from rulerank.io.letor import read_letor
 from rulerank.io.quepid import read_quepid
+from rulerank.io.queries import read_queries
 from rulerank.io.scores import read_scores
 from rulerank.io.tables import read_table
+from rulerank.io.texts import read_texts
 from rulerank.io.trec import read_qrels, read_run
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
 from rulerank.model_file import load
+from rulerank.shop.shop import make_shop, write_shop
 from rulerank.worlds import make_world
 
 N_FILES = int(os.environ.get("RULERANK_FUZZ", "300"))
@@ -48,6 +55,14 @@ READERS = {  # a file to damage, and what reads it
     "model.rulerank": load,
     "linear.rulerank": load,
     "judged.db": read_store,
+    "documents.jsonl": read_texts,
+    "queries.tsv": read_queries,
+    "judgements.qrels": read_judgements,
+    "answers.jsonl": read_logs,
+    "texts.rulerank": load,
+}
+ANSWER = {
+    "hits": {"hits": [{"_id": "a", "_score": 2.5, "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 1.5}]}]}}]}
 }
 NASTY = [b"\0", b"\xff\xfe", b"\n", b"\r", b'"', b",", b"\t", b"nan", b"inf", b"-", b"1e999", b"99999999999999999999",
          b"=", b"qid:", b"#", b":", b"'", "ü".encode(), b"\xf0\x9f", b"NULL", b"?", b" " * 300]  # fmt: skip
@@ -80,6 +95,13 @@ def more_files():
     for name in ("test.tsv", "test.parquet", "test.txt.gz", "test.csv.zst"):
         write_any(data, name)
     write_any(data, "quepid.csv", "quepid")
+    shop = make_shop(n_products=100, n_queries=3, seed=1)
+    write_shop(shop, "shop")
+    for name in ("documents.jsonl", "queries.tsv", "judgements.qrels"):
+        Path("shop", name).rename(name)
+    TextFeatures(language="none").fit(shop.texts).save("texts.rulerank")
+    lines = [json.dumps({"query_id": f"q{number}", "response": ANSWER}) for number in range(3)]
+    Path("answers.jsonl").write_text("\n".join(lines))
 
 
 def digests(folder):

@@ -228,3 +228,16 @@ def test_a_store_that_was_moved_or_replaced_takes_no_label_that_would_be_lost(tm
         store.add("q", "d3", 3, "ann")
     with LabelStore(path) as store:
         assert [label.doc for label in store.labels()] == ["d1", "d3"]
+
+
+def test_a_damaged_name_inside_the_file_is_said_to_be_one(tmp_path):
+    path = tmp_path / "labels.db"
+    with LabelStore(path) as store:
+        store.add("q", "d1", 1, "ann")
+    content = path.read_bytes()
+    assert content.count(b"ON labels") or content.count(b"on labels")
+    for spelled in (b"ON labels", b"on labels"):
+        content = content.replace(spelled, spelled[:-4] + b"\xdfels")
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"labels\.db: the file is damaged"), LabelStore(path) as store:
+        store.labels()

@@ -62,7 +62,7 @@ def file_under(path: str | None) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def explain(error: DatabaseError, name: str) -> StoreError:
+def explain(error: DatabaseError | UnicodeDecodeError, name: str) -> StoreError:
     """Return the error a person can act on."""
     cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
     for sign, message in NO_PERMISSION.items():
@@ -89,6 +89,7 @@ CAUSES = {
     "locked": LOCKED,
     "lock timeout": LOCKED,
     "Could not decode": "the file is damaged: a text is none; restore a copy of it",
+    "codec can't decode": "the file is damaged: a name is no text; restore a copy of it",
     "timeout expired": f"the server has not answered within {CONNECT_SECONDS} s; is it running?",
     "connection": "cannot talk to the server; is it running?",
 }

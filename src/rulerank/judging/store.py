@@ -273,7 +273,7 @@ class LabelStore:
         try:
             with engine.begin() as connection:
                 yield connection
-        except sql.DatabaseError as error:
+        except (sql.DatabaseError, UnicodeDecodeError) as error:  # SQLite's own messages may hold damaged names
             raise engines.explain(error, self.name) from error
 
     def _now(self) -> datetime:
