@@ -18,7 +18,7 @@ test: .venv/dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m kernels tests
 
 # the core tests with the oldest versions that pyproject.toml allows, in an environment of their own
-CORE := tests/test_*.py $(addprefix tests/,aggregate core discretize evaluation io rankers rules sampling training cli)
+CORE := tests/test_*.py $(addprefix tests/,aggregate core discretize evaluation features io rankers rules sampling training cli)
 test-lowest: .venv/lowest/done
 	.venv/lowest/bin/python -m pytest $(SIDE_BY_SIDE) $(CORE) --ignore tests/cli/test_judge.py
 
@@ -53,7 +53,7 @@ clean:
 	@$(PIP) uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
 	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct --only-binary :all: \
-		--no-binary rulerank -e '.[pandas,peers,postgres,report]'
+		--no-binary rulerank -e '.[pandas,peers,postgres,report,text]'
 	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python pytest pytest-xdist hypothesis pytrec-eval-terrier ir-measures
 	@touch $@
 
