@@ -13,6 +13,7 @@ import rulerank as rr
 from rulerank.core.parameters import parameters_of
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
+from rulerank.methods import METHODS
 
 RANKERS = {
     "GlobalRules": rr.GlobalRules,
@@ -218,6 +219,12 @@ def check_mistakes_are_named(make):
             make().fit(values["X"], values["y"], qid=values["qid"])
     with pytest.raises(DataError, match="unknown normalize 'loud'; choose from None, minmax, rank, zscore"):
         make(normalize="loud").fit(X, y, qid=qid)
+
+
+def test_every_method_is_under_contract():
+    """A ranker with a line in methods.py has one in RANKERS, too."""
+    made = {make.func if isinstance(make, partial) else make for make in RANKERS.values()}
+    assert {method.ranker_class() for method in METHODS.values()} <= made
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 
+import rulerank as rr
 from rulerank.dataset import Dataset
 from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError
@@ -152,3 +153,10 @@ def test_discretisers_of_others_are_fitted_each_for_itself():
 def test_a_data_frame_is_told_how_to_become_a_data_set():
     with pytest.raises(DataError, match=r"^expected a Dataset, such as rr.from_frame\(frame\).*: got list$"):
         tune([1, 2])
+
+
+def test_a_ranker_that_chooses_its_own_scale_may_be_tuned():
+    world = rr.make_world(n_queries=20, docs_per_query=10, seed=0)
+    tuned = rr.tune(world, rr.FittedRules(n_folds=2), {"normalize": [None, "auto"]}, n_splits=2)
+    assert [trial.params["normalize"] for trial in tuned.table] == [None, "auto"]
+    assert tuned.ranker.predict(world).shape == (len(world),)

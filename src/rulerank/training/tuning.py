@@ -11,7 +11,7 @@ from rulerank.core.progress import Bar, progress
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
-from rulerank.normalize import normalize_by_query
+from rulerank.normalize import NORMALIZATIONS, normalize_by_query
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import fit_ranker, fresh
 from rulerank.rankers.global_rules import GlobalRules
@@ -152,7 +152,7 @@ def _fits(
     for numbers, X in _normalized(ranker, settings, data.X, query):
         # queries stay whole in every part, so that normalising them once is the same as in every fit
         tried = [fresh(ranker).set_params(**settings[number]) for number in numbers]
-        if _normalizes(ranker):
+        if _normalizes(ranker) and tried[0].normalize in NORMALIZATIONS:  # a ranker that chooses one does so itself
             tried = [one.set_params(normalize=None) for one in tried]
         for place, (train, test) in enumerate(parts):
             for number, fitted in fit_sharing_counts(tried, X[train], data.y[train], query[train]):
@@ -175,4 +175,4 @@ def _normalized(
     for number, setting in enumerate(settings):
         groups.setdefault(setting.get("normalize", ranker.normalize), []).append(number)
     for how, numbers in groups.items():
-        yield numbers, X if how is None else normalize_by_query(X, query, how, ranker.n_jobs)
+        yield numbers, normalize_by_query(X, query, how, ranker.n_jobs) if how in NORMALIZATIONS else X
