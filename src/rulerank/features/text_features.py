@@ -285,6 +285,6 @@ def _weight(field: Field, weights: Mapping[str, float] | None) -> float:
 
 def _picked(values: Sequence[str | None], rows: Array) -> Array:
     """Return one text per row, the same object wherever it is the same text."""
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column[rows]
+    column = np.empty(rows.size, dtype=object)
+    column[:] = [values[row] for row in rows.tolist()]  # of these alone: a service asks for 100 of a million
+    return column
