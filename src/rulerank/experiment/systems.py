@@ -12,6 +12,10 @@ from rulerank.baselines.ada_rank import AdaRank
 from rulerank.baselines.f_rank import FRank
 from rulerank.baselines.lambda_mart import LambdaMART
 from rulerank.baselines.list_net import ListNet
+from rulerank.baselines.peers.bagged import Bagged
+from rulerank.baselines.peers.cat_boost import YetiRank
+from rulerank.baselines.peers.ebm import EBM
+from rulerank.baselines.peers.ilmart import ILMARTLike
 from rulerank.baselines.rank_boost import RankBoost
 from rulerank.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.baselines.regression import Regression
@@ -33,6 +37,7 @@ GROUPS = {
     "sampling": "rule voting on a few chosen labels",
     "baselines": "baselines of the papers",
     "beyond": "beyond the papers",
+    "peers": "rankers of other libraries",
 }
 
 
@@ -73,6 +78,7 @@ MEMBERS = {
 PENALTIES = {"l2": L2_GRID[1:]}
 COSTS = {"C": C_GRID}
 TREES = {"n_leaves": (7, 15, 31), "learning_rate": (0.05, 0.1)}
+BAGGED_TREES = {f"ranker__{name}": values for name, values in TREES.items()}
 SCALED: dict[str, Any] = {"normalize": "minmax", "missing": "mean"}  # as the LETOR sets themselves are
 
 SYSTEMS = {
@@ -110,6 +116,10 @@ SYSTEMS = {
         System("LambdaMART", "beyond", Rank(LambdaMART(n_trees=300), TREES), "boosted trees (LightGBM)"),
         System("Best feature", "beyond", BestFeature(), "one feature alone"),
         System("Competence", "beyond", Rank(Competence(MEMBERS, n_jobs=1)), "RE-GR+, RE-SR+, RE-QR+ and QI+, mixed"),
+        System("LambdaMART x5", "peers", Rank(Bagged(LambdaMART(500)), BAGGED_TREES), "five of them, bagged by query"),
+        System("ILMART-like", "peers", Rank(Bagged(ILMARTLike())), "trees of one feature, then of 30 pairs (LightGBM)"),
+        System("EBM", "peers", Rank(EBM()), "boosted functions of features and 20 pairs (interpret)"),
+        System("CatBoost", "peers", Rank(Bagged(YetiRank())), "symmetric trees, YetiRank (CatBoost)"),
         System("RRF", "beyond", Fuse("rrf"), "reciprocal ranks of the seven metrics", SEVEN_NAMES),
     )
 }  # fmt: skip
