@@ -23,6 +23,7 @@ from rulerank.baselines.svm_map import SVMMAP
 from rulerank.errors import DataError
 from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Plan, Rank
 from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop
+from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
@@ -90,6 +91,7 @@ SYSTEMS = {
         System("RE-GR+", "rules", Rank(GlobalRules()), "global rules, weighed by evidence"),
         System("RE-SR+", "rules", Rank(StableRules()), "rules weighed by how many queries agree"),
         System("RE-QR+", "rules", Rank(QueryRules()), "the 25 most trusted queries' shrunken rules"),
+        System("FR+", "rules", Rank(FittedRules()), "one fitted vote per rule, 30 pairs of features at most"),
         *THE_SEVEN,
         System("DC3A", "aggregation", Rank(Competence(literal=True)), "the metric best for the document"),
         System("QC3A", "aggregation", Rank(Competence(literal=True, centric="query")), "the metric best for the query"),
