@@ -2,8 +2,8 @@
 
     python benchmarks/bench_fitted_rules.py [--rows 1000,10000,100000,1000000] [--rounds 3] [--plot growth.svg]
 
-Worlds with 46 features and 40 documents a query; both sides have one thread and run in turn in the same process, so that
-the ratio holds on a busy machine too. LightGBM learns LambdaRank, all 500 trees, without early stopping.
+Worlds with 46 features and 40 documents a query; both sides have one thread and run in turn in the same process, so
+that the ratio holds on a busy machine too. LightGBM learns LambdaRank, all 500 trees, without early stopping.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ What is measured:
 - world-100, -400, -1600: `make_world` with that many queries (20 features, 20 to 60 documents a query), tested on 2,000
   queries of another seed; the mean over three, two, and one training worlds.
 - movies-30 ... -9768: training queries at random, 3,256 others tested; the mean over three draws up to 300 queries.
-- ohsumed (LETOR 3.0), mq2008: five folds, trained on train; the validation parts are used by nobody.
+- ohsumed (LETOR 3.0), mq2008: five folds, trained on train; the validation parts are used by nobody. ohsumed+vali and
+  mq2008+vali: trained on train and vali together, by everybody.
 
 How everyone is treated: no system sees a grade of a test part. Systems with settings are bagged by query: five members,
 each fitted without one fifth of the training queries, on which it also stops growing; settings are chosen one after the
@@ -51,6 +52,7 @@ WORLDS = {100: 3, 400: 2, 1600: 1}  # queries: training worlds
 MOVIES = {30: 3, 100: 3, 300: 3, 1000: 1, 3000: 1, 9768: 1}  # queries: draws
 N_TEST_WORLD, N_TEST_MOVIES = 2_000, 3_256
 LETOR = {"ohsumed": "letor3-ohsumed", "mq2008": "letor4-mq2008"}
+WITH_VALI = {f"{name}+vali": name for name in LETOR}
 N_BAGS = 5
 MANY_ROWS = 50_000  # above, settings are chosen on one fifth instead of five
 VIEWS = (None, "zscore")
@@ -108,7 +110,7 @@ def run_cell(data: str, system: str) -> None:
         for name, found in zip(MEASURES, result.values, strict=True):
             values[name].append(found)
     # draws of a data set share their test queries, folds do not
-    together = np.concatenate if data in LETOR else lambda found: np.mean(found, axis=0)
+    together = np.concatenate if DATA[data] is letor else lambda found: np.mean(found, axis=0)
     path.parent.mkdir(parents=True, exist_ok=True)
     kept: dict[str, Any] = {name: together(found).round(7).tolist() for name, found in values.items()}
     kept |= {"chosen": chosen, "seconds": time.perf_counter() - start, "cpu": time.process_time() - cpu}
@@ -139,13 +141,13 @@ def movies(name: str) -> Iterator[Part]:
 
 
 def letor(name: str) -> Iterator[Part]:
-    for fold in rr.read_folds(Path(os.environ["RULERANK_DATA"], LETOR[name])):
-        yield fold.train, fold.test
+    for fold in rr.read_folds(Path(os.environ["RULERANK_DATA"], LETOR[WITH_VALI.get(name, name)])):
+        yield rr.Dataset.concat([fold.train, fold.vali]) if name in WITH_VALI else fold.train, fold.test
 
 
 DATA: dict[str, Callable[[str], Iterator[Part]]] = {
     **{f"world-{n}": worlds for n in WORLDS},
-    **dict.fromkeys(LETOR, letor),
+    **dict.fromkeys([*LETOR, *WITH_VALI], letor),
     **{f"movies-{n}": movies for n in MOVIES},
 }
 
