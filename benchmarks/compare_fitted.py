@@ -17,7 +17,7 @@ What is measured:
 How everyone is treated: no system sees a grade of a test part. Systems with settings are bagged by query: five members,
 each fitted without one fifth of the training queries, on which it also stops growing; settings are chosen one after the
 other by NDCG@10 on these fifths (only on the first of them above 50,000 rows), and the five scores are averaged. That
-is how FittedRules is made too. One thread each. The settings tried are in GRIDS.
+is how FittedRules is made too. One thread each. The settings tried are in GRIDS and, for large data, LARGE_GRIDS.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ N_TEST_WORLD, N_TEST_MOVIES = 2_000, 3_256
 LETOR = {"ohsumed": "letor3-ohsumed", "mq2008": "letor4-mq2008"}
 WITH_VALI = {f"{name}+vali": name for name in LETOR}
 N_BAGS = 5
-MANY_ROWS = 50_000  # above, settings are chosen on one fifth instead of five
+MANY_ROWS = 50_000  # above, settings are chosen on one fifth instead of five, among those of LARGE_GRIDS
 VIEWS = (None, "zscore")
 GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {  # one parameter after the other; the first value is where it starts
     "LambdaMART x5": {
@@ -65,6 +65,11 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {  # one parameter after the othe
     },
     "ILMART-like": {"normalize": VIEWS, "n_leaves": (7, 15)},
     "CatBoost": {"normalize": VIEWS, "depth": (6, 4)},
+}
+LARGE_GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "LambdaMART x5": {"n_leaves": (31, 15, 63)},
+    "ILMART-like": {"n_leaves": (15, 7)},
+    "CatBoost": {"depth": (6,)},
 }
 BAGGED: dict[str, Callable[..., Any]] = {
     "LambdaMART x5": lambda **given: rr.LambdaMART(n_trees=1000, n_jobs=1, **given),
@@ -162,7 +167,7 @@ def there(data: str) -> bool:
 
 def by_bags(system: str, train: rr.Dataset, test: rr.Dataset) -> Scores:
     """Choose settings on the fifths that the members leave out, and average the members with the best ones."""
-    make, grid = BAGGED[system], GRIDS[system]
+    make, grid = BAGGED[system], (LARGE_GRIDS if len(train) > MANY_ROWS else GRIDS)[system]
     query, ids = query_index(train.qid)
     part = (np.random.default_rng(0).permutation(ids.size) % N_BAGS)[query]
     tuned_on = range(1) if len(train) > MANY_ROWS else range(N_BAGS)
@@ -188,7 +193,8 @@ def by_bags(system: str, train: rr.Dataset, test: rr.Dataset) -> Scores:
 
     settings = {name: values[0] for name, values in grid.items()}
     for name, values in grid.items():
-        settings = max(({**settings, name: value} for value in values), key=judged)
+        if len(values) > 1:
+            settings = max(({**settings, name: value} for value in values), key=judged)
     scores = [predict_ranker(member(settings, bag), test) for bag in range(N_BAGS)]
     return np.mean(scores, axis=0), settings
 
