@@ -37,14 +37,17 @@ class Rows(NamedTuple):
 class Peer(Ranker):
     """Base of the rankers of other libraries: fit may be given other queries, on which growing stops."""
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None, vali: Dataset | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, qid: Any = None, vali: Dataset | None = None, *, sample_weight: Any = None
+    ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         vali: graded documents of other queries, to stop when more steps do not help them.
+        sample_weight: how often each row counts, whole numbers.
         """
         self._vali = vali  # for _learn, and not kept
         try:
-            return super().fit(X, y, qid)
+            return super().fit(X, y, qid, sample_weight=sample_weight)
         finally:
             del self._vali
 
