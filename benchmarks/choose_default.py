@@ -41,7 +41,7 @@ def main() -> None:
     print("| NDCG@10 on held-out training queries | " + " | ".join(one.about for one in CANDIDATES) + " |")
     print("| --- " * (1 + len(CANDIDATES)) + "|")
     for name, data in training_sets():
-        if sys.argv[1:] and not any(name.startswith(asked) for asked in sys.argv[1:]):
+        if sys.argv[1:] and not any(f"{name}-".startswith(f"{asked}-") for asked in sys.argv[1:]):
             continue
         found = {one.about: trial for one, trial in choose_ranker(data, CANDIDATES, measure="NDCG@10").table}
         best = max(trial.mean for trial in found.values())
