@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
+    from rulerank.training.choose import choose_ranker as choose_ranker
     from rulerank.training.in_pool import fit_in_pool as fit_in_pool
     from rulerank.training.scoring import scorer as scorer
     from rulerank.training.tuning import tune as tune
@@ -118,6 +119,7 @@ _NAMES = {
     "splitting": ("QueryKFold",),
     "training.scoring": ("scorer",),
     "training.tuning": ("tune",),
+    "training.choose": ("choose_ranker",),
     "export": ("export_model",),
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),

@@ -9,14 +9,17 @@ from rulerank.io.convert import read_any, write_any
 from rulerank.methods import METHODS, method_named
 from rulerank.model_file import load
 from rulerank.rankers.global_rules import GlobalRules
+from rulerank.training.choose import choose_ranker
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import fit_in_pool
 from rulerank.worlds import make_world
 
+RULES = ("--method", "global")  # RE-GR by its other name
+
 
 def test_a_model_is_what_the_library_learns(run, folder):
     data = read_any("train.txt")
-    done = run("train", "train.txt", "-o", "model.rulerank")
+    done = run("train", "train.txt", "-o", "model.rulerank", "--method", "RE-GR")
     expected = GlobalRules().fit(data)
     assert (done.code, done.err) == (0, "")
     assert np.array_equal(load("model.rulerank").predict(data), expected.predict(data))
@@ -33,13 +36,13 @@ def test_a_model_is_what_the_library_learns(run, folder):
         (["--literal"], {"votes": "mean", "drop_weakest": 0.0}),
         (["--discretizer", "equal_width", "--normalize", "rank"], {"discretizer": "equal_width", "normalize": "rank"}),
         (["--normalize", "none", "--drop-weakest", "0"], {"normalize": None, "drop_weakest": 0.0}),
-        (["--method", "global"], {"votes": "evidence", "drop_weakest": 0.25}),
+        ([], {"votes": "evidence", "drop_weakest": 0.25}),
         (["--votes", "MEAN", "--discretizer", "Equal-Width"], {"votes": "mean", "discretizer": "equal_width"}),
         (["--discretizer", "MDLP", "--normalize", "MinMax"], {"discretizer": "mdlp", "normalize": "minmax"}),
     ],
 )
 def test_parameters_reach_the_ranker(run, folder, options, params):
-    payload = json.loads(run("train", "train.txt", "-o", "model.rulerank", "--json", *options).out)
+    payload = json.loads(run("train", "train.txt", "-o", "model.rulerank", "--json", *RULES, *options).out)
     assert payload["params"].items() >= params.items()
     assert payload["method"] == "RE-GR"
     assert payload["rows"] == len(read_any("train.txt"))
@@ -88,7 +91,7 @@ def test_of_many_features_only_a_few_are_named(run, folder):
 )
 def test_a_model_that_scores_everything_alike_is_said(run, folder, rows, why):
     Path("t.csv").write_text(f"qid,grade,a\n{rows}")
-    done = run("train", "t.csv", "-o", "new.rulerank")
+    done = run("train", "t.csv", "-o", "new.rulerank", *RULES)
     assert (done.code, done.err) == (0, f"warning: every document will get the same score: {why}\n")
 
 
@@ -110,7 +113,7 @@ def test_a_model_and_an_empty_file_are_replaced(run, folder):
     Path("empty").touch()
     assert run("train", "train.txt", "-o", "empty").code == 0
     before = Path("empty").read_bytes()
-    assert run("train", "train.txt", "-o", "empty", "--max-size", "1").code == 0
+    assert run("train", "train.txt", "-o", "empty", *RULES, "--max-size", "1").code == 0
     assert Path("empty").read_bytes() != before
 
 
@@ -124,14 +127,14 @@ def test_literal_is_what_the_paper_of_each_method_says(run, folder):
 
 def test_given_bins_are_taken_as_they_are(run, folder):
     Path("bins.csv").write_text("qid,grade,a,b\n1,0,0,1\n1,1,1,1\n2,0,0,0\n2,1,1,0\n")
-    assert run("train", "bins.csv", "-o", "model.rulerank", "--discretizer", "none").code == 0
+    assert run("train", "bins.csv", "-o", "model.rulerank", *RULES, "--discretizer", "none").code == 0
     assert load("model.rulerank").discretizer_ is None
 
 
 def test_rows_without_a_grade_are_left_out_and_counted(run, folder):
     lines = Path("train.txt").read_text().splitlines()
     Path("some.txt").write_text("\n".join(["?" + line[1:] if i < 3 else line for i, line in enumerate(lines)]))
-    done = run("train", "some.txt", "-o", "model.rulerank", "--json")
+    done = run("train", "some.txt", "-o", "model.rulerank", "--json", *RULES)
     assert done.err == f"3 of {len(lines)} rows have no grade and are left out\n"
     assert json.loads(done.out)["left_out"] == 3
     expected = GlobalRules().fit(read_any("train.txt")[3:])
@@ -143,7 +146,7 @@ def test_rows_without_a_grade_are_left_out_and_counted(run, folder):
 
 
 def test_vali_tunes_what_is_not_given_inside_both_files(run, folder):
-    fixed = ["--max-size", "1", "--discretizer", "mdlp"]
+    fixed = [*RULES, "--max-size", "1", "--discretizer", "mdlp"]
     done = run("train", "train.txt", "--vali", "vali.txt", "-o", "model.rulerank", *fixed)
     assert done.code == 0
     assert "chosen by MAP in cross-validation by query" in done.out
@@ -168,7 +171,18 @@ def test_vali_tunes_what_is_not_given_inside_both_files(run, folder):
 
 
 def test_tune_alone_tunes_inside_the_data(run, folder):
-    options = ["--max-size", "1", "--discretizer", "mdlp", "--normalize", "none", "--literal", "--tune", "--json"]
+    options = [
+        *RULES,
+        "--max-size",
+        "1",
+        "--discretizer",
+        "mdlp",
+        "--normalize",
+        "none",
+        "--literal",
+        "--tune",
+        "--json",
+    ]
     payload = json.loads(run("train", "train.txt", "-o", "model.rulerank", *options).out)
     assert [trial["params"] for trial in payload["tuning"]["table"]] == [{"min_support": 0.0}, {"min_support": 0.001}]
 
@@ -176,7 +190,9 @@ def test_tune_alone_tunes_inside_the_data(run, folder):
 def test_files_of_different_width_get_the_same_features(run, folder):
     Path("a.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.25\n1 qid:2 1:0.5\n0 qid:2 1:0.75\n1 qid:3 1:1\n")
     Path("b.txt").write_text("1 qid:4 1:0.5 3:1\n0 qid:5 1:0.25\n")
-    done = run("train", "a.txt", "--vali", "b.txt", "-o", "model.rulerank", "--discretizer", "mdlp", "--literal")
+    done = run(
+        "train", "a.txt", "--vali", "b.txt", "-o", "model.rulerank", *RULES, "--discretizer", "mdlp", "--literal"
+    )
     assert done.code == 0
     assert "warning: a.txt has 1 feature and 3 are needed: the last 2 are taken as 0\n" in done.err
     assert load("model.rulerank").feature_names_ == ("f1", "f2", "f3")
@@ -214,11 +230,26 @@ def test_files_of_different_width_get_the_same_features(run, folder):
             "name the column of the grade (grade=..., on the command line --grade ...)\n",
         ),
         (["model.rulerank", "-o", "m"], "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
-        (["train.txt", "-o", "m", "--literal", "--votes", "evidence"], "--literal means --votes mean --drop-weakest 0"),
+        (
+            ["train.txt", "-o", "m", *RULES, "--literal", "--votes", "evidence"],
+            "--literal means --votes mean --drop-weakest 0",
+        ),
         (["pool.csv", "-o", "m", "--labels", "graded.csv", "--tune"], "--labels is for few labels, too few to choose"),
         (["pool.csv", "-o", "m", "--labels", "none.csv"], "none.csv: no document has a grade, so there is nothing to"),
         (["pool.csv", "-o", "m", "--labels", "other.csv"], "other.csv: document 'd9' of query 'q1' is not in pool.csv"),
-        (["train.txt", "-o", "m", "--max-size", "0"], "max_size must be a whole number from 1: got 0"),
+        (["train.txt", "-o", "m", *RULES, "--max-size", "0"], "max_size must be a whole number from 1: got 0"),
+        (
+            ["train.txt", "-o", "m", "--max-size", "1"],
+            "auto chooses the method, and --max-size is of one of them: name it, such as --method RE-GR --max-size ...",
+        ),
+        (
+            ["train.txt", "-o", "m", "--literal"],
+            "auto chooses the method, and --literal is of one of them: name it, su",
+        ),
+        (
+            ["train.txt", "-o", "m", "--set", "l2=1"],
+            "auto chooses the method, and --l2 is of one of them: name it, such",
+        ),
     ],
 )
 def test_mistakes_end_in_one_line_and_leave_no_file(run, folder, args, says):
@@ -246,7 +277,7 @@ def test_few_labels_are_learned_in_their_pool(run, folder, method):
 
 
 def test_what_is_given_goes_before_what_is_good_for_few_labels(run, folder):
-    run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", "--max-size", "2")
+    run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", *RULES, "--max-size", "2")
     assert load("few.rulerank").get_params()["max_size"] == 2
 
 
@@ -292,6 +323,35 @@ def test_every_method_is_trained_ranks_and_is_tuned(run, folder, method, name):
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(run, folder, setting, message):
-    done = run("train", "train.txt", "-o", "other.rulerank", "--set", setting)
+    done = run("train", "train.txt", "-o", "other.rulerank", *RULES, "--set", setting)
     assert done.code == 2
     assert done.err.startswith(f"error: {message}")
+
+
+def test_without_a_method_the_best_of_held_out_queries_is_trained_and_a_line_says_why(run, folder):
+    data = make_world(n_queries=40, docs_per_query=20, seed=5)
+    write_any(data, "world.csv")
+    data = read_any("world.csv")
+    expected = choose_ranker(data, measure="NDCG@10")
+    done = run("train", "world.csv", "-o", "model.rulerank", "-m", "NDCG@10")
+    assert (done.code, done.err) == (0, "")
+    assert f"\nmethod chosen: {expected.reason}\n" in done.out
+    assert np.array_equal(load("model.rulerank").predict(data), expected.ranker.predict(data))
+    payload = json.loads(run("train", "world.csv", "-o", "model.rulerank", "-m", "NDCG@10", "--json").out)
+    assert payload["chosen"] == expected.to_dict()
+    assert payload["method"] == expected.candidate.method
+
+
+def test_few_grades_support_intercepts_and_the_line_says_so(run, folder):
+    done = run("train", "train.txt", "-o", "model.rulerank", "--method", "AUTO")
+    assert "\nmethod chosen: intercepts on z-scores by query: 96 labels of 12 queries are too few to " in done.out
+    done = run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")
+    assert "\nmethod chosen: intercepts: with few labels a straight line ranks better than rules\n" in done.out
+    assert load("few.rulerank").get_params()["l2"] == 300.0
+
+
+def test_the_method_chosen_is_tuned_as_one_that_was_named(run, folder):
+    payload = json.loads(run("train", "train.txt", "--tune", "-o", "model.rulerank", "--json").out)
+    assert payload["method"] == "QI"
+    assert set(payload["tuning"]["table"][0]["params"]) == {"normalize", "l2"}
+    assert payload["params"]["missing"] == "mean"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rulerank.rankers.base import Ranker
     from rulerank.training.tuning import Tuned
 
+AUTO = "auto"
 SAMPLE = 1000  # rows that nearly always show whether scores differ
 
 
@@ -47,8 +48,12 @@ def train(
     ] = False,
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to tune for: MAP, NDCG@10, ...")] = "MAP",
     method: Annotated[
-        str, typer.Option(help=f"{', '.join(f'{method.name} ({method.short})' for method in METHODS.values())}.")
-    ] = "RE-GR",
+        str,
+        typer.Option(
+            help=f"{', '.join(f'{method.name} ({method.short})' for method in METHODS.values())}; or auto: "
+            "intercepts or fitted rules, whichever ranks held-out queries better."
+        ),
+    ] = AUTO,
     max_size: Annotated[int | None, typer.Option(help="Items in a rule at most [2].")] = None,
     min_support: Annotated[float | None, typer.Option(help="Share of the rows a rule must hold in [0].")] = None,
     votes: Annotated[str | None, typer.Option(help="evidence, residual or mean [evidence].")] = None,
@@ -75,16 +80,17 @@ def train(
 ) -> None:
     """Learn a ranker from graded documents.
 
-    The model is written to a file, which `rulerank rank` reads. With --vali or --tune, the parameters that are not
-    given are chosen by cross-validation by query, and the best of the table they were chosen from is printed beside the
+    The model is written to a file, which `rulerank rank` reads. Unless --method names one, the method is chosen by
+    cross-validation by query, and a line says which and why. With --vali or --tune, the parameters that are not given
+    are chosen by cross-validation by query, and the best of the table they were chosen from is printed beside the
     defaults. Documents without a grade are left out.
 
     Example:
 
     \b
         rulerank train train.txt -o model.rulerank
-        rulerank train train.csv -o model.rulerank --qid query --votes residual
-        rulerank train train.txt --vali vali.txt -o model.rulerank --max-size 1
+        rulerank train train.csv -o model.rulerank --qid query --method RE-GR --votes residual
+        rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv -o model.rulerank --method intercepts
     """
@@ -95,6 +101,7 @@ def train(
     from rulerank.judging.label_files import with_labels
     from rulerank.judging.pool import read_pool
     from rulerank.model_file import check_overwrite, check_target
+    from rulerank.training.choose import FEW_LABELS_METHOD, FEW_LABELS_REASON, choose_ranker
     from rulerank.training.in_pool import fit_in_pool
 
     if out == "-":
@@ -104,10 +111,16 @@ def train(
         raise DataError("--labels is for few labels, too few to choose parameters by: leave out --tune and --vali")
     sources = [name for name in (source, vali, labels) if name is not None]
     check_overwrite(out, sources)
-    chosen = method_named(method)
     words = known_words(votes=votes, discretizer=discretizer, normalize=normalize)
     options = {"max_size": max_size, "min_support": min_support, "drop_weakest": drop_weakest}
     given = words | {name: value for name, value in options.items() if value is not None} | parse_settings(settings)
+    auto = method.lower() == AUTO
+    if auto and (given or literal):
+        option = "literal" if literal else next(iter(given)).replace("_", "-")
+        raise DataError(
+            f"auto chooses the method, and --{option} is of one of them: name it, such as --method RE-GR --{option} ..."
+        )
+    chosen = method_named(FEW_LABELS_METHOD if auto else method)
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
     named = columns(qid, docid, grade, features)
@@ -118,14 +131,18 @@ def train(
         data, n_left_out = pool.labelled(), 0
     else:
         data, n_left_out = read_labelled(sources, format, named)
-    ranker = untuned = make_ranker(chosen.ranker_class(), given)
-
     start = perf_counter()
+    found = choose_ranker(data, measure=measure) if auto and labels is None else None
+    if found is not None:
+        chosen, given = method_named(found.candidate.method), found.candidate.params
+    ranker = untuned = make_ranker(chosen.ranker_class(), given)
     if labels is not None:
         ranker = fit_in_pool(ranker, pool)
     elif tune or vali is not None:
-        tuned = tune_rest(data, ranker, given, measure)
+        tuned = tune_rest(data, ranker, {} if auto else given, measure)
         ranker = tuned.ranker
+    elif found is not None:
+        ranker = found.ranker
     else:
         ranker = ranker.fit(data)
     seconds = perf_counter() - start
@@ -147,10 +164,13 @@ def train(
         "seconds": round(seconds, 3),
     }
     if as_json:
-        print_json(summary | ({} if tuned is None else {"tuning": tuned.to_dict()}))
+        choice = {} if found is None else {"chosen": found.to_dict()}
+        print_json(summary | choice | ({} if tuned is None else {"tuning": tuned.to_dict()}))
         return
     print(f"trained on {' and '.join(sources)}: {data!r}")
     print(f"features: {listed(data.feature_names)}")
+    if auto:
+        print(f"method chosen: {FEW_LABELS_REASON if found is None else found.reason}")
     if tuned is not None:
         print_tuning(tuned, used_params(untuned))
     print(f"{chosen.name}: {', '.join(f'{name} {as_word(value)}' for name, value in params.items())}")

@@ -12,6 +12,10 @@ from rulerank.baselines.ada_rank import AdaRank
 from rulerank.baselines.f_rank import FRank
 from rulerank.baselines.lambda_mart import LambdaMART
 from rulerank.baselines.list_net import ListNet
+from rulerank.baselines.peers.bagged import Bagged
+from rulerank.baselines.peers.cat_boost import YetiRank
+from rulerank.baselines.peers.ebm import EBM
+from rulerank.baselines.peers.ilmart import ILMARTLike
 from rulerank.baselines.rank_boost import RankBoost
 from rulerank.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.baselines.regression import Regression
@@ -19,6 +23,7 @@ from rulerank.baselines.svm_map import SVMMAP
 from rulerank.errors import DataError
 from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Plan, Rank
 from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop
+from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
@@ -33,6 +38,7 @@ GROUPS = {
     "sampling": "rule voting on a few chosen labels",
     "baselines": "baselines of the papers",
     "beyond": "beyond the papers",
+    "peers": "rankers of other libraries",
 }
 
 
@@ -73,6 +79,7 @@ MEMBERS = {
 PENALTIES = {"l2": L2_GRID[1:]}
 COSTS = {"C": C_GRID}
 TREES = {"n_leaves": (7, 15, 31), "learning_rate": (0.05, 0.1)}
+BAGGED_TREES = {f"ranker__{name}": values for name, values in TREES.items()}
 SCALED: dict[str, Any] = {"normalize": "minmax", "missing": "mean"}  # as the LETOR sets themselves are
 
 SYSTEMS = {
@@ -84,6 +91,7 @@ SYSTEMS = {
         System("RE-GR+", "rules", Rank(GlobalRules()), "global rules, weighed by evidence"),
         System("RE-SR+", "rules", Rank(StableRules()), "rules weighed by how many queries agree"),
         System("RE-QR+", "rules", Rank(QueryRules()), "the 25 most trusted queries' shrunken rules"),
+        System("FR+", "rules", Rank(FittedRules()), "one fitted vote per rule, 30 pairs of features at most"),
         *THE_SEVEN,
         System("DC3A", "aggregation", Rank(Competence(literal=True)), "the metric best for the document"),
         System("QC3A", "aggregation", Rank(Competence(literal=True, centric="query")), "the metric best for the query"),
@@ -110,6 +118,10 @@ SYSTEMS = {
         System("LambdaMART", "beyond", Rank(LambdaMART(n_trees=300), TREES), "boosted trees (LightGBM)"),
         System("Best feature", "beyond", BestFeature(), "one feature alone"),
         System("Competence", "beyond", Rank(Competence(MEMBERS, n_jobs=1)), "RE-GR+, RE-SR+, RE-QR+ and QI+, mixed"),
+        System("LambdaMART x5", "peers", Rank(Bagged(LambdaMART(500)), BAGGED_TREES), "five of them, bagged by query"),
+        System("ILMART-like", "peers", Rank(Bagged(ILMARTLike())), "trees of one feature, then of 30 pairs (LightGBM)"),
+        System("EBM", "peers", Rank(EBM()), "boosted functions of features and 20 pairs (interpret)"),
+        System("CatBoost", "peers", Rank(Bagged(YetiRank())), "symmetric trees, YetiRank (CatBoost)"),
         System("RRF", "beyond", Fuse("rrf"), "reciprocal ranks of the seven metrics", SEVEN_NAMES),
     )
 }  # fmt: skip

@@ -1,7 +1,8 @@
 """From data to a ranker: try settings, choose on held-out queries, learn from few labels in a pool.
 
 `trials.py` is the one machine that tries settings; `tuning.py` feeds it by cross-validation, `validating.py` with a
-validation set. How rankers of other libraries are fitted is in `rankers/foreign.py`. The names load when they are used.
+validation set, `choose.py` with whole methods. How rankers of other libraries are fitted is in `rankers/foreign.py`.
+The names load when they are used.
 """
 
 from rulerank.core.lazy import surface
@@ -17,6 +18,12 @@ __all__, __getattr__ = surface(
             "tune",
             "Tuned",
             "GRID",
+        ),
+        "choose": (
+            "choose_ranker",
+            "Candidate",
+            "CANDIDATES",
+            "Chosen",
         ),
         "validating": (
             "fit_tuned",

@@ -9,6 +9,8 @@ from rulerank.dataset import Array
 from rulerank.rankers.linear.newton import minimise
 from rulerank.rankers.linear.query_likelihood import QueryLikelihood
 
+ROUNDING = 1e-12  # of values of size 1
+
 
 def bin_centres(X: Array, bins: Array, n_bins: list[int]) -> list[Array]:
     """Return the mean value of each feature's bins, as deviations from the feature's mean.
@@ -32,7 +34,9 @@ def bin_centres(X: Array, bins: Array, n_bins: list[int]) -> list[Array]:
         means = np.bincount(bins[f], values, n) / np.maximum(counts, 1)
         mean = float(values.sum() / known.sum())
         spread = float(np.sqrt(np.square(np.where(known, values - mean, 0.0)).sum() / known.sum()))
-        means = np.where(counts > 0, means - mean, 0.0) / (spread if spread > 1e-12 else 1.0)
+        means = np.where(counts > 0, means - mean, 0.0) / (spread if spread > ROUNDING else 1.0)
+        # a centre that is 0 but for rounding must be 0: a fold may have no other, and its weight would be astronomic
+        means[np.abs(means) < ROUNDING] = 0.0
         means[-1] = 0.0
         found.append(means)
     return found
