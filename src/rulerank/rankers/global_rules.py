@@ -17,7 +17,7 @@ from rulerank.rules.engine import Engine
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.rule import Rule
 from rulerank.rules.rule_book import RuleBook
-from rulerank.rules.votes import VOTES, votes_named
+from rulerank.rules.votes import VOTES, LiftVotes, votes_named
 
 
 class GlobalRules(RuleRanker):
@@ -119,8 +119,14 @@ class GlobalRules(RuleRanker):
         votes_named(self.votes, self.metric)
 
     def _learned_state(self) -> dict[str, Any]:
-        return self._discretizer_state() | {"engine": self.engine_.to_state()}
+        return self._discretizer_state() | {"engine": self.engine_.to_state(), "additive": self._is_additive()}
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
-        self.engine_ = Engine.from_state(state["engine"], votes_named(self.votes, self.metric))
+        # a model of the first version says nothing: there empty cells had no say, and have none now
+        scheme = votes_named(self.votes, self.metric, additive=bool(state.get("additive", False)))
+        self.engine_ = Engine.from_state(state["engine"], scheme)
+
+    def _is_additive(self) -> bool:
+        scheme = self.engine_.scheme
+        return isinstance(scheme, LiftVotes) and scheme.additive

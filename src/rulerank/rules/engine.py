@@ -16,7 +16,7 @@ from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.saved import check_saved
 from rulerank.rules.tables import Counter, Counts, Rows
-from rulerank.rules.votes import Training, Votes, vote_table
+from rulerank.rules.votes import LiftVotes, Training, Votes, vote_table
 
 PASS_BYTES = 1 << 21  # of votes between two looks at the documents when nothing is kept: they should stay in the cache
 NO_SETS = FeatureSets(np.zeros((0, 1), dtype=np.int32), np.zeros(1, dtype=np.int64))
@@ -116,6 +116,8 @@ class Engine:
         sums = np.zeros((bins.shape[1], self.scheme.width(self.training)))
         for part, _, votes in self._tables():
             self._look_up(bins, part, votes, sums)
+        if isinstance(self.scheme, LiftVotes) and self.scheme.additive:
+            sums[:, 1] = self.scheme.total_weight(self.layout, self.training)  # bins never seen weigh as others do
         return sums
 
     def score(self, bins: Array) -> Array:
@@ -145,6 +147,8 @@ class Engine:
             counts.append(picked(counted, cells))
             votes.append(voted[cells])
             votes[-1][cells < 0] = 0.0
+            if isinstance(self.scheme, LiftVotes) and self.scheme.additive:
+                votes[-1][:, 1] = self.scheme.set_weights(part, self.training)
         return joined(counts), np.concatenate(votes)
 
     def seen_bins(self, feature: int) -> Array:
