@@ -96,10 +96,13 @@ def _over_bins(model: AdditiveTables, table: str, columns: Sequence[str]) -> str
         cell = place[0]
         for axis, size in zip(place[1:], votes.shape[1:], strict=True):
             cell = f"({cell} * {size} + {axis})"
-        terms.append(f"CAST(substr('{digits}', {cell} * {width} + 1, {width}) AS BIGINT) + ({low})")
+        terms.append(f"CAST(substr('{digits}', {cell} * {width} + 1, {width}) AS BIGINT)")
+        base += low * shared
     inner = ",\n".join([f"{table}.*", *cases])
     total = _added([str(base // shared), *terms])
-    return f"SELECT _binned.*,\n{number(unit * shared)} * ({total}) AS score\nFROM (\nSELECT {inner}\nFROM {table}\n) AS _binned;\n"
+    # materialized: else some databases write the bins out once more for each of their uses
+    bins = f"WITH _binned AS MATERIALIZED (\nSELECT {inner}\nFROM {table}\n)"
+    return f"{bins}\nSELECT _binned.*,\n{number(unit * shared)} * ({total}) AS score\nFROM _binned;\n"
 
 
 def _bin_case(column: str, cuts: Array) -> str:
