@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SOURCES = Path(__file__).parent / "solr"
+SOURCES = Path(__file__).parent / "data" / "solr"
 JAVA = ["-Xmx512m", "-Dlog4j2.level=ERROR", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
 
 
