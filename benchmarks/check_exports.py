@@ -57,7 +57,9 @@ def duckdb_scores(ranker, X):
 
 def sqlite_scores(ranker, X):
     con = sqlite3.connect(":memory:")
-    con.execute(f"CREATE TABLE rulerank ({', '.join(f'{chr(34)}{name}{chr(34)} REAL' for name in ranker.feature_names_)})")
+    con.execute(
+        f"CREATE TABLE rulerank ({', '.join(f'{chr(34)}{name}{chr(34)} REAL' for name in ranker.feature_names_)})"
+    )
     rows = [[None if np.isnan(value) else float(value) for value in row] for row in X]
     con.executemany(f"INSERT INTO rulerank VALUES ({', '.join('?' * X.shape[1])})", rows)
     return np.array([row[-1] for row in con.execute(export_model(ranker, "sql").document)])
@@ -75,18 +77,10 @@ def twin_scores(target):
 
         twin = {"opensearch-ltr": engines.ltr_plugin, "elasticsearch": engines.elasticsearch, "vespa": engines.vespa}
         document = export_model(ranker, target).document
-        if target == "opensearch-ltr":  # once, not for each document
-            document["model"]["model"]["definition"] = Once(document["model"]["model"]["definition"])
-        if target == "vespa":
-            document = Once(document)
         rows = [dict(zip(ranker.feature_names_, row, strict=True)) for row in X.tolist()]
         return np.array([twin[target](document, row) for row in rows])
 
     return score
-
-
-class Once(str):
-    """A text of JSON."""
 
 
 def solr_engine_scores(ranker, X):
@@ -147,15 +141,14 @@ def main():
     parser.add_argument("--solr", action="store_true")
     parser.add_argument("--movies")
     arguments = parser.parse_args()
-    print("| data, model | target | arithmetic | rows | largest difference | pairs reversed | ties broken |")
-    print("| --- | --- | --- | ---: | ---: | ---: | ---: |")
+    table: dict[str, dict[str, str]] = {}
     for name, train, test in parts(arguments):
         missing = bool(np.isnan(train.X).any())
         rankers = [rr.FittedRules(), rr.GlobalRules(), rr.QueryIntercepts(l2=1, missing="mean" if missing else "error")]
         for ranker in rankers:
             ranker.fit(train)
             X = test.X.astype(np.float32)
-            for target, (score, arithmetic, most) in TARGETS.items():
+            for target, (score, _, most) in TARGETS.items():
                 if "Solr" in target and not arguments.solr:
                     continue
                 rows = slice(0, most)
@@ -172,10 +165,19 @@ def main():
                     continue  # a linear model is an expression there
                 gap, turned, broken = compare(found, expected, test.qid[rows])
                 label = f"{name}, {type(ranker).__name__}"
-                print(
-                    f"| {label} | {target} | {arithmetic} | {len(expected):,} | {gap:.1e} | {turned} | {broken} |",
-                    flush=True,
-                )
+                print(f"{label}: {target}, {len(expected):,} rows: {gap:.1e}, {turned}, {broken}", file=sys.stderr)
+                table.setdefault(label, {})[target] = cell(gap, turned, broken)
+    targets = [target for target in TARGETS if any(target in row for row in table.values())]
+    print("| data, model |", " | ".join(targets), "|")
+    print("| --- |", " | ".join("---:" for _ in targets), "|")
+    for label, row in table.items():
+        print(f"| {label} |", " | ".join(row.get(target, "") for target in targets), "|")
+
+
+def cell(gap, turned, broken):
+    """Write a difference, and pairs and ties where there are any."""
+    text = f"{gap:.0e}" if gap else "0"
+    return text + (f" ({turned} reversed, {broken} ties)" if turned or broken else "")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def edge_rows(ranker, data, n_cuts=8):
     else:
         cuts = [(f, cut) for t in tables for f, own in zip(t.features, t.cuts, strict=True) for cut in own.tolist()]
     cuts += [(f, special) for f in range(data.X.shape[1]) for special in (np.nan, 0.0, LARGEST, -LARGEST)]
-    for place in rng.permutation(len(cuts))[: n_cuts * data.X.shape[1]].tolist() + [*range(-24, 0)]:
+    for place in (*rng.permutation(len(cuts))[: n_cuts * data.X.shape[1]].tolist(), *range(-24, 0)):
         feature, cut = cuts[place]
         near = np.float32(cut)
         some = data.X[rng.integers(0, len(data.X), 3)].astype(np.float32)

@@ -31,7 +31,7 @@ def solr_classpath(folder):
 
 
 def solr_scores(classpath, folder, models, X, names):
-    """Start Solr with models (documents by name), give it rows (a field is absent where a value is NaN), return scores."""
+    """Start Solr with models (documents by name), give it rows (no field where a value is NaN), return scores."""
     conf = folder / "home" / "core" / "conf"
     conf.mkdir(parents=True)
     for name in ("solrconfig.xml", "schema.xml"):

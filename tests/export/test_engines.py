@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+
 from export_worlds import LARGEST, LINEAR, rankers, rows_for, world
 from plain import engines
-from solr_engine import solr_classpath, solr_scores
-
 from rulerank.export import export_model
 from rulerank.export.solr import threshold_for
+from solr_engine import solr_classpath, solr_scores
 
 data = world()
 MODELS = rankers(data)

@@ -4,8 +4,8 @@ import sqlite3
 
 import numpy as np
 import pytest
-from export_worlds import LINEAR, rankers, rows_for, world
 
+from export_worlds import LINEAR, rankers, rows_for, world
 from rulerank.errors import DataError
 from rulerank.export import export_model
 
@@ -126,5 +126,5 @@ def test_onnx_without_its_package_names_the_extra(monkeypatch):
 
 
 def test_elasticsearch_says_what_to_use_for_a_linear_model():
-    with pytest.raises(DataError, match=r"knows no linear model, which QueryIntercepts is: export it to elasticsearch-l"):
+    with pytest.raises(DataError, match=r"knows no linear model, which QueryIntercepts is: export it to elast"):
         export_model(MODELS["QueryIntercepts"], "elasticsearch")

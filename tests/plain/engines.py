@@ -13,9 +13,7 @@ F = np.float32
 
 def ltr_plugin(document, features, *, missing_as_zero=False):
     """The learning-to-rank plugins of OpenSearch and Elasticsearch: float32, left when the value is less."""
-    values = {
-        name: F(0) if missing_as_zero and math.isnan(value) else F(value) for name, value in features.items()
-    }
+    values = {name: F(0) if missing_as_zero and math.isnan(value) else F(value) for name, value in features.items()}
     model = document["model"]["model"]
     if model["type"] == "model/linear":
         total = F(0)
@@ -75,7 +73,7 @@ def elasticsearch(document, features):
 
 
 def vespa(text, features):
-    """Vespa: trees as ranking expressions in doubles, feature < cut, or !(feature >= cut) where missing values go left."""
+    """Vespa: ranking expressions in doubles, feature < cut, or !(feature >= cut) where missing values go left."""
     total = 0.0
     for node in json.loads(text):
         while "leaf" not in node:

@@ -1,7 +1,7 @@
 """Compare what another system answered with predict: how far each score is, and why.
 
-Answers are a JSON list, or one JSON object a line, each with `features` (a mapping from names to numbers; null or absent
-where the engine had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list.
+Answers are a JSON list, or one JSON object a line, each with `features` (names and numbers; null or absent where the engine
+had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Check:
 def read_answers(text: str) -> list[Any]:
     """Read answers: a JSON list, an object with `answers`, or an object a line.
 
-    >>> read_answers('{"features": {"a": 1}, "score": 2}\\\\n{"features": {}, "score": 0}')[0]["score"]
+    >>> read_answers('{"features": {"a": 1}, "score": 2}\\n{"features": {}, "score": 0}')[0]["score"]
     2
     """
     try:

@@ -92,7 +92,7 @@ def _solr(draft: Draft) -> dict[str, Any]:
             "params": {"q": f"{{!dismax qf={draft.field}}}${{query}}"},
         }
     elif draft.measure == "phrase":
-        made = {"class": f"{kind}SolrFeature", "params": {"q": f'{{!field f={draft.field}}}${{query}}'}}
+        made = {"class": f"{kind}SolrFeature", "params": {"q": f"{{!field f={draft.field}}}${{query}}"}}
     elif draft.measure == "log":
         made = {"class": f"{kind}SolrFeature", "params": {"q": f"{{!func}}ln(sum(1,{draft.field}))"}}
     else:

@@ -47,7 +47,7 @@ class Form:
         return replace(self, tables=tables, base=tables.base)
 
     def linear(self, target: str, *, fills: bool = False) -> Array | None:
-        """Return the weights of a linear model, None if it is one of trees; fills: whether the target fills in means."""
+        """Return the weights of a linear model, None for a model of trees; fills: can the target fill in means?"""
         if self.weights is not None and self.filled and not fills:
             raise DataError(
                 f"this {self.kind} puts means in the place of missing values, and {target} puts 0; "

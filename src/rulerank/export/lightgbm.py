@@ -1,7 +1,7 @@
 """A model as LightGBM's text: `lightgbm.Booster(model_file=...)` loads it.
 
-A value goes left when it is at most a threshold, in doubles: the threshold is the number just below a cut. Missing values
-go right (decision_type 8), or left (10). LightGBM takes values of at most 1e-35 for 0.
+A value goes left when it is at most a threshold, in doubles: the threshold is the number just below a cut. Missing
+values go right (decision_type 8), or left (10). LightGBM takes values of at most 1e-35 for 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A model for Apache Solr's learning-to-rank module: MultipleAdditiveTreesModel, or LinearModel.
 
 A float32 value goes left when it is at most the threshold, to which Solr adds 1e-6 in float32 first. So we look for the
-threshold that lands on the float32 just below a cut. Solr knows no missing values (features have defaults); NaN goes right.
+threshold that lands on the float32 just below a cut. Solr knows no missing values, features have
+defaults; NaN goes right.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ class Threshold(NamedTuple):
 def export(form: Form, names: Names) -> Export:
     """Return the model as Solr's model store takes it."""
     weights = form.linear("a search engine")
-    head = {"store": names.feature_set, "name": names.model, "features": [{"name": name} for name in form.feature_names]}
+    head = {
+        "store": names.feature_set,
+        "name": names.model,
+        "features": [{"name": name} for name in form.feature_names],
+    }
     if weights is not None:
         own = dict(zip(form.feature_names, weights.tolist(), strict=True))
         document = {"class": "org.apache.solr.ltr.model.LinearModel", **head, "params": {"weights": own}}

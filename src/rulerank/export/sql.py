@@ -1,8 +1,8 @@
 """A model as one SQL query that DuckDB, SQLite, PostgreSQL and others run.
 
-An inner query finds the bins; votes are whole numbers on a grid, looked up as fixed-width digits in a text, so that their
-sum is exact; one multiplication at the end makes a score of it. A missing value is NULL, or NaN where a database sorts it
-above all numbers.
+A first query finds the bins; votes are whole numbers on a grid, looked up as fixed-width digits in a text, so that
+their sum is exact; one multiplication at the end makes a score of it. A missing value is NULL, or NaN where a database
+sorts it above all numbers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _over_bins(model: AdditiveTables, table: str, columns: Sequence[str]) -> str
     largest = abs(model.base) + sum(float(np.abs(own.votes).max(initial=0.0)) for own in model.tables)
     unit = math.ldexp(1.0, max((math.frexp(largest)[1] if largest else 0) - DOUBLE_BITS, -1000))
     whole = [np.rint(own.votes / unit).astype(np.int64) for own in model.tables]
-    base = int(round(model.base / unit))
+    base = round(model.base / unit)
     shared = math.gcd(base, *(int(np.gcd.reduce(votes, axis=None)) for votes in whole)) or 1  # fewer digits
     axes: dict[tuple[int, bytes], str] = {}
     cases, terms = [], []

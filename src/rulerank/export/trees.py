@@ -65,7 +65,9 @@ def tree_of(table: Table) -> Tree:
     (2.0, Leaf(value=0.5, n_leaves=1), Leaf(value=0.0, n_leaves=1))
     """
     grown = [
-        _grow([table.features[axis] for axis in order], [table.cuts[axis] for axis in order], table.votes.transpose(order))
+        _grow(
+            [table.features[axis] for axis in order], [table.cuts[axis] for axis in order], table.votes.transpose(order)
+        )
         for order in permutations(range(len(table.features)))
     ]
     return min(grown, key=lambda tree: tree.n_leaves)

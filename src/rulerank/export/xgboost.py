@@ -1,8 +1,8 @@
 """A model as XGBoost's JSON: `xgboost.Booster(model_file=...)` loads it, versions 1.7 to 3.
 
 A value goes left when it is less than a float32 threshold; values become float32 first. Two traps, found by loading the
-files: the children of a node must lie next to each other, else scores are wrong without a word; and `base_score` must be
-a plain number in quotes. The base is a last tree, so that float32 sums stay small until the end.
+files: the children of a node must lie next to each other, else scores are wrong without a word; and `base_score` must
+be a plain number in quotes. The base is a last tree, so that float32 sums stay small until the end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def export(form: Form, names: Names) -> Export:
         booster = _trees(form.with_base, len(form.feature_names))
     document = {
         "learner": {
-            "attributes": {"best_iteration": "0"} if False else {},
+            "attributes": {},
             "feature_names": list(form.feature_names),
             "feature_types": ["float"] * len(form.feature_names),
             "gradient_booster": booster,

@@ -40,7 +40,8 @@ def axes_of(discretizer: Any, n_bins: Array) -> list[RuleAxis]:
             "discretizer of this library"
         )
     axes = [
-        RuleAxis(cuts, _known(np.arange(len(cuts) + 2), n)) for cuts, n in zip(inner.cuts_, n_bins.tolist(), strict=True)
+        RuleAxis(cuts, _known(np.arange(len(cuts) + 2), n))
+        for cuts, n in zip(inner.cuts_, n_bins.tolist(), strict=True)
     ]
     if isinstance(discretizer, WithCategories):
         for f, bins in discretizer.bins.items():
