@@ -106,7 +106,7 @@ def test_what_cannot_be_exported_exactly_is_refused_with_the_reason():
     with pytest.raises(DataError, match="Opaque cannot be exported exactly: its score is not a weighted sum of"):
         export_model(Opaque().fit(), "solr-ltr")
     deep = GlobalRules(max_size=4, drop_weakest=0).fit(make_world(n_queries=20, n_features=4, seed=0))
-    with pytest.raises(DataError, match="rules of up to 4 features make tables .*; fit with max_size=3"):
+    with pytest.raises(DataError, match=r"rules of up to 4 features make tables .*; fit with max_size=3"):
         export_model(deep, "solr-ltr")
 
 

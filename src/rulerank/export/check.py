@@ -1,7 +1,7 @@
 """Compare what another system answered with predict: how far each score is, and why.
 
-Answers are a JSON list, or one JSON object a line, each with `features` (names and numbers; null or absent where the engine
-had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list.
+Answers are a JSON list, or one JSON object a line, each with `features` (names and numbers; null or absent where the
+engine had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A model for the learning-to-rank plugins of OpenSearch and of Elasticsearch, which share an origin.
 
 Trees go in as `model/xgboost+json`: a float32 value goes left when it is less than the threshold, a missing one (NaN,
-since OpenSearch 3.3) right in every version, which is where our trees tell missing values from the last bin. The plugins
-add in float32, tree after tree.
+since OpenSearch 3.3) right in every version, which is where our trees tell missing values from the last bin. The
+plugins add in float32, tree after tree.
 """
 
 from __future__ import annotations
