@@ -30,7 +30,7 @@ def test_the_document_goes_to_stdout_and_what_to_do_with_it_to_stderr(run, linea
 
 def test_names_and_files_can_be_given(run, linear):
     names = ["--feature-set", "films", "--model-name", "mine"]
-    files = ["-o", "model.json", "--features", "films.json"]
+    files = ["-o", "model.json", "--draft", "films.json"]
     done = run("export", "linear.rulerank", "--to", "opensearch-ltr", *names, *files)
     made = export_model(linear, "opensearch-ltr", feature_set="films", model_name="mine")
     assert done.out.startswith("send model.json with: POST /_ltr/_featureset/films/_createmodel\n")

@@ -21,8 +21,8 @@ def export(
     ] = "rulerank",
     model_name: Annotated[str, typer.Option(metavar="NAME", help="What to call the model there.")] = "rulerank",
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The file to write, - for stdout.")] = "-",
-    features: Annotated[
-        str | None, typer.Option("--features", metavar="FILE", help="Write a draft of the engine's feature set too.")
+    draft: Annotated[
+        str | None, typer.Option("--draft", metavar="FILE", help="Write a draft of the engine's feature set too.")
     ] = None,
     check: Annotated[
         str | None,
@@ -43,10 +43,10 @@ def export(
     Example:
 
     \b
-        rulerank export rules.rulerank --to opensearch-ltr --feature-set movies --features movies.json -o model.json
-        rulerank export rules.rulerank --to xgboost -o model.json
-        rulerank export rules.rulerank --to sql -o score.sql
-        rulerank export rules.rulerank --check answers.jsonl
+        rulerank export model.rulerank --to opensearch-ltr --feature-set movies --draft movies.json -o model.json
+        rulerank export model.rulerank --to xgboost -o model.json
+        rulerank export model.rulerank --to sql -o score.sql
+        rulerank export model.rulerank --check scored.jsonl
     """
     from rulerank.cli.output import report
     from rulerank.errors import DataError
@@ -63,14 +63,14 @@ def export(
         report(found.to_dict(), "\n".join(found.lines()), as_json=as_json, target="")
         raise typer.Exit(0 if found.same else 1)
     made = export_model(load_ranker(model), str(to), model_name=model_name, feature_set=feature_set)
+    if draft is not None:
+        write_bytes(draft, made.features_text().encode())
     write_bytes(out, made.to_bytes())
-    if features is not None:
-        write_bytes(features, made.features_text().encode())
     payload: dict[str, object] = {
         "engine": to,
         "request": made.request,
         "document": out,
-        "features": features,
+        "features": draft,
         "notes": list(made.notes),
     }
     lines = [f"send {'this' if out == '-' else out} with: {made.request}", *(f"note: {note}" for note in made.notes)]
