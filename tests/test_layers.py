@@ -14,7 +14,7 @@ BELOW = {"errors", "core", "dataset"}  # everything may stand on these
 GRAPH = {  # folder: what it imports beside BELOW
     "aggregate": {"ballots", "evaluation", "io", "normalize", "rankers", "rules", "splitting"},
     "ballots": {"rules"},
-    "baselines": {"discretize", "evaluation", "rankers"},
+    "baselines": {"discretize", "evaluation", "rankers", "rules"},
     "cli": {
         "aggregate",
         "discretize",
@@ -54,7 +54,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "worlds",
     },
     "explain": {"ballots", "rankers", "render", "rules"},
-    "export": set(),
+    "export": {"rules"},
     "features": {"evaluation", "io"},
     "io": {"worlds"},
     "judging": {"evaluation", "features", "io", "rankers", "sampling", "shop", "splitting", "training"},

@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from rulerank.export import TARGETS, export_model
-from rulerank.rankers.global_rules import GlobalRules
+from rulerank.export import export_model
+from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
+from rulerank.rankers.stable_rules import StableRules
 from rulerank.worlds import make_world
 
 world = make_world(n_queries=12, n_features=3, seed=0)
@@ -19,31 +20,52 @@ def linear(folder):
     return ranker
 
 
-@pytest.mark.parametrize("engine", TARGETS)
-def test_the_document_goes_to_stdout_and_where_to_send_it_to_stderr(run, linear, engine):
-    done = run("export", "linear.rulerank", "--to", engine)
-    made = export_model(linear, engine)
-    assert done == (0, made.to_json() + "\n", f"send this with: {made.request}\n")
+@pytest.mark.parametrize("target", ["opensearch-ltr", "solr-ltr", "xgboost", "sql", "python", "vespa", "lightgbm"])
+def test_the_document_goes_to_stdout_and_what_to_do_with_it_to_stderr(run, linear, target):
+    done = run("export", "linear.rulerank", "--to", target)
+    made = export_model(linear, target)
+    said = [f"send this with: {made.request}", *(f"note: {note}" for note in made.notes)]
+    assert done == (0, made.to_bytes().decode(), "\n".join(said) + "\n")
 
 
-def test_names_and_a_file_can_be_given(run, linear):
+def test_names_and_files_can_be_given(run, linear):
     names = ["--feature-set", "films", "--model-name", "mine"]
-    done = run("export", "linear.rulerank", "--to", "opensearch-ltr", *names, "-o", "model.json")
-    assert done == (0, "send model.json with: POST /_ltr/_featureset/films/_createmodel\n", "")
+    files = ["-o", "model.json", "--draft", "films.json"]
+    done = run("export", "linear.rulerank", "--to", "opensearch-ltr", *names, *files)
     made = export_model(linear, "opensearch-ltr", feature_set="films", model_name="mine")
+    assert done.out.startswith("send model.json with: POST /_ltr/_featureset/films/_createmodel\n")
     assert json.loads(Path("model.json").read_text()) == made.document
-    done = run("export", "linear.rulerank", "--to", "opensearch-ltr", *names, "-o", "model.json", "--json")
-    assert json.loads(done.out) == {"engine": "opensearch-ltr", "request": made.request, "document": "model.json"}
+    assert json.loads(Path("films.json").read_text()) == made.features
+    done = run("export", "linear.rulerank", "--to", "opensearch-ltr", *names, *files, "--json")
+    payload = json.loads(done.out)
+    assert (payload["engine"], payload["request"]) == ("opensearch-ltr", made.request)
+    assert (payload["document"], payload["features"]) == ("model.json", "films.json")
+
+
+def test_answers_are_checked(run, folder):
+    ranker = FittedRules().fit(world)
+    ranker.save("rules.rulerank")
+    row = dict(zip(world.feature_names, world.X[0].tolist(), strict=True))
+    good, bad = ({"features": row, "score": float(ranker.predict(world)[0]) + gap} for gap in (0, 5))
+    Path("answers.jsonl").write_text(json.dumps(good) + "\n")
+    done = run("export", "rules.rulerank", "--check", "answers.jsonl")
+    assert (done.code, done.err) == (0, "")
+    assert "the answers are those of predict" in done.out
+    Path("answers.jsonl").write_text(json.dumps(good) + "\n" + json.dumps(bad) + "\n")
+    done = run("export", "rules.rulerank", "--check", "answers.jsonl")
+    assert done.code == 1
+    assert "row 2: answered " in done.out
+    done = run("export", "rules.rulerank", "--check", "answers.jsonl", "--json")
+    assert [bool(one["why"]) for one in json.loads(done.out)["rows"]] == [False, True]
 
 
 def test_mistakes_end_in_one_line(run, linear):
-    done = run("export", "linear.rulerank", "--to", "vespa")
-    assert done == (
-        2,
-        "",
-        "error: unknown search engine 'vespa'; choose from opensearch-ltr, elasticsearch-ltr, solr-ltr\n",
-    )
-    GlobalRules().fit(world).save("rules.rulerank")
+    done = run("export", "linear.rulerank", "--to", "vesper")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: unknown target 'vesper'; choose from xgboost, lightgbm, onnx, opensearch-ltr")
+    StableRules().fit(world).save("rules.rulerank")
     done = run("export", "rules.rulerank", "--to", "solr-ltr")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: GlobalRules cannot be exported exactly: its score is not a weighted sum")
+    assert done.err.startswith("error: StableRules cannot be exported exactly: StableRules is not additive")
+    done = run("export", "rules.rulerank")
+    assert done.err.startswith("error: give either --to TARGET (xgboost, ")

@@ -105,7 +105,8 @@ def test_a_document_that_no_rule_covers_gets_the_mean_grade():
     assert found.lines() == ["the document scores 0.500: no rule votes on it, so it gets the mean grade in training."]
     assert "Why the document scores 0.500" in str(found)
     half = ranker.explain([0, 7])
-    assert [share.text for share in half.features] == ["f1=0"]
+    assert [share.text for share in half.features] == ["f1=0", "f2: not seen in training"]
+    assert half.features[1].adds == 0 != half.features[1].effect  # its sets vote 0, and weigh
 
 
 def test_lines_are_plain_sentences_with_the_strongest_reason_first(ranker, world):

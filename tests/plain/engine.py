@@ -21,6 +21,7 @@ def score_plainly(
     votes: str = "mean",
     metric: str = "confidence",
     drop_weakest: float = 0.0,
+    additive: bool = True,
 ) -> float:
     """Score one document by the definitions, over the features that have two bins or more in training.
 
@@ -39,11 +40,12 @@ def score_plainly(
         return _mean(cells, grades, min_rows, metric)
     above = below = Fraction(0)
     for members, rows in zip(sets, cells, strict=True):
+        weight, shrink = Fraction(1), 20
+        if votes == "evidence":
+            weight, shrink = sum((strength[f] for f in members), Fraction(0)) / len(members), 10
         if len(rows) >= min_rows:
-            weight, shrink = Fraction(1), 20
-            if votes == "evidence":
-                weight, shrink = sum((strength[f] for f in members), Fraction(0)) / len(members), 10
             above += weight * sum(_surprise(grades, queries, i) for i in rows) / (len(rows) + shrink)
+        if len(rows) >= min_rows or additive:
             below += weight
     return float(Fraction(sum(grades), len(grades)) + (above / below if below else 0))
 

@@ -55,7 +55,14 @@ def score_stably(
         below += weight
     if below == 0:
         return score_plainly(
-            train, grades, queries, document, max_size=max_size, min_support=min_support, votes="evidence"
+            train,
+            grades,
+            queries,
+            document,
+            max_size=max_size,
+            min_support=min_support,
+            votes="evidence",
+            additive=False,
         )
     return float(general) + above / below
 

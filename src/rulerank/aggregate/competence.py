@@ -85,6 +85,7 @@ class Competence(Ranker):
         "seed": Whole(0, meaning="another one deals the queries out differently"),
         "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
     } | {name: RuleRanker.parameter_table[name] for name in ("max_size", "min_support", "discretizer")}
+    _why_not_additive: ClassVar[str] = "its members weigh differently in every query"
 
     normalize = None  # members normalise for themselves
 

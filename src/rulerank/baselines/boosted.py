@@ -21,6 +21,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.training_rows import NOTHING, canonical_order
+from rulerank.rules.additive import AdditiveTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,11 @@ class BoostedStumps(Ranker):
         made.stumps_ = self.stumps_.first(n)
         made.params_ = self.params_ | {"n_rounds": n}
         return made
+
+    def additive(self) -> AdditiveTables:
+        """Return the fitted stumps as a table for each feature they ask for."""
+        check_is_fitted(self)
+        return AdditiveTables(0.0, self.stumps_.tables(), self.feature_names_)
 
     def _learn(self, data: Labelled) -> None:
         pairs = paired_rows(data)

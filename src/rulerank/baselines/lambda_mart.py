@@ -61,6 +61,7 @@ class LambdaMART(Ranker):
         "min_docs": Steps(1, meaning="documents in a leaf at least"),
         "patience": Steps(1, meaning="trees that may fail to help on vali before growing stops"),
     }
+    _why_not_additive: ClassVar[str] = "its trees ask for many features each (export_model writes them as they are)"
 
     trees_: Trees
     n_trees_: int

@@ -11,6 +11,7 @@ from rulerank.baselines.boosting_kernels import stump_scores
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.uniform import equal_frequency_cuts
+from rulerank.rules.additive import Table
 
 MAX_THRESHOLDS = 65_000  # bins are 16 bits
 ROWS_PER_THREAD = 2_000
@@ -69,6 +70,22 @@ class StumpSum:
 
         in_blocks(work, len(X), n_jobs, min_block=ROWS_PER_THREAD)
         return out
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the same votes as tables, one for each feature.
+
+        >>> (table,) = StumpSum.of([Stump(0, 2.5, 0, 1.0), Stump(0, 0.5, 1, 0.25)]).tables()
+        >>> table.cuts[0].tolist(), table.votes.tolist()
+        ([0.5, 2.5], [0.0, 0.25, 1.25, 0.25])
+        """
+        made = []
+        for feature in np.unique(self.features).tolist():
+            own = self.features == feature
+            thresholds, weights = self.thresholds[own], self.weights[own]
+            cuts = np.unique(thresholds[np.isfinite(thresholds)])
+            votes = [weights[thresholds <= low].sum() for low in (-np.inf, *cuts)]
+            made.append(Table((feature,), (cuts,), np.array([*votes, weights[self.missing[own] == 1].sum()])))
+        return tuple(made)
 
     def _columns(self) -> tuple[Array, Array, Array, Array]:
         return self.features, self.thresholds, self.missing, self.weights

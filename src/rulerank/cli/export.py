@@ -1,4 +1,4 @@
-"""rulerank export: put a model into a search engine."""
+"""rulerank export: put a model into another system."""
 
 from __future__ import annotations
 
@@ -11,34 +11,67 @@ from rulerank.export import TARGETS
 
 
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file of a linear ranker.")],
-    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help=f"{', '.join(TARGETS)}.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    to: Annotated[str | None, typer.Option("--to", metavar="TARGET", help=f"{', '.join(TARGETS)}.")] = None,
     feature_set: Annotated[
-        str, typer.Option(metavar="NAME", help="Feature set (Solr: feature store) that holds the model's features.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Feature set (Solr: feature store; SQL: table) that holds the model's features."
+        ),
     ] = "rulerank",
     model_name: Annotated[str, typer.Option(metavar="NAME", help="What to call the model there.")] = "rulerank",
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The file to write, - for stdout.")] = "-",
+    draft: Annotated[
+        str | None, typer.Option("--draft", metavar="FILE", help="Write a draft of the engine's feature set too.")
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option("--check", metavar="ANSWERS", help="Compare the engine's answers (JSON) with the model instead."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a linear model into a search engine.
+    """Put a model into a search engine, a boosted-tree library, ONNX, SQL or a Python file.
 
-    Writes the document that makes the engine score as the model does, and says where to send it.
+    Writes what makes the other system score as the model does, and says what to do with it.
 
-    Models of rules, and those that normalise features by query, cannot be exported exactly and are refused.
+    FittedRules, GlobalRules with lifts, linear models, RankBoost and FRank, and the trees of LambdaMART can be written
+    exactly. What cannot, and models that normalise features by query, are refused with the reason.
+
+    --check reads what the system answered, a JSON object a line, {"features": {"bm25": 1.5}, "score": 0.2}, and says
+    how far each score is from the model's, and why.
 
     Example:
 
     \b
-        rulerank export linear.rulerank --to opensearch-ltr
-        rulerank export linear.rulerank --to elasticsearch-ltr --feature-set movies --model-name linear
-        rulerank export linear.rulerank --to solr-ltr --feature-set movies
+        rulerank export model.rulerank --to opensearch-ltr --feature-set movies --draft movies.json -o model.json
+        rulerank export model.rulerank --to xgboost -o model.json
+        rulerank export model.rulerank --to sql -o score.sql
+        rulerank export model.rulerank --check scored.jsonl
     """
     from rulerank.cli.output import report
-    from rulerank.export import export_model
+    from rulerank.errors import DataError
+    from rulerank.export import check_answers, export_model
+    from rulerank.export.check import read_answers
     from rulerank.io.outputs import write_bytes
+    from rulerank.io.streams import read_bytes
     from rulerank.model_file import load_ranker
 
-    made = export_model(load_ranker(model), to, model_name=model_name, feature_set=feature_set)
-    write_bytes(out, f"{made.to_json()}\n".encode())
-    payload: dict[str, object] = {"engine": to, "request": made.request, "document": out}
-    report(payload, f"send {'this' if out == '-' else out} with: {made.request}", as_json=as_json, target=out)
+    if (to is None) == (check is None):
+        raise DataError(f"give either --to TARGET ({', '.join(TARGETS)}) or --check ANSWERS")
+    if check is not None:
+        found = check_answers(load_ranker(model), read_answers(read_bytes(check)[0].decode(errors="replace")))
+        report(found.to_dict(), "\n".join(found.lines()), as_json=as_json, target="")
+        raise typer.Exit(0 if found.same else 1)
+    made = export_model(load_ranker(model), str(to), model_name=model_name, feature_set=feature_set)
+    if draft is not None:
+        write_bytes(draft, made.features_text().encode())
+    write_bytes(out, made.to_bytes())
+    payload: dict[str, object] = {
+        "engine": to,
+        "request": made.request,
+        "document": out,
+        "features": draft,
+        "notes": list(made.notes),
+    }
+    lines = [f"send {'this' if out == '-' else out} with: {made.request}", *(f"note: {note}" for note in made.notes)]
+    report(payload, "\n".join(lines), as_json=as_json, target=out)

@@ -1,40 +1,80 @@
 """Models as other systems read them.
 
 `TARGETS` says which file of this folder writes for which system. Such a file has a function
-`export(ranker, to, model_name, feature_set) -> Export`, which refuses what it cannot write exactly. It is loaded when
-it is asked for.
+`export(form, names) -> Export`. `form.py` turns a ranker into a sum, or says why it is none; `trees.py` turns tables
+into trees; `feature_sets.py` drafts the features that go with a model; `check.py` compares what a system answered.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulerank.errors import DataError
 
-__all__ = ["TARGETS", "Export", "export_model"]
+if TYPE_CHECKING:
+    from rulerank.export.check import Check
 
-TARGETS = {"opensearch-ltr": "linear", "elasticsearch-ltr": "linear", "solr-ltr": "linear"}  # name -> file
+__all__ = ["TARGETS", "Export", "check_answers", "export_model"]
+
+TARGETS = {  # name: file
+    "xgboost": "xgboost",
+    "lightgbm": "lightgbm",
+    "onnx": "onnx",
+    "opensearch-ltr": "ltr_plugin",
+    "elasticsearch-ltr": "ltr_plugin",
+    "elasticsearch": "elasticsearch",
+    "solr-ltr": "solr",
+    "vespa": "vespa",
+    "sql": "sql",
+    "python": "python",
+}
+
+
+class Names(NamedTuple):
+    """What things are called in the other system."""
+
+    target: str
+    model: str
+    feature_set: str
 
 
 @dataclass(frozen=True)
 class Export:
     """A model as another system takes it."""
 
-    request: str  # how to send the document, such as POST /_ltr/...
-    document: dict[str, Any]
+    request: str  # what to do with the document, such as POST /_ltr/...
+    document: dict[str, Any] | str | bytes
+    features: dict[str, Any] | list[Any] | str | None = None  # a draft of the features that the system must have
+    notes: tuple[str, ...] = ()  # what to know before trusting it
 
     def to_json(self) -> str:
-        """Return the document, weights with all their digits."""
+        """Return a document of names and values as JSON, numbers with all their digits."""
+        if not isinstance(self.document, dict):
+            raise DataError("this document is no JSON object; `document` has it as it is")
         return json.dumps(self.document, indent=2)
+
+    def to_bytes(self) -> bytes:
+        """Return the document as it goes into a file."""
+        if isinstance(self.document, bytes):
+            return self.document
+        text = self.document if isinstance(self.document, str) else json.dumps(self.document)
+        return (text if text.endswith("\n") else f"{text}\n").encode()
+
+    def features_text(self) -> str:
+        """Return the draft of the features as it goes into a file."""
+        if self.features is None:
+            raise DataError("this target needs no set of features: it takes rows of numbers")
+        return self.features if isinstance(self.features, str) else json.dumps(self.features, indent=2) + "\n"
 
 
 def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_set: str = "rulerank") -> Export:
-    """Return the document that makes a search engine score as the ranker does.
+    """Return what makes another system score as the ranker does.
 
-    The engine must have a feature set (Solr: a feature store) with features of the model's names and values.
+    to: one of `TARGETS`. A search engine must have a feature set (Solr: a feature store) with features of the model's
+        names and values: `features` of what comes back is a draft of it.
 
     >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
     >>> ranker = QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]], [0, 0, 1, 1, 0])
@@ -44,10 +84,24 @@ def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_
     >>> made.document["store"], made.document["features"]
     ('title', [{'name': 'f1'}, {'name': 'f2'}])
     """
+    from rulerank.export.form import form_of
+
     if to not in TARGETS:
-        raise DataError(f"unknown search engine {to!r}; choose from {', '.join(TARGETS)}")
+        raise DataError(f"unknown target {to!r}; choose from {', '.join(TARGETS)}")
     for option, name in (("model_name", model_name), ("feature_set", feature_set)):
         if not name.strip():
             raise DataError(f"{option} must not be empty")
-    made: Export = importlib.import_module(f"rulerank.export.{TARGETS[to]}").export(ranker, to, model_name, feature_set)
-    return made
+    form = form_of(ranker)
+    made: Export = importlib.import_module(f"rulerank.export.{TARGETS[to]}").export(
+        form, Names(to, model_name, feature_set)
+    )
+    from rulerank.export.feature_sets import feature_set_for
+
+    return replace(made, features=feature_set_for(to, form.feature_names, feature_set))
+
+
+def check_answers(ranker: Any, answers: Any, to: str | None = None) -> Check:
+    """Compare what another system answered with `predict`; see `rulerank.export.check`."""
+    from rulerank.export.check import check_answers
+
+    return check_answers(ranker, answers, to)

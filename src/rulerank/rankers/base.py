@@ -20,6 +20,7 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZE, normalize_by_query
+from rulerank.rules.additive import AdditiveTables
 
 MOST_REPEATED = 100  # times a row may count on average where weights are repeated rows
 
@@ -64,6 +65,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     normalize: str | None
     n_jobs: int | None
     _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
+    _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
     _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
 
     _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
@@ -243,6 +245,24 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     def table_form(self) -> TableForm | None:
         """Return the fitted model as a sum of tables, or None if it is none."""
         return None
+
+    def additive(self) -> AdditiveTables:
+        """Return the fitted model as a base plus tables of votes plus weights, or say why it is no such sum.
+
+        Over features as the ranker scores them: on one scale by query, where it normalises.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_world(n_queries=30, n_features=3, seed=0)
+        >>> ranker = rr.GlobalRules().fit(world)
+        >>> tables = ranker.additive()
+        >>> len(tables.tables), bool(abs(tables.score(world.X) - ranker.predict(world)).max() < 1e-12)
+        (6, True)
+        """
+        check_is_fitted(self)
+        raise DataError(
+            f"{type(self).__name__} is not additive: {self._why_not_additive}; use FittedRules, GlobalRules with "
+            'votes="evidence", QueryIntercepts or a linear baseline, which are'
+        )
 
     def needs_the_query(self) -> bool:
         """Tell whether a document's score depends on the other documents of its query."""

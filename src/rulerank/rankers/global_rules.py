@@ -11,13 +11,16 @@ from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Parameter, Word
 from rulerank.dataset import Array
+from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rankers.rule_tables import additive_tables, axes_of
+from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.rule import Rule
 from rulerank.rules.rule_book import RuleBook
-from rulerank.rules.votes import VOTES, votes_named
+from rulerank.rules.votes import VOTES, LiftVotes, votes_named
 
 
 class GlobalRules(RuleRanker):
@@ -119,8 +122,29 @@ class GlobalRules(RuleRanker):
         votes_named(self.votes, self.metric)
 
     def _learned_state(self) -> dict[str, Any]:
-        return self._discretizer_state() | {"engine": self.engine_.to_state()}
+        return self._discretizer_state() | {"engine": self.engine_.to_state(), "additive": self._is_additive()}
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
-        self.engine_ = Engine.from_state(state["engine"], votes_named(self.votes, self.metric))
+        # a model of the first version says nothing: there empty cells had no say, and have none now
+        scheme = votes_named(self.votes, self.metric, additive=bool(state.get("additive", False)))
+        self.engine_ = Engine.from_state(state["engine"], scheme)
+
+    def additive(self) -> AdditiveTables:
+        """Return the fitted model as a sum of tables, one for each set of features: what `predict` adds up."""
+        check_is_fitted(self)
+        if self.params_["votes"] == "mean":
+            raise DataError(
+                "GlobalRules(votes='mean') is not additive: it divides by the number of rules that cover a document; "
+                'fit it with votes="evidence"'
+            )
+        if not self._is_additive():
+            raise DataError(
+                "this GlobalRules is not additive: in models of the first version the cells that no training row is "
+                "in have no say; fit it again"
+            )
+        return additive_tables(self.engine_, axes_of(self.discretizer_, self.n_bins_), self.feature_names_)
+
+    def _is_additive(self) -> bool:
+        scheme = self.engine_.scheme
+        return isinstance(scheme, LiftVotes) and scheme.additive

@@ -86,6 +86,7 @@ class QueryRules(RuleRanker):
         "leave_one_out": Flag(meaning="judge a query's estimate of its own document without that document"),
         "ties": Word(TIES, meaning="of several equally close queries take the first, or all (literal only)"),
     }
+    _why_not_additive: ClassVar[str] = "the queries of training that vote, and how many, depend on the document"
 
     queries_: Array
     trust_: Array

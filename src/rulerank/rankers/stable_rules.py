@@ -91,6 +91,7 @@ class StableRules(RuleRanker):
         "literal": Flag(meaning="the paper to the letter"),
         "phi": Number(0, 1, "a difference of confidences", meaning="how far confidences may differ (literal only)"),
     }
+    _why_not_additive: ClassVar[str] = "which rules vote, and what their weights add up to, depends on the document"
 
     engine_: QueryEngine
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,8 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 
 MAX_SIZE = 3  # features of a table
-BITS = 50  # of a sum of votes; a double has 53
+BITS = 24  # of a sum of votes, as a float32 has: engines that add in float32 give the same bits as `score`
+DOUBLE_BITS = 50  # where only doubles are added; a double has 53
 ROWS_PER_THREAD = 4096
 
 
@@ -67,7 +68,9 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class AdditiveTables:
-    """A whole model: score = base + sum of the tables' votes.
+    """A whole model: score = base + sum of the tables' votes + sum of weights times values.
+
+    Models of rules have tables alone, linear ones weights alone.
 
     >>> one = Table((0,), (np.array([2.0]),), np.array([-0.5, 0.5, 0.0]))
     >>> two = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.25, 0.0], [0.0, 0.0], [0.0, 0.0]]))
@@ -80,6 +83,8 @@ class AdditiveTables:
     tables: tuple[Table, ...]
     feature_names: tuple[str, ...]
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
+    weights: Array | None = None  # float64 (n_features,), of the values as they are
+    fill: Array | None = None  # the same: what stands for a missing value in the weighted sum; None: the sum is missing
 
     def __post_init__(self) -> None:
         n_features = len(self.feature_names)
@@ -129,6 +134,10 @@ class AdditiveTables:
         def work(start: int, stop: int) -> None:
             add_table_votes(X, *plan, self.base, start, stop, out)
 
+            if self.weights is not None:
+                add_weighted(X, self.weights, self.weights if self.fill is None else self.fill,
+                             self.fill is not None, start, stop, out)  # fmt: skip
+
         in_blocks(work, len(X), n_jobs, min_block=ROWS_PER_THREAD)
         return out
 
@@ -153,14 +162,13 @@ class AdditiveTables:
         largest = abs(base) + sum(float(np.abs(own).max(initial=0.0)) for own in votes)
         exponent = (math.frexp(largest)[1] if largest > 0 else 0) - bits
         unit = math.ldexp(1.0, max(exponent, -1000))
-        return AdditiveTables(
-            round(base / unit) * unit,
-            tuple(
+        return replace(
+            self,
+            base=round(base / unit) * unit,
+            tables=tuple(
                 Table(table.features, table.cuts, np.rint(own / unit) * unit, table.spread)
                 for table, own in zip(self.tables, votes, strict=True)
             ),
-            self.feature_names,
-            self.categories,
         )
 
     def to_state(self) -> dict[str, Any]:
@@ -280,3 +288,16 @@ def add_table_votes(
                 cell += places[place_starts[t, j] + bins[f]]
             score += votes[cell]
         out[row] = score
+
+
+@compiled
+def add_weighted(X: Array, weights: Array, fill: Array, filled: bool, first: int, last: int, out: Array) -> None:
+    """Add weight times value to the scores of the rows first..last-1, features in order; fill stands for NaN."""
+    for row in range(first, last):
+        total = 0.0
+        for f in range(weights.size):
+            value = X[row, f]
+            if filled and value != value:
+                value = fill[f]
+            total += value * weights[f]
+        out[row] += total

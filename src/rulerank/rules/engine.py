@@ -16,7 +16,7 @@ from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.saved import check_saved
 from rulerank.rules.tables import Counter, Counts, Rows
-from rulerank.rules.votes import Training, Votes, vote_table
+from rulerank.rules.votes import LiftVotes, Training, Votes, vote_table
 
 PASS_BYTES = 1 << 21  # of votes between two looks at the documents when nothing is kept: they should stay in the cache
 NO_SETS = FeatureSets(np.zeros((0, 1), dtype=np.int32), np.zeros(1, dtype=np.int64))
@@ -114,8 +114,10 @@ class Engine:
     def sums(self, bins: Array) -> Array:
         """Add up the votes for documents given as bins uint8 (n_features, n_documents)."""
         sums = np.zeros((bins.shape[1], self.scheme.width(self.training)))
-        for part, _, votes in self._tables():
+        for part, _, votes in self.tables():
             self._look_up(bins, part, votes, sums)
+        if isinstance(self.scheme, LiftVotes) and self.scheme.additive:
+            sums[:, 1] = self.scheme.total_weight(self.layout, self.training)  # bins never seen weigh as others do
         return sums
 
     def score(self, bins: Array) -> Array:
@@ -139,12 +141,14 @@ class Engine:
     def votes_of(self, row_bins: Array) -> tuple[Counts, Array]:
         """Return counts and votes of one document's cell in each feature set, in order; zeros where it has none."""
         counts, votes = [], []
-        for part, counted, voted in self._tables():
+        for part, counted, voted in self.tables():
             cells = np.empty(len(part.features), dtype=np.int64)
             kernels.find_cells(row_bins, part.features, self.layout.n_bins, part.offsets, cells)
             counts.append(picked(counted, cells))
             votes.append(voted[cells])
             votes[-1][cells < 0] = 0.0
+            if isinstance(self.scheme, LiftVotes) and self.scheme.additive:
+                votes[-1][:, 1] = self.scheme.set_weights(part, self.training)
         return joined(counts), np.concatenate(votes)
 
     def seen_bins(self, feature: int) -> Array:
@@ -168,7 +172,7 @@ class Engine:
             )
         return self.counts
 
-    def _tables(self) -> Iterator[tuple[FeatureSets, Counts, Array]]:
+    def tables(self) -> Iterator[tuple[FeatureSets, Counts, Array]]:
         """Yield all sets in parts, with their counts and votes: those that are kept, or made for this moment only."""
         if self.counts is not None and self.votes is not None:
             for block in self.layout.sets or (NO_SETS,):

@@ -11,7 +11,7 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules import kernels
-from rulerank.rules.layout import FeatureSets
+from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.metrics import METRICS, check_metric
 from rulerank.rules.tables import UNIT, Counts, Rows
 
@@ -124,19 +124,32 @@ class LiftVotes:
     """Mean over the cells of how far their grades lie above what their rows' queries lead one to expect.
 
     Added to the mean grade, the lift reads as the grade to be expected in a query like any other.
+
+    additive: a cell without training rows, or with too few, votes 0 with the full weight of its set: the weights then
+    add up to the same for every document, and the score is a plain sum of one vote for each set. Else it has no say.
     """
 
     needs_expected = True
 
-    def __init__(self, shrink: float, by_strength: bool) -> None:
+    def __init__(self, shrink: float, by_strength: bool, additive: bool = False) -> None:
         self.shrink = shrink
         self.by_strength = by_strength  # a set of features weighs as much as its features are strong on average
+        self.additive = additive
 
     def width(self, training: Training) -> int:
         return 2
 
+    def set_weights(self, sets: FeatureSets, training: Training) -> Array:
+        """Return what each set weighs, float64 (n_sets,)."""
+        return training.strength[sets.features].mean(axis=1) if self.by_strength else np.ones(len(sets.features))
+
+    def total_weight(self, layout: Layout, training: Training) -> float:
+        """Return what all sets weigh, added up in their order."""
+        weights = [self.set_weights(block, training) for block in layout.sets]
+        return float(np.cumsum(np.concatenate([np.zeros(1), *weights]))[-1])
+
     def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
-        weights = training.strength[sets.features].mean(axis=1) if self.by_strength else np.ones(len(sets.features))
+        weights = self.set_weights(sets, training)
         kernels.lift_votes(
             counts.grades,
             counts.expected,
@@ -149,24 +162,30 @@ class LiftVotes:
             last,
             votes,
         )
+        if self.additive:
+            own = sets.offsets[first : last + 1]
+            votes[own[0] : own[-1], 1] = np.repeat(weights[first:last], np.diff(own))
 
     def scores(self, sums: Array, training: Training) -> Array:
         return training.mean_grade + _divide(sums[:, 0], sums[:, 1], 0.0)
 
     def parts(self, votes: Array, training: Training) -> Parts:
         """Take the score of a document with these votes apart."""
-        return weighted_parts(votes)
+        parts = weighted_parts(votes)
+        return parts._replace(voted=votes[:, 0] != 0) if self.additive else parts
 
 
 VOTES: dict[str, Votes] = {
     "mean": MeanVotes(),
-    "evidence": LiftVotes(EVIDENCE_SHRINK, by_strength=True),
-    "residual": LiftVotes(RESIDUAL_SHRINK, by_strength=False),
+    "evidence": LiftVotes(EVIDENCE_SHRINK, by_strength=True, additive=True),
+    "residual": LiftVotes(RESIDUAL_SHRINK, by_strength=False, additive=True),
 }
 
 
-def votes_named(name: str, metric: str = "confidence") -> Votes:
+def votes_named(name: str, metric: str = "confidence", additive: bool = True) -> Votes:
     """Return the scheme of that name, which votes with a metric if it is the mean.
+
+    additive: what lifts do with empty cells, see `LiftVotes`; models of the first version have none of it.
 
     >>> votes_named("mean", "yule_q").metrics
     ('yule_q',)
@@ -180,6 +199,8 @@ def votes_named(name: str, metric: str = "confidence") -> Votes:
         return MeanVotes((metric,))
     if metric != "confidence":
         raise DataError(f"votes={name!r} vote with lifts, not with a metric: metric={metric!r} needs votes='mean'")
+    if isinstance(scheme, LiftVotes) and not additive:
+        return LiftVotes(scheme.shrink, scheme.by_strength)
     return scheme
 
 

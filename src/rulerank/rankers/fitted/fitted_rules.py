@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import Case, TableForm
 from rulerank.ballots.table_cases import table_case
@@ -139,6 +140,11 @@ class FittedRules(Ranker):
     def table_form(self) -> TableForm:
         """Return the fitted model as tables that are added up."""
         return TableForm(self.tables_, self.n_jobs)
+
+    def additive(self) -> AdditiveTables:
+        """Return the fitted model as a sum of tables: `tables_`."""
+        check_is_fitted(self)
+        return self.tables_
 
     def _scale_before(self) -> str | None:
         return None if self.normalize == AUTO else self.normalize

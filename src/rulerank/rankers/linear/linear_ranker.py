@@ -19,6 +19,7 @@ from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.linear.kernels import dense_scores, sparse_scores
 from rulerank.rankers.training_rows import canonical_order
+from rulerank.rules.additive import AdditiveTables
 
 MISSING = ("error", "mean")
 ROWS_PER_THREAD = 20_000
@@ -45,6 +46,11 @@ class WeightedSum(Ranker):
         X = self._present(self.check_rows(X, qid))
         return (X.toarray() if issparse(X) else X) * self.coef_
 
+    def additive(self) -> AdditiveTables:
+        """Return the fitted model as weights alone."""
+        check_is_fitted(self)
+        return AdditiveTables(0.0, (), self.feature_names_, weights=self.coef_, fill=self.fill_)
+
     def _score(self, X: Any) -> Array:
         X = self._present(X)
         scores = np.empty(X.shape[0])
@@ -61,7 +67,8 @@ class WeightedSum(Ranker):
 
     def _learn_missing(self, X: Any) -> None:
         """Find what stands for missing values."""
-        self.fill_ = column_means(X) if self.missing == "mean" else None
+        # as float32, in which rows may come: a missing value then counts the same whatever the type of X
+        self.fill_ = column_means(X).astype(np.float32).astype(np.float64) if self.missing == "mean" else None
         self.n_missing_ = int(count_missing(X).sum())
 
     def _present(self, X: Any) -> Any:

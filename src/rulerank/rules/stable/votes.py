@@ -13,7 +13,7 @@ from rulerank.rules.layout import FeatureSets
 from rulerank.rules.stable.counts import THETA_UNIT, QueryCounts, QueryVotes
 from rulerank.rules.stable.kernels import LIFTS, N_DOWN, N_QUERIES, N_UP, ROWS_DOWN, ROWS_UP, THETAS
 from rulerank.rules.tables import UNIT, Counts
-from rulerank.rules.votes import EVIDENCE_SHRINK, VOTES, MeanVotes, Parts, Training, weighted_parts
+from rulerank.rules.votes import EVIDENCE_SHRINK, LiftVotes, MeanVotes, Parts, Training, weighted_parts
 
 LIFT_SHRINK = 1.0  # queries' worth of "no difference" mixed into each cell's mean lift
 SLACK = 1e-9  # a confidence of 0.4 is within 0.1 of 0.3, whatever floating point makes of it
@@ -24,7 +24,7 @@ class WeighedVotes(QueryVotes):
 
     def __init__(self, min_queries: int) -> None:
         self.min_queries = min_queries
-        self.otherwise = VOTES["evidence"]
+        self.otherwise = LiftVotes(EVIDENCE_SHRINK, by_strength=True)
 
     @abstractmethod
     def say(self, cells: QueryCounts, set_strength: Array, training: Training) -> tuple[Array, Array]:

@@ -1,0 +1,197 @@
+"""Compare what another system answered with predict: how far each score is, and why.
+
+Answers are a JSON list, or one JSON object a line, each with `features` (names and numbers; null or absent where the
+engine had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.words import counted
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+
+CLOSE = 1e-6  # of the largest score: what sums in float32 are apart
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One row: what the system said, what predict says, and why they differ."""
+
+    name: str
+    answered: float
+    predicted: float
+    why: str  # "" where they agree
+
+    @property
+    def gap(self) -> float:
+        return abs(self.answered - self.predicted)
+
+
+@dataclass(frozen=True)
+class Check:
+    """How far a system's answers are from predict."""
+
+    answers: tuple[Answer, ...]
+
+    @property
+    def scale(self) -> float:
+        """The largest score: gaps are relative to it."""
+        return max((abs(one.predicted) for one in self.answers), default=0.0) or 1.0
+
+    @property
+    def largest_gap(self) -> float:
+        """The largest difference, relative to the largest score."""
+        return max((one.gap for one in self.answers), default=0.0) / self.scale
+
+    @property
+    def same(self) -> bool:
+        """Whether all scores agree to what float32 can hold."""
+        return all(not one.why for one in self.answers)
+
+    @property
+    def n_reversed(self) -> int:
+        """Pairs of rows that the system puts the other way round."""
+        predicted = np.array([one.predicted for one in self.answers])
+        answered = np.array([one.answered for one in self.answers])
+        order = np.sign(predicted[:, None] - predicted) * np.sign(answered[:, None] - answered)
+        return int((order < 0).sum()) // 2
+
+    def lines(self) -> list[str]:
+        """Say it in plain sentences."""
+        wrong = [one for one in self.answers if one.why]
+        rows = counted(len(self.answers), "row")
+        first = f"{rows}: the largest difference is {self.largest_gap:.2g} of the largest score; "
+        first += f"{counted(self.n_reversed, 'pair')} stand the other way round"
+        if not wrong:
+            return [first, "the answers are those of predict"]
+        shown = [f"{one.name}: answered {one.answered:.9g}, predict {one.predicted:.9g}: {one.why}" for one in wrong]
+        more = [f"... and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else []
+        return [first, f"{counted(len(wrong), 'row')} of {len(self.answers)} differ:", *shown[:SHOWN], *more]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "n_rows": len(self.answers),
+            "largest_gap": self.largest_gap,
+            "n_reversed": self.n_reversed,
+            "same": self.same,
+            "rows": [
+                {"id": one.name, "answered": one.answered, "predicted": one.predicted, "why": one.why}
+                for one in self.answers
+            ],
+        }
+
+
+def read_answers(text: str) -> list[Any]:
+    """Read answers: a JSON list, an object with `answers`, or an object a line.
+
+    >>> read_answers('{"features": {"a": 1}, "score": 2}\\n{"features": {}, "score": 0}')[0]["score"]
+    2
+    """
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        found = []
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                try:
+                    found.append(json.loads(line))
+                except ValueError as error:
+                    raise DataError(
+                        f"line {number} of the answers is no JSON ({error}); "
+                        'expected an object such as {"features": {"bm25": 1.5}, "score": 0.2}'
+                    ) from None
+        return found
+    if isinstance(whole, dict) and "answers" in whole:
+        whole = whole["answers"]
+    return whole if isinstance(whole, list) else [whole]
+
+
+def check_answers(ranker: Any, answers: Sequence[Any], to: str | None = None) -> Check:
+    """Compare answers with predict, row by row; to: the target, which says what to suspect first.
+
+    >>> import rulerank as rr
+    >>> ranker = rr.QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]], [0, 0, 1, 1, 0], qid=[1] * 5)
+    >>> score = float(ranker.predict([[1, 1]])[0])
+    >>> check_answers(ranker, [{"features": {"f1": 1, "f2": 1}, "score": score}]).same
+    True
+    """
+    names = ranker.feature_names_
+    X = np.array([_row(answer, number, names) for number, answer in enumerate(answers, 1)]).reshape(-1, len(names))
+    answered = [_score(answer, number) for number, answer in enumerate(answers, 1)]
+    labels = [str(one.get("id", f"row {number}")) for number, one in enumerate(answers, 1)]
+    if not len(X):
+        return Check(())
+    guesses = _guesses(ranker, X)
+    scores = guesses["predict"]
+    scale = float(np.nanmax(np.abs(scores))) or 1.0
+    found = []
+    for row, score in enumerate(answered):
+        why = ""
+        if not abs(score - scores[row]) <= CLOSE * scale:
+            why = next(
+                (text for text, other in guesses.items() if abs(score - other[row]) <= CLOSE * scale),
+                "no reason is known: the features may not be those that the engine scored, or the model is another one",
+            )
+        found.append(Answer(labels[row], score, float(scores[row]), why))
+    return Check(tuple(found))
+
+
+def _guesses(ranker: Any, X: Array) -> dict[str, Array]:
+    """Return the scores by predict, and by what engines do otherwise; the texts say what that is."""
+    predicted: dict[str, Array] = {"predict": _predict(ranker, X)}
+    zero = np.where(np.isnan(X), 0.0, X)
+    predicted["missing values were taken for 0: train with 0 in their place, or have the engine leave them out"] = (
+        _predict(ranker, zero)
+    )
+    with np.errstate(over="ignore"):
+        narrow = X.astype(np.float32).astype(np.float64)
+    predicted["values were rounded to float32, across a cut: train on float32 values"] = _predict(ranker, narrow)
+    for sign in (1, -1):
+        near = (X.astype(np.float32) + np.float32(sign * 1e-6)).astype(np.float64)
+        predicted["a value lies within 1e-6 of a cut, and the engine put it on the other side"] = _predict(ranker, near)
+    return predicted
+
+
+def _predict(ranker: Any, X: Array) -> Array:
+    try:
+        return ranker.predict(X)
+    except DataError:  # a linear ranker refuses missing values
+        scores = np.full(len(X), math.nan)
+        whole = ~np.isnan(X).any(axis=1)
+        if whole.any():
+            scores[whole] = ranker.predict(X[whole])
+        return scores
+
+
+def _row(answer: Any, number: int, names: tuple[str, ...]) -> list[float]:
+    if not isinstance(answer, dict) or not isinstance(answer.get("features"), dict) or "score" not in answer:
+        raise DataError(
+            f"answer {number} must be an object with features and a score, such as "
+            f'{{"features": {{"{names[0]}": 1.5}}, "score": 0.2}}: got {str(answer)[:60]}'
+        )
+    unknown = sorted(set(answer["features"]) - set(names))
+    if unknown:
+        raise DataError(f"answer {number} has a feature {unknown[0]!r} that the model does not have")
+    return [_number(answer["features"].get(name), number, name) for name in names]
+
+
+def _score(answer: dict[str, Any], number: int) -> float:
+    return _number(answer["score"], number, "score")
+
+
+def _number(value: Any, number: int, name: str) -> float:
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"answer {number}: {name} must be a number or null: got {value!r}")
+    return float(value)

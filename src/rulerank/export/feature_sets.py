@@ -1,0 +1,119 @@
+"""A draft of the features that must go with a model into an engine: ours by name, as each engine writes them.
+
+`bm25(title)` and the like say which field they are of. What an engine has no equal for, and where its own differs from
+ours, is marked with CHECK: train on the features that the engine logs, or put ours into its index.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+FORM = re.compile(r"(\w+)\((\w+)\)")
+BM25_DIFFERS = "CHECK: its BM25 counts words, lengths and idf per shard and analyser; ours over all documents"
+NO_EQUAL = "CHECK: the engine has no equal; put it into the index as a number, or write a query for it"
+ALL = "all"
+
+
+class Draft(NamedTuple):
+    """What is known of a feature by its name."""
+
+    measure: str  # bm25, exact, phrase, length, log; value: a number of the document
+    field: str
+    remark: str | None
+
+
+def draft_of(name: str) -> Draft:
+    """Read a feature's name.
+
+    >>> draft_of("bm25(title)").field, draft_of("price")
+    ('title', Draft(measure='value', field='price', remark=None))
+    """
+    found = FORM.fullmatch(name)
+    if not found:
+        return Draft("value", name, None)
+    measure, field = found.groups()
+    if measure == "bm25":
+        return Draft("bm25", field, BM25_DIFFERS)
+    if measure in ("phrase", "terms", "log"):
+        return Draft(measure, field, None if measure == "log" else "CHECK: the analyser must be the one of training")
+    return Draft("value", re.sub(r"\W+", "_", name).strip("_"), NO_EQUAL)
+
+
+def feature_set_for(target: str, names: tuple[str, ...], feature_set: str) -> dict[str, Any] | list[Any] | str | None:
+    """Return the draft for one target; None where it takes rows of numbers."""
+    if target in ("opensearch-ltr", "elasticsearch-ltr"):
+        return {"featureset": {"name": feature_set, "features": [_plugin(name) for name in names]}}
+    if target == "elasticsearch":
+        return extractors(names)
+    if target == "solr-ltr":
+        return [{"store": feature_set, "name": name} | _solr(draft_of(name)) for name in names]
+    return _vespa(names, feature_set) if target == "vespa" else None
+
+
+def extractors(names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the feature extractors of Elasticsearch's own learning to rank."""
+    return [{"query_extractor": {"feature_name": name, "query": _query(draft_of(name), "{{query}}")}} for name in names]
+
+
+def _query(draft: Draft, words: str) -> dict[str, Any]:
+    """Return a query whose score is the feature; what is to be checked is in its name."""
+    if draft.measure == "bm25" and draft.field == ALL:
+        query: dict[str, Any] = {"multi_match": {"query": words, "type": "cross_fields", "fields": ["*"]}}
+    elif draft.measure == "bm25":
+        query = {"match": {draft.field: {"query": words}}}
+    elif draft.measure == "phrase":
+        query = {"constant_score": {"filter": {"match_phrase": {draft.field: words}}}}
+    elif draft.measure == "terms":
+        query = {"match": {draft.field: {"query": words}}}
+    else:
+        factor: dict[str, Any] = {"field": draft.field} | ({"modifier": "ln1p"} if draft.measure == "log" else {})
+        exists = {"exists": {"field": draft.field}}  # a document without it lacks the feature
+        query = {"function_score": {"query": exists, "field_value_factor": factor, "boost_mode": "replace"}}
+    if draft.remark:
+        return {"bool": {"must": [query], "_name": draft.remark}}
+    return query
+
+
+def _plugin(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "params": ["query"],
+        "template_language": "mustache",
+        "template": _query(draft_of(name), "{{query}}"),
+    }
+
+
+def _solr(draft: Draft) -> dict[str, Any]:
+    kind = "org.apache.solr.ltr.feature."
+    if draft.measure in ("bm25", "terms"):
+        made: dict[str, Any] = {
+            "class": f"{kind}SolrFeature",
+            "params": {"q": f"{{!dismax qf={draft.field}}}${{query}}"},
+        }
+    elif draft.measure == "phrase":
+        made = {"class": f"{kind}SolrFeature", "params": {"q": f"{{!field f={draft.field}}}${{query}}"}}
+    elif draft.measure == "log":
+        made = {"class": f"{kind}SolrFeature", "params": {"q": f"{{!func}}ln(sum(1,{draft.field}))"}}
+    else:
+        made = {"class": f"{kind}FieldValueFeature", "params": {"field": draft.field}}
+    return made
+
+
+def _vespa(names: tuple[str, ...], profile: str) -> str:
+    """Return a rank profile with a function for each feature that is none of Vespa's own."""
+    from rulerank.export.vespa import vespa_name
+
+    lines = [f"rank-profile {re.sub(r'[^A-Za-z0-9_]+', '_', profile)} {{"]
+    for name in names:
+        draft, own = draft_of(name), vespa_name(name)
+        if draft.remark:
+            lines.append(f"    # {name}: {draft.remark}")
+        if draft.measure == "bm25" and draft.field != ALL:
+            continue  # bm25(title) is a rank feature of Vespa's
+        body = f"log(1 + attribute({draft.field}))" if draft.measure == "log" else f"attribute({draft.field})"
+        function = re.sub(r"\W+", "_", own).strip("_")
+        if function != own:
+            lines.append(f"    # Vespa has no {own}: rename the feature {function} before training")
+        lines += [f"    function {function}() {{", f"        expression: {body}", "    }"]
+    return "\n".join([*lines, "}", ""])

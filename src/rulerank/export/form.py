@@ -1,0 +1,114 @@
+"""What is exported: a fitted ranker as a sum, or the reason why it is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.export.trees import Leaf, Tree, split, tree_of
+from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
+from rulerank.rules.folding import folded
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A ranker as score = base + sum of trees, or as a weighted sum of values."""
+
+    kind: str  # the ranker's class
+    feature_names: tuple[str, ...]
+    base: float = 0.0
+    tables: AdditiveTables | None = None  # None: trees that were grown, or weights
+    grown: tuple[Tree, ...] = ()
+    weights: Array | None = None
+    fill: Array | None = None  # what stands for a missing value in a weighted sum
+    filled: bool = False  # whether that ever happened in training
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees without the base."""
+        return self.grown if self.tables is None else tuple(map(tree_of, self.tables.tables))
+
+    @cached_property
+    def with_base(self) -> tuple[Tree, ...]:
+        """The trees, and the base as the last one: small sums are added up first, which loses least in float32."""
+        return (*self.trees, Leaf(self.base)) if self.base or not self.trees else self.trees
+
+    def on_grid(self) -> Form:
+        """Return the same form with votes whose sums are exact in doubles, in whatever order they are added."""
+        if self.tables is None:
+            return self
+        tables = self.tables.on_grid(bits=DOUBLE_BITS)
+        return replace(self, tables=tables, base=tables.base)
+
+    def linear(self, target: str, *, fills: bool = False) -> Array | None:
+        """Return the weights of a linear model, None for a model of trees; fills: can the target fill in means?"""
+        if self.weights is not None and self.filled and not fills:
+            raise DataError(
+                f"this {self.kind} puts means in the place of missing values, and {target} puts 0; "
+                "train it on features with 0 where they are missing to export it"
+            )
+        return self.weights
+
+    def missing_votes(self) -> list[str]:
+        """Return the features for which a missing value may score otherwise than 0 does."""
+        found = set()
+        for table in () if self.tables is None else self.tables.tables:
+            for axis, (feature, cuts) in enumerate(zip(table.features, table.cuts, strict=True)):
+                zero = np.take(table.votes, int(np.searchsorted(cuts, 0.0, side="right")), axis=axis)
+                if (np.take(table.votes, len(cuts) + 1, axis=axis) != zero).any():
+                    found.add(feature)
+        return [self.feature_names[feature] for feature in sorted(found)]
+
+
+def form_of(ranker: Any) -> Form:
+    """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
+    check_is_fitted(ranker)
+    kind = type(ranker).__name__
+    if getattr(ranker, "normalize_", None) is not None:
+        raise DataError(
+            f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), and other systems score "
+            "each document by itself; fit it again with normalize=None to export it, or score with rulerank itself"
+        )
+    if hasattr(ranker, "trees_"):
+        trees = ranker.trees_
+        return Form(kind, ranker.feature_names_, grown=tuple(_grown(trees, root) for root in trees.roots.tolist()))
+    if hasattr(ranker, "additive"):
+        try:
+            tables = ranker.additive()
+        except DataError as error:
+            raise DataError(f"{kind} cannot be exported exactly: {error}") from None
+        if tables.weights is not None:
+            filled = bool(getattr(ranker, "n_missing_", 0))
+            return Form(kind, tables.feature_names, weights=tables.weights, fill=tables.fill, filled=filled)
+        tables = folded(tables)
+        return Form(kind, tables.feature_names, tables.base, tables)
+    return _foreign(ranker, kind)
+
+
+def _foreign(ranker: Any, kind: str) -> Form:
+    """Take somebody else's linear ranker, if its coefficients are all there is to it."""
+    if not hasattr(ranker, "coef_"):
+        raise DataError(
+            f"{kind} cannot be exported exactly: its score is not a weighted sum of features, and not a sum of tables; "
+            "export a FittedRules, GlobalRules or QueryIntercepts model, or score with rulerank itself"
+        )
+    coef = np.asarray(ranker.coef_, dtype=np.float64)
+    probes = np.random.default_rng(0).standard_normal((4, coef.size))
+    if not np.allclose(np.diff(ranker.predict(probes)), np.diff(probes @ coef), rtol=1e-6):
+        raise DataError(f"{kind} cannot be exported exactly: its scores are not what its coefficients add up to")
+    return Form(kind, ranker.feature_names_, weights=coef)
+
+
+def _grown(trees: Any, node: int) -> Tree:
+    """Take one of the trees that LightGBM grew; up to a threshold is below the next number."""
+    if node < 0:
+        return Leaf(float(trees.leaves[-1 - node]))
+    cut = float(np.nextafter(trees.thresholds[node], np.inf))
+    left, right = (_grown(trees, int(side[node])) for side in (trees.lefts, trees.rights))
+    return split(int(trees.features[node]), cut, left, right, bool(trees.nan_lefts[node]))

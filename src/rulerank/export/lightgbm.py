@@ -1,0 +1,127 @@
+"""A model as LightGBM's text: `lightgbm.Booster(model_file=...)` loads it.
+
+A value goes left when it is at most a threshold, in doubles: the threshold is the number just below a cut. Missing
+values go right (decision_type 8), or left (10). LightGBM takes values of at most 1e-35 for 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rulerank.dataset import Array
+from rulerank.export import Export, Names
+from rulerank.export.form import Form
+from rulerank.export.trees import LARGEST64, Leaf, Missing, Split, Tree
+
+MISSING_RIGHT, MISSING_LEFT = 8, 10
+
+
+def export(form: Form, names: Names) -> Export:
+    """Return the model as a text that LightGBM loads."""
+    weights = form.linear("LightGBM")
+    if weights is not None:
+        trees = [_linear_tree(weights)]
+    else:
+        form = form.on_grid()
+        trees = [_tree(tree) for tree in form.with_base]
+    trees = [f"Tree={number}\n{text}\n\n" for number, text in enumerate(trees)]
+    columns = [_column(name, number) for number, name in enumerate(form.feature_names)]
+    head = [
+        "tree",
+        "version=v4",
+        "num_class=1",
+        "num_tree_per_iteration=1",
+        "label_index=0",
+        f"max_feature_idx={len(form.feature_names) - 1}",
+        "objective=lambdarank",
+        f"feature_names={' '.join(columns)}",
+        f"feature_infos={' '.join(['[-1e308:1e308]'] * len(columns))}",
+        f"tree_sizes={' '.join(str(len(tree.encode())) for tree in trees)}",
+        "",
+        "",
+    ]
+    text = "\n".join(head) + "".join(trees) + "end of trees\n\nparameters:\n[boosting: gbdt]\nend of parameters\n"
+    notes = ["LightGBM takes values of at most 1e-35 for 0"]
+    if columns != list(form.feature_names):
+        notes.append("LightGBM's feature names hold no spaces and no punctuation: they are written with _ instead")
+    return Export("lightgbm.Booster(model_file=FILE)", text, notes=tuple(notes))
+
+
+def _column(name: str, number: int) -> str:
+    """Return a name that LightGBM takes."""
+    clean = "".join(letter if letter.isalnum() or letter in "_-.()" else "_" for letter in name)
+    return clean or f"Column_{number}"
+
+
+def _tree(tree: Tree) -> str:
+    """Write one tree: splits numbered from 0, leaves from -1."""
+    if isinstance(tree, Leaf):
+        return f"num_leaves=1\nnum_cat=0\nleaf_value={tree.value!r}\nis_linear=0\nshrinkage=1"
+    splits: list[Split | Missing] = []
+    leaf_values: list[float] = []
+    children: list[tuple[int, int]] = []
+
+    def number(node: Tree) -> int:
+        if isinstance(node, Leaf):
+            leaf_values.append(node.value)
+            return -len(leaf_values)
+        own = len(splits)
+        splits.append(node)
+        children.append((0, 0))
+        children[own] = (number(node.left), number(node.right))
+        return own
+
+    number(tree)
+    thresholds = [LARGEST64 if isinstance(one, Missing) else math.nextafter(one.cut, -math.inf) for one in splits]
+    decisions = [MISSING_LEFT if isinstance(one, Split) and one.missing_left else MISSING_RIGHT for one in splits]
+    return "\n".join(
+        f"{name}={' '.join(map(repr, values))}" if isinstance(values, list) else f"{name}={values}"
+        for name, values in (
+            ("num_leaves", len(leaf_values)),
+            ("num_cat", 0),
+            ("split_feature", [one.feature for one in splits]),
+            ("split_gain", [0] * len(splits)),
+            ("threshold", thresholds),
+            ("decision_type", decisions),
+            ("left_child", [left for left, _ in children]),
+            ("right_child", [right for _, right in children]),
+            ("leaf_value", leaf_values),
+            ("leaf_weight", [1] * len(leaf_values)),
+            ("leaf_count", [1] * len(leaf_values)),
+            ("internal_value", [0] * len(splits)),
+            ("internal_weight", [one.n_leaves for one in splits]),
+            ("internal_count", [one.n_leaves for one in splits]),
+            ("is_linear", 0),
+            ("shrinkage", 1),
+        )
+    )
+
+
+def _linear_tree(weights: Array) -> str:
+    """Write a weighted sum as a tree of two equal leaves with linear models in them: one leaf alone may have none."""
+    used = [number for number, weight in enumerate(weights.tolist()) if weight]
+    numbers, values = " ".join(map(str, used)), " ".join(repr(float(weights[number])) for number in used)
+    return "\n".join(
+        [
+            "num_leaves=2",
+            "num_cat=0",
+            "split_feature=0",
+            "split_gain=0",
+            "threshold=0.0",
+            f"decision_type={MISSING_RIGHT}",
+            "left_child=-1",
+            "right_child=-2",
+            "leaf_value=nan nan",
+            "leaf_weight=1 1",
+            "leaf_count=1 1",
+            "internal_value=0",
+            "internal_weight=2",
+            "internal_count=2",
+            "is_linear=1",
+            "leaf_const=0 0",
+            f"num_features={len(used)} {len(used)}",
+            f"leaf_features={numbers}  {numbers}  ",
+            f"leaf_coeff={values}  {values}  ",
+            "shrinkage=1",
+        ]
+    )

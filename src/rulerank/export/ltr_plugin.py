@@ -1,0 +1,69 @@
+"""A model for the learning-to-rank plugins of OpenSearch and of Elasticsearch, which share an origin.
+
+Trees go in as `model/xgboost+json`: a float32 value goes left when it is less than the threshold, a missing one (NaN,
+since OpenSearch 3.3) right in every version, which is where our trees tell missing values from the last bin. The
+plugins add in float32, tree after tree.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from rulerank.export import Export, Names
+from rulerank.export.form import Form
+from rulerank.export.trees import LARGEST32, Leaf, Missing, Numbered, Tree, float32_at_least, numbered, short32
+
+PLUGINS = {"opensearch-ltr": "OpenSearch LTR", "elasticsearch-ltr": "Elasticsearch LTR"}
+
+
+def export(form: Form, names: Names) -> Export:
+    """Return the request that puts the model beside its feature set."""
+    weights = form.linear("a search engine")
+    if weights is not None:
+        own = dict(zip(form.feature_names, weights.tolist(), strict=True))
+        model = {"type": "model/linear", "definition": json.dumps(own)}
+    else:
+        trees = [plugin_tree(tree, form.feature_names) for tree in form.with_base]
+        model = {"type": "model/xgboost+json", "definition": json.dumps(trees)}
+    request = f"POST /_ltr/_featureset/{quote(names.feature_set, safe='')}/_createmodel"
+    return Export(request, {"model": {"name": names.model, "model": model}}, notes=_notes(form, names.target))
+
+
+def plugin_tree(tree: Tree, feature_names: tuple[str, ...]) -> dict[str, Any]:
+    """Return one tree as nested nodes, as XGBoost dumps them."""
+    nodes = numbered(tree)
+
+    def nested(one: Numbered) -> dict[str, Any]:
+        node = one.node
+        if isinstance(node, Leaf):
+            return {"nodeid": one.number, "leaf": short32(node.value)}
+        cut = short32(LARGEST32) if isinstance(node, Missing) else float32_at_least(node.cut)
+        missing_left = not isinstance(node, Missing) and node.missing_left
+        return {
+            "nodeid": one.number,
+            "depth": one.depth,
+            "split": feature_names[node.feature],
+            "split_condition": cut,
+            "yes": one.left,
+            "no": one.right,
+            "missing": one.left if missing_left else one.right,
+            "children": [nested(nodes[one.left]), nested(nodes[one.right])],
+        }
+
+    return nested(nodes[0])
+
+
+def _notes(form: Form, target: str) -> tuple[str, ...]:
+    notes = [f"{PLUGINS[target]} adds in float32: scores equal predict to about seven digits"]
+    votes = form.missing_votes()
+    if votes:
+        shown = ", ".join(votes[:5]) + (", ..." if len(votes) > 5 else "")
+        since = " before version 3.3, and with missing_as_zero" if target == "opensearch-ltr" else ""
+        notes.append(
+            f"{PLUGINS[target]} puts 0 in the place of a missing value{since}, and for {len(votes)} features the model "
+            f"votes otherwise: {shown}; train with 0 where the engine has none, or give those features a default that "
+            f"no document has ({LARGEST32:.8g} counts as missing)"
+        )
+    return tuple(notes)

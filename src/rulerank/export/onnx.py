@@ -1,0 +1,136 @@
+"""A model as ONNX: the operator TreeEnsemble in doubles, or standard operators for a weighted sum.
+
+The graph takes `X`, double (rows, features) with NaN where a value is missing, and gives `score`, double (rows,).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rulerank.dataset import Array
+from rulerank.errors import MissingExtraError
+from rulerank.export import Export, Names
+from rulerank.export.form import Form
+from rulerank.export.trees import Leaf, Missing, Tree
+
+LESS = 1  # nodes_modes: BRANCH_LT
+SUM = 1  # aggregate_function
+DOMAIN, DOMAIN_VERSION, VERSION, IR_VERSION = "ai.onnx.ml", 5, 18, 9
+
+
+def export(form: Form, names: Names) -> Export:
+    """Return the model as bytes that any ONNX runtime loads."""
+    try:
+        import onnx
+    except ImportError:
+        raise MissingExtraError("onnx", "onnx") from None
+    weights = form.linear("ONNX", fills=True)
+    if weights is not None:
+        nodes, constants = _weighted_sum(onnx, weights, form.fill)
+    else:
+        form = form.on_grid()
+        nodes, constants = _tree_nodes(onnx, form), [("base", [form.base]), ("columns", [1])]
+    double, helper = onnx.TensorProto.DOUBLE, onnx.helper
+    tensors = [
+        helper.make_tensor(name, onnx.TensorProto.INT64 if name == "columns" else double, [len(values)], values)
+        for name, values in constants
+    ]
+    graph = helper.make_graph(
+        nodes,
+        names.model,
+        [helper.make_tensor_value_info("X", double, ["rows", len(form.feature_names)])],
+        [helper.make_tensor_value_info("score", double, ["rows"])],
+        tensors,
+    )
+    model = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", VERSION), helper.make_opsetid(DOMAIN, DOMAIN_VERSION)],
+        ir_version=IR_VERSION,
+        producer_name="rulerank",
+    )
+    helper.set_model_props(model, {"features": "\n".join(form.feature_names)})
+    onnx.checker.check_model(model)
+    notes = ("the columns of X are the features in the order of the model's property 'features'",)
+    return Export("onnxruntime.InferenceSession(FILE).run(None, {'X': rows})", model.SerializeToString(), notes=notes)
+
+
+def _weighted_sum(onnx: Any, weights: Array, fill: Array | None) -> tuple[list[Any], list[tuple[str, list[Any]]]]:
+    node = onnx.helper.make_node
+    constants: list[tuple[str, list[Any]]] = [("weights", weights.tolist()), ("columns", [1])]
+    nodes = []
+    values = "X"
+    if fill is not None:
+        constants.append(("fill", fill.tolist()))
+        nodes += [node("IsNaN", ["X"], ["missing"]), node("Where", ["missing", "fill", "X"], ["values"])]
+        values = "values"
+    nodes += [
+        node("Mul", [values, "weights"], ["products"]),
+        node("ReduceSum", ["products", "columns"], ["score"], keepdims=0),
+    ]
+    return nodes, constants
+
+
+def _tree_nodes(onnx: Any, form: Form) -> list[Any]:
+    """Return the operator over all trees, and the addition of the base."""
+    features: list[int] = []
+    cuts: list[float] = []
+    missing_true: list[int] = []
+    sides: tuple[list[int], list[int]] = ([], [])
+    ends: tuple[list[int], list[int]] = ([], [])  # 1 where a side is a leaf
+    values: list[float] = []
+
+    def number(node: Tree) -> tuple[int, int]:
+        """Return the number of a node or leaf, and whether it is a leaf."""
+        if isinstance(node, Leaf):
+            values.append(node.value)
+            return len(values) - 1, 1
+        own = len(features)
+        features.append(node.feature)
+        cuts.append(math.inf if isinstance(node, Missing) else node.cut)
+        missing_true.append(0 if isinstance(node, Missing) else int(node.missing_left))
+        for side in (0, 1):
+            sides[side].append(0)
+            ends[side].append(0)
+        for side, child in enumerate((node.left, node.right)):
+            sides[side][own], ends[side][own] = number(child)
+        return own, 0
+
+    roots = []
+    for tree in form.trees or (Leaf(0.0),):
+        if isinstance(tree, Leaf):  # the operator knows no tree without a node: a node whose sides are the same leaf
+            values.append(tree.value)
+            roots.append(len(features))
+            features.append(0)
+            cuts.append(0.0)
+            missing_true.append(0)
+            for side in (0, 1):
+                sides[side].append(len(values) - 1)
+                ends[side].append(1)
+        else:
+            roots.append(number(tree)[0])
+    tensor, double = onnx.helper.make_tensor, onnx.TensorProto.DOUBLE
+    return [
+        onnx.helper.make_node(
+            "TreeEnsemble",
+            ["X"],
+            ["sums"],
+            domain=DOMAIN,
+            n_targets=1,
+            aggregate_function=SUM,
+            post_transform=0,
+            tree_roots=roots,
+            nodes_featureids=features,
+            nodes_splits=tensor("splits", double, [len(cuts)], cuts),
+            nodes_modes=tensor("modes", onnx.TensorProto.UINT8, [len(cuts)], bytes([LESS] * len(cuts)), raw=True),
+            nodes_missing_value_tracks_true=missing_true,
+            nodes_truenodeids=sides[0],
+            nodes_falsenodeids=sides[1],
+            nodes_trueleafs=ends[0],
+            nodes_falseleafs=ends[1],
+            leaf_targetids=[0] * len(values),
+            leaf_weights=tensor("leaves", double, [len(values)], values),
+        ),
+        onnx.helper.make_node("Squeeze", ["sums", "columns"], ["sum"]),
+        onnx.helper.make_node("Add", ["sum", "base"], ["score"]),
+    ]

@@ -1,0 +1,126 @@
+"""A model as one Python file that needs nothing but Python: `score(features)` reproduces predict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rulerank.export import Export, Names
+from rulerank.export.form import Form
+from rulerank.export.trees import Leaf, Missing, Tree
+
+HEAD = '''"""{kind} by rulerank: score(features) gives what predict gives. Needs nothing but Python."""
+
+from bisect import bisect_right
+from math import isnan, nan
+
+FEATURES = {names!r}
+BASE = {base!r}
+
+
+def value_of(features, name):
+    """Return a feature as a number, NaN where it is missing: absent, None or NaN."""
+    value = features.get(name)
+    return nan if value is None else float(value)
+
+'''
+TABLES = '''
+CUTS = [{cuts}]
+# (places of its axes in AXES, their strides), votes by cell
+AXES = {axes!r}  # (feature, cuts)
+TABLES = [
+{tables}
+]
+
+
+def score(features):
+    """Return the score of a document, given as a mapping from feature names to numbers."""
+    bins = []
+    for feature, cuts in AXES:
+        value = value_of(features, FEATURES[feature])
+        bins.append(len(CUTS[cuts]) + 1 if isnan(value) else bisect_right(CUTS[cuts], value))
+    total = BASE
+    for axes, strides, votes in TABLES:
+        total += votes[sum(bins[axis] * stride for axis, stride in zip(axes, strides))]
+    return total
+'''
+LINEAR = '''
+WEIGHTS = {weights!r}
+FILL = {fill!r}  # what stands for a missing value; None: nothing does
+
+
+def score(features):
+    """Return the score of a document, given as a mapping from feature names to numbers."""
+    total = BASE
+    for place, (name, weight) in enumerate(zip(FEATURES, WEIGHTS)):
+        value = value_of(features, name)
+        if isnan(value) and FILL is not None:
+            value = FILL[place]
+        total += value * weight
+    return total
+'''
+TREES = '''
+# (feature, cut, left, right, does a missing value go left), or a number: a value goes left when it is below the cut
+TREES = [
+{trees}
+]
+
+
+def score(features):
+    """Return the score of a document, given as a mapping from feature names to numbers."""
+    values = [value_of(features, name) for name in FEATURES]
+    total = BASE
+    for node in TREES:
+        while isinstance(node, tuple):
+            feature, cut, left, right, missing_left = node
+            value = values[feature]
+            node = left if (missing_left if isnan(value) else value < cut) else right
+        total += node
+    return total
+'''
+
+
+def export(form: Form, names: Names) -> Export:
+    """Return the file."""
+    weights = form.linear("Python", fills=True)
+    if weights is not None:
+        body = LINEAR.format(weights=weights.tolist(), fill=None if form.fill is None else form.fill.tolist())
+    elif form.tables is None:
+        body = TREES.format(trees="\n".join(f"    {_nested(tree)!r}," for tree in form.trees))
+    else:
+        form = form.on_grid()
+        body = _tables(form)
+    text = HEAD.format(kind=form.kind, names=list(form.feature_names), base=form.base) + body
+    return Export("import the file and call score({'feature': value, ...})", text)
+
+
+def _tables(form: Form) -> str:
+    assert form.tables is not None
+    cuts: dict[bytes, int] = {}
+    lists: list[list[float]] = []
+    axes: dict[tuple[int, int], int] = {}
+    rows = []
+    for table in form.tables.tables:
+        own = []
+        for feature, values in zip(table.features, table.cuts, strict=True):
+            place = cuts.setdefault(values.tobytes(), len(cuts))
+            if place == len(lists):
+                lists.append(values.tolist())
+            own.append(axes.setdefault((feature, place), len(axes)))
+        strides = [stride // table.votes.itemsize for stride in _contiguous_strides(table.votes.shape)]
+        rows.append(f"    ({tuple(own)!r}, {tuple(strides)!r}, {table.votes.ravel().tolist()!r}),")
+    shown = ",\n".join(["", *(f"    {one!r}" for one in lists), ""]) if lists else ""
+    return TABLES.format(cuts=shown.removeprefix(","), axes=list(axes), tables="\n".join(rows))
+
+
+def _contiguous_strides(shape: tuple[int, ...]) -> list[int]:
+    strides = [8]
+    for size in shape[:0:-1]:
+        strides.append(strides[-1] * size)
+    return strides[::-1]
+
+
+def _nested(tree: Tree) -> Any:
+    if isinstance(tree, Leaf):
+        return tree.value
+    assert not isinstance(tree, Missing)  # tables go as they are
+    return (tree.feature, tree.cut, _nested(tree.left), _nested(tree.right), tree.missing_left)

@@ -1,0 +1,139 @@
+"""A model as one SQL query that DuckDB, SQLite, PostgreSQL and others run.
+
+A first query finds the bins; votes are whole numbers on a grid, looked up as fixed-width digits in a text, so that
+their sum is exact; one multiplication at the end makes a score of it. A missing value is NULL, or NaN where a database
+sorts it above all numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.export import Export, Names
+from rulerank.export.form import Form
+from rulerank.export.trees import LARGEST64, Leaf, Missing, Tree
+from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
+
+GROUP = 40  # terms between two brackets: SQLite nests expressions 1,000 deep at most
+
+
+def export(form: Form, names: Names) -> Export:
+    """Return the query over a table of the feature set's name, a column for each feature."""
+    table = quoted(names.feature_set)
+    columns = [quoted(name) for name in form.feature_names]
+    weights = form.linear("a database", fills=True)
+    if weights is not None:
+        text = f"SELECT {table}.*,\n{_weighted_sum(weights, form.fill, columns)} AS score\nFROM {table};\n"
+    elif form.tables is None:
+        terms = [_case(tree, columns) for tree in form.with_base]
+        text = f"SELECT {table}.*,\n{_added(terms)} AS score\nFROM {table};\n"
+    else:
+        form = form.on_grid()
+        assert form.tables is not None
+        text = _over_bins(form.tables, table, columns)
+    head = f"-- {form.kind} by rulerank: the score of each row of {names.feature_set}\n".replace("\r", " ")
+    return Export(f"run the query; it reads the table {names.feature_set}", head + text)
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL quotes it.
+
+    >>> print(quoted('a"b'))
+    "a""b"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def number(value: float) -> str:
+    """Write a number so that it is a double everywhere: without an exponent it would be a decimal in some databases.
+
+    >>> number(0.5), number(-1e300)
+    ('5.0e-1', '-1.0e300')
+    """
+    if value == 0:
+        return "0.0e0"
+    digits, _, exponent = repr(value).partition("e")
+    if exponent:
+        return f"{digits if '.' in digits else digits + '.0'}e{int(exponent)}"
+    sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
+    whole, _, rest = digits.partition(".")
+    every = (whole + rest).lstrip("0")
+    power = len(whole) - 1 if whole.strip("0") else -(len(rest) - len(rest.lstrip("0")) + 1)
+    every = every.rstrip("0") or "0"
+    return f"{sign}{every[0]}.{every[1:] or '0'}e{power}"
+
+
+def missing(column: str) -> str:
+    """Tell a missing value: NaN lies above all numbers in databases that have it."""
+    return f"{column} IS NULL OR {column} > {number(LARGEST64)}"
+
+
+def _over_bins(model: AdditiveTables, table: str, columns: Sequence[str]) -> str:
+    """Return the query that finds bins, looks votes up and adds them."""
+    largest = abs(model.base) + sum(float(np.abs(own.votes).max(initial=0.0)) for own in model.tables)
+    unit = math.ldexp(1.0, max((math.frexp(largest)[1] if largest else 0) - DOUBLE_BITS, -1000))
+    whole = [np.rint(own.votes / unit).astype(np.int64) for own in model.tables]
+    base = round(model.base / unit)
+    shared = math.gcd(base, *(int(np.gcd.reduce(votes, axis=None)) for votes in whole)) or 1  # fewer digits
+    axes: dict[tuple[int, bytes], str] = {}
+    cases, terms = [], []
+    for own, votes in zip(model.tables, whole, strict=True):
+        place = []
+        for feature, cuts in zip(own.features, own.cuts, strict=True):
+            key = (feature, cuts.tobytes())
+            if key not in axes:
+                axes[key] = f"_bin{len(axes)}"
+                cases.append(f"{_bin_case(columns[feature], cuts)} AS {axes[key]}")
+            place.append(axes[key])
+        votes = votes // shared
+        low = int(votes.min())
+        width = len(str(int(votes.max()) - low))
+        digits = "".join(f"{vote - low:0{width}d}" for vote in votes.ravel().tolist())
+        cell = place[0]
+        for axis, size in zip(place[1:], votes.shape[1:], strict=True):
+            cell = f"({cell} * {size} + {axis})"
+        terms.append(f"CAST(substr('{digits}', {cell} * {width} + 1, {width}) AS BIGINT)")
+        base += low * shared
+    inner = ",\n".join([f"{table}.*", *cases])
+    total = _added([str(base // shared), *terms])
+    # materialized: else some databases write the bins out once more for each of their uses
+    bins = f"WITH _binned AS MATERIALIZED (\nSELECT {inner}\nFROM {table}\n)"
+    return f"{bins}\nSELECT _binned.*,\n{number(unit * shared)} * ({total}) AS score\nFROM _binned;\n"
+
+
+def _bin_case(column: str, cuts: Array) -> str:
+    parts = [f"WHEN {missing(column)} THEN {len(cuts) + 1}"]
+    parts += [f"WHEN {column} < {number(cut)} THEN {bin}" for bin, cut in enumerate(cuts.tolist())]
+    return f"CASE {' '.join(parts)} ELSE {len(cuts)} END"
+
+
+def _case(tree: Tree, columns: Sequence[str]) -> str:
+    if isinstance(tree, Leaf):
+        return number(tree.value)
+    column, left, right = columns[tree.feature], _case(tree.left, columns), _case(tree.right, columns)
+    if isinstance(tree, Missing):
+        return f"CASE WHEN {missing(column)} THEN {right} ELSE {left} END"
+    below = f"{column} < {number(tree.cut)}"
+    if tree.missing_left:
+        return f"CASE WHEN {below} OR {missing(column)} THEN {left} ELSE {right} END"
+    return f"CASE WHEN {below} THEN {left} ELSE {right} END"  # a comparison with NULL is not true
+
+
+def _weighted_sum(weights: Array, fill: Array | None, columns: Sequence[str]) -> str:
+    values = list(columns)
+    if fill is not None:
+        values = [
+            f"CASE WHEN {missing(column)} THEN {number(own)} ELSE {column} END"
+            for column, own in zip(columns, fill.tolist(), strict=True)
+        ]
+    return " + ".join(f"{number(weight)} * {value}" for value, weight in zip(values, weights.tolist(), strict=True))
+
+
+def _added(terms: Sequence[str]) -> str:
+    """Add terms up in groups, so that brackets do not nest as deep as there are terms."""
+    groups = [" + ".join(terms[start : start + GROUP]) for start in range(0, len(terms), GROUP)]
+    return groups[0] if len(groups) == 1 else _added([f"({group})" for group in groups])

@@ -1,0 +1,171 @@
+"""Models as sums of small decision trees: what boosted-tree libraries and search engines run.
+
+A table over bins is a tree that finds the bin of one feature, then of the next. A value goes to the left when it lies
+below a cut; a missing one goes to the right everywhere, to where the last bin and the missing values part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from rulerank.dataset import Array
+from rulerank.rules.additive import Table
+
+LARGEST32 = float(np.finfo(np.float32).max)
+LARGEST64 = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """Where a document ends."""
+
+    value: float
+    n_leaves: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Below the cut to the left, else to the right; a missing value to the right, or where `missing_left` says."""
+
+    feature: int
+    cut: float
+    left: Tree
+    right: Tree
+    missing_left: bool = False
+    n_leaves: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """To the left when the feature is there, else to the right."""
+
+    feature: int
+    left: Tree
+    right: Tree
+    n_leaves: int = 0
+
+
+Tree = Leaf | Split | Missing
+
+
+def split(feature: int, cut: float, left: Tree, right: Tree, missing_left: bool = False) -> Split:
+    return Split(feature, cut, left, right, missing_left, left.n_leaves + right.n_leaves)
+
+
+def tree_of(table: Table) -> Tree:
+    """Return a table as a tree, its features asked for in the order that makes the smallest tree.
+
+    >>> tree = tree_of(Table((3,), (np.array([1.0, 2.0]),), np.array([0.5, 0.5, 0.25, 0.0])))
+    >>> tree.cut, tree.left, tree.right.right
+    (2.0, Leaf(value=0.5, n_leaves=1), Leaf(value=0.0, n_leaves=1))
+    """
+    grown = [
+        _grow(
+            [table.features[axis] for axis in order], [table.cuts[axis] for axis in order], table.votes.transpose(order)
+        )
+        for order in permutations(range(len(table.features)))
+    ]
+    return min(grown, key=lambda tree: tree.n_leaves)
+
+
+def _grow(features: Sequence[int], cuts: Sequence[Array], votes: Array) -> Tree:
+    """Find the bin of the first feature, then go on with the others; bins with equal votes are one."""
+    if not features:
+        return Leaf(float(votes))
+    flat = votes.reshape(len(votes), -1)
+    starts = [0, *(np.flatnonzero((flat[1:-1] != flat[:-2]).any(axis=1)) + 1).tolist()]
+    below = [_grow(features[1:], cuts[1:], votes[start]) for start in starts]
+    if (flat[-1] != flat[-2]).any():
+        missing = _grow(features[1:], cuts[1:], votes[-1])
+        below[-1] = Missing(features[0], below[-1], missing, below[-1].n_leaves + missing.n_leaves)
+
+    def search(first: int, last: int) -> Tree:
+        if last - first == 1:
+            return below[first]
+        middle = (first + last) // 2
+        return split(features[0], float(cuts[0][starts[middle] - 1]), search(first, middle), search(middle, last))
+
+    return search(0, len(starts))
+
+
+class Numbered(NamedTuple):
+    """A node of a tree whose nodes are numbered breadth-first: the right child comes after the left one."""
+
+    node: Tree
+    number: int
+    parent: int  # -1: none
+    depth: int
+    left: int  # -1: a leaf
+    right: int
+
+
+def numbered(tree: Tree) -> list[Numbered]:
+    """Number the nodes of a tree breadth-first.
+
+    >>> tree = split(0, 1.0, split(1, 2.0, Leaf(0.0), Leaf(1.0)), Leaf(2.0))
+    >>> [(one.number, one.left, one.right) for one in numbered(tree)]
+    [(0, 1, 2), (1, 3, 4), (2, -1, -1), (3, -1, -1), (4, -1, -1)]
+    """
+    queue: list[tuple[Tree, int, int]] = [(tree, -1, 0)]
+    found = []
+    n = 0
+    while n < len(queue):
+        node, parent, depth = queue[n]
+        left = right = -1
+        if not isinstance(node, Leaf):
+            left, right = len(queue), len(queue) + 1
+            queue += [(node.left, n, depth + 1), (node.right, n, depth + 1)]
+        found.append(Numbered(node, n, parent, depth, left, right))
+        n += 1
+    return found
+
+
+def leaves(tree: Tree) -> Iterator[Leaf]:
+    """Yield the leaves of a tree from left to right."""
+    stack: list[Tree] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Leaf):
+            yield node
+        else:
+            stack += [node.right, node.left]
+
+
+def float32_at_least(cut: float) -> float:
+    """Return the smallest float32 that is not below a cut: the float32 values below it are those below the cut.
+
+    >>> float32_at_least(0.1) >= 0.1, float32_at_least(0.5)
+    (True, 0.5)
+    """
+    with np.errstate(over="ignore"):
+        found = np.float32(cut)
+    if float(found) < cut:
+        found = np.nextafter(found, np.float32(np.inf))
+    return short32(min(float(found), LARGEST32))
+
+
+def short32(value: float) -> float:
+    """Return a number that has few digits and is the same float32.
+
+    >>> short32(0.10000000149011612)
+    0.1
+    """
+    return float(str(np.float32(value)))
+
+
+def swapped(tree: Tree) -> Tree:
+    """Return the tree with missing values to the left where it asks for them, as XGBoost and Vespa can tell them apart.
+
+    Nothing lies below the lowest number, so a split there that sends missing values to the left holds them alone.
+    """
+    if isinstance(tree, Leaf):
+        return tree
+    left, right = swapped(tree.left), swapped(tree.right)
+    if isinstance(tree, Missing):
+        return split(tree.feature, -LARGEST32, right, left, True)
+    return split(tree.feature, tree.cut, left, right, tree.missing_left)

@@ -1,0 +1,69 @@
+"""A model for Vespa: trees as XGBoost dumps them, for `xgboost("model.json")`, or a ranking expression.
+
+Vespa compares and adds in doubles: `feature < cut`, or `!(feature >= cut)` where missing values go left.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from rulerank.export import Export, Names
+from rulerank.export.form import Form
+from rulerank.export.trees import Leaf, Numbered, Split, Tree, numbered, swapped
+
+RANK_FEATURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\([A-Za-z0-9_]+(,[A-Za-z0-9_]+)*\))?(\.[A-Za-z0-9_]+)*")
+
+
+def export(form: Form, names: Names) -> Export:
+    """Return the file that goes into `models/` of the application package, or an expression."""
+    weights = form.linear("Vespa")
+    columns = [vespa_name(name) for name in form.feature_names]
+    notes = []
+    renamed = [f"{old!r} is {new}" for old, new in zip(form.feature_names, columns, strict=True) if old != new]
+    if renamed:
+        notes.append(f"names that are no rank features are written otherwise: {', '.join(renamed[:5])}")
+    if weights is not None:
+        terms = [f"{weight!r} * {name}" for name, weight in zip(columns, weights.tolist(), strict=True)]
+        request = f"save as {names.model}.expression, and say expression: file:{names.model}.expression"
+        return Export(request, " + ".join(terms), notes=tuple(notes))
+    form = form.on_grid()
+    text = json.dumps([_tree(tree, columns) for tree in form.with_base])
+    notes.append("Vespa gives 0 for an attribute without a value unless the field says otherwise; NaN is missing")
+    return Export(f'save as models/{names.model}.json, and say expression: xgboost("{names.model}.json")', text,
+                  notes=tuple(notes))  # fmt: skip
+
+
+def vespa_name(name: str) -> str:
+    """Return a name that can stand in a ranking expression: of a rank feature, or of a function.
+
+    >>> vespa_name("bm25(title)"), vespa_name("title length"), vespa_name("1st")
+    ('bm25(title)', 'title_length', 'f_1st')
+    """
+    if RANK_FEATURE.fullmatch(name):
+        return name
+    clean = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
+    return clean if re.match(r"[A-Za-z_]", clean) else f"f_{clean}"
+
+
+def _tree(tree: Tree, columns: list[str]) -> dict[str, Any]:
+    nodes = numbered(swapped(tree))
+
+    def nested(one: Numbered) -> dict[str, Any]:
+        node = one.node
+        if isinstance(node, Leaf):
+            return {"nodeid": one.number, "leaf": node.value}
+        assert isinstance(node, Split)
+        return {
+            "nodeid": one.number,
+            "depth": one.depth,
+            "split": columns[node.feature],
+            "split_condition": node.cut,
+            "yes": one.left,
+            "no": one.right,
+            "missing": one.left if node.missing_left else one.right,
+            "children": [nested(nodes[one.left]), nested(nodes[one.right])],
+        }
+
+    return nested(nodes[0])

@@ -1,0 +1,60 @@
+"""Models to export, and rows on which a target could go wrong."""
+
+import numpy as np
+
+import rulerank as rr
+
+LARGEST = np.finfo(np.float32).max
+
+
+def world(n_queries=40, n_features=6):
+    """Documents with a feature that is often missing."""
+    return rr.make_world(n_queries=n_queries, n_features=n_features, seed=3)
+
+
+def rankers(data):
+    """One fitted ranker of each exportable kind, by name."""
+    present = rr.Dataset(np.nan_to_num(data.X), data.y, data.qid, feature_names=data.feature_names)
+    return {
+        "FittedRules": rr.FittedRules(max_pairs=6).fit(data),
+        "FittedRules, no pairs": rr.FittedRules(max_size=1).fit(data),
+        "GlobalRules": rr.GlobalRules().fit(data),
+        "GlobalRules of one": rr.GlobalRules(max_size=1, votes="residual", min_support=0.05).fit(data),
+        "GlobalRules of three": rr.GlobalRules(max_size=3, discretizer=rr.EqualFrequency(3)).fit(data),
+        "RankBoost": rr.RankBoost(n_rounds=20).fit(data),
+        "LambdaMART": rr.LambdaMART(n_trees=8, min_docs=5).fit(data),
+        "QueryIntercepts": rr.QueryIntercepts(l2=1).fit(present),
+    }
+
+
+LINEAR = ("QueryIntercepts",)
+
+
+def edge_rows(ranker, data, n_cuts=8):
+    """Rows with a value on a cut, the next float32 up and down, missing, 0, and the largest numbers of float32."""
+    rng = np.random.default_rng(0)
+    rows = [data.X[:60].astype(np.float32)]
+    try:
+        tables = ranker.additive().tables
+    except rr.errors.DataError:
+        trees = ranker.trees_
+        cuts = list(zip(trees.features.tolist(), trees.thresholds.tolist(), strict=True))
+    else:
+        cuts = [(f, cut) for t in tables for f, own in zip(t.features, t.cuts, strict=True) for cut in own.tolist()]
+    cuts += [(f, special) for f in range(data.X.shape[1]) for special in (np.nan, 0.0, LARGEST, -LARGEST)]
+    for place in (*rng.permutation(len(cuts))[: n_cuts * data.X.shape[1]].tolist(), *range(-24, 0)):
+        feature, cut = cuts[place]
+        near = np.float32(cut)
+        some = data.X[rng.integers(0, len(data.X), 3)].astype(np.float32)
+        with np.errstate(over="ignore"):
+            values = [near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))]
+        some[:, feature] = [value if not np.isinf(value) else near for value in values]
+        rows.append(some)
+    return np.concatenate(rows)
+
+
+def rows_for(name, ranker, data):
+    """Edge rows; without what is missing or enormous for a linear ranker."""
+    if name not in LINEAR:
+        return edge_rows(ranker, data)
+    return np.nan_to_num(data.X).astype(np.float32)

@@ -1,0 +1,91 @@
+"""The additive form of a ranker is the ranker, whatever the document."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.rules.additive import AdditiveTables, Table
+from rulerank.rules.folding import folded
+
+world = rr.make_world(n_queries=30, n_features=6, seed=1)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        rr.GlobalRules(),
+        rr.GlobalRules(votes="residual", min_support=0.05),
+        rr.GlobalRules(max_size=3, discretizer="equal_frequency"),
+        rr.GlobalRules(memory_budget=0),
+        rr.FittedRules(),
+        rr.RankBoost(n_rounds=20),
+        rr.FRank(n_rounds=20),
+        rr.QueryIntercepts(missing="mean", l2=1),
+        rr.Regression(missing="mean"),
+    ],
+    ids=repr,
+)
+def test_the_additive_form_scores_as_predict_does_on_rows_that_training_never_saw(ranker):
+    ranker.fit(world)
+    rng = np.random.default_rng(0)
+    X = rng.normal(0, 3, (300, world.X.shape[1]))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    for rows in (X, X.astype(np.float32), world.X):
+        expected = ranker.predict(rows)
+        assert np.abs(ranker.additive().score(rows) - expected).max() < 1e-12
+        assert np.abs(folded(ranker.additive()).score(rows) - expected).max() < 1e-12
+
+
+def test_bins_as_features_have_an_additive_form_too():
+    X = np.random.default_rng(0).integers(0, 3, (60, 3))
+    ranker = rr.GlobalRules(discretizer=None, drop_weakest=0).fit(X, X[:, 0] % 2, qid=np.arange(60) // 10)
+    others = np.array([[0, 1, 2], [5, 0, 1], [2, 9, 9]])
+    assert np.abs(ranker.additive().score(others.astype(np.float64)) - ranker.predict(others)).max() < 1e-12
+
+
+class Halves:
+    """Somebody else's discretiser."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return (np.asarray(X) > 0.5).astype(np.uint8)
+
+
+def test_what_is_not_additive_says_why_and_what_to_use():
+    mean = rr.GlobalRules(votes="mean").fit(world)
+    with pytest.raises(DataError, match=r"divides by the number of rules that cover a document; fit it with"):
+        mean.additive()
+    with pytest.raises(DataError, match=r"StableRules is not additive: .*use FittedRules, GlobalRules with votes"):
+        rr.StableRules().fit(world).additive()
+    with pytest.raises(DataError, match="the bins of Halves have no cuts that are known"):
+        rr.GlobalRules(discretizer=Halves()).fit(np.nan_to_num(world.X), world.y, qid=world.qid).additive()
+
+
+def test_a_model_of_the_first_version_is_not_additive_and_says_so():
+    from pathlib import Path
+
+    old = rr.load(Path(__file__).parent.parent / "data" / "first_version" / "RE-GR-zscore.rulerank")
+    with pytest.raises(DataError, match="in models of the first version the cells that no training row is in have"):
+        old.additive()
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1))
+def test_folding_changes_no_bit_of_votes_on_a_grid(seed):
+    rng = np.random.default_rng(seed)
+    cuts = [np.sort(rng.choice(8, rng.integers(0, 4), replace=False)).astype(float) for _ in range(3)]
+    sets = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)]
+    tables = []
+    for members in sets:
+        own = tuple(cuts[f] if rng.random() < 0.8 else np.array([3.5]) for f in members)
+        votes = rng.integers(-99, 99, [len(one) + 2 for one in own]) / 64
+        tables.append(Table(members, own, votes))
+    model = AdditiveTables(0.25, tuple(tables), ("a", "b", "c"))
+    X = rng.integers(-1, 9, (50, 3)).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    assert np.array_equal(folded(model).score(X), model.score(X))
