@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rulerank.core.parameters import parameters_of
 from rulerank.io.convert import read_any, write_any
 from rulerank.methods import METHODS, method_named
 from rulerank.model_file import load
@@ -355,3 +356,16 @@ def test_the_method_chosen_is_tuned_as_one_that_was_named(run, folder):
     assert payload["method"] == "QI"
     assert set(payload["tuning"]["table"][0]["params"]) == {"normalize", "l2"}
     assert payload["params"]["missing"] == "mean"
+
+
+def test_the_parameters_of_a_method_are_printed_from_its_table(run):
+    out = run("train", "--parameters", "fitted").out
+    lines = out.splitlines()
+    assert lines[0].split() == ["parameter", "default", "may", "be", "meaning"]
+    names = [line.split()[0] for line in lines[1:]]
+    assert names == list(parameters_of(method_named("fitted").ranker_class()))
+    assert "a whole number" in out
+
+
+def test_parameters_of_an_unknown_method_are_refused(run):
+    assert "unknown method 'nobody'; choose from RE-GR" in run("train", "--parameters", "nobody", code=2).err

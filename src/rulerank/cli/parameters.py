@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import typer
+
 from rulerank.discretize import DISCRETIZERS
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZATIONS
@@ -12,6 +14,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.votes import VOTES
 
+PARAMETERS = ("parameter", "default", "may be", "meaning")
 HIDDEN = ("n_jobs", "memory_budget", "work_limit")  # parameters that say nothing about the scores
 
 
@@ -86,3 +89,19 @@ def as_word(value: object) -> str:
     ('none', '0.25')
     """
     return "none" if value is None else str(value)
+
+
+def print_parameters(method: str | None) -> None:
+    """Print what `--set` takes for a method, from the table of its class, and end the command."""
+    if method is None:
+        return
+    from rulerank.cli.output import print_table
+    from rulerank.core.parameters import described
+    from rulerank.methods import method_named
+
+    rows = [
+        (name, default, takes, meaning)
+        for name, takes, default, meaning in described(method_named(method).ranker_class())
+    ]
+    print_table(PARAMETERS, rows, n_left=len(PARAMETERS))
+    raise typer.Exit

@@ -22,6 +22,12 @@ AUTO = "auto"
 SAMPLE = 1000  # rows that nearly always show whether scores differ
 
 
+def _print_parameters(method: str | None) -> None:
+    from rulerank.cli.parameters import print_parameters  # it loads the rankers
+
+    print_parameters(method)
+
+
 def train(
     source: Annotated[str, typer.Argument(metavar="DATA", help="Graded documents, - for stdin.")],
     out: Annotated[
@@ -71,6 +77,12 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method, such as l2=100."),
     ] = None,
+    parameters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD", is_eager=True, callback=_print_parameters, help="Print what --set takes, and end."
+        ),
+    ] = None,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
@@ -90,6 +102,7 @@ def train(
     \b
         rulerank train train.txt -o model.rulerank
         rulerank train train.csv -o model.rulerank --qid query --method RE-GR --votes residual
+        rulerank train --parameters intercepts
         rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv -o model.rulerank --method intercepts

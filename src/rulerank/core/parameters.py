@@ -253,6 +253,24 @@ def defaults_of(owner: type) -> dict[str, Any]:
     return {one.name: one.default for one in given if one.kind is not one.VAR_KEYWORD}
 
 
+def described(owner: type) -> list[tuple[str, str, str, str]]:
+    """Return of each parameter of a class its name, what it may be, its default and its meaning, in words.
+
+    >>> class Cutter(HasParameters):
+    ...     parameter_table = {"n_bins": Whole(2, 254, meaning="number of intervals")}
+    ...     def __init__(self, n_bins=10): self.n_bins = n_bins
+    >>> described(Cutter)
+    [('n_bins', 'a whole number between 2 and 254', '10', 'number of intervals')]
+    """
+    defaults = defaults_of(owner)
+    rows = []
+    for name, one in parameters_of(owner).items():
+        default = defaults[name]
+        as_text = f"none: {one.none}" if default is None and one.none else str(default)
+        rows.append((name, one.takes, as_text, one.meaning))
+    return rows
+
+
 def shown(value: Any) -> str:
     """Write a wrong value in one line that is not too long.
 
