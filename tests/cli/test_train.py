@@ -368,4 +368,6 @@ def test_the_parameters_of_a_method_are_printed_from_its_table(run):
 
 
 def test_parameters_of_an_unknown_method_are_refused(run):
-    assert "unknown method 'nobody'; choose from RE-GR" in run("train", "--parameters", "nobody", code=2).err
+    done = run("train", "--parameters", "nobody")
+    assert done.code == 2
+    assert "unknown method 'nobody'; choose from RE-GR" in done.err
