@@ -58,7 +58,12 @@ def export(form: Form, names: Names) -> Export:
 
 def _weighted_sum(onnx: Any, weights: Array, fill: Array | None) -> tuple[list[Any], list[tuple[str, list[Any]]]]:
     node = onnx.helper.make_node
-    constants: list[tuple[str, list[Any]]] = [("weights", weights.tolist()), ("columns", [1]), ("last", [-1]), ("end", [2**31])]
+    constants: list[tuple[str, list[Any]]] = [
+        ("weights", weights.tolist()),
+        ("columns", [1]),
+        ("last", [-1]),
+        ("end", [2**31]),
+    ]
     nodes = []
     values = "X"
     if fill is not None:
