@@ -16,6 +16,7 @@ from rulerank.export.trees import Leaf, Missing, Tree
 
 LESS = 1  # nodes_modes: BRANCH_LT
 SUM = 1  # aggregate_function
+WHOLE = ("columns", "last", "end")  # constants of whole numbers
 DOMAIN, DOMAIN_VERSION, VERSION, IR_VERSION = "ai.onnx.ml", 5, 18, 9
 
 
@@ -33,7 +34,7 @@ def export(form: Form, names: Names) -> Export:
         nodes, constants = _tree_nodes(onnx, form), [("base", [form.base]), ("columns", [1])]
     double, helper = onnx.TensorProto.DOUBLE, onnx.helper
     tensors = [
-        helper.make_tensor(name, onnx.TensorProto.INT64 if name == "columns" else double, [len(values)], values)
+        helper.make_tensor(name, onnx.TensorProto.INT64 if name in WHOLE else double, [len(values)], values)
         for name, values in constants
     ]
     graph = helper.make_graph(
@@ -57,7 +58,12 @@ def export(form: Form, names: Names) -> Export:
 
 def _weighted_sum(onnx: Any, weights: Array, fill: Array | None) -> tuple[list[Any], list[tuple[str, list[Any]]]]:
     node = onnx.helper.make_node
-    constants: list[tuple[str, list[Any]]] = [("weights", weights.tolist()), ("columns", [1])]
+    constants: list[tuple[str, list[Any]]] = [
+        ("weights", weights.tolist()),
+        ("columns", [1]),
+        ("last", [-1]),
+        ("end", [2**31]),
+    ]
     nodes = []
     values = "X"
     if fill is not None:
@@ -66,7 +72,10 @@ def _weighted_sum(onnx: Any, weights: Array, fill: Array | None) -> tuple[list[A
         values = "values"
     nodes += [
         node("Mul", [values, "weights"], ["products"]),
-        node("ReduceSum", ["products", "columns"], ["score"], keepdims=0),
+        # one after the other, as predict adds: ReduceSum adds equal rows in different orders, and breaks their ties
+        node("CumSum", ["products", "columns"], ["sums"]),
+        node("Slice", ["sums", "last", "end", "columns"], ["sum"]),
+        node("Squeeze", ["sum", "columns"], ["score"]),
     ]
     return nodes, constants
 
