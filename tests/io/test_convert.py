@@ -290,3 +290,11 @@ def test_the_real_data_goes_through_every_format_and_back(letor, tmp_path):
     write_qrels(Qrels(data.qid, data.docid, data.y), tmp_path / "a.qrels")
     assert convert(path, tmp_path / "b.qrels").rows == len(data)
     assert (tmp_path / "a.qrels").read_bytes() == (tmp_path / "b.qrels").read_bytes()
+
+
+def test_texts_and_categories_that_a_format_cannot_carry_are_said(tmp_path):
+    source = tmp_path / "films.csv"
+    source.write_text("qid,docid,grade,title,f1:category(drama|war)\n1,a,0,Dr No,war\n1,b,1,Jaws,drama\n")
+    assert convert(source, tmp_path / "films.txt").note == "texts, names of categories"
+    assert convert(source, tmp_path / "films.qrels").note == "features, texts"
+    assert convert(source, tmp_path / "again.csv").note == ""

@@ -30,7 +30,7 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a model into a search engine, a boosted-tree library, ONNX, SQL or a Python file.
+    """Write a model as another system reads it.
 
     Writes what makes the other system score as the model does, and says what to do with it.
 

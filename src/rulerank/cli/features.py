@@ -43,7 +43,7 @@ def features(
     id: Annotated[str | None, typer.Option("--id", metavar="FIELD", help="Field of the document id [id].")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make features of documents and queries: two files in, a table out.
+    """Make a table of named features from documents and queries.
 
     Fields are used by what they hold: text, lists, numbers, years, dates, categories, vectors. Candidates of a query
     are its best documents by BM25 and, with judgements, all judged ones. The table can be judged and trained on.
