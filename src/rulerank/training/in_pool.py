@@ -12,6 +12,7 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
+from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
 
 
@@ -30,6 +31,8 @@ def fit_in_pool(ranker: Ranker, pool: Dataset) -> Ranker:
     0.58
     """
     rows = np.flatnonzero(pool.y != UNLABELLED)
+    if not rows.size and isinstance(ranker, Anchored):
+        return clone(ranker).start(pool.feature_names)  # today's ranking, until labels say otherwise
     if not rows.size:
         raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")
     return PoolLearner(ranker, pool).fit(rows, pool.y[rows])
