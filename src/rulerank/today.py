@@ -44,7 +44,9 @@ class Today:
     @property
     def option(self) -> str:
         """The words by which it can be asked for again."""
-        return self.feature if self.sign > 0 else f"-{self.feature}"
+        if self.sign == usual_sign(self.feature):
+            return self.feature
+        return f"{'+' if self.sign > 0 else '-'}{self.feature}"
 
     def scores(self, X: Array) -> Array:
         """Return today's score of each row, the best highest; rows that lack it come last.

@@ -43,6 +43,7 @@ class PoolLearner:
 
     def __init__(self, ranker: Ranker, pool: Dataset) -> None:
         self.ranker = ranker
+        self.pool = pool
         self.feature_names = pool.feature_names
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
@@ -54,6 +55,13 @@ class PoolLearner:
         return clone(self.ranker).fit_prepared(
             self.X[rows], grades, self.query[rows], feature_names=self.feature_names, discretizer=self.bins
         )
+
+    def scores(self, ranker: Ranker, rows: Array) -> Array:
+        """Return a fitted ranker's scores of some rows, each seen among all documents of its query."""
+        whole = np.flatnonzero(np.isin(self.query, self.query[rows]))
+        scores = np.empty(len(self.query))
+        scores[whole] = ranker.predict(self.pool[whole])
+        return scores[rows]
 
 
 def _bins_without_grades(choice: Any, X: Array) -> Discretizer | None:

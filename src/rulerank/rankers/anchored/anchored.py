@@ -61,9 +61,9 @@ class Anchored(WeightedSum):
     Anchored(today='bm25_body')
     >>> ranker.coefficients()
     feature     coefficient  std. error     z       p  effect
-    pagerank         0.5459      0.2728  2.00  0.0454  0.5459
-    bm25_title       0.5116      0.3043  1.68  0.0928  0.5116
-    bm25_body        0.3465      0.2903  1.19  0.2327  0.3465
+    bm25_body        0.4998      0.2702  1.85  0.0643  0.4998
+    pagerank         0.4332      0.2583  1.68  0.0935  0.4332
+    bm25_title       0.3057      0.2746  1.11  0.2656  0.3057
     starts from today's ranking (bm25_body); 100 labels of 2 queries
     """
 

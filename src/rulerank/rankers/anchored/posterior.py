@@ -2,7 +2,8 @@
 
 A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(threshold - effect - w.z)), the highest level
 first, as in QueryIntercepts. Here all queries share one threshold per level, and each has one effect of its own that a
-prior N(0, 3^2) holds, so that a query with two labels says something, and not too much.
+prior N(0, 3^2) holds, so that a query with two labels says something, and not too much. A document counts once: where
+it is compared at several levels they share its weight, for they are no independent facts (docs/few-labels.md).
 
 Z        float64[n_rows, n_features]   features on one scale by query
 grades   int[n_rows]
@@ -46,7 +47,8 @@ class Comparisons(NamedTuple):
         levels = np.arange(1, n_levels + 1)
         row, level = np.nonzero(levels[None, :] >= np.maximum(grades, 1)[:, None])
         passed = (levels[level] == grades[row]).astype(np.float64)
-        weight = np.ones(row.size) if weights is None else weights[row].astype(np.float64)
+        share = 1 / np.maximum(1, np.bincount(row, minlength=grades.size))[row]
+        weight = share if weights is None else share * weights[row]
         return cls(row, level, passed, weight, n_levels)
 
 
