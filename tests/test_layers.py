@@ -34,6 +34,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "rules",
         "sampling",
         "shop",
+        "today",
         "training",
         "worlds",
     },

@@ -97,7 +97,9 @@ class Tally:
         """
         if len(self.differences) < LEAST:
             return None
-        values = np.array([*self.differences, 1.0, -1.0])  # one each way: a run of draws is no certainty
+        values = np.array(self.differences)
+        if (values == values[0]).all():
+            values = np.array([*values, 1.0, -1.0])  # one each way: that all are alike so far is no certainty
         reach = float(t.ppf(0.5 + LEVEL / 2, values.size - 1)) * float(values.std(ddof=1)) / math.sqrt(values.size)
         mean = float(values.mean())
         return changed * mean, changed * (mean - reach), changed * (mean + reach)

@@ -23,6 +23,7 @@ from rulerank.judging.pool import FeatureValue, Pool
 from rulerank.judging.train import Estimate, PoolModel, SavedModel
 from rulerank.rankers.base import Ranker
 from rulerank.sampling.chooser import Chooser
+from rulerank.sampling.ssar import SSAR
 
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
 WAITING = "other raters are judging the documents that are left"
@@ -90,8 +91,6 @@ class Judging:
         check_number("overlap", overlap, 0, 1, "a share of the documents")
         check_number("claim_seconds", claim_seconds, 1, 1e9, "how long a document stays with a rater")
         if sampler is None:
-            from rulerank.sampling.ssar import SSAR
-
             sampler = SSAR(per_query=True)
         self.pool, self.store = pool, store
         self.max_grade, self.overlap, self.claim_seconds = max_grade, overlap, claim_seconds
@@ -121,6 +120,11 @@ class Judging:
                         return self.task(*self.pool.pairs[row])
             self._stops[rater] = self._why_nothing(asker)
             return None
+
+    @property
+    def stops_by_itself(self) -> bool:
+        """Whether the sampler ends before all documents are labelled, as SSAR does."""
+        return isinstance(self._sampler, SSAR)
 
     def stop(self, rater: str) -> Stop | None:
         """Say why there was nothing more for a rater when last asked; None: there was, or it was not asked."""
