@@ -230,10 +230,9 @@ def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:
         better = [gain > 0 for verdict, gain, _, _ in runs if verdict == "better"]
         called = [verdict == "worse" for verdict, gain, _, _ in runs if gain >= 0]
         covered = [gain[1] <= truth <= gain[2] for _, _, truth, gain in runs if gain is not None]
-        print(
-            f"judges err in {error:.0%}: {len(runs)} runs, better in {len(better)}, right {np.sum(better)}; worse where the "
-            f"truth is 0 or better {np.sum(called)} of {len(called)}; interval covers {np.sum(covered)} of {len(covered)}"
-        )
+        print(f"judges err in {error:.0%}: {len(runs)} runs, better in {len(better)}, right {np.sum(better)}", end="; ")
+        print(f"worse where the truth is 0 or better {np.sum(called)} of {len(called)}", end="; ")
+        print(f"interval covers {np.sum(covered)} of {len(covered)}")
 
 
 def main() -> None:

@@ -58,7 +58,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "export": {"rules"},
     "features": {"evaluation", "io"},
     "io": {"worlds"},
-    "judging": {"evaluation", "features", "io", "rankers", "sampling", "shop", "splitting", "training"},
+    "judging": {"features", "io", "rankers", "sampling", "shop", "today", "training"},
     "judging.web": {"judging", "methods"},
     "methods": set(),
     "model_file": {"io", "methods", "rankers"},
