@@ -33,7 +33,7 @@ from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.from_today import learn_from_today, top_sets
 from rulerank.training.in_pool import PoolLearner
 
-SIZES = (20, 50, 100, 200, 400)
+SIZES = [20, 50, 100, 200, 400]
 BAD = -0.02
 ERRORS = (0.0, 0.1, 0.2)
 
@@ -244,7 +244,9 @@ def main() -> None:
     parser.add_argument("--duels", action="store_true")
     parser.add_argument("--samplers", action="store_true")
     parser.add_argument("--learners", action="store_true")
+    parser.add_argument("--sizes", default="20,50,100,200,400", help="numbers of labels")
     given = parser.parse_args()
+    SIZES[:] = map(int, given.sizes.split(","))
     if Path(given.data).is_dir():
         data = rr.Dataset.concat([fold.test for fold in rr.read_folds(given.data)])
     else:

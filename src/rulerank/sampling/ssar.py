@@ -36,7 +36,8 @@ class SSAR(HasParameters, BaseEstimator):
     partitions: more than 1 is SSARP: the features are dealt into this many groups, each chooses from no labels on, and
         a grade that one group asked for serves the others. The paper has 5, of about 12 features each.
     per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
-        far; a query whose choice is labelled already is closed.
+        far; a query whose choice is labelled already is closed. The first visit takes two documents: one label alone
+        says nothing of an order.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers already.
     normalize: "zscore", "minmax" or "rank" put features on one scale by query before they are put into bins.
     n_jobs: number of threads; all cores unless given. The choice does not depend on it.

@@ -25,6 +25,7 @@ def ready(window):
 
 def press(window, key):
     ready(window)
+    window.page.wait_for_timeout(400)  # the same key sooner is taken for a bounce
     with window.page.expect_response(lambda answer: answer.request.method == "POST"):
         window.page.keyboard.press(key)
     window.page.wait_for_selector("#main:is([data-state=ready], [data-state=none])")
@@ -40,7 +41,7 @@ def given(served, rater):
 
 
 def test_two_grades_are_a_duel_and_the_next_one_comes(duelling, visit):
-    window = visit(f"{duelling.url}/duels?rater=ann")
+    window = visit(f"{duelling.url}duels?rater=ann")
     first = query(window)
     window.shoot("duels")
     assert len(window.page.query_selector_all("[data-place]")) == 2
@@ -55,7 +56,7 @@ def test_two_grades_are_a_duel_and_the_next_one_comes(duelling, visit):
 
 
 def test_two_people_never_see_the_same_query(duelling, visit):
-    ann, bob = (visit(f"{duelling.url}/duels?rater={name}") for name in ("ann", "bob"))
+    ann, bob = (visit(f"{duelling.url}duels?rater={name}") for name in ("ann", "bob"))
     assert query(ann) != query(bob)
     press(ann, "1")
     assert query(ann) != query(bob)
@@ -64,7 +65,7 @@ def test_two_people_never_see_the_same_query(duelling, visit):
 
 
 def test_a_duel_can_be_skipped_and_a_grade_taken_back(duelling, visit):
-    window = visit(f"{duelling.url}/duels?rater=ann")
+    window = visit(f"{duelling.url}duels?rater=ann")
     first = query(window)
     press(window, "s")
     second = query(window)
@@ -76,7 +77,7 @@ def test_a_duel_can_be_skipped_and_a_grade_taken_back(duelling, visit):
 
 
 def test_half_a_duel_is_there_again_after_a_reload(duelling, visit):
-    window = visit(f"{duelling.url}/duels?rater=ann")
+    window = visit(f"{duelling.url}duels?rater=ann")
     first = query(window)
     press(window, "2")
     window.page.reload()
@@ -87,7 +88,7 @@ def test_half_a_duel_is_there_again_after_a_reload(duelling, visit):
 
 
 def test_a_grade_pressed_while_the_server_is_away_is_sent_later(duelling, visit):
-    window = visit(f"{duelling.url}/duels?rater=ann")
+    window = visit(f"{duelling.url}duels?rater=ann")
     first = query(window)
     window.page.route("**/api/labels*", lambda route: route.abort())
     window.page.keyboard.press("2")
@@ -101,7 +102,7 @@ def test_a_grade_pressed_while_the_server_is_away_is_sent_later(duelling, visit)
 
 
 def test_without_a_model_the_page_says_what_to_do(serve, visit):
-    window = visit(f"{serve().url}/duels?rater=ann")
+    window = visit(f"{serve().url}duels?rater=ann")
     window.page.wait_for_selector("#main[data-state=none]")
     assert window.text("#none-text") == (
         "Train a model on the overview first: then it can be compared with today's ranking."
