@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.training.choose import choose_ranker as choose_ranker
+    from rulerank.training.from_today import learn_from_today as learn_from_today
     from rulerank.training.in_pool import fit_in_pool as fit_in_pool
     from rulerank.training.scoring import scorer as scorer
     from rulerank.training.tuning import tune as tune
@@ -128,6 +129,7 @@ _NAMES = {
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
     "training.in_pool": ("fit_in_pool",),
+    "training.from_today": ("learn_from_today",),
     "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),
     "experiment.report": ("write_report",),
