@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from rulerank.io.trec import write_qrels as write_qrels
     from rulerank.io.trec import write_run as write_run
     from rulerank.model_file import load as load
-    from rulerank.rankers.fitted.fitted_rules import FittedRules as FittedRules
     from rulerank.rankers.anchored.anchored import Anchored as Anchored
+    from rulerank.rankers.fitted.fitted_rules import FittedRules as FittedRules
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
     from rulerank.rankers.linear.query_intercepts import QueryIntercepts as QueryIntercepts
     from rulerank.rankers.query_rules import QueryRules as QueryRules

@@ -18,7 +18,7 @@ from rulerank.training.in_pool import PoolLearner, fit_in_pool
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, held_out_scores, pairs_in_order
 from rulerank.training.still_to_gain import ENOUGH, gain_in_words, still_to_gain
 
-HAND_OVER = ("QI",)  # full learners that take over when held-out pairs say that they are better
+HAND_OVER = ("QI", "FR")  # full learners that take over when held-out pairs say that they are better
 LEAST_LABELS = 200  # below, nobody is asked: a full learner that looks better then mostly is not
 TOP = 3  # places that people look at
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one

@@ -48,6 +48,9 @@ class PoolLearner:
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
         self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
+        if pool.categories and isinstance(ranker, Anchored):  # codes are no amounts: without values they have no weight
+            self.X = self.X.copy()
+            self.X[:, [pool.feature_names.index(name) for name in pool.categories]] = 0.0
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
 
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:

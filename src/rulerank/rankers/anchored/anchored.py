@@ -69,6 +69,8 @@ class Anchored(WeightedSum):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {"today": TODAY}
 
+    _weighs_rows: ClassVar[bool] = True
+
     today_: Today
 
     def __init__(
@@ -91,6 +93,7 @@ class Anchored(WeightedSum):
         """
         self.check_parameters()
         self.feature_names_, self.n_features_in_ = feature_names, len(feature_names)
+        self.has_names_, self.categories_ = True, {}
         nothing = np.zeros(0, dtype=np.int64)
         data = Labelled(np.zeros((0, len(feature_names))), nothing, nothing, nothing)
         self._learn(data)
@@ -151,7 +154,7 @@ class Anchored(WeightedSum):
         self._learn_missing(data.X)
         Z = np.asarray(self._present(data.X), dtype=np.float64)
         with one_blas_thread():
-            found = average(Z, data.grades, data.queries, self.today_.column, self.today_.sign)
+            found = average(Z, data.grades, data.queries, self.today_.column, self.today_.sign, data.weights)
         self.coef_, self.covariance_ = found.weights, found.covariance
         self.thresholds_, self.prior_shares_ = found.thresholds, found.shares
         self.n_labels_, self.n_queries_ = len(data.grades), int(np.unique(data.queries).size)
