@@ -51,6 +51,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "render",
         "sampling",
         "shop",
+        "today",
         "training",
         "worlds",
     },

@@ -24,7 +24,9 @@ def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder
     command = "rulerank judge pool.csv --labels judged.db --train --model m.rulerank --method Anchored"
     assert command in done.out
     again = run(*command.split()[1:])
-    assert again.out.startswith("m.rulerank: Anchored, trained on 24 labels\nRank with it:\n    rulerank rank m.rulerank ")
+    assert again.out.startswith(
+        "m.rulerank: Anchored, trained on 24 labels\nRank with it:\n    rulerank rank m.rulerank "
+    )
     assert rr.load("m.rulerank").predict(rr.read_table("pool.csv")).shape == (24,)
 
 
