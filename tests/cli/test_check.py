@@ -1,6 +1,7 @@
 """rulerank check: duels with grades that are known, and what is said when something is missing."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +13,11 @@ def model(run, folder):
 
 
 def test_known_grades_fight_the_duels_and_join_the_labels(run, folder, model):
-    before = open("labels.csv").read()
+    before = Path("labels.csv").read_text()
     done = run("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--own-grades", "--labels", "labels.csv")
     assert done.code == 0
     assert done.err.startswith("The first three differ in ")
-    after = open("labels.csv").read()
+    after = Path("labels.csv").read_text()
     assert after.startswith(before)
     shown = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--today", "-bm25_title", "--json").out)
     assert shown["today"] == "-bm25_title"
