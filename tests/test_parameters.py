@@ -15,7 +15,7 @@ from rulerank.errors import DataError
 from rulerank.methods import METHODS
 
 RANKERS = [method.ranker_class() for method in METHODS.values()] + [rr.Competence, rr.LinearFusion]
-CLASSES = [*RANKERS, *DISCRETIZERS.values(), rr.SSAR]
+CLASSES = [*RANKERS, *DISCRETIZERS.values(), rr.SSAR, rr.Strata]
 PLACES = [(owner, name) for owner in CLASSES for name in parameters_of(owner)]
 WORLD = rr.make_world(n_queries=3, docs_per_query=8, n_features=3, n_grades=2, seed=1)
 KINDS = st.one_of(
@@ -37,7 +37,7 @@ KINDS = st.one_of(
 def use(owner, **params):
     """Do what looks at the parameters of a class."""
     made = owner(**params)
-    if owner is rr.SSAR:
+    if owner in (rr.SSAR, rr.Strata):
         return made.begin(WORLD)
     if owner is rr.LinearFusion:
         return made.fit(np.random.default_rng(0).random((len(WORLD), 2)), WORLD.y, WORLD.qid)

@@ -63,15 +63,18 @@ if TYPE_CHECKING:
     from rulerank.io.trec import write_qrels as write_qrels
     from rulerank.io.trec import write_run as write_run
     from rulerank.model_file import load as load
+    from rulerank.rankers.anchored.anchored import Anchored as Anchored
     from rulerank.rankers.fitted.fitted_rules import FittedRules as FittedRules
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
     from rulerank.rankers.linear.query_intercepts import QueryIntercepts as QueryIntercepts
     from rulerank.rankers.query_rules import QueryRules as QueryRules
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.sampling.ssar import SSAR as SSAR
+    from rulerank.sampling.strata import Strata as Strata
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.training.choose import choose_ranker as choose_ranker
+    from rulerank.training.from_today import learn_from_today as learn_from_today
     from rulerank.training.in_pool import fit_in_pool as fit_in_pool
     from rulerank.training.scoring import scorer as scorer
     from rulerank.training.tuning import tune as tune
@@ -102,6 +105,7 @@ _NAMES = {
     "rankers.query_rules": ("QueryRules",),
     "rankers.linear.query_intercepts": ("QueryIntercepts",),
     "rankers.fitted.fitted_rules": ("FittedRules",),
+    "rankers.anchored.anchored": ("Anchored",),
     "baselines.regression": ("Regression",),
     "baselines.rank_svm": ("RankSVM",),
     "baselines.svm_map": ("SVMMAP",),
@@ -111,6 +115,7 @@ _NAMES = {
     "baselines.ada_rank": ("AdaRank",),
     "baselines.list_net": ("ListNet",),
     "sampling.ssar": ("SSAR",),
+    "sampling.strata": ("Strata",),
     "aggregate.fusion": ("fuse",),
     "aggregate.linear_fusion": ("LinearFusion",),
     "aggregate.runs": ("fuse_runs",),
@@ -124,6 +129,7 @@ _NAMES = {
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
     "training.in_pool": ("fit_in_pool",),
+    "training.from_today": ("learn_from_today",),
     "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),
     "experiment.report": ("write_report",),

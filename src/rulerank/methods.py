@@ -39,6 +39,7 @@ METHODS = {
         Method("RE-QR", "query", "rankers.query_rules", "QueryRules"),
         Method("QI", "intercepts", "rankers.linear.query_intercepts", "QueryIntercepts"),
         Method("FR", "fitted", "rankers.fitted.fitted_rules", "FittedRules"),
+        Method("Anchored", "anchored", "rankers.anchored.anchored", "Anchored"),
         Method("Regression", "regression", "baselines.regression", "Regression"),
         Method("RankSVM", "ranksvm", "baselines.rank_svm", "RankSVM"),
         Method("SVMMAP", "svmmap", "baselines.svm_map", "SVMMAP"),

@@ -46,7 +46,7 @@ def labels_in(file):
 ])  # fmt: skip
 @pytest.mark.parametrize("name", ["labels.csv", "labels.qrels", "labels.txt"])
 def test_a_simulation_asks_for_what_ssar_asks_for(run, folder, options, args, name):
-    done = run("sample", "train.txt", "--own-grades", *args, "-o", name)
+    done = run("sample", "train.txt", "--sampler", "ssar", "--own-grades", *args, "-o", name)
     assert done.code == 0
     expected = chosen_by_ssar(read_any("train.txt"), **options)
     assert labels_in(name) == expected
@@ -57,44 +57,46 @@ def test_a_simulation_asks_for_what_ssar_asks_for(run, folder, options, args, na
 def test_grades_may_come_from_another_file_and_need_not_be_complete(run, folder):
     data = read_any("train.txt")
     write_any(data[: len(data) // 2], "half.qrels")
-    done = run("sample", "train.txt", "--grades", "half.qrels", "-o", "labels.csv")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--grades", "half.qrels", "-o", "labels.csv")
     assert labels_in("labels.csv") == chosen_by_ssar(data[: len(data) // 2])
     assert f"{len(data) - len(data) // 2} of {len(data)} documents have no grade and are not chosen from" in done.err
 
 
 def test_a_simulation_goes_on_where_it_was_left(run, folder):
-    run("sample", "train.txt", "--own-grades", "--budget", "7", "-o", "first.csv")
+    run("sample", "train.txt", "--sampler", "ssar", "--own-grades", "--budget", "7", "-o", "first.csv")
     assert len(labels_in("first.csv")) == 7
-    done = run("sample", "train.txt", "--own-grades", "--resume", "first.csv", "-o", "all.csv")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--own-grades", "--resume", "first.csv", "-o", "all.csv")
     assert labels_in("all.csv") == chosen_by_ssar(read_any("train.txt"))
     assert done.code == 0
 
 
 def test_labels_with_features_can_be_trained_on(run, folder):
-    run("sample", "train.txt", "--own-grades", "-o", "labels.txt")
+    run("sample", "train.txt", "--sampler", "ssar", "--own-grades", "-o", "labels.txt")
     assert run("train", "labels.txt", "-o", "few.rulerank", "--method", "intercepts", "--set", "l2=10", "--set",
                "missing=mean").code == 0  # fmt: skip
 
 
 def test_the_next_documents_are_listed_in_each_format(run, folder):
-    done = run("sample", "train.txt", "-n", "3")
+    done = run("sample", "train.txt", "--sampler", "ssar", "-n", "3")
     header, *lines = done.out.splitlines()
     assert header == "qid,docid,grade"
     assert len(lines) == 3
     assert all(line.endswith(",") for line in lines)
     assert done.err == "3 documents to judge, of 96; 0 labelled\n"
     pairs = [tuple(line.split(",")[:2]) for line in lines]
-    assert run("sample", "train.txt", "-n", "3", "--to", "qrels").out.splitlines() == [f"{q} 0 {d}" for q, d in pairs]
-    quepid = run("sample", "train.txt", "-n", "3", "--to", "quepid").out
+    assert run("sample", "train.txt", "--sampler", "ssar", "-n", "3", "--to", "qrels").out.splitlines() == [
+        f"{q} 0 {d}" for q, d in pairs
+    ]
+    quepid = run("sample", "train.txt", "--sampler", "ssar", "-n", "3", "--to", "quepid").out
     assert quepid.splitlines() == ["query,docid,rating", *(f"{q},{d}," for q, d in pairs)]
-    run("sample", "train.txt", "-n", "3", "-o", "next.txt")
+    run("sample", "train.txt", "--sampler", "ssar", "-n", "3", "-o", "next.txt")
     assert labels_in("next.txt") == [(q, d, -1) for q, d in pairs]
 
 
 def test_a_list_takes_the_labels_given_so_far_into_account(run, folder):
     expected = chosen_by_ssar(read_any("train.txt"))
-    run("sample", "train.txt", "--own-grades", "--budget", "4", "-o", "labels.csv")
-    done = run("sample", "train.txt", "--resume", "labels.csv", "-n", "1", "--json")
+    run("sample", "train.txt", "--sampler", "ssar", "--own-grades", "--budget", "4", "-o", "labels.csv")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--resume", "labels.csv", "-n", "1", "--json")
     payload = json.loads(done.out)
     assert payload["documents"] == [{"qid": expected[4][0], "docid": expected[4][1], "grade": None}]
     assert (payload["labels"], payload["chosen"], payload["file"]) == (4, 1, None)
@@ -102,7 +104,7 @@ def test_a_list_takes_the_labels_given_so_far_into_account(run, folder):
 
 
 def test_a_list_has_no_document_twice(run, folder):
-    payload = json.loads(run("sample", "train.txt", "-n", "15", "--json").out)
+    payload = json.loads(run("sample", "train.txt", "--sampler", "ssar", "-n", "15", "--json").out)
     assert len({(doc["qid"], doc["docid"]) for doc in payload["documents"]}) == 15
 
 
@@ -115,42 +117,47 @@ def write_nameless():
 
 def test_labels_name_documents_without_ids_by_a_key_and_people_see_their_rows(run, folder, answer):
     pool = write_nameless()
-    run("sample", "bare.csv", "--own-grades", "-o", "labels.csv")
+    run("sample", "bare.csv", "--sampler", "ssar", "--own-grades", "-o", "labels.csv")
     keys = [(qid, docid) for qid, docid, _ in labels_in("labels.csv")]
     assert set(keys) <= set(pool.pairs)
-    assert run("sample", "bare.csv", "--resume", "labels.csv", "-n", "1").code == 0
-    listed = run("sample", "bare.csv", "-n", "2").out.splitlines()
+    assert run("sample", "bare.csv", "--sampler", "ssar", "--resume", "labels.csv", "-n", "1").code == 0
+    listed = run("sample", "bare.csv", "--sampler", "ssar", "-n", "2").out.splitlines()
     assert listed[0] == "qid,docid,grade,comment"
     assert listed[1:] == [f"q1,{pool.pairs[row][1]},,row {row + 1}" for row in (pool.row(*key) for key in keys[:2])]
     answer("1", "q")
-    shown = run("sample", "bare.csv", "--ask", "-o", "asked.csv").err
+    shown = run("sample", "bare.csv", "--sampler", "ssar", "--ask", "-o", "asked.csv").err
     assert f"query q1   document row {pool.row(*keys[0]) + 1}   (label 1, " in shown
     assert labels_in("asked.csv") == [(*keys[0], 1)]
 
 
 def test_a_list_that_was_filled_in_by_hand_is_read_again(run, folder):
     write_nameless()
-    run("sample", "bare.csv", "-n", "2", "-o", "list.csv")
+    run("sample", "bare.csv", "--sampler", "ssar", "-n", "2", "-o", "list.csv")
     Path("list.csv").write_text(Path("list.csv").read_text().replace(",,", ",1,"))
-    assert json.loads(run("sample", "bare.csv", "--resume", "list.csv", "-n", "1", "--json").out)["labels"] == 2
+    assert (
+        json.loads(run("sample", "bare.csv", "--sampler", "ssar", "--resume", "list.csv", "-n", "1", "--json").out)[
+            "labels"
+        ]
+        == 2
+    )
 
 
 @pytest.mark.parametrize("name", ["row {}", "row{}"])  # the second is what the first version wrote
 def test_labels_may_name_documents_without_ids_as_people_do(run, folder, name):
     write_nameless()
     Path("labels.csv").write_text(f"qid,docid,grade\nq1,{name.format(3)},1\nq1,{name.format(12)},0\n")
-    run("sample", "bare.csv", "--grades", "labels.csv", "-o", "chosen.csv")
+    run("sample", "bare.csv", "--sampler", "ssar", "--grades", "labels.csv", "-o", "chosen.csv")
     pool = read_pool("bare.csv")
     assert {docid for _, docid, _ in labels_in("chosen.csv")} <= {pool.pairs[2][1], pool.pairs[11][1]}
     Path("labels.csv").write_text(f"qid,docid,grade\nq1,{name.format(13)},1\n")
-    done = run("sample", "bare.csv", "--resume", "labels.csv")
+    done = run("sample", "bare.csv", "--sampler", "ssar", "--resume", "labels.csv")
     assert done.err == f"error: labels.csv: document '{name.format(13)}' of query 'q1' is not in bare.csv\n"
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "labels.qrels", "labels.txt"])
 def test_labels_of_documents_without_ids_can_be_imported_for_the_page(run, folder, name):
     pool = write_nameless()
-    run("sample", "bare.csv", "--own-grades", "-o", name)
+    run("sample", "bare.csv", "--sampler", "ssar", "--own-grades", "-o", name)
     n_labels = len(labels_in(name))
     assert run("labels", "judged2.db", "--import", name, "--rater", "ann").out == f"judged2.db: {n_labels} new labels\n"
     with LabelStore("judged2.db") as store:
@@ -160,8 +167,8 @@ def test_labels_of_documents_without_ids_can_be_imported_for_the_page(run, folde
 
 def test_what_a_model_makes_of_documents_without_ids_can_be_measured_by_their_labels(run, folder):
     write_nameless()
-    run("sample", "bare.csv", "--own-grades", "-o", "labels.qrels")
-    assert run("train", "bare.csv", "--labels", "labels.qrels", "-o", "model.rulerank").code == 0
+    run("sample", "bare.csv", "--sampler", "ssar", "--own-grades", "-o", "labels.qrels")
+    assert run("train", "bare.csv", "--labels", "labels.qrels", "--today", "f1", "-o", "model.rulerank").code == 0
     assert run("rank", "model.rulerank", "bare.csv", "-o", "model.run").code == 0
     done = run("evaluate", "--qrels", "labels.qrels", "model.run", "-m", "MAP")
     assert (done.code, done.err) == (0, "")
@@ -170,8 +177,13 @@ def test_what_a_model_makes_of_documents_without_ids_can_be_measured_by_their_la
 def test_labels_that_were_judged_on_the_page_find_documents_without_ids(run, folder):
     lines = [f"{query},{doc},{n % 2}" for n, (query, doc) in enumerate(write_nameless().pairs[:6])]
     Path("judged.csv").write_text("\n".join(["qid,docid,grade", *lines]))
-    assert json.loads(run("sample", "bare.csv", "--resume", "judged.csv", "-n", "1", "--json").out)["labels"] == 6
-    assert run("train", "bare.csv", "--labels", "judged.csv", "-o", "model.rulerank").code == 0
+    assert (
+        json.loads(run("sample", "bare.csv", "--sampler", "ssar", "--resume", "judged.csv", "-n", "1", "--json").out)[
+            "labels"
+        ]
+        == 6
+    )
+    assert run("train", "bare.csv", "--labels", "judged.csv", "--today", "f1", "-o", "model.rulerank").code == 0
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "labels.qrels", "labels.txt"])
@@ -179,12 +191,12 @@ def test_every_answer_is_appended(run, folder, answer, name):
     data = read_any("train.txt")
     expected = chosen_by_ssar(data)
     answer(*(grade for *_, grade in expected[:3]), "q")
-    done = run("sample", "train.txt", "--ask", "-o", name)
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", name)
     assert labels_in(name) == expected[:3]
     assert done.out.startswith(f"{name}: 3 labels, 3.12% of 96 documents\nyou have stopped (")
-    assert done.out.endswith(f"go on with: rulerank sample train.txt --ask --resume {name}\n")
+    assert done.out.endswith(f"go on with: rulerank sample train.txt --ask --resume {name} --sampler ssar\n")
     answer(*(grade for *_, grade in expected[3:]))
-    done = run("sample", "train.txt", "--ask", "--resume", name)
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "--resume", name)
     assert labels_in(name) == expected
     assert "it has stopped by itself" in done.out
 
@@ -192,7 +204,7 @@ def test_every_answer_is_appended(run, folder, answer, name):
 def test_an_answer_can_be_taken_back_a_document_skipped_and_looked_at(run, folder, answer):
     expected = chosen_by_ssar(read_any("train.txt"))
     answer("u", "1", "u", "f", "9", "0", "s", "q")
-    done = run("sample", "train.txt", "--ask", "-o", "labels.csv")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv")
     assert labels_in("labels.csv") == [(*expected[0][:2], 0)]
     assert "there is nothing to undo: no label was given in this session" in done.err
     assert done.err.count(f"query {expected[0][0]}   document {expected[0][1]}   (label 1, 0% of the way") == 3
@@ -204,7 +216,7 @@ def test_an_answer_can_be_taken_back_a_document_skipped_and_looked_at(run, folde
 
 def test_bins_and_scale_can_be_chosen(run, folder):
     options = ["--partitions", "5", "--discretizer", "equal-width", "--normalize", "zscore"]
-    found = json.loads(run("sample", "train.txt", "--own-grades", *options, "--json").out)
+    found = json.loads(run("sample", "train.txt", "--sampler", "ssar", "--own-grades", *options, "--json").out)
     data = read_any("train.txt")
     ssar = rr.SSAR(partitions=5, discretizer="equal_width", normalize="zscore")
     rows = ssar.select(data, ask=lambda row: data.y[row])
@@ -213,54 +225,65 @@ def test_bins_and_scale_can_be_chosen(run, folder):
 
 def test_asking_ends_at_the_budget_and_when_the_judge_is_gone(run, folder, answer):
     answer("0", "0", "0")
-    done = run("sample", "train.txt", "--ask", "-o", "labels.csv", "--budget", "2", "--json")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv", "--budget", "2", "--json")
     assert json.loads(done.out)["stop"] == "budget"
     answer("0")
-    done = run("sample", "train.txt", "--ask", "--resume", "labels.csv", "--json")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "--resume", "labels.csv", "--json")
     assert (json.loads(done.out)["stop"], json.loads(done.out)["labels"]) == ("quit", 3)
 
 
 def test_asking_ends_when_all_is_skipped(run, folder, answer):
     answer(*["s"] * 200)
-    done = run("sample", "train.txt", "--ask", "-o", "labels.csv", "--per-query", "--json")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv", "--per-query", "--json")
     assert (json.loads(done.out)["stop"], json.loads(done.out)["labels"]) == ("skipped", 0)
-    done = run("sample", "train.txt", "--ask", "-o", "labels.csv")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv")
     assert "0 labelled" in done.out or done.code == 0
 
 
 def test_what_a_document_is_about_is_shown(run, folder, answer):
     Path("pool.txt").write_text("? qid:1 1:1 # a milk, fresh\n? qid:1 1:2 # b bread\n")
     answer("q")
-    assert "\n  milk, fresh\n" in run("sample", "pool.txt", "--ask", "-o", "labels.csv").err
+    assert "\n  milk, fresh\n" in run("sample", "pool.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv").err
 
 
 def test_a_line_written_by_hand_is_not_glued_to_the_next(run, folder, answer):
     first, second, *_ = chosen_by_ssar(read_any("train.txt"))
     Path("labels.csv").write_text(f"qid,docid,grade\n{first[0]},{first[1]},{first[2]}")
     answer(second[2])
-    run("sample", "train.txt", "--ask", "--resume", "labels.csv")
+    run("sample", "train.txt", "--sampler", "ssar", "--ask", "--resume", "labels.csv")
     assert labels_in("labels.csv") == [first, second]
 
 
 def test_a_session_that_ended_at_once_can_be_resumed(run, folder, answer):
     answer("q")
-    run("sample", "train.txt", "--ask", "-o", "labels.csv")
+    run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv")
     answer("1")
-    assert run("sample", "train.txt", "--ask", "--resume", "labels.csv").code == 0
+    assert run("sample", "train.txt", "--sampler", "ssar", "--ask", "--resume", "labels.csv").code == 0
     assert len(labels_in("labels.csv")) == 1
 
 
 def test_a_file_goes_on_in_the_format_it_has(run, folder, answer):
     answer("1")
-    run("sample", "train.txt", "--ask", "-o", "labels.txt", "--to", "qrels")
+    run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.txt", "--to", "qrels")
     answer("0")
-    run("sample", "train.txt", "--ask", "--resume", "labels.txt")
+    run("sample", "train.txt", "--sampler", "ssar", "--ask", "--resume", "labels.txt")
     assert [line.split()[-1] for line in Path("labels.txt").read_text().splitlines()] == ["1", "0"]
 
 
 def test_one_key_is_an_answer_and_ctrl_c_loses_nothing(folder):
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "rulerank", "sample", "train.txt", "--ask", "-o", "labels.csv"]
+    command = [
+        sys.executable,
+        "-m",
+        "rulerank",
+        "sample",
+        "train.txt",
+        "--sampler",
+        "ssar",
+        "--ask",
+        "-o",
+        "labels.csv",
+    ]
     streams = dict.fromkeys(["stdin", "stdout", "stderr"], slave)
     process = subprocess.Popen(command, **streams)
     os.close(slave)
@@ -302,7 +325,7 @@ def test_mistakes_end_in_one_line(run, folder, args, message):
     Path("bare.txt").write_text("1 qid:q1 1:0.5\n")
     Path("a.tsv").write_text("qid\tdocid\tgrade\n")
     Path("latin.csv").write_bytes(b"\xe9,docid\n")
-    done = run("sample", "train.txt", *args)
+    done = run("sample", "train.txt", "--sampler", "ssar", *args)
     assert done.code == 2
     assert done.err.startswith("error: ")
     assert message in done.err
@@ -313,7 +336,7 @@ def test_a_second_session_cannot_cut_the_labels_of_the_first(run, folder, answer
     with open("labels.csv", "ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         answer("1", "q")
-        done = run("sample", "train.txt", "--ask", "-o", "labels.csv")
+        done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv")
     assert done.code == 2
     assert done.err == "error: labels.csv: another session of --ask writes to this file; end it, or name another file\n"
 
@@ -329,6 +352,42 @@ def test_progress_is_told_while_somebody_looks(run, folder, monkeypatch):
     ticks = iter(np.arange(0, 1000, 0.5))
     monkeypatch.setattr("rulerank.cli.output.time.monotonic", lambda: next(ticks))
     monkeypatch.setattr("rulerank.cli.output.somebody_looks", lambda: True)
-    done = run("sample", "train.txt", "--own-grades", "-o", "labels.csv")
-    assert "\r\x1b[K2 labels, " in done.err
+    done = run("sample", "train.txt", "--sampler", "ssar", "--own-grades", "-o", "labels.csv")
+    assert "\r\x1b[K2 labels" in done.err
     assert done.err.endswith("\r\x1b[K")
+
+
+def test_documents_come_from_all_over_todays_ranking(run, folder):
+    done = run("sample", "train.txt", "--today", "f3", "--own-grades", "--budget", "20", "-o", "labels.csv")
+    data = read_any("train.txt")
+    rows = rr.Strata(today="f3").select(data, lambda row: data.y[row], budget=20)
+    expected = [(str(data.qid[row]), str(data.docid[row]), int(data.y[row])) for row in rows]
+    assert labels_in("labels.csv") == expected
+    n_queries = len({qid for qid, *_ in expected})
+    assert done.out == (
+        f"labels.csv: 20 labels of {n_queries} queries; 100 labels are a good start\nthe budget is used up\n"
+    )
+
+
+def test_asking_goes_on_with_the_same_ranking_of_today(run, folder, answer):
+    answer("1", "q")
+    done = run("sample", "train.txt", "--today", "-f3", "--seed", "4", "--ask", "-o", "labels.csv")
+    assert done.out.endswith("go on with: rulerank sample train.txt --ask --resume labels.csv --today -f3 --seed 4\n")
+    assert "of the way to the stop" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "which feature ranks the documents now? Say --today FEATURE, one of f1, f2, "),
+        (["--sampler", "best"], "unknown sampler 'best'; choose from strata, ssar"),
+        (
+            ["--today", "f1", "--size", "1"],
+            "--size is an option of SSAR, which does without today's ranking: leave out ",
+        ),
+    ],
+)
+def test_mistakes_with_samplers_end_in_one_line(run, folder, args, message):
+    done = run("sample", "train.txt", *args)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {message}")

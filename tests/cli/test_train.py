@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -267,11 +268,15 @@ def test_mistakes_end_in_one_line_and_leave_no_file(run, folder, args, says):
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "LambdaMART"])  # its leaves hold 20 documents
 def test_few_labels_are_learned_in_their_pool(run, folder, method):
-    done = run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", "--method", method)
+    today = ["--today", "-bm25_title"] if method == "Anchored" else []
+    done = run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", "--method", method, *today)
     pool = read_any("pool.csv")
     grades = np.where(np.arange(len(pool)) < 10, pool.y, -1)
-    expected = fit_in_pool(few_label_ranker(method), replace(pool, y=grades))
-    assert (done.code, done.err) == (0, "")
+    ranker = few_label_ranker(method)
+    expected = fit_in_pool(ranker.set_params(today="-bm25_title") if today else ranker, replace(pool, y=grades))
+    assert done.code == 0
+    warned = f"warning: {method} learned from 10 labels is mostly worse than today's ranking (docs/few-labels.md); "
+    assert done.err.startswith(warned) if method.startswith("RE-") else done.err == ""
     assert np.array_equal(load("few.rulerank").predict(pool), expected.predict(pool))
     assert done.out.startswith("trained on pool.csv and graded.csv: Dataset(10 rows")
     assert "__" not in done.out  # the parameters of the discretizer stand in its own words
@@ -280,6 +285,56 @@ def test_few_labels_are_learned_in_their_pool(run, folder, method):
 def test_what_is_given_goes_before_what_is_good_for_few_labels(run, folder):
     run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", *RULES, "--max-size", "2")
     assert load("few.rulerank").get_params()["max_size"] == 2
+
+
+def test_few_labels_start_from_todays_ranking_and_what_can_be_said_is_said(run, folder):
+    done = run("train", "pool.csv", "--labels", "graded.csv", "--today", "bm25_body", "-o", "few.rulerank")
+    assert "Anchored: missing mean, normalize zscore, today bm25_body\n" in done.out
+    assert re.search(
+        r"Starts from today's ranking \(bm25_body\); 10 labels of \d+ quer\w+; the top 3 changes in \d+ %", done.out
+    )
+    assert "more labels could add at least about" in done.out
+    done = run("train", "pool.csv", "--labels", "graded.csv", "--today", "clicks", "-o", "few.rulerank", "--json")
+    shown = json.loads(done.out)
+    assert (shown["method"], shown["few_labels"]["today"], shown["few_labels"]["labels"]) == ("Anchored", "clicks", 10)
+
+
+def test_labels_of_one_grade_leave_todays_ranking_as_it_is(run, folder):
+    pool = read_any("pool.csv")
+    lines = [f"{qid},{docid},1\n" for qid, docid in zip(pool.qid[:9], pool.docid[:9], strict=True)]
+    Path("same.csv").write_text("qid,docid,grade\n" + "".join(lines))
+    done = run("train", "pool.csv", "--labels", "same.csv", "--today", "-pagerank", "-o", "few.rulerank")
+    assert "(pagerank, lowest first); 9 labels" in done.out
+    assert "the top 3 changes in 0 % of queries" in done.out
+    for query in np.unique(pool.qid):
+        part = pool[pool.qid == query]
+        assert np.argsort(load("few.rulerank").predict(part)).tolist() == np.argsort(-part.X[:, 2]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--labels", "graded.csv", "--today", "bm25"], "today: there is no feature 'bm25'; the data has bm25_body, "),
+        (["--today", "f1"], "--today is where Anchored starts from: leave it out, or add --labels or --method Anchor"),
+        (
+            ["--labels", "graded.csv", "--features", "clicks,pagerank"],
+            "which feature ranks the documents now? Say --today FEATURE, one of clicks, pagerank; or a method that "
+            "does without, such as --method QI",
+        ),
+    ],
+)
+def test_mistakes_with_todays_ranking_end_in_one_line(run, folder, args, message):
+    done = run("train", "pool.csv", "-o", "few.rulerank", *args)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {message}")
+
+
+def test_a_feature_whose_name_says_so_is_todays_ranking_and_that_is_said(run, folder):
+    pool = read_any("pool.csv")
+    write_any(replace(pool, feature_names=("es_score", *pool.feature_names[1:])), "named.csv")
+    done = run("train", "named.csv", "--labels", "graded.csv", "-o", "few.rulerank")
+    assert done.err == "today's ranking is taken to be es_score, by its name; --today says otherwise\n"
+    assert load("few.rulerank").today_.feature == "es_score"
 
 
 def test_a_parameter_that_a_method_lacks_is_named():
@@ -347,8 +402,7 @@ def test_few_grades_support_intercepts_and_the_line_says_so(run, folder):
     done = run("train", "train.txt", "-o", "model.rulerank", "--method", "AUTO")
     assert "\nmethod chosen: intercepts on z-scores by query: 96 labels of 12 queries are too few to " in done.out
     done = run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")
-    assert "\nmethod chosen: intercepts: with few labels a straight line ranks better than rules\n" in done.out
-    assert load("few.rulerank").get_params()["l2"] == 300.0
+    assert "\nStarts from today's ranking (bm25_body); 10 labels of " in done.out
 
 
 def test_the_method_chosen_is_tuned_as_one_that_was_named(run, folder):

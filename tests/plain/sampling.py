@@ -69,8 +69,9 @@ def select_plainly(
                 continue
             if row not in known:
                 known[row] = ask(row)
+            alone = not any(numbers[r] == query for r in labels)
             labels[row] = known[row]
-            waiting.append(query)
+            waiting.insert(0 if alone else len(waiting), query)  # two documents of a query at first
     return list(known)
 
 

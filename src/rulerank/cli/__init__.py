@@ -16,6 +16,7 @@ from typing import Annotated, TextIO
 import typer
 
 from rulerank import __version__
+from rulerank.cli.check import check
 from rulerank.cli.compare import compare
 from rulerank.cli.convert import convert
 from rulerank.cli.curve import curve
@@ -46,6 +47,7 @@ COMMANDS = (
     evaluate,
     compare,
     sample,
+    check,
     curve,
     figure,
     export,

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, Seed, columns
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    GradeColumn,
+    QidColumn,
+    Seed,
+    TodayFeature,
+    columns,
+)
 from rulerank.errors import DataError
 from rulerank.methods import METHODS
 
@@ -28,7 +37,8 @@ def curve(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"What to train; may be given several times: {', '.join(METHODS)}, ... [RE-GR and QI].",
+            help=f"What to train; may be given several times: {', '.join(METHODS)}, ... "
+            "[RE-GR and QI; with --today Anchored and QI].",
         ),
     ] = None,
     sizes: Annotated[
@@ -39,6 +49,7 @@ def curve(
         str | None,
         typer.Option(metavar="NAME", help="Also label the top of this feature [the best one on the training labels]."),
     ] = None,
+    today: TodayFeature = None,
     thin: Annotated[
         int | None,
         typer.Option(metavar="N", help="Keep one relevant document in N to choose from, as rare as in real pools."),
@@ -58,13 +69,15 @@ def curve(
     Simulates labelling with grades that are known: SSAR, SSARP and per-query SSAR choose documents of the training
     part until they stop by themselves; others are drawn at random, or are the top of a feature. What is learned from
     them is evaluated on the test part. The table has each where it stops, beside random draws of as many documents
-    and where 95 % of them lie.
+    and where 95 % of them lie. With --today, today's ranking is a line, its strata are one more way to choose, and
+    Anchored learns from it.
 
     Example:
 
     \b
         rulerank curve train.txt --method QI --draws 4 -o curve.svg -o curve.csv
         rulerank curve train.txt --method QI --draws 2 --sizes 10,20 --feature f1
+        rulerank curve train.txt --today f1 --draws 2 --sizes 10,20 --measure NDCG@10
     """
     from rulerank.cli.output import print_table
     from rulerank.evaluation import Measure
@@ -74,7 +87,9 @@ def curve(
     from rulerank.methods import method_named
 
     targets = [check_target(target, source) for target in out or []]
-    rankers = [method_named(name).name for name in method or RANKERS]
+    rankers = [method_named(name).name for name in method or (RANKERS if today is None else ("Anchored", "QI"))]
+    if "Anchored" in rankers and today is None:
+        raise DataError("Anchored starts from today's ranking: say --today FEATURE")
     wanted = None if sizes is None else parse_sizes(sizes)
     named: dict[str, Any] = {**columns(qid, docid, grade, features)}
     folds = read_or_split(source, format=format, seed=seed, **named)
@@ -86,6 +101,7 @@ def curve(
         sizes=wanted,
         n_draws=draws,
         feature=feature,
+        today=today,
         measure=str(Measure.parse(measure)),
         seed=seed,
     )

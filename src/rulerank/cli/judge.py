@@ -6,6 +6,7 @@ import shlex
 import socket
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,16 @@ from urllib.parse import urlencode
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns, rater_option
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    QidColumn,
+    TodayFeature,
+    columns,
+    rater_option,
+    today_of,
+)
 from rulerank.cli.output import print_json
 from rulerank.core.words import counted
 from rulerank.errors import DataError
@@ -21,6 +31,7 @@ from rulerank.errors import DataError
 if TYPE_CHECKING:
     from rulerank.judging.loop import Judging
     from rulerank.judging.train import SavedModel
+    from rulerank.today import Today
 
 DEMO_POOL = "demo-pool.csv"
 Link = tuple[str, str]  # a rater, and the end of the address that is that rater's
@@ -58,7 +69,11 @@ def judge(
     overlap: Annotated[str, typer.Option(metavar="SHARE", help="Documents that two raters judge, as 10%.")] = "0%",
     model: Annotated[str, typer.Option(metavar="FILE", help="Where training saves the model.")] = "model.rulerank",
     train: Annotated[bool, typer.Option("--train", help="Train a model on the labels, save it and stop.")] = False,
-    method: Annotated[str, typer.Option(metavar="NAME", help="What --train trains.")] = "RE-GR",
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What --train trains [Anchored; without a ranking of today RE-GR]."),
+    ] = None,
+    today: TodayFeature = None,
     host: Annotated[str, typer.Option(help="Where to listen; beyond this machine it needs --token.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port, 0 for any [8765, or any].")] = None,
     token: Annotated[
@@ -102,6 +117,7 @@ def judge(
     from rulerank.judging.web import check_packages
     from rulerank.methods import method_named
     from rulerank.sampling.ssar import SSAR
+    from rulerank.sampling.strata import Strata
 
     if not train:
         check_packages()
@@ -133,16 +149,33 @@ def judge(
     words = Words(context, source, model)
     with LabelStore(target) as store:
         highest = max_grade or (example.MAX_GRADE if demo else 4)
-        sampler = SSAR(per_query=not whole_pool)
-        judging = Judging(pool, store, sampler=sampler, max_grade=highest, overlap=share(overlap))
+        found = todays_ranking(pool.data.feature_names, today)
+        sampler = SSAR(per_query=not whole_pool) if whole_pool or found is None else Strata(today=found.option)
+        where = None if found is None else found.option
+        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=highest, overlap=share(overlap))
         if train:
-            print_model(judging.save_model(model, method_named(method).name), words, as_json=as_json)
+            chosen_method = method_named(method or words.usual_method(found)).name
+            print_model(judging.save_model(model, chosen_method), words, as_json=as_json)
         else:
             store.check_writable()
             name = None if rater is None else rater_option(rater)
             serve(
                 judging, words, host, port, name, guidelines, token, links, open_browser=open_browser, as_json=as_json
             )
+
+
+def todays_ranking(names: Sequence[str], given: str | None) -> Today | None:
+    """Return today's ranking as it was named, or by its name; None, which stderr is told, when no name says so."""
+    from rulerank.today import suggest_today
+
+    if given is None and suggest_today(names) is None:
+        print(
+            "no feature's name says that it ranks the documents now: documents are chosen by SSAR, query by query; "
+            "--today FEATURE lets models start from today's ranking and be compared with it",
+            file=sys.stderr,
+        )
+        return None
+    return today_of(names, given)
 
 
 def serve(
@@ -230,7 +263,7 @@ def print_goodbye(judging: Judging, words: Words) -> None:
     n_labels = len(judging.store.labels())
     print(f"\n{counted(n_labels, 'label')} in {judging.store.name}.")
     if n_labels:
-        print(f"Train a model on them:\n    {words.training('RE-GR')}")
+        print(f"Train a model on them:\n    {words.training(words.usual_method(judging.today))}")
     if Path(words.model).is_file():
         print(f"Rank with {words.model}:\n    {words.ranking()}")
 
@@ -252,6 +285,10 @@ class Words:
     context: typer.Context
     source: str  # the file with the documents
     model: str
+
+    def usual_method(self, today: Today | None) -> str:
+        """Return what to train when nothing else is asked for."""
+        return "RE-GR" if today is None else "Anchored"
 
     def ranking(self) -> str:
         """Return the command that ranks these documents with the model."""

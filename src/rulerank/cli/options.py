@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rulerank.errors import DataError
+
+if TYPE_CHECKING:
+    from rulerank.today import Today
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, typer.Option(help="Another seed draws otherwise.")]
@@ -22,6 +26,34 @@ FeatureColumns = Annotated[
     str | None,
     typer.Option("--features", metavar="A,B,...", help="Columns of the features [all others that hold numbers]."),
 ]
+
+TodayFeature = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FEATURE",
+        help="The feature that ranks the documents now, such as bm25 or engine_rank; -NAME for lowest first "
+        "[one whose name says so].",
+    ),
+]
+
+
+def today_of(names: Sequence[str], given: str | None, otherwise: str = "") -> Today:
+    """Return today's ranking as it was named, or the feature whose name says that it is, which stderr is told.
+
+    otherwise: what to do for someone who has no such feature.
+    """
+    from rulerank.core.words import listed
+    from rulerank.today import find_today, suggest_today
+
+    if given is not None:
+        return find_today(names, given)
+    found = suggest_today(names)
+    if found is None:
+        raise DataError(
+            f"which feature ranks the documents now? Say --today FEATURE, one of {listed(list(names))}{otherwise}"
+        )
+    print(f"today's ranking is taken to be {found}, by its name; --today says otherwise", file=sys.stderr)
+    return found
 
 
 def columns(qid: str | None, docid: str | None, grade: str | None, features: str | None) -> dict[str, Any]:

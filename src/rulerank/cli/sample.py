@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    QidColumn,
+    Seed,
+    TodayFeature,
+    columns,
+    today_of,
+)
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.judging.pool import Pool
     from rulerank.judging.sample import Sample
+    from rulerank.sampling.ssar import SSAR
+    from rulerank.sampling.strata import Strata
 
+SAMPLERS = ("strata", "ssar")
+GOOD_START = 100  # labels: ten documents each of ten queries
 STOPS = {
     "natural": "it has stopped by itself: no other document is as new to the labels as one that they hold already",
     "budget": "the budget is used up",
@@ -43,11 +57,23 @@ def sample(
     resume: Annotated[
         str | None, typer.Option(metavar="FILE", help="Go on after the labels in this file; --ask appends to it.")
     ] = None,
-    size: Annotated[int, typer.Option(help="Items in a rule at most.")] = 2,
-    partitions: Annotated[int, typer.Option(help="Groups of features; 5 is SSARP, which asks for more.")] = 1,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Visit the queries in turn.")] = False,
-    discretizer: Annotated[str, typer.Option(help="Bins: tube, equal_width or equal_frequency.")] = "tube",
-    normalize: Annotated[str, typer.Option(help="Scale features by query first: none, minmax, rank, zscore.")] = "none",
+    today: TodayFeature = None,
+    sampler: Annotated[
+        str | None,
+        typer.Option(help="strata of today's ranking, or ssar [strata; ssar when an option of SSAR is given]."),
+    ] = None,
+    seed: Seed = 0,
+    size: Annotated[int | None, typer.Option(help="SSAR: items in a rule at most [2].")] = None,
+    partitions: Annotated[
+        int | None, typer.Option(help="SSAR: groups of features; 5 is SSARP, which asks for more [1].")
+    ] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="SSAR: visit the queries in turn.")] = False,
+    discretizer: Annotated[
+        str | None, typer.Option(help="SSAR: bins by tube, equal_width or equal_frequency [tube].")
+    ] = None,
+    normalize: Annotated[
+        str | None, typer.Option(help="SSAR: scale features by query first: none, minmax, rank, zscore [none].")
+    ] = None,
     budget: Annotated[int | None, typer.Option(help="Labels to ask for at most.")] = None,
     max_grade: Annotated[int, typer.Option(help="The highest grade that --ask takes.")] = 4,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of POOL [by name].")] = None,
@@ -56,30 +82,32 @@ def sample(
     features: FeatureColumns = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which documents to label, and when it is enough.
+    """Say which documents to label.
 
-    SSAR asks for the document that the labels so far say least about. It needs no label to begin with, and stops by
-    itself. With --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows the
-    texts of documents, this their titles and features); with --grades the answers come from a file; otherwise the next
-    documents to judge are listed. Nobody knows their grades while the list is made: each counts as if it had the most
-    common grade so far, at first 0, so that the list is not all alike.
+    Documents from all over today's ranking (--today) are asked for, one query after the other in random order: ten
+    documents each of ten queries, 100 labels, are a good start, and `rulerank train --labels` learns from them. With
+    --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows the texts of
+    documents, this their titles and features); with --grades the answers come from a file; otherwise the next documents
+    to judge are listed.
+
+    --sampler ssar asks for the document that the labels so far say least about, needs no ranking of today, and stops by
+    itself. In a list each document then counts as if it had the most common grade so far, so that it is not all alike.
 
     Example:
 
     \b
-        rulerank sample train.txt -n 5
-        rulerank sample train.txt -n 5 -o to-judge.qrels
-        rulerank sample train.txt --own-grades --per-query -o labels.csv
+        rulerank sample pool.csv --today bm25_body -n 100 -o to-judge.csv
+        rulerank sample train.txt --today f1 -n 5
+        rulerank sample train.txt --today f1 --own-grades --budget 20 -o labels.csv
+        rulerank sample train.txt --sampler ssar -n 5 -o to-judge.qrels
         rulerank sample train.txt --grades qrels.txt --partitions 5 -o labels.txt --json
     """
     from rulerank.cli.output import StatusLine, print_json, report
-    from rulerank.cli.parameters import known_words
     from rulerank.io.outputs import check_output, write_bytes
     from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format, read_labels
     from rulerank.judging.pool import read_pool
     from rulerank.judging.sample import list_next, simulate, with_known_grades
     from rulerank.judging.terminal import label_in_terminal
-    from rulerank.sampling.ssar import SSAR
 
     if ask + (grades is not None) + own_grades > 1:
         raise DataError("--ask, --grades and --own-grades are three ways to get grades: choose one")
@@ -96,30 +124,30 @@ def sample(
             left_out = f"{n_all - len(pool):,} of {n_all:,}"
             print(f"{left_out} documents have no grade and are not chosen from", file=sys.stderr)
     labels = read_labels(pool, resume, strict=True) if resume else {}
-    words = known_words(discretizer=discretizer, normalize=normalize)
-    ssar = SSAR(
-        max_size=size,
-        partitions=partitions,
-        per_query=per_query,
-        discretizer=words["discretizer"],
-        normalize=words["normalize"],
-    )
+    ssar_options = {
+        "size": size,
+        "partitions": partitions,
+        "per-query": per_query or None,
+        "discretizer": discretizer,
+        "normalize": normalize,
+    }
+    chooser, options = make_sampler(pool, sampler, today, seed, ssar_options)
     if ask:
-        chosen = label_in_terminal(pool, ssar, target, chosen_format, labels=labels, max_grade=max_grade, budget=budget)
+        chosen = label_in_terminal(
+            pool, chooser, target, chosen_format, labels=labels, max_grade=max_grade, budget=budget
+        )
     elif grades is not None or own_grades:
         with StatusLine() as line:
             chosen = simulate(
                 pool,
-                ssar,
+                chooser,
                 known,
                 labels=labels,
                 budget=budget,
-                tell=lambda so_far: line.say(
-                    lambda: f"{len(so_far.order):,} labels, {so_far.closeness:.0%} of the way to the stop"
-                ),
+                tell=lambda so_far: line.say(lambda: f"{len(so_far.order):,} labels"),
             )
     else:
-        chosen = list_next(pool, ssar, n, labels=labels)
+        chosen = list_next(pool, chooser, n, labels=labels)
     if not ask and not (as_json and target == "-"):
         write_bytes(target, label_bytes(pool, chosen.rows, chosen.grades, chosen_format))
     payload: dict[str, object] = {
@@ -133,11 +161,8 @@ def sample(
     if as_json and target == "-":
         print_json(payload | {"documents": described(pool, chosen)})
         return
-    report(payload, sentence(chosen, len(pool), target), as_json=as_json, target=target)
+    report(payload, sentence(chosen, pool, labels, target, chooser), as_json=as_json, target=target)
     if ask and chosen.stop != "natural" and not as_json:
-        options = [f"--size {size}"] * (size != 2) + [f"--partitions {partitions}"] * (partitions != 1)
-        options += ["--per-query"] * per_query + [f"--discretizer {discretizer}"] * (discretizer != "tube")
-        options += [f"--normalize {normalize}"] * (normalize != "none")
         print(f"go on with: {' '.join(['rulerank sample', source, '--ask --resume', target, *options])}")
 
 
@@ -149,13 +174,50 @@ def described(pool: Pool, chosen: Sample) -> list[dict[str, object]]:
     ]
 
 
-def sentence(chosen: Sample, n_pool: int, target: str) -> str:
+def make_sampler(
+    pool: Pool, named: str | None, today: str | None, seed: int, given: dict[str, Any]
+) -> tuple[SSAR | Strata, list[str]]:
+    """Return the sampler that was asked for, and the options by which it can be asked for again."""
+    from rulerank.cli.parameters import known_words
+    from rulerank.sampling.ssar import SSAR
+    from rulerank.sampling.strata import Strata
+
+    options = {name: value for name, value in given.items() if value is not None}
+    if named is not None and named.lower() not in SAMPLERS:
+        raise DataError(f"unknown sampler {named!r}; choose from {', '.join(SAMPLERS)}")
+    if options and (today is not None or (named or "ssar").lower() != "ssar"):
+        raise DataError(
+            f"--{next(iter(options))} is an option of SSAR, which does without today's ranking: leave out one of them"
+        )
+    if (named or ("ssar" if options else "strata")).lower() == "ssar":
+        words = known_words(discretizer=options.get("discretizer", "tube"), normalize=options.get("normalize", "none"))
+        made = SSAR(
+            max_size=options.get("size", 2),
+            partitions=options.get("partitions", 1),
+            per_query=bool(options.get("per-query")),
+            discretizer=words["discretizer"],
+            normalize=words["normalize"],
+        )
+        again = [f"--{name}" if value is True else f"--{name} {value}" for name, value in options.items()]
+        return made, again or ["--sampler ssar"]
+    found = today_of(pool.data.feature_names, today, "; or let --sampler ssar choose, which does without")
+    again = [f"--today {shlex.quote(found.option)}"] + [f"--seed {seed}"] * (seed != 0)
+    return Strata(today=found.option, seed=seed), again
+
+
+def sentence(chosen: Sample, pool: Pool, before: dict[int, int], target: str, sampler: SSAR | Strata) -> str:
     """Say in a line or two what was chosen and why it ended."""
     from rulerank.core.words import counted
+    from rulerank.sampling.strata import Strata
 
-    where = "" if target == "-" else f"{target}: "
+    n_pool, where = len(pool), "" if target == "-" else f"{target}: "
     if chosen.stop == "listed":
         return f"{where}{counted(len(chosen.rows), 'document')} to judge, of {n_pool:,}; {chosen.n_labels:,} labelled"
-    share = f"{counted(chosen.n_labels, 'label')}, {chosen.n_labels / n_pool:.2%} of {n_pool:,} documents"
-    close = "" if chosen.stop == "natural" else f" ({chosen.closeness:.0%} of the way to the stop)"
-    return f"{where}{share}\n{STOPS[chosen.stop]}{close}"
+    if not isinstance(sampler, Strata):
+        share = f"{counted(chosen.n_labels, 'label')}, {chosen.n_labels / n_pool:.2%} of {n_pool:,} documents"
+        close = "" if chosen.stop == "natural" else f" ({chosen.closeness:.0%} of the way to the stop)"
+        return f"{where}{share}\n{STOPS[chosen.stop]}{close}"
+    queries = {pool.pairs[row][0] for row in [*chosen.rows.tolist(), *before]}
+    labels = f"{counted(chosen.n_labels, 'label')} of {counted(len(queries), 'query', 'queries')}"
+    more = "" if chosen.n_labels >= GOOD_START else f"; {GOOD_START} labels are a good start"
+    return f"{where}{labels}{more}\n{'all documents are labelled' if chosen.stop == 'natural' else STOPS[chosen.stop]}"

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, columns
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    GradeColumn,
+    QidColumn,
+    TodayFeature,
+    columns,
+    today_of,
+)
 from rulerank.cli.output import print_json, print_tuning
 from rulerank.errors import DataError, TooLargeError
 from rulerank.methods import METHODS, method_named
@@ -19,6 +28,7 @@ if TYPE_CHECKING:
     from rulerank.training.tuning import Tuned
 
 AUTO = "auto"
+FEW = "Anchored"  # with few labels
 SAMPLE = 1000  # rows that nearly always show whether scores differ
 
 
@@ -57,9 +67,10 @@ def train(
         str,
         typer.Option(
             help=f"{', '.join(f'{method.name} ({method.short})' for method in METHODS.values())}; or auto: "
-            "intercepts or fitted rules, whichever ranks held-out queries better."
+            f"intercepts or fitted rules, whichever ranks held-out queries better; with --labels {FEW}."
         ),
     ] = AUTO,
+    today: TodayFeature = None,
     max_size: Annotated[int | None, typer.Option(help="Items in a rule at most [2].")] = None,
     min_support: Annotated[float | None, typer.Option(help="Share of the rows a rule must hold in [0].")] = None,
     votes: Annotated[str | None, typer.Option(help="evidence, residual or mean [evidence].")] = None,
@@ -97,6 +108,9 @@ def train(
     are chosen by cross-validation by query, and the best of the table they were chosen from is printed beside the
     defaults. Documents without a grade are left out.
 
+    With --labels, which are few, the model starts from today's ranking (--today) and moves away from it only as far as
+    the labels say; what can honestly be said of it is printed. `rulerank check` says whether it is better.
+
     Example:
 
     \b
@@ -105,7 +119,7 @@ def train(
         rulerank train --parameters intercepts
         rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
-        rulerank train pool.csv --labels graded.csv -o model.rulerank --method intercepts
+        rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
     """
     from time import perf_counter
 
@@ -114,7 +128,8 @@ def train(
     from rulerank.judging.label_files import with_labels
     from rulerank.judging.pool import read_pool
     from rulerank.model_file import check_overwrite, check_target
-    from rulerank.training.choose import FEW_LABELS_METHOD, FEW_LABELS_REASON, choose_ranker
+    from rulerank.training.choose import choose_ranker
+    from rulerank.training.from_today import learn_from_today, warn_of_few_labels
     from rulerank.training.in_pool import fit_in_pool
 
     if out == "-":
@@ -133,23 +148,38 @@ def train(
         raise DataError(
             f"auto chooses the method, and --{option} is of one of them: name it, such as --method RE-GR --{option} ..."
         )
-    chosen = method_named(FEW_LABELS_METHOD if auto else method)
+    chosen = method_named(FEW if auto else method)
+    if today is not None and labels is None and (auto or chosen.name != FEW):
+        raise DataError(f"--today is where {FEW} starts from: leave it out, or add --labels or --method {FEW}")
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
     named = columns(qid, docid, grade, features)
     tuned = None
+    learned = now = found = None
     if labels is not None:
-        given = few_label_options(chosen.name, given)
         pool = with_labels(read_pool(source, format=format, **named), labels)
         data, n_left_out = pool.labelled(), 0
     else:
         data, n_left_out = read_labelled(sources, format, named)
+    if chosen.name == FEW and "today" not in given and (labels is not None or not auto):
+        now = today_of(data.feature_names, today, "; or a method that does without, such as --method QI")
+        given["today"] = now.option
+    elif today is not None:
+        now = today_of(data.feature_names, today)
+    if labels is not None:
+        plain = chosen.name == FEW and set(given) == {"today"}  # it may hand over only where nothing else was asked for
+        given = few_label_options(chosen.name, given)
+
     start = perf_counter()
     found = choose_ranker(data, measure=measure) if auto and labels is None else None
     if found is not None:
         chosen, given = method_named(found.candidate.method), found.candidate.params
     ranker = untuned = make_ranker(chosen.ranker_class(), given)
-    if labels is not None:
+    if labels is not None and (now is not None or chosen.name == FEW):
+        where = given["today"] if now is None else now.option
+        learned = learn_from_today(pool, where, ranker=None if plain else ranker)
+        ranker, chosen = learned.ranker, method_named(learned.method if plain else chosen.name)
+    elif labels is not None:
         ranker = fit_in_pool(ranker, pool)
     elif tune or vali is not None:
         tuned = tune_rest(data, ranker, {} if auto else given, measure)
@@ -161,6 +191,8 @@ def train(
     seconds = perf_counter() - start
     ranker.save(out)
 
+    if labels is not None:
+        warn_of_few_labels(chosen.name, len(data))
     params = used_params(ranker)
     n_rules = count_rules(ranker)
     warn_if_useless(ranker, data)
@@ -177,18 +209,21 @@ def train(
         "seconds": round(seconds, 3),
     }
     if as_json:
-        choice = {} if found is None else {"chosen": found.to_dict()}
-        print_json(summary | choice | ({} if tuned is None else {"tuning": tuned.to_dict()}))
+        summary |= {} if found is None else {"chosen": found.to_dict()}
+        summary |= {} if tuned is None else {"tuning": tuned.to_dict()}
+        print_json(summary if learned is None else summary | {"few_labels": learned.to_dict()})
         return
     print(f"trained on {' and '.join(sources)}: {data!r}")
     print(f"features: {listed(data.feature_names)}")
-    if auto:
-        print(f"method chosen: {FEW_LABELS_REASON if found is None else found.reason}")
+    if found is not None:
+        print(f"method chosen: {found.reason}")
     if tuned is not None:
         print_tuning(tuned, used_params(untuned))
     print(f"{chosen.name}: {', '.join(f'{name} {as_word(value)}' for name, value in params.items())}")
     rules = "" if n_rules is None else f"{counted(n_rules, 'rule')}, "
     print(f"{out}: {rules}learned in {seconds:.1f} s")
+    for line in () if learned is None else learned.lines():
+        print(line)
 
 
 def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any]) -> tuple[Dataset, int]:

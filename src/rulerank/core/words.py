@@ -32,3 +32,12 @@ def joined(names: Sequence[str]) -> str:
     """
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, as a sentence has it.
+
+    >>> percent(0.5), percent(0.043)
+    ('50 %', '4 %')
+    """
+    return f"{100 * share:.0f} %"

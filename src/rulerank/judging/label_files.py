@@ -111,7 +111,8 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
     if format != "letor":
         names = np.array([pool.names[row] for row in rows], dtype=object)
         nameless = format == "csv" and to_judge and (names != chosen.docid).any()
-        chosen = replace(chosen, X=np.empty((len(rows), 0)), feature_names=(), comment=names if nameless else None)
+        bare: dict[str, Any] = {"X": np.empty((len(rows), 0)), "feature_names": (), "categories": {}, "texts": {}}
+        chosen = replace(chosen, **bare, comment=names if nameless else None)
     out = io.BytesIO()
     if len(rows) or format in WITH_HEADER:
         write_any(chosen, out, format)

@@ -16,13 +16,17 @@ from rulerank.core.checks import check_number, is_whole
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
+from rulerank.judging.check import Check
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.labels import Glance, JudgingTask, KeepsLabels, Label, Progress, check_grade, check_name
-from rulerank.judging.overview import Curve, LabelOverview, count_queries, count_rater
+from rulerank.judging.overview import LabelOverview, Standing, count_queries, count_rater
 from rulerank.judging.pool import FeatureValue, Pool
 from rulerank.judging.train import Estimate, PoolModel, SavedModel
 from rulerank.rankers.base import Ranker
 from rulerank.sampling.chooser import Chooser
+from rulerank.sampling.ssar import SSAR
+from rulerank.sampling.strata import Strata
+from rulerank.today import find_today, suggest_today
 
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
 WAITING = "other raters are judging the documents that are left"
@@ -58,7 +62,9 @@ class Judging:
     Parameters
     ----------
     store: keeps the labels: a `LabelStore`, or a `LabelFile` for one person.
-    sampler: chooses what to judge; by default SSAR query by query.
+    sampler: chooses what to judge; by default strata of today's ranking where that is named, else SSAR query by query.
+    today: the feature that ranks the documents now, which models start from and are compared with; by default the one
+        whose name says so, if there is one.
     max_grade: grades go from 0 to this.
     overlap: share of the documents that two raters judge.
     claim_seconds: how long a document stays with the rater it was handed to.
@@ -81,6 +87,7 @@ class Judging:
         store: KeepsLabels,
         *,
         sampler: Any = None,
+        today: str | None = None,
         max_grade: int = 4,
         overlap: float = 0.0,
         claim_seconds: float = 900,
@@ -89,10 +96,10 @@ class Judging:
             raise DataError(f"max_grade must be a whole number from 1 to {MAX_GRADE}: got {max_grade!r}")
         check_number("overlap", overlap, 0, 1, "a share of the documents")
         check_number("claim_seconds", claim_seconds, 1, 1e9, "how long a document stays with a rater")
+        names = pool.data.feature_names
+        self.today = suggest_today(names) if today is None else find_today(names, today)
         if sampler is None:
-            from rulerank.sampling.ssar import SSAR
-
-            sampler = SSAR(per_query=True)
+            sampler = SSAR(per_query=True) if today is None else Strata(today=today)
         self.pool, self.store = pool, store
         self.max_grade, self.overlap, self.claim_seconds = max_grade, overlap, claim_seconds
         self._sampler = sampler
@@ -102,7 +109,8 @@ class Judging:
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
         self._training = threading.Lock()  # one at a time: warnings are caught for all threads
         self._model = PoolModel(pool, max_grade)
-        self._curve = Curve(self._model)
+        self._standing = Standing(pool, self.today)
+        self._check: Check | None = None  # of the model that was trained last
 
     def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
@@ -121,6 +129,11 @@ class Judging:
                         return self.task(*self.pool.pairs[row])
             self._stops[rater] = self._why_nothing(asker)
             return None
+
+    @property
+    def stops_by_itself(self) -> bool:
+        """Whether the sampler ends before all documents are labelled, as SSAR does."""
+        return isinstance(self._sampler, SSAR)
 
     def stop(self, rater: str) -> Stop | None:
         """Say why there was nothing more for a rater when last asked; None: there was, or it was not asked."""
@@ -200,7 +213,7 @@ class Judging:
             raters=tuple(count_rater(rater, labels, len(self._rows(self.store.skipped(rater)))) for rater in raters),
             agreement=agreement(label for by_rater in labels.values() for label in by_rater.values()),
             rules=self._model.top_rules(grades),
-            curve=self._curve.points(grades),
+            standing=self._standing.lines(grades),
         )
 
     def train(self, path: str | os.PathLike[str], method: str = "RE-GR") -> Ranker:
@@ -209,9 +222,22 @@ class Judging:
         if len(set(grades.values())) < 2:
             n_docs = "no document has a grade" if not grades else f"all {len(grades)} labels have the same grade"
             raise DataError(f"nothing can be learned yet: {n_docs}; judge documents of different grades first")
-        ranker = self._model.train_method(method, grades)
+        if self.today is None:
+            ranker = self._model.train_method(method, grades)
+            ranker.save(path)
+            return ranker
+        ranker = self._model.train_method(method, grades, self.today)
         ranker.save(path)
+        new, today = ranker.predict(self.pool.data), self.today.scores(self.pool.data.X)
+        with self._lock:
+            self._check = Check(self.pool, self.store, new, today)
         return ranker
+
+    @property
+    def check(self) -> Check | None:
+        """The duels of the model that was trained last against today's ranking; None: none was trained yet."""
+        with self._lock:
+            return self._check
 
     def save_model(self, path: str | os.PathLike[str], method: str = "RE-GR") -> SavedModel:
         """Train and save as `train` does, and return what there is to say of it."""

@@ -1,9 +1,10 @@
-"""All labels at a glance: counts by query and by rater, and how good a model of the labels so far is."""
+"""All labels at a glance: counts by query and by rater, and what can be said of a model of them."""
 
 from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,18 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.dataset import query_index
-from rulerank.evaluation import evaluate
 from rulerank.judging.agreement import Agreement
 from rulerank.judging.labels import Label, Plain
 from rulerank.judging.pool import Pool
-from rulerank.judging.train import GROWTH, Grades, PoolModel
-from rulerank.splitting import QueryKFold
+from rulerank.judging.train import GROWTH, Grades
+from rulerank.today import Today
+from rulerank.training.from_today import learn_from_today
 
-FIRST = 10  # labels of the first point of the curve; each further one has twice as many
-MOST_POINTS = 8
-FOLDS = 5
-SLOW = 1.0  # seconds above which a curve that is a little old will do
+SLOW = 1.0  # seconds above which sentences that are a little old will do
+NO_TODAY = "Say which feature ranks the documents now (--today FEATURE), and the model is compared with that ranking."
 
 Labels = Mapping[int, Mapping[str, Label]]  # row -> rater -> label
 
@@ -51,15 +49,6 @@ class RaterCount(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint(Plain):
-    """The cross-validated MAP of a model trained on the first labels that were given."""
-
-    n_labels: int
-    map: float | None  # None: too few queries with labels yet, or not computed yet
-    n_queries: int  # queries the figure is a mean of
-
-
-@dataclass(frozen=True, slots=True)
 class LabelOverview(Plain):
     """All labels at a glance."""
 
@@ -72,7 +61,7 @@ class LabelOverview(Plain):
     raters: tuple[RaterCount, ...]
     agreement: Agreement
     rules: tuple[str, ...]  # the strongest of the current model
-    curve: tuple[CurvePoint, ...]
+    standing: tuple[str, ...]  # what can honestly be said of a model of these labels, a sentence each
 
     def to_dict(self) -> dict[str, Any]:
         plain: dict[str, Any] = asdict(self)
@@ -112,64 +101,27 @@ def _mean(grades: Sequence[int]) -> float | None:
     return round(sum(grades) / len(grades), 2) if grades else None
 
 
-class Curve:
-    """Measure models of the first n labels, by query: trained on some queries' labels, tested on all of the others'.
+class Standing:
+    """What can honestly be said of a model of the labels so far, against today's ranking."""
 
-    Every point is tested on the same documents, all that are labelled by now, so that the points can be compared.
-    """
-
-    def __init__(self, model: PoolModel) -> None:
-        self._model = model
+    def __init__(self, pool: Pool, today: Today | None) -> None:
+        self._pool, self._today = pool, today
         self._lock = threading.Lock()
-        self._labels: list[tuple[int, int]] = []  # that the curve was made of
-        self._points: tuple[CurvePoint, ...] = ()
+        self._grades: dict[int, int] | None = None  # that the lines were made of
+        self._lines: tuple[str, ...] = ()
         self._seconds = 0.0
 
-    def points(self, grades: Grades) -> tuple[CurvePoint, ...]:
-        """Return the curve of labels given in the order of time."""
-        labels = list(grades.items())
+    def lines(self, grades: Grades) -> tuple[str, ...]:
+        """Return the sentences, a little old where they take long to find."""
+        if self._today is None:
+            return (NO_TODAY,)
         with self._lock:
-            slow = self._seconds > SLOW and len(self._labels) <= len(labels) < GROWTH * len(self._labels)
-            if labels != self._labels and not slow:
+            last = self._grades
+            slow = self._seconds > SLOW and last is not None and len(last) <= len(grades) < GROWTH * len(last)
+            if last != dict(grades) and not slow:
                 start = time.perf_counter()
-                self._points = self._measure(labels)
-                self._labels, self._seconds = labels, time.perf_counter() - start
-            return self._points
-
-    def _measure(self, labels: list[tuple[int, int]]) -> tuple[CurvePoint, ...]:
-        sizes = sizes_of(len(labels))
-        rows, y = np.array(labels, dtype=np.int64).reshape(-1, 2).T
-        queries, ids = query_index(self._model.pool.query_numbers[rows])
-        # a query tells good from bad only where it has both
-        n_docs, n_relevant = np.bincount(queries), np.bincount(queries, weights=y > 0)
-        telling = ((n_relevant > 0) & (n_relevant < n_docs))[queries]
-        if ids.size < 2 or not telling.any():
-            return tuple(CurvePoint(size, None, 0) for size in sizes)
-        scores = np.full((len(sizes), rows.size), np.nan)
-        for train, test in QueryKFold(n_splits=min(FOLDS, ids.size)).split(rows, qid=queries):
-            for number, size in enumerate(sizes):
-                ranker = self._model.train(dict(labels[i] for i in train.tolist() if i < size))
-                if ranker is not None:
-                    scores[number, test] = ranker.predict(self._model.pool.data[rows[test]])
-        points = []
-        for size, scored in zip(sizes, scores, strict=True):
-            if np.isnan(scored[telling]).any():
-                points.append(CurvePoint(size, None, 0))
-                continue
-            result = evaluate(y[telling], scored[telling], queries[telling], "MAP")
-            points.append(CurvePoint(size, round(result.means["MAP"], 4), result.n_queries))
-        return tuple(points)
-
-
-def sizes_of(n_labels: int) -> list[int]:
-    """Return how many labels each point of the curve has.
-
-    >>> sizes_of(50), sizes_of(10), sizes_of(3), sizes_of(0)
-    ([10, 20, 40, 50], [10], [3], [])
-    """
-    sizes = [n_labels] if n_labels else []
-    size = FIRST
-    while size < n_labels:
-        sizes.insert(-1, size)
-        size *= 2
-    return sizes[-MOST_POINTS:]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that few labels say little is what the lines say
+                    self._lines = tuple(learn_from_today(self._pool.graded(grades), self._today.option).lines())
+                self._grades, self._seconds = dict(grades), time.perf_counter() - start
+            return self._lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import UNLABELLED, Array
 from rulerank.errors import DataError
 from rulerank.judging.pool import Pool
-from rulerank.sampling.selection import Selection
 from rulerank.sampling.ssar import SSAR
+from rulerank.sampling.strata import Strata
 
 
 class Sample(NamedTuple):
@@ -35,12 +35,12 @@ def with_known_grades(pool: Pool, grades: Mapping[int, int]) -> tuple[Pool, dict
 
 def simulate(
     pool: Pool,
-    ssar: SSAR,
+    sampler: SSAR | Strata,
     grades: Mapping[int, int],
     *,
     labels: Mapping[int, int] | None = None,
     budget: int | None = None,
-    tell: Callable[[Selection], None] = lambda selection: None,
+    tell: Callable[[Any], None] = lambda selection: None,
 ) -> Sample:
     """Choose with the grades that all documents have; what was labelled before comes first. tell: called after each.
 
@@ -51,7 +51,7 @@ def simulate(
     (4, 'budget')
     """
     check_budget(budget)
-    selection = ssar.begin(pool.data, start=labels)
+    selection = sampler.begin(pool.data, start=labels)
     n_asked = 0
     while (row := selection.next()) is not None and n_asked != budget:
         selection.add(row, grades[row])
@@ -61,7 +61,7 @@ def simulate(
     return Sample(selection.order, selection.grades, len(selection.order), stop, selection.closeness)
 
 
-def list_next(pool: Pool, ssar: SSAR, n: int, *, labels: Mapping[int, int] | None = None) -> Sample:
+def list_next(pool: Pool, sampler: SSAR | Strata, n: int, *, labels: Mapping[int, int] | None = None) -> Sample:
     """Choose documents to judge next, as if each had the most common grade so far, at first 0.
 
     >>> import rulerank as rr
@@ -71,7 +71,7 @@ def list_next(pool: Pool, ssar: SSAR, n: int, *, labels: Mapping[int, int] | Non
     if not is_whole(n, 1):
         raise DataError(f"-n must be a whole number from 1: got {n}")
     labels = labels or {}
-    selection = ssar.begin(pool.data, start=labels)
+    selection = sampler.begin(pool.data, start=labels)
     closeness = selection.closeness
     usual = int(np.bincount([*labels.values()]).argmax()) if labels else 0
     rows: list[int] = []

@@ -76,7 +76,9 @@ def _ask(judging: Judging, task: JudgingTask, read: Callable[[], str]) -> str:
     """Return a grade, or u, s or q."""
     pool, row = judging.pool, judging.pool.row(task.query, task.doc)
     progress = judging.progress(PERSON)
-    so_far = f"label {progress.labelled + 1}, {progress.closeness:.0%} of the way to the stop"
+    so_far = f"label {progress.labelled + 1}"
+    if judging.stops_by_itself:
+        so_far += f", {progress.closeness:.0%} of the way to the stop"
     say(f"\nquery {task.query}   document {pool.names[row]}   ({so_far})")
     comment = "" if pool.data.comment is None else pool.data.comment[row]
     title = task.title if task.title != pool.names[row] else ""

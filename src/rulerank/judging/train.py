@@ -14,6 +14,7 @@ from rulerank.judging.labels import Plain
 from rulerank.judging.pool import Pool
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
+from rulerank.today import Today
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import PoolLearner
 
@@ -75,9 +76,12 @@ class PoolModel:
         assert isinstance(ranker, GlobalRules)
         return ranker
 
-    def train_method(self, method: str, grades: Grades) -> Ranker:
+    def train_method(self, method: str, grades: Grades, today: Today | None = None) -> Ranker:
         """Return a ranker of any method, set for few labels, trained on some rows in the pool."""
-        return PoolLearner(few_label_ranker(method), self.pool.data).fit(*_rows_and_grades(grades))
+        ranker = few_label_ranker(method)
+        if today is not None and "today" in ranker.get_params():
+            ranker.set_params(today=today.option)
+        return PoolLearner(ranker, self.pool.data).fit(*_rows_and_grades(grades))
 
     def current(self, grades: Grades, without: int | None = None) -> TimedRanker | None:
         """Return a ranker trained on all labels, except the row `without`; a little old when training is slow."""

@@ -32,7 +32,7 @@ class Chooser:
     """
 
     def __init__(self, sampler: Any, data: Dataset) -> None:
-        self._selection = sampler.begin(data.X, qid=data.qid)
+        self._selection = sampler.begin(data)
         self._told: dict[int, int] = {}
         self._snapshots = [self._snapshot()]
 

@@ -16,7 +16,7 @@ class GroupRun:
     """The labels one group of features has seen, and which row it would label next.
 
     Each row belongs to a block of rows (the whole pool, or the queries in order of appearance); blocks are visited in
-    turn. A block whose pick is labelled is closed, and the run is over when all are.
+    turn, each with two rows at first. A block whose pick is labelled is closed, and the run is over when all are.
     """
 
     def __init__(self, bins: Array, blocks: Sequence[Array], max_size: int, n_jobs: int | None) -> None:
@@ -38,12 +38,14 @@ class GroupRun:
         return twin
 
     def add(self, row: int, grade: int) -> None:
-        """Learn one label; the turn goes to the block after the row's."""
+        """Learn one label; the turn goes on to the next block once the row's has two: one compares nothing."""
         self.counts.add(row, grade)
         self.labelled[row] = True
         if len(self.blocks) == 1:
             self.open[0] = True  # a label that nobody named may bring another row to the front
-        self.turn = (int(self.block_of[row]) + 1) % len(self.blocks)
+        block = int(self.block_of[row])
+        alone = self.labelled[self.blocks[block]].sum() == 1
+        self.turn = block if alone else (block + 1) % len(self.blocks)
 
     def settle(self) -> int | None:
         """Close the blocks that are through and return the row to label next, None when the run is over."""

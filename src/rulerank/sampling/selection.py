@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -76,20 +76,10 @@ class Selection:
         self._at_work = min(self._at_work, len(self._runs) - 1)
         run = self._runs[self._at_work]
         n_rows = run.labelled.size
-        if not is_whole(row, 0, n_rows - 1):
-            raise DataError(f"a row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
-        row = int(row)
-        if row in self._grades:
-            raise DataError(f"row {row} is labelled already, with grade {self._grades[row]}")
-        try:
-            number = float(grade)
-        except (TypeError, ValueError, OverflowError):
-            number = -1.0
-        if not (number.is_integer() and 0 <= number <= MAX_GRADE):
-            raise DataError(f"a grade must be a whole number from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
-        self._grades[row] = int(number)
+        row, grade = check_label(row, grade, n_rows, self._grades)
+        self._grades[row] = grade
         self._n_rules.append(int(run.counts.n_rules[row]))
-        run.add(row, int(number))
+        run.add(row, grade)
         self._settle()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -126,3 +116,34 @@ class Selection:
                 ahead = run.copy() if ahead is run else ahead
                 ahead.add(row, self._grades[row])
         return None
+
+
+def check_label(row: Any, grade: Any, n_rows: int, known: Mapping[int, int]) -> tuple[int, int]:
+    """Return the row and the grade of a new label as plain numbers, or say what is wrong with them."""
+    if not is_whole(row, 0, n_rows - 1):
+        raise DataError(f"a row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
+    row = int(row)
+    if row in known:
+        raise DataError(f"row {row} is labelled already, with grade {known[row]}")
+    try:
+        number = float(grade)
+    except (TypeError, ValueError, OverflowError):
+        number = -1.0
+    if not (number.is_integer() and 0 <= number <= MAX_GRADE):
+        raise DataError(f"a grade must be a whole number from 0 to {MAX_GRADE}: got {grade!r} for row {row}")
+    return row, int(number)
+
+
+def labels_of(start: Any) -> list[tuple[Any, Any]]:
+    """Return labels given as {row: grade} or (rows, grades) as pairs in order."""
+    if start is None:
+        return []
+    if isinstance(start, Mapping):
+        return list(start.items())
+    try:
+        rows, grades = (np.asarray(part).tolist() for part in start)
+        return list(zip(rows, grades, strict=True))
+    except (TypeError, ValueError):
+        raise DataError(
+            f"start must be {{row: grade}}, or the rows and as many grades, (rows, grades): got {str(start)[:60]}"
+        ) from None

@@ -17,7 +17,7 @@ from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZE, normalize_by_query
 from rulerank.sampling.group_run import GroupRun
 from rulerank.sampling.partitions import deal_features
-from rulerank.sampling.selection import Selection
+from rulerank.sampling.selection import Selection, labels_of
 
 MAX_BIN = 254
 
@@ -36,7 +36,8 @@ class SSAR(HasParameters, BaseEstimator):
     partitions: more than 1 is SSARP: the features are dealt into this many groups, each chooses from no labels on, and
         a grade that one group asked for serves the others. The paper has 5, of about 12 features each.
     per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
-        far; a query whose choice is labelled already is closed.
+        far; a query whose choice is labelled already is closed. The first visit takes two documents: one label alone
+        says nothing of an order.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers already.
     normalize: "zscore", "minmax" or "rank" put features on one scale by query before they are put into bins.
     n_jobs: number of threads; all cores unless given. The choice does not depend on it.
@@ -97,18 +98,10 @@ class SSAR(HasParameters, BaseEstimator):
         there already, {row: grade} or (rows, grades) in the order they were given; what follows is what would have
         followed without the break. When ask raises an error, order_, grades_ and n_rules_ keep what it answered.
         """
-        if budget is not None and not is_whole(budget, 0):
-            raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
-        if not callable(ask):
-            raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
         selection = self.begin(X, qid, start)
-        n_asked = 0
         self.stop_ = "interrupted"
         try:
-            while (row := selection.next()) is not None and n_asked != budget:
-                selection.add(row, ask(row))
-                n_asked += 1
-            self.stop_ = "natural" if row is None else "budget"
+            self.stop_ = ask_all(selection, ask, budget)
         finally:
             self.order_, self.grades_, self.n_rules_ = selection.order, selection.grades, selection.n_rules
         return self.order_
@@ -129,7 +122,7 @@ class SSAR(HasParameters, BaseEstimator):
         blocks = self._blocks(qid, n_rows)
         groups = deal_features(bins, self.partitions, self.n_jobs) if self.partitions > 1 else [np.arange(n_features)]
         selection = Selection([GroupRun(bins[group], blocks, self.max_size, self.n_jobs) for group in groups])
-        for row, grade in _labels(start):
+        for row, grade in labels_of(start):
             selection.add(row, grade)
         return selection
 
@@ -161,16 +154,14 @@ class SSAR(HasParameters, BaseEstimator):
         return np.ascontiguousarray(bins, dtype=np.uint8)
 
 
-def _labels(start: Any) -> list[tuple[Any, Any]]:
-    """Return labels given as {row: grade} or (rows, grades) as pairs in order."""
-    if start is None:
-        return []
-    if isinstance(start, Mapping):
-        return list(start.items())
-    try:
-        rows, grades = (np.asarray(part).tolist() for part in start)
-        return list(zip(rows, grades, strict=True))
-    except (TypeError, ValueError):
-        raise DataError(
-            f"start must be {{row: grade}}, or the rows and as many grades, (rows, grades): got {str(start)[:60]}"
-        ) from None
+def ask_all(selection: Any, ask: Callable[[int], Any], budget: int | None) -> str:
+    """Ask for the grades of the rows that a selection names, until it stops or the budget is used up; say which."""
+    if budget is not None and not is_whole(budget, 0):
+        raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
+    if not callable(ask):
+        raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
+    n_asked = 0
+    while (row := selection.next()) is not None and n_asked != budget:
+        selection.add(row, ask(row))
+        n_asked += 1
+    return "natural" if row is None else "budget"

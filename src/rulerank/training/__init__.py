@@ -34,6 +34,10 @@ __all__, __getattr__ = surface(
             "fit_in_pool",
             "PoolLearner",
         ),
+        "from_today": (
+            "learn_from_today",
+            "FromToday",
+        ),
         "few_labels": (
             "few_label_ranker",
             "few_label_params",

@@ -21,8 +21,6 @@ from rulerank.training.trials import Fit, Scoring, Trial, try_settings
 
 N_SPLITS = 5
 ENOUGH_QUERIES = 1_000  # held out: the difference of two methods then has a standard error of some .003
-FEW_LABELS_METHOD = "QI"  # in a pool of which few documents are graded (docs/active-sampling.md has the curves)
-FEW_LABELS_REASON = "intercepts: with few labels a straight line ranks better than rules"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
+from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
 
 
@@ -30,6 +31,8 @@ def fit_in_pool(ranker: Ranker, pool: Dataset) -> Ranker:
     0.58
     """
     rows = np.flatnonzero(pool.y != UNLABELLED)
+    if not rows.size and isinstance(ranker, Anchored):
+        return clone(ranker).start(pool.feature_names)  # today's ranking, until labels say otherwise
     if not rows.size:
         raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")
     return PoolLearner(ranker, pool).fit(rows, pool.y[rows])
@@ -40,10 +43,14 @@ class PoolLearner:
 
     def __init__(self, ranker: Ranker, pool: Dataset) -> None:
         self.ranker = ranker
+        self.pool = pool
         self.feature_names = pool.feature_names
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
         self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
+        if pool.categories and isinstance(ranker, Anchored):  # codes are no amounts: without values they have no weight
+            self.X = self.X.copy()
+            self.X[:, [pool.feature_names.index(name) for name in pool.categories]] = 0.0
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
 
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
@@ -51,6 +58,13 @@ class PoolLearner:
         return clone(self.ranker).fit_prepared(
             self.X[rows], grades, self.query[rows], feature_names=self.feature_names, discretizer=self.bins
         )
+
+    def scores(self, ranker: Ranker, rows: Array) -> Array:
+        """Return a fitted ranker's scores of some rows, each seen among all documents of its query."""
+        whole = np.flatnonzero(np.isin(self.query, self.query[rows]))
+        scores = np.empty(len(self.query))
+        scores[whole] = ranker.predict(self.pool[whole])
+        return scores[rows]
 
 
 def _bins_without_grades(choice: Any, X: Array) -> Discretizer | None:

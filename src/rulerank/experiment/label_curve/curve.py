@@ -15,9 +15,19 @@ from rulerank.errors import DataError
 from rulerank.evaluation.single_feature import best_feature, feature_scores
 from rulerank.experiment.cells import cell_key, fold_digest
 from rulerank.experiment.label_curve.result import BEST_FEATURE, RANDOM, LabelCurve, Line, Point
-from rulerank.experiment.label_curve.simulation import Sampler, Simulation, by_rules, random_order, shuffled, top_of
+from rulerank.experiment.label_curve.simulation import (
+    Sampler,
+    Simulation,
+    by_rules,
+    by_strata,
+    random_order,
+    shuffled,
+    top_of,
+)
 from rulerank.io.outputs import write_bytes
+from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
+from rulerank.today import find_today
 from rulerank.training.few_labels import few_label_ranker, full_data_ranker
 from rulerank.training.in_pool import PoolLearner
 from rulerank.worlds import make_folds
@@ -40,6 +50,7 @@ def label_curve(
     sizes: Sequence[int] | None = None,
     n_draws: int = 20,
     feature: str | None = None,
+    today: str | None = None,
     measure: str = "MAP",
     seed: int = 0,
 ) -> LabelCurve:
@@ -55,6 +66,8 @@ def label_curve(
     n_draws: how often documents are drawn at random, for the band that holds 95 % of the draws.
     feature: what the top-of-a-feature sampling sorts by, "-name" for lowest first; by default the best single one by
         the labels of each fold's training part.
+    today: the feature that ranks the documents now: a line of its own, what Anchored starts from, and its strata are
+        one more way to choose.
     measure: such as "MAP" or "NDCG@10".
 
     Training rows are shuffled before anything sees them, for in some files their order tells the grade.
@@ -70,10 +83,10 @@ def label_curve(
         raise DataError("expected at least one fold to draw a curve from: got none")
     if not is_whole(n_draws, 2):
         raise DataError(f"n_draws must be a whole number from 2, as a band needs several: got {n_draws!r}")
-    learners = _learners(rankers)
-    simulations, features = _simulations(
-        folds, SAMPLERS if samplers is None else samplers, n_draws, feature, measure, seed
-    )
+    learners = _learners(rankers, today)
+    if samplers is None:
+        samplers = SAMPLERS if today is None else {"strata of today's ranking": by_strata(today)} | SAMPLERS
+    simulations, features = _simulations(folds, samplers, n_draws, feature, measure, seed)
     plan = _plan(simulations, sizes)
     points, lines = [], []
     n_fits = sum(1 + sum(len(one.orders[name]) * len(steps) for name, steps in plan.items()) for one in simulations)
@@ -95,6 +108,11 @@ def label_curve(
             points += [_point(name, *key, np.array(found), simulations) for key, found in values.items()]
     by_feature = [one.judge(feature_scores(one.test, name)) for one, name in zip(simulations, features, strict=True)]
     lines.append(Line(BEST_FEATURE if feature is None else f"by {feature}", None, float(np.mean(by_feature))))
+    if today is not None:
+        now = find_today(folds[0].test.feature_names, today)
+        lines.append(
+            Line(f"today, {now}", None, float(np.mean([one.judge(now.scores(one.test.X)) for one in simulations])))
+        )
     return LabelCurve(
         measure=measure,
         points=tuple(points),
@@ -131,11 +149,18 @@ class _Step(NamedTuple):
     stop_of: str | None  # the sampler that stops here by itself, in each fold at its own number
 
 
-def _learners(rankers: Sequence[str] | Mapping[str, Ranker]) -> dict[str, tuple[Ranker, Ranker]]:
+def _learners(
+    rankers: Sequence[str] | Mapping[str, Ranker], today: str | None = None
+) -> dict[str, tuple[Ranker, Ranker]]:
     """Return the rankers by name, as they learn from few labels and from all."""
     if isinstance(rankers, Mapping):
         return {name: (ranker, ranker) for name, ranker in rankers.items()}
-    return {name: (few_label_ranker(name), full_data_ranker(name)) for name in rankers}
+    made = {name: (few_label_ranker(name), full_data_ranker(name)) for name in rankers}
+    for few, full in made.values():
+        for ranker in (few, full):
+            if isinstance(ranker, Anchored):
+                ranker.set_params(today=today)
+    return made
 
 
 def _simulations(

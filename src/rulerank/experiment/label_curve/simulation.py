@@ -17,6 +17,7 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
 from rulerank.evaluation.single_feature import feature_scores
+from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.training.in_pool import PoolLearner
 from rulerank.training.trials import Scoring
 
@@ -40,7 +41,9 @@ class Simulation:
     def learn(self, learner: PoolLearner, rows: Array) -> float:
         """Return how good the learner is on the test part after the labels of these rows."""
         grades = self.pool.y[rows]
-        if np.unique(grades).size < 2:  # nothing to learn from: all tied, which is the mean over all orders
+        if np.unique(grades).size < 2 and not isinstance(
+            learner.ranker, Anchored
+        ):  # nothing to learn from: all tied, which is the mean over all orders
             return self.judge(np.zeros(len(self.test)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that few labels say little is what the curve shows
@@ -87,6 +90,17 @@ def by_rules(**options: Any) -> Sampler:
 
         rows = SSAR(**options).select(pool, lambda row: pool.y[row])
         return np.asarray(rows, dtype=np.int64)
+
+    return order
+
+
+def by_strata(today: str) -> Sampler:
+    """Label documents from all over today's ranking, queries in random order."""
+
+    def order(pool: Dataset, rng: np.random.Generator) -> Array:
+        from rulerank.sampling.strata import Strata
+
+        return Strata(today=today, seed=int(rng.integers(2**31))).select(pool, lambda row: pool.y[row])
 
     return order
 

@@ -90,6 +90,35 @@ class Api:
         """Train a ranker on all labels and save it, where the command line said and nowhere else."""
         return self.judging.save_model(self.model_path, method).to_dict()
 
+    @property
+    def methods(self) -> list[str]:
+        """What can be trained here, the best for few labels first."""
+        first = [] if self.judging.today is None else ["Anchored"]
+        return first + [name for name in METHODS if name != "Anchored"]
+
+    def duel(self, rater: str) -> Payload:
+        """Hand a duel to a rater: two documents of one query, one by each ranking, unnamed."""
+        check = self.judging.check
+        task = None if check is None else check.next(rater)
+        if task is None:
+            return {"duel": None} | self.check()
+        docs = [self.document(rater, doc.query, doc.doc)["task"] for doc in task.docs]
+        return {"duel": {"query": task.query, "docs": docs, "number": task.number}} | self.check()
+
+    def skip_duel(self, rater: str, query: str) -> Payload:
+        """Pass a duel over, and hand out the next one."""
+        if self.judging.check is not None:
+            self.judging.check.skip(rater, query)
+        return self.duel(rater)
+
+    def check(self) -> Payload:
+        """Tell how the duels of the new ranking against today's stand."""
+        check = self.judging.check
+        if check is None:
+            return {"check": None}
+        tally = check.tally().to_dict()
+        return {"check": tally | {"line": check.line(), "changed": check.changed}}
+
     def _check(self, query: str, doc: str) -> None:
         if (query, doc) not in self.judging.pool.rows:
             raise RequestError(404, "unknown_document", f"the pool has no document {doc!r:.60} of query {query!r:.60}")
@@ -127,7 +156,7 @@ KEEP_GOING = Field(
 def endpoints(api: Api) -> list[Endpoint]:
     """Return everything the API can do."""
     grade = Field("grade", "The grade; null: cannot be judged.", kind="grade", high=api.judging.max_grade)
-    method = Field("method", "How to learn.", choices=tuple(METHODS))
+    method = Field("method", "How to learn.", choices=tuple(api.methods))
     going = (RATER, KEEP_GOING)
     return [
         Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", going),
@@ -140,5 +169,8 @@ def endpoints(api: Api) -> list[Endpoint]:
         Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), (JUDGEMENT,)),
         Endpoint("GET", "/api/progress", "How far it has come.", api.progress, "ProgressOnly", (RATER,)),
         Endpoint("GET", "/api/overview", "All labels at a glance.", api.overview, "OverviewOnly"),
+        Endpoint("GET", "/api/duel", "Two documents to compare, one by each ranking.", api.duel, "Duelling", (RATER,)),
+        Endpoint("POST", "/api/skip-duel", "Pass a duel over.", api.skip_duel, "Duelling", (RATER,), (QUERY,)),
+        Endpoint("GET", "/api/check", "How new stands against today.", api.check, "CheckOnly"),
         Endpoint("POST", "/api/train", "Train and save the model.", api.train, "Model", (), (method,)),
     ]

@@ -1,0 +1,266 @@
+"""The tables of docs/few-labels.md: what few labels add to today's ranking, and whether duels find it out.
+
+Half of the queries are the pool, half are tested on, so many splits. Labels are taken by `Strata` in the order of each
+split's seed; `Anchored` learns from the first 20, 50, 100, 200, 400. Differences of NDCG@10 to today's ranking x 1000.
+
+    python benchmarks/few_labels.py DATA --today FEATURE [--splits 20] [--way library | cli] [--duels] [--samplers]
+
+DATA: graded documents, or a folder of folds, whose test parts are put together. --way cli drives `rulerank sample`,
+`train --labels` and `rank` instead of the library, on the same splits. --duels simulates judges who err in 0, 10 and
+20 % of their grades. --samplers and --learners compare other ways to choose and to learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import rulerank as rr
+from rulerank.io.convert import read_any, write_any
+from rulerank.judging.duels import MOST, Duel, Duels, Tally, run_duels
+from rulerank.judging.pool import Pool
+from rulerank.today import Today, find_today
+from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.from_today import learn_from_today, top_sets
+from rulerank.training.in_pool import PoolLearner
+
+SIZES = [20, 50, 100, 200, 400]
+BAD = -0.02
+ERRORS = (0.0, 0.1, 0.2)
+
+
+class Split(NamedTuple):
+    """Documents to label, documents to test on, and today's ranking of both."""
+
+    seed: int
+    pool: rr.Dataset
+    test: rr.Dataset
+    today: Today
+
+    def ndcg(self, scores: np.ndarray) -> float:
+        return float(rr.evaluate(self.test.y, scores, self.test.qid, ["NDCG@10"]).means["NDCG@10"])
+
+
+def splits(data: rr.Dataset, today: Today, n_splits: int) -> Iterator[Split]:
+    names = np.unique(data.qid.astype(str))
+    for seed in range(n_splits):
+        half = np.random.default_rng(seed).permutation(names)[: names.size // 2]
+        inside = np.isin(data.qid.astype(str), half)
+        yield Split(seed, data[np.flatnonzero(inside)], data[np.flatnonzero(~inside)], today)
+
+
+def labelled(pool: rr.Dataset, rows: np.ndarray) -> rr.Dataset:
+    y = np.full(len(pool), -1)
+    y[rows] = pool.y[rows]
+    return replace(pool, y=y)
+
+
+def by_strata(split: Split, most: int) -> np.ndarray:
+    sampler = rr.Strata(today=split.today.option, seed=split.seed)
+    return sampler.select(split.pool, lambda row: split.pool.y[row], budget=most)
+
+
+def by_library(split: Split) -> Iterator[tuple[str, int, float]]:
+    """Yield (who took part, labels, NDCG@10)."""
+    order = by_strata(split, max(SIZES))
+    for size in SIZES:
+        learned = learn_from_today(labelled(split.pool, order[:size]), split.today.option)
+        yield learned.method, size, split.ndcg(learned.ranker.predict(split.test))
+
+
+def by_command_line(split: Split) -> Iterator[tuple[str, int, float]]:
+    with tempfile.TemporaryDirectory() as folder:
+        pool, test, labels, model, scores = (
+            str(Path(folder) / name)
+            for name in ("pool.parquet", "test.parquet", "labels.csv", "model.rulerank", "scores.txt")
+        )
+        write_any(split.pool, pool)
+        write_any(split.test, test)
+        for size in SIZES:
+            today = ["--today", split.today.option]
+            rulerank(
+                "sample", pool, *today, "--seed", str(split.seed), "--own-grades", "--budget", str(size), "-o", labels
+            )
+            rulerank("train", pool, "--labels", labels, *today, "-o", model)
+            rulerank("rank", model, test, "-o", scores)
+            method = rr.load(model)
+            yield type(method).__name__, size, split.ndcg(np.loadtxt(scores))
+
+
+def rulerank(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "rulerank", *words], check=True, capture_output=True)
+
+
+Order = Callable[[Split, int], np.ndarray]
+
+
+def by_ssar(**options: object) -> Order:
+    def order(split: Split, most: int) -> np.ndarray:
+        sampler = rr.SSAR(**options)  # type: ignore[arg-type]
+        return sampler.select(split.pool, lambda row: split.pool.y[row], budget=most)
+
+    return order
+
+
+def at_random(split: Split, most: int) -> np.ndarray:
+    return np.random.default_rng(split.seed).permutation(len(split.pool))[:most]
+
+
+def by_variance(split: Split, most: int) -> np.ndarray:
+    """Label, of a random query at a time, the ten documents of which the model so far is least sure."""
+    rng = np.random.default_rng(split.seed)
+    query = np.unique(split.pool.qid.astype(str), return_inverse=True)[1]
+    learner = PoolLearner(rr.Anchored(today=split.today.option), split.pool)
+    Z = np.nan_to_num(learner.X)
+    chosen: list[int] = []
+    for number in rng.permutation(query.max() + 1):
+        rows = np.flatnonzero(query == number)
+        known = np.array(chosen, dtype=int)
+        fitted = (
+            learner.fit(known, split.pool.y[known])
+            if chosen
+            else rr.Anchored(split.today.option).start(split.pool.feature_names)
+        )
+        spread = fitted.covariance_.copy()
+        centred = Z[rows] - Z[rows].mean(axis=0)
+        for _ in range(min(10, rows.size)):
+            variance = np.einsum("ij,jk,ik->i", centred, spread, centred)
+            variance[np.isin(rows, chosen)] = -1
+            best = int(variance.argmax())
+            chosen.append(int(rows[best]))
+            z = centred[best]
+            spread -= np.outer(spread @ z, spread @ z) / (
+                4 + z @ spread @ z
+            )  # as if a label were a number of variance 4
+            if len(chosen) == most:
+                return np.array(chosen)
+    return np.array(chosen)
+
+
+SAMPLERS: dict[str, Order] = {
+    "strata": by_strata,
+    "greedy variance": by_variance,
+    "SSARP": by_ssar(partitions=5),
+    "SSAR per query": by_ssar(per_query=True),
+    "SSAR": by_ssar(),
+    "random": at_random,
+}
+
+
+def compare_samplers(split: Split) -> Iterator[tuple[str, int, float]]:
+    learner = PoolLearner(rr.Anchored(today=split.today.option), split.pool)
+    for name, take in SAMPLERS.items():
+        order = take(split, 200)
+        for size in (50, 100, 200):
+            rows = order[:size]
+            yield name, size, split.ndcg(learner.fit(rows, split.pool.y[rows]).predict(split.test))
+
+
+def compare_learners(split: Split) -> Iterator[tuple[str, int, float]]:
+    order = by_strata(split, max(SIZES))
+    for name in ("Anchored", "QI", "RE-GR"):
+        ranker = rr.Anchored(today=split.today.option) if name == "Anchored" else few_label_ranker(name)
+        learner = PoolLearner(ranker, split.pool)
+        for size in SIZES:
+            rows = order[:size]
+            yield name, size, split.ndcg(learner.fit(rows, split.pool.y[rows]).predict(split.test))
+
+
+def print_gains(
+    data: rr.Dataset, today: Today, n_splits: int, way: Callable[[Split], Iterator[tuple[str, int, float]]]
+) -> None:
+    found: dict[tuple[str, int], list[float]] = {}
+    bases, methods = [], set()
+    for split in splits(data, today, n_splits):
+        base = split.ndcg(today.scores(split.test.X))
+        bases.append(base)
+        for name, size, value in way(split):
+            key = "ours" if way in (by_library, by_command_line) else name
+            methods.add(name)
+            found.setdefault((key, size), []).append(value - base)
+    print(f"today {np.mean(bases):.4f}, {n_splits} splits; models: {', '.join(sorted(methods))}")
+    print(f"{'':18}{'labels':>8}{'mean':>8}{'worst':>8}{'share below -.02':>18}")
+    for (name, size), values in found.items():
+        gains = np.array(values)
+        print(f"{name:18}{size:8}{1000 * gains.mean():8.1f}{1000 * gains.min():8.1f}{(gains < BAD).mean():18.2f}")
+
+
+def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:
+    """Let judges who err decide duels on the test half, whose truth is known."""
+    top = int(data.y.max())
+    rows: dict[float, list[tuple[str, float, float, tuple[float, float, float] | None]]] = {
+        error: [] for error in ERRORS
+    }
+    for split in splits(data, today, n_splits):
+        pool, old = Pool(split.test), today.scores(split.test.X)
+        base = split.ndcg(old)
+        order = by_strata(split, 200)
+        learner = PoolLearner(rr.Anchored(today=today.option), split.pool)
+        for size in (20, 100, 200):
+            new = learner.fit(order[:size], split.pool.y[order[:size]]).predict(split.test)
+            relevant = np.append(split.test.y > 0, False)
+            ours, theirs = (top_sets(scores, pool.query_numbers) for scores in (new, old))
+            truth = float((relevant[ours].sum(axis=1) - relevant[theirs].sum(axis=1)).mean())
+            duels = Duels(pool, new, old, seed=split.seed)
+            for error in ERRORS:
+                rng = np.random.default_rng([split.seed, size, int(100 * error)])
+
+                def ask(
+                    duel: Duel, rng: np.random.Generator = rng, error: float = error, split: Split = split
+                ) -> tuple[int, int]:
+                    grades = [int(split.test.y[row]) for row in duel.shown]
+                    said = [
+                        int(rng.choice([g for g in range(top + 1) if g != y])) if rng.random() < error else y
+                        for y in grades
+                    ]
+                    return said[0], said[1]
+
+                tally: Tally = run_duels(duels, ask, most=MOST)
+                rows[error].append((tally.verdict, split.ndcg(new) - base, truth, tally.gain(duels.changed)))
+    for error, runs in rows.items():
+        better = [gain > 0 for verdict, gain, _, _ in runs if verdict == "better"]
+        called = [verdict == "worse" for verdict, gain, _, _ in runs if gain >= 0]
+        covered = [gain[1] <= truth <= gain[2] for _, _, truth, gain in runs if gain is not None]
+        print(f"judges err in {error:.0%}: {len(runs)} runs, better in {len(better)}, right {np.sum(better)}", end="; ")
+        print(f"worse where the truth is 0 or better {np.sum(called)} of {len(called)}", end="; ")
+        print(f"interval covers {np.sum(covered)} of {len(covered)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data")
+    parser.add_argument("--today", required=True)
+    parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--way", choices=["library", "cli"], default="library")
+    parser.add_argument("--duels", action="store_true")
+    parser.add_argument("--samplers", action="store_true")
+    parser.add_argument("--learners", action="store_true")
+    parser.add_argument("--sizes", default="20,50,100,200,400", help="numbers of labels")
+    given = parser.parse_args()
+    SIZES[:] = map(int, given.sizes.split(","))
+    if Path(given.data).is_dir():
+        data = rr.Dataset.concat([fold.test for fold in rr.read_folds(given.data)])
+    else:
+        data = read_any(given.data)
+    today = find_today(data.feature_names, given.today)
+    print(f"{given.data}: {data!r}, today {today}", flush=True)
+    warnings.simplefilter("ignore")  # that few labels say little is what the table shows
+    if given.duels:
+        print_duels(data, today, given.splits)
+        return
+    way = by_library if given.way == "library" else by_command_line
+    way = compare_samplers if given.samplers else compare_learners if given.learners else way
+    print_gains(data, today, given.splits, way)
+
+
+if __name__ == "__main__":
+    main()

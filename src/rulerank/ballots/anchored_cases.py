@@ -1,0 +1,39 @@
+"""A ranker that starts from today's ranking taken apart: where today's ranking puts a document, and what moves it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rulerank.ballots.case import Case
+from rulerank.ballots.linear_cases import LinearForm, linear_case
+from rulerank.core.words import counted
+from rulerank.dataset import Array
+
+
+def anchored_case(form: LinearForm, X: Array, row: int, today: int, name: str) -> Case:
+    """Return the case of a document whose score is today's part plus what the other features move it by."""
+    case = linear_case(form, X, row, "Anchored, linear")
+    ballot = case.ballot
+    start = float(ballot.adds[today])
+    adds, voted = ballot.adds.copy(), ballot.voted.copy()
+    adds[today], voted[today] = 0.0, False
+    moved = replace(
+        ballot,
+        votes=adds[:, None],
+        tally=lambda sums: start + sums[:, 0],
+        adds=adds,
+        voted=voted,
+        base=start,
+    )
+    n_moves = int(np.count_nonzero(voted))
+    return replace(
+        case,
+        ballot=moved,
+        base_text=f"where today's ranking ({name}) puts it: {case.value(today)} times {form.coef[today]:.4g}",
+        arithmetic=(
+            f"today's ranking gives {start:.4f}, and {counted(n_moves, 'other feature')} "
+            f"move it by {moved.score - start:+.4f} to {moved.score:.4f}",
+        ),
+    )

@@ -1,0 +1,132 @@
+"""rulerank check: is a model better than today's ranking?"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack, closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    QidColumn,
+    Seed,
+    TodayFeature,
+    columns,
+    today_of,
+)
+from rulerank.errors import DataError
+
+if TYPE_CHECKING:
+    from rulerank.judging.check import Check
+
+
+def check(
+    source: Annotated[str, typer.Argument(metavar="POOL", help="The documents that both rankings rank.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The new ranking, as `rulerank train` writes it.")],
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels", "-o", metavar="FILE", help="The labels so far, whose queries are left out; answers go there."
+        ),
+    ] = None,
+    today: TodayFeature = None,
+    grades: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Simulate: the grades are in this file (LETOR, csv, qrels, Quepid)."),
+    ] = None,
+    own_grades: Annotated[bool, typer.Option("--own-grades", help="Simulate: the grades are those in POOL.")] = False,
+    max_grade: Annotated[int, typer.Option(min=1, max=9, help="The highest grade that is taken.")] = 4,
+    seed: Seed = 0,
+    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of POOL [by name].")] = None,
+    qid: QidColumn = None,
+    docid: DocidColumn = None,
+    features: FeatureColumns = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a model against today's ranking, by duels.
+
+    Of queries that have no label yet and whose first three documents differ, one document that entered is shown beside
+    one that left, and you grade both. A lead of five decides, and forty duels are the most. The answers join the labels
+    of FILE, for the next training; the next check takes other queries.
+
+    Example:
+
+    \b
+        rulerank check train.txt model.rulerank --today f1 --labels labels.csv
+        rulerank check train.txt model.rulerank --today f1 --own-grades
+    """
+    from rulerank.cli.output import print_json
+    from rulerank.core.words import percent
+    from rulerank.judging.check import Check
+    from rulerank.judging.duel_terminal import check_in_terminal
+    from rulerank.judging.label_files import LabelFile, appended_format, label_format, read_labels
+    from rulerank.judging.pool import read_pool
+    from rulerank.judging.terminal import answers
+    from rulerank.model_file import load_beside_data
+
+    if grades is not None and own_grades:
+        raise DataError("--grades and --own-grades are two ways to get grades: choose one")
+    simulated = grades is not None or own_grades
+    if labels is None and not simulated:
+        raise DataError("every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv")
+    ranker = load_beside_data(model, source)
+    pool = read_pool(source, format=format, **columns(qid, docid, None, features))
+    known = getattr(ranker, "today_", None)
+    found = known if today is None and known is not None else today_of(pool.data.feature_names, today)
+    found = today_of(pool.data.feature_names, found.option)  # its column in this file
+    before = read_labels(pool, labels, strict=False) if labels and Path(labels).exists() else {}
+    answered: dict[int, int] = {}
+    if simulated:
+        answered = pool.own_grades if grades is None else read_labels(pool, grades, strict=False)
+    new, old = ranker.predict(pool.data), found.scores(pool.data.X)
+    with ExitStack() as stack:
+        kept = labels or str(Path(stack.enter_context(TemporaryDirectory())) / "labels.csv")
+        file_format = appended_format(Path(kept)) or label_format(None, kept)
+        file = stack.enter_context(closing(LabelFile(pool, kept, file_format, before)))
+        duels = Check(pool, file, new, old, seed)
+        print(
+            f"The first three differ in {percent(duels.changed)} of queries; {len(duels.duels)} duels can be fought.",
+            file=sys.stderr,
+        )
+        if simulated:
+            simulate_duels(duels, answered)
+            stop = "over" if duels.tally().over else "none"
+        else:
+            with answers(max_grade) as read:
+                stop = check_in_terminal(duels, read, max_grade)
+        tally, line = duels.tally(), duels.line()
+    if as_json:
+        gain = tally.gain(duels.changed)
+        print_json(
+            tally.to_dict()
+            | {"line": line, "today": found.option, "changed": round(duels.changed, 4), "stop": stop, "labels": labels}
+            | {"relevant_in_top_3": None if gain is None else [round(value, 4) for value in gain]}
+        )
+        return
+    print(line)
+    gain = tally.gain(duels.changed)
+    if gain is not None:
+        interval = f"90 % interval {gain[1]:+.2f} to {gain[2]:+.2f}"
+        print(f"Relevant documents in the first three: {gain[0]:+.2f} a query ({interval}).")
+    if stop == "none" and tally.verdict in ("too few", "unclear"):
+        print("No more queries differ among those without labels: take more queries into the pool.")
+
+
+def simulate_duels(duels: Check, grades: dict[int, int]) -> None:
+    """Let grades that are known decide the duels; those of documents without one are passed over."""
+    from rulerank.judging.label_files import PERSON
+
+    pool = duels.pool
+    while (task := duels.next(PERSON)) is not None:
+        rows = [pool.row(doc.query, doc.doc) for doc in task.docs]
+        if all(row in grades for row in rows):
+            for row in rows:
+                duels.store.add(*pool.pairs[row], grades[row], PERSON)
+        else:
+            duels.skip(PERSON, task.query)

@@ -1,0 +1,105 @@
+"""A check of a new ranking against today's, by duels: the loop that page and terminal share.
+
+The labels are the only state: a duel is over when both of its documents have a grade, so that a crash, an undo or a
+second rater need nothing of their own. A query that had a label when the check began is never taken.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from itertools import islice
+
+from rulerank.dataset import Array
+from rulerank.judging.current import CurrentLabels
+from rulerank.judging.duels import MOST, Duel, Duels, Tally
+from rulerank.judging.labels import JudgingTask, KeepsLabels, Plain
+from rulerank.judging.pool import Pool
+
+READY = 10 * MOST  # duels that are drawn beforehand: some are skipped
+CLAIM_SECONDS = 900
+
+
+@dataclass(frozen=True, slots=True)
+class DuelTask(Plain):
+    """Two documents of one query as a rater sees them, side by side."""
+
+    query: str
+    docs: tuple[JudgingTask, JudgingTask]
+    number: int  # of the duel in this check, from 1
+
+
+class Check:
+    """Hand out duels of two rankings, and say how they stand.
+
+    store: keeps the labels, a `LabelStore` or a `LabelFile`.
+    new, today: scores of the pool's rows.
+
+    >>> import tempfile, rulerank as rr
+    >>> from rulerank.judging.label_files import LabelFile
+    >>> pool = Pool(rr.make_world(n_queries=8, docs_per_query=9, seed=0))
+    >>> file = LabelFile(pool, tempfile.mkdtemp() + "/labels.csv", "csv")
+    >>> check = Check(pool, file, new=pool.data.X[:, 1], today=pool.data.X[:, 0])
+    >>> task = check.next("you")
+    >>> for place, doc in enumerate(task.docs):
+    ...     label = file.add(doc.query, doc.doc, place, "you")
+    >>> check.tally().n, check.next("you").query != task.query
+    (1, True)
+    """
+
+    def __init__(self, pool: Pool, store: KeepsLabels, new: Array, today: Array, seed: int = 0) -> None:
+        self.pool, self.store = pool, store
+        self._lock = threading.Lock()
+        self._current = CurrentLabels(pool, store)
+        self._current.sync(store.state())
+        judged = {pool.pairs[row][0] for row in self._current.by_row}
+        duels = Duels(pool, new, today, judged, seed)
+        self.changed = duels.changed
+        self.n_left_out = duels.n_left_out
+        self.duels = list(islice(duels, READY))
+
+    def tally(self) -> Tally:
+        """Say how the duels whose two documents have grades ended."""
+        with self._lock:
+            return self._tally()
+
+    def next(self, rater: str) -> DuelTask | None:
+        """Hand out a duel that no other rater has, the same one until both documents have a grade; None: no more."""
+        with self._lock:
+            tally = self._tally()
+            if tally.over:
+                return None
+            skipped = set(self.store.skipped(rater))
+            for duel in self.duels:
+                pair = self.pool.pairs[duel.entered]
+                if pair in skipped or self._fought(duel):
+                    continue
+                if self.store.claim(*pair, rater, seconds=CLAIM_SECONDS):
+                    docs = [JudgingTask(*self.pool.pairs[row], **self.pool.shown(row)) for row in duel.shown]
+                    return DuelTask(duel.query, (docs[0], docs[1]), tally.n + 1)
+            return None
+
+    def skip(self, rater: str, query: str) -> None:
+        """Pass over a duel: this rater will not be asked again."""
+        for duel in self.duels:
+            if duel.query == query:
+                self.store.skip(*self.pool.pairs[duel.entered], rater)
+
+    def line(self) -> str:
+        """Say what follows from the duels so far."""
+        tally = self.tally()
+        if not self.duels and not tally.n:
+            return "There is nothing to check: the first three of no query without labels differ."
+        return tally.line()
+
+    def _fought(self, duel: Duel) -> bool:
+        """Tell whether both documents have been looked at; one that cannot be judged ends a duel too."""
+        return duel.entered in self._current.by_row and duel.left in self._current.by_row
+
+    def _tally(self) -> Tally:
+        self._current.sync(self.store.state())
+        tally, grades = Tally(), self._current.grades
+        for duel in self.duels:
+            if duel.entered in grades and duel.left in grades:
+                tally = tally.add(duel, grades[duel.entered], grades[duel.left])
+        return tally

@@ -1,0 +1,146 @@
+// The duel page: two documents of a query, a grade for each. Grades go the way of all judgements, through the outbox.
+
+import { showHeld } from "./held.js";
+import { listen } from "./keys.js";
+import { Outbox, drain } from "./outbox.js";
+import { Silence, ask, byId, rater, show, store } from "./page.js";
+
+const page = byId("main");
+const maxGrade = Number(page.dataset.maxGrade);
+const REST = 350; // milliseconds after a new duel in which a second key press is taken for a bounce
+const PAUSES = [1000, 2000, 4000, 8000];
+const cards = [...page.querySelectorAll("[data-place]")];
+
+const outbox = new Outbox(storage(), store, rater);
+let duel = null;
+let readyAt = Infinity;
+let pause = 0;
+let timer = 0;
+
+const enter = (state) => (page.dataset.state = state); // loading, ready, sending, waiting, none
+const can = (event) => page.dataset.state === "ready" && event.timeStamp >= readyAt;
+
+function storage() {
+  try {
+    return window.localStorage;
+  } catch {
+    return {}; // forbidden
+  }
+}
+
+function judge(event, place, grade) {
+  if (!can(event) || place < 0) return;
+  const { query, doc } = duel.docs[place];
+  Object.assign(duel.docs[place], { judged: true, grade });
+  mark();
+  outbox.keep("/api/labels", { query, doc, grade });
+  send();
+}
+
+function undo(event) {
+  if (page.dataset.state !== "none" && !can(event)) return;
+  outbox.keep("/api/undo", {});
+  send();
+}
+
+async function skip(event) {
+  if (!can(event)) return;
+  enter("sending");
+  try {
+    showDuel(await ask("POST", "/api/skip-duel", { query: duel.query }));
+  } catch (problem) {
+    wait(problem, "The page waits for it", load);
+  }
+}
+
+async function send() {
+  enter("sending");
+  try {
+    const last = await drain(outbox, ({ path, body }) => ask("POST", path, body));
+    calm();
+    showHeld(outbox);
+    const half = last?.answer.label && duel && duel.docs.some((doc) => !doc.judged);
+    if (half) return enter("ready"); // the other document is still to be graded
+    await load();
+  } catch (problem) {
+    wait(problem, outbox.pending().length ? "Your judgement is kept on this device and will be sent" : "The page waits for it", send);
+  }
+}
+
+async function load() {
+  enter("loading");
+  try {
+    const answer = await ask("GET", "/api/duel");
+    calm();
+    showDuel(answer);
+  } catch (problem) {
+    wait(problem, "The page waits for it", load);
+  }
+}
+
+function wait(problem, what, again) {
+  enter("waiting");
+  const seconds = PAUSES[Math.min(pause, PAUSES.length - 1)] / 1000;
+  pause += 1;
+  byId("notice-text").textContent = `${problem.message}. ${what}; next try in ${seconds} s.`;
+  show(byId("retry"), problem instanceof Silence);
+  show(byId("notice"));
+  timer = setTimeout(again, seconds * 1000);
+  byId("retry").onclick = () => {
+    clearTimeout(timer);
+    again();
+  };
+}
+
+function calm() {
+  pause = 0;
+  show(byId("notice"), false);
+}
+
+function showDuel({ duel: next, check }) {
+  duel = next;
+  byId("line").textContent = check ? check.line : "";
+  show(byId("duel"), Boolean(duel));
+  show(byId("none"), !duel);
+  if (!duel) {
+    byId("none-text").textContent = check
+      ? "There is no duel left for you: they have decided, or others have those that are left."
+      : "Train a model on the overview first: then it can be compared with today's ranking.";
+    return enter("none");
+  }
+  byId("query").textContent = duel.docs[0].query_text || duel.query;
+  byId("query-id").textContent = duel.docs[0].query_text ? duel.query : "";
+  cards.forEach((card, place) => {
+    const doc = duel.docs[place];
+    card.querySelector("h3").textContent = doc.title || doc.doc;
+    card.querySelector(".text").textContent = doc.text || "";
+  });
+  mark();
+  readyAt = performance.now() + REST;
+  setTimeout(() => enter("ready"), REST);
+}
+
+function mark() {
+  cards.forEach((card, place) => {
+    const { judged, grade } = duel.docs[place];
+    for (const button of card.querySelectorAll("[data-grade]")) {
+      button.toggleAttribute("data-given", judged && Number(button.dataset.grade) === grade);
+    }
+  });
+}
+
+const firstFree = () => duel.docs.findIndex((doc) => !doc.judged);
+const actions = { s: skip, u: undo };
+for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => duel && judge(event, firstFree(), grade);
+listen(actions);
+cards.forEach((card, place) => {
+  for (const button of card.querySelectorAll("[data-grade]")) {
+    button.addEventListener("click", (event) => judge(event, place, Number(button.dataset.grade)));
+  }
+});
+byId("skip").addEventListener("click", skip);
+byId("undo").addEventListener("click", undo);
+
+showHeld(outbox);
+if (outbox.pending().length) send();
+else load();

@@ -1,0 +1,173 @@
+"""Ask for documents from all over today's ranking, one query after the other: what learns well and can be checked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from rulerank.core.parameters import HasParameters, Parameter, Whole
+from rulerank.dataset import Array, Dataset, check_column, query_index
+from rulerank.errors import DataError
+from rulerank.sampling.selection import check_label, labels_of
+from rulerank.sampling.ssar import ask_all
+from rulerank.today import TODAY, find_today
+
+LAST_PLACES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # of today's rank in each stratum; a tenth stratum has the rest
+N_STRATA = len(LAST_PLACES) + 1
+
+
+class Strata(HasParameters, BaseEstimator):
+    """Choose which documents to label: queries in random order, in each one document of every stratum of today's rank.
+
+    The strata are the places 1, 2, 3, 4-5, 6-7, 8-10, 11-15, 16-20, 21-30 and the rest ("strat10"), the document of
+    each and their order are drawn at random. When every query has had its turn, a second round draws again, and so on
+    until all are labelled: it has no stop of its own. Nothing depends on the grades, so labels may come in any order.
+
+    Parameters
+    ----------
+    today: the feature that ranks the documents now, as in `Anchored`.
+    seed: another seed draws otherwise.
+
+    After `select`: `order_`, the rows in the order they were asked for; `grades_`; `stop_`, "natural" when all are
+    labelled, "budget", or "interrupted" when ask raised an error.
+
+    >>> import rulerank as rr
+    >>> data = rr.make_world(n_queries=5, docs_per_query=40, seed=0)
+    >>> chosen = Strata(today="bm25_body").select(data, lambda row: data.y[row], budget=20)
+    >>> np.unique(data.qid[chosen], return_counts=True)[1].tolist()
+    [10, 10]
+    """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "today": TODAY,
+        "seed": Whole(0, meaning="another seed draws otherwise"),
+    }
+
+    order_: Array
+    grades_: Array
+    stop_: str
+
+    def __init__(self, today: str | int | None = None, seed: int = 0) -> None:
+        self.today = today
+        self.seed = seed
+
+    def select(
+        self, X: Any, ask: Callable[[int], Any], qid: Any = None, *, budget: int | None = None, start: Any = None
+    ) -> Array:
+        """Ask for one grade after the other and return the labelled rows in order; all as in `SSAR.select`."""
+        self.stop_ = "interrupted"
+        selection = None
+        try:
+            selection = self.begin(X, qid, start)
+            self.stop_ = ask_all(selection, ask, budget)
+        finally:
+            if selection is not None:
+                self.order_, self.grades_ = selection.order, selection.grades
+        return self.order_
+
+    def begin(self, X: Any, qid: Any = None, start: Any = None) -> StrataSelection:
+        """Return the state that names one row after the other, for callers who cannot wait for a grade."""
+        self.check_parameters()
+        names: tuple[str, ...] = ()
+        if isinstance(X, Dataset):
+            names, qid, X = X.feature_names, X.qid if qid is None else qid, X.X
+        X = np.asarray(X)
+        if X.ndim != 2 or not X.shape[0]:
+            raise DataError("expected documents to choose from, one row each: there are none")
+        if qid is None:
+            raise DataError("queries are visited in turn: give the query of each row, qid=qid")
+        if self.today is None:
+            raise DataError("strata are those of today's ranking: say which feature it is, such as today='bm25'")
+        today = find_today(names or [f"f{i + 1}" for i in range(X.shape[1])], self.today)
+        order = draw_order(today.scores(X), check_column("qid", qid, len(X)), self.seed)
+        selection = StrataSelection(order)
+        for row, grade in labels_of(start):
+            selection.add(row, grade)
+        return selection
+
+
+class StrataSelection:
+    """Names one row after the other in an order that is drawn beforehand; `Strata.begin` makes it.
+
+    >>> selection = Strata(today=0).begin([[3.0], [2.0], [1.0]], qid=["q", "q", "q"])
+    >>> first = selection.next()
+    >>> selection.add(first, grade=1)
+    >>> selection.next() == first
+    False
+    """
+
+    def __init__(self, planned: Array) -> None:
+        self._planned = planned
+        self._at = 0  # what comes before is labelled
+        self._grades: dict[int, int] = {}
+
+    @property
+    def order(self) -> Array:
+        """The labelled rows in the order they were added, int64."""
+        return np.array([*self._grades], dtype=np.int64)
+
+    @property
+    def grades(self) -> Array:
+        """The grade of each row of `order`, int16."""
+        return np.array([*self._grades.values()], dtype=np.int16)
+
+    @property
+    def closeness(self) -> float:
+        """The share of all rows that is labelled: there is no other stop."""
+        return len(self._grades) / len(self._planned)
+
+    def next(self, skip: Collection[int] = ()) -> int | None:
+        """Return the row to label next, never one in skip; None when all are labelled or skipped."""
+        for row in self._planned[self._at :].tolist():
+            if row not in self._grades and row not in skip:
+                return int(row)
+        return None
+
+    def add(self, row: int, grade: Any) -> None:
+        """Learn that a row is labelled, whether or not `next` named it."""
+        row, grade = check_label(row, grade, len(self._planned), self._grades)
+        self._grades[row] = grade
+        while self._at < len(self._planned) and int(self._planned[self._at]) in self._grades:
+            self._at += 1
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = copy(self)  # the plan never changes
+        twin._grades = self._grades.copy()
+        return twin
+
+
+def draw_order(scores: Array, qid: Array, seed: int) -> Array:
+    """Return all rows in the order to label them: rounds over the queries, in each one row of every stratum.
+
+    Lots are drawn from the seed and the ids of the queries, so that the order of rows in a file does not matter to
+    the order of queries; rows that today's ranking has level are in random order.
+
+    >>> draw_order(np.array([1.0, 3.0, 2.0]), np.array(["a", "a", "a"]), seed=0).size
+    3
+    """
+    numbers, ids = query_index(qid)
+    by_query = np.argsort(numbers, kind="stable")
+    blocks = np.split(by_query, np.searchsorted(numbers[by_query], np.arange(1, len(ids))))
+    keys = np.empty((len(qid), 3))  # round, lot of the query, lot within the query
+    for name, rows in zip(ids.tolist(), blocks, strict=True):
+        rng = np.random.default_rng(_lot_of(seed, str(name)))
+        query_lot = rng.random()
+        ranked = rows[np.lexsort((rng.random(rows.size), -scores[rows]))]
+        place = np.arange(1, rows.size + 1)
+        stratum = np.searchsorted(LAST_PLACES, place)
+        lots = rng.random(rows.size)
+        drawn = np.lexsort((lots, stratum))  # by stratum, at random within each
+        firsts = np.searchsorted(stratum[drawn], np.arange(N_STRATA))
+        turn = np.empty(rows.size)
+        turn[drawn] = np.arange(rows.size) - firsts[stratum[drawn]]
+        keys[ranked] = np.column_stack([turn, np.full(rows.size, query_lot), rng.random(rows.size)])
+    return np.lexsort((keys[:, 2], keys[:, 1], keys[:, 0]))
+
+
+def _lot_of(seed: int, name: str) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{seed}|{name}".encode(), digest_size=8).digest())

@@ -1,0 +1,174 @@
+"""From today's ranking and a few labels to a ranker, and all that can honestly be said of it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.words import counted, percent
+from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.base import Ranker
+from rulerank.today import Today, find_today
+from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.in_pool import PoolLearner, fit_in_pool
+from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, held_out_scores, pairs_in_order
+from rulerank.training.still_to_gain import ENOUGH, gain_in_words, still_to_gain
+
+HAND_OVER = ("QI", "FR")  # full learners that take over when held-out pairs say that they are better
+LEAST_LABELS = 200  # below, nobody is asked: a full learner that looks better then mostly is not
+TOP = 3  # places that people look at
+TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
+
+
+@dataclass(frozen=True, eq=False)
+class FromToday:
+    """A ranker learned from today's ranking and labels, and what there is to say of it."""
+
+    ranker: Ranker
+    method: str  # Anchored, or what took over
+    today: Today
+    n_labels: int
+    n_queries: int  # with labels
+    changed: float  # share of the pool's queries whose top 3 is another
+    tied: float  # share of the pool's documents that are level with another one of their query
+    to_gain: float | None  # share of DCG@10 that more labels could add, at least about; None: not estimated
+    pairs: PairAccuracy | None  # new against today on held-out labels; None: all labels are of one query
+
+    @property
+    def worse(self) -> bool:
+        """Whether the labels say that it is worse than today's ranking."""
+        return self.pairs is not None and self.pairs.verdict == "worse"
+
+    def lines(self) -> list[str]:
+        """Say all of it, a sentence a line."""
+        labels = f"{counted(self.n_labels, 'label')} of {counted(self.n_queries, 'query', 'queries')}"
+        changed = f"the top {TOP} changes in {percent(self.changed)} of queries"
+        first = f"Starts from today's ranking ({self.today}); {labels}; {changed}"
+        if self.to_gain is not None:
+            first += f"; more labels could add {gain_in_words(self.to_gain)}"
+        lines = [f"{first}."]
+        if self.method != "Anchored":
+            lines.append(f"{self.method} took over: it has more pairs of held-out labels in order than Anchored.")
+        if self.pairs is not None:
+            said = self.pairs.line()
+            lines.append(said[0].upper() + said[1:] + ".")
+        if self.worse:
+            lines.append("Keep today's ranking until more labels say otherwise.")
+        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels:
+            lines.append("More labels would add little: check it against today's ranking; use it if it is not behind.")
+        if self.tied > TIED:
+            lines.append(f"{percent(self.tied)} of the documents are level with another: chance puts them in order.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain values."""
+        pairs = None
+        if self.pairs is not None:
+            names = ("new", "today", "low", "high", "n_pairs", "n_queries", "verdict")
+            pairs = {name: getattr(self.pairs, name) for name in names}
+        return {
+            "method": self.method,
+            "today": self.today.option,
+            "labels": self.n_labels,
+            "labelled_queries": self.n_queries,
+            "top_changed": round(self.changed, 4),
+            "tied": round(self.tied, 4),
+            "still_to_gain": None if self.to_gain is None else round(self.to_gain, 4),
+            "pairs": pairs,
+        }
+
+
+def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None = None) -> FromToday:
+    """Learn from the labelled rows of a pool (the others have grade -1), starting from today's ranking.
+
+    ranker: another one to learn with; by default `Anchored`, which hands over to a full learner (`HAND_OVER`) when
+    there are 200 labels or more and, cross-validated by query, that one has significantly more pairs in order.
+
+    >>> import rulerank as rr
+    >>> data = rr.make_world(n_queries=20, seed=0)
+    >>> grades = np.where(np.arange(len(data)) % 10 == 0, data.y, -1)
+    >>> learned = learn_from_today(rr.Dataset(data.X, grades, data.qid, None, data.feature_names), "bm25_body")
+    >>> learned.method, learned.n_labels
+    ('Anchored', 83)
+    """
+    found = find_today(pool.feature_names, today)
+    rows = np.flatnonzero(pool.y != UNLABELLED)
+    grades = pool.y[rows]
+    today_scores = found.scores(pool.X)
+    learner = PoolLearner(Anchored(today=found.option) if ranker is None else ranker, pool)
+    method = type(learner.ranker).__name__
+    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
+    if ranker is None and held_out is not None and rows.size >= LEAST_LABELS:
+        learner, method, held_out = hand_over(learner, rows, grades, held_out)
+    fitted = learner.fit(rows, grades) if rows.size else fit_in_pool(learner.ranker, pool)
+    scores = fitted.predict(pool)
+    query = query_index(pool.qid)[0]
+    pairs = None
+    if held_out is not None:
+        of_rows = query_index(query[rows])[0]
+        pairs = compare_pairs(
+            pairs_in_order(held_out, grades, of_rows), pairs_in_order(today_scores[rows], grades, of_rows)
+        )
+    return FromToday(
+        ranker=fitted,
+        method=method,
+        today=found,
+        n_labels=int(rows.size),
+        n_queries=int(np.unique(query[rows]).size),
+        changed=float((top_sets(scores, query) != top_sets(today_scores, query)).any(axis=1).mean()),
+        tied=share_tied(scores, query),
+        to_gain=still_to_gain(fitted, pool) if isinstance(fitted, Anchored) else None,
+        pairs=pairs,
+    )
+
+
+def hand_over(learner: PoolLearner, rows: Array, grades: Array, held_out: Array) -> tuple[PoolLearner, str, Array]:
+    """Return the first learner of `HAND_OVER` that is better on held-out pairs without doubt, or the one there is."""
+    of_rows = query_index(learner.query[rows])[0]
+    here = pairs_in_order(held_out, grades, of_rows)
+    for name in HAND_OVER:
+        other = PoolLearner(few_label_ranker(name), learner.pool)
+        scores = held_out_scores(other, rows, grades)
+        if scores is not None and compare_pairs(pairs_in_order(scores, grades, of_rows), here).verdict == "better":
+            return other, name, scores
+    return learner, "Anchored", held_out
+
+
+def top_sets(scores: Array, query: Array, depth: int = TOP) -> Array:
+    """Return the rows of each query's first places, sorted; -1 where a query has fewer.
+
+    >>> top_sets(np.array([1.0, 3.0, 2.0]), np.array([0, 0, 0]), depth=2).tolist()
+    [[1, 2]]
+    """
+    order = np.lexsort((-scores, query))
+    starts = np.searchsorted(query[order], np.arange(int(query.max()) + 1))
+    place = np.arange(order.size) - starts[query[order]]
+    top = np.full((starts.size, depth), -1, dtype=np.int64)
+    first = place < depth
+    top[query[order][first], place[first]] = order[first]
+    return np.sort(top, axis=1)
+
+
+def share_tied(scores: Array, query: Array) -> float:
+    """Return the share of rows whose score another row of the query has too.
+
+    >>> share_tied(np.array([1.0, 1.0, 2.0, 1.0]), np.array([0, 0, 0, 1]))
+    0.5
+    """
+    order = np.lexsort((scores, query))
+    same = (np.diff(scores[order]) == 0) & (np.diff(query[order]) == 0)
+    return float((np.append(same, False) | np.append(False, same)).mean())
+
+
+def warn_of_few_labels(method: str, n_labels: int) -> None:
+    """Say that a method made for many labels mostly loses against today's ranking when it has few."""
+    if method in ("RE-GR", "RE-SR", "RE-QR") and n_labels < 1000:
+        warnings.warn(
+            f"{method} learned from {n_labels:,} labels is mostly worse than today's ranking (docs/few-labels.md); "
+            "Anchored starts from it: --method Anchored --today FEATURE",
+            stacklevel=3,
+        )

@@ -1,0 +1,43 @@
+"""rulerank check: duels with grades that are known, and what is said when something is missing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def model(run, folder):
+    run("sample", "pool.csv", "--today", "bm25_body", "--own-grades", "--budget", "10", "-o", "labels.csv")
+    run("train", "pool.csv", "--labels", "labels.csv", "--today", "pagerank", "-o", "few.rulerank")
+
+
+def test_known_grades_fight_the_duels_and_join_the_labels(run, folder, model):
+    before = Path("labels.csv").read_text()
+    done = run("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--own-grades", "--labels", "labels.csv")
+    assert done.code == 0
+    assert done.err.startswith("The first three differ in ")
+    after = Path("labels.csv").read_text()
+    assert after.startswith(before)
+    shown = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--today", "-bm25_title", "--json").out)
+    assert shown["today"] == "-bm25_title"
+    assert len(after.splitlines()) - len(before.splitlines()) <= 2 * (shown["won"] + shown["lost"] + shown["drawn"])
+
+
+def test_without_a_ranking_the_models_own_is_taken(run, folder, model):
+    shown = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--json").out)
+    assert shown["today"] == "pagerank"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv"),
+        (["--own-grades", "--grades", "qrels.txt"], "--grades and --own-grades are two ways to get grades: choose one"),
+        (["--own-grades", "--today", "bm26"], "today: there is no feature 'bm26'; the data has bm25_body, "),
+    ],
+)
+def test_mistakes_end_in_one_line(run, folder, model, args, message):
+    done = run("check", "pool.csv", "few.rulerank", *args)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {message}")

@@ -1,0 +1,138 @@
+"""Duels: who meets whom, what follows from how many, and that two people never get the same query."""
+
+import io
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.judging.check import Check
+from rulerank.judging.duel_terminal import check_in_terminal
+from rulerank.judging.duels import MOST, Duels, Tally, run_duels
+from rulerank.judging.label_files import LabelFile
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return Pool(rr.make_world(n_queries=60, docs_per_query=15, seed=3))
+
+
+def top(scores, pool, query):
+    rows = pool.rows_of(query)
+    return set(rows[np.argsort(-scores[rows], kind="stable")[:3]].tolist())
+
+
+def test_one_that_entered_meets_one_that_left(pool):
+    new, today = pool.data.X[:, 2], pool.data.X[:, 0]
+    duels = list(Duels(pool, new, today))
+    assert len({duel.query for duel in duels}) == len(duels) > 30
+    for duel in duels:
+        ours, theirs = top(new, pool, duel.query), top(today, pool, duel.query)
+        assert duel.entered in ours - theirs
+        assert duel.left in theirs - ours
+        assert duel.n_entered == len(ours - theirs)
+        assert set(duel.shown) == {duel.entered, duel.left}
+    assert 0.2 < np.mean([duel.shown[0] == duel.entered for duel in duels]) < 0.8  # the side tells nothing
+
+
+def test_judged_queries_are_left_out_and_the_same_rankings_have_no_duel(pool):
+    new, today = pool.data.X[:, 2], pool.data.X[:, 0]
+    judged = {duel.query for duel in list(Duels(pool, new, today))[:5]}
+    assert not judged & {duel.query for duel in Duels(pool, new, today, judged)}
+    assert list(Duels(pool, today, 3 * today + 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "verdict"),
+    [(4, 0, "too few"), (5, 0, "better"), (8, 3, "better"), (0, 5, "worse"), (2, 9, "worse"), (5, 10, "unclear"),
+     (2, 2, "too few"), (6, 4, "unclear"), (0, 4, "too few")],
+)  # fmt: skip
+def test_a_lead_of_five_decides_and_worse_is_said_only_without_doubt(won, lost, verdict):
+    assert Tally(won, lost).verdict == verdict
+
+
+def test_forty_duels_are_the_most(pool):
+    tally = Tally(6, 4, MOST - 10)
+    assert tally.over
+    assert tally.line() == "No clear difference (6 : 4); the new ranking stays close to today's."
+    assert Tally(6, 4, 3).line() == "No clear difference (6 : 4); more duels would tell."
+    assert not Tally(6, 4, MOST - 11).over
+    assert run_duels(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0]), lambda duel: (1, 1)).drawn == MOST
+
+
+def test_the_gain_has_an_interval_from_five_duels_on(pool):
+    duel = next(iter(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0])))
+    tally = Tally()
+    for _ in range(4):
+        tally = tally.add(duel, 1, 0)
+    assert tally.gain(0.5) is None
+    mean, low, high = tally.add(duel, 1, 0).gain(0.5)
+    assert low < mean < high
+    assert tally.add(duel, 0, 2).lost == 1
+
+
+def test_two_people_never_get_the_same_query(pool, tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
+        ann, bob = check.next("ann"), check.next("bob")
+        assert ann.query != bob.query
+        assert check.next("ann") == ann
+        store.add(ann.query, ann.docs[0].doc, 1, "ann")  # half a duel stays with the one who began it
+        assert check.next("bob") == bob
+        assert check.next("ann").query == ann.query
+        store.add(ann.query, ann.docs[1].doc, 1, "ann")
+        assert check.tally().drawn == 1
+        assert check.next("ann").query not in (ann.query, bob.query)
+
+
+def test_a_check_that_is_begun_again_takes_fresh_queries(pool, tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
+        task = check.next("ann")
+        store.add(task.query, task.docs[0].doc, 1, "ann")
+        again = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
+        assert task.query not in {duel.query for duel in again.duels}
+        assert (again.tally().n, again.n_left_out) == (0, 1)
+
+
+def answers(*lines):
+    read = io.StringIO("\n".join(lines) + "\n")
+
+    def one():
+        line = read.readline()
+        if not line:
+            raise EOFError
+        return line
+
+    return one
+
+
+def test_duels_in_the_terminal_are_kept_skipped_and_taken_back(pool, tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    file = LabelFile(pool, str(path), "csv")
+    check = Check(pool, file, pool.data.X[:, 2], pool.data.X[:, 0])
+    assert check_in_terminal(check, answers("1", "u", "2", "0", "x", "s", "q"), max_grade=2) == "quit"
+    file.close()
+    assert check.tally().n == 1
+    assert [line.rpartition(",")[2] for line in path.read_text().splitlines()] == ["grade", "2", "0"]
+    said = capsys.readouterr().err
+    assert said.count("grade of A?") == 5
+    assert "Keys: 0 to 2 grade, s skip, u undo, q save and quit." in said
+
+
+def test_the_terminal_ends_when_the_duels_have_decided(pool, tmp_path):
+    file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv")
+    check = Check(pool, file, pool.data.X[:, 2], pool.data.X[:, 0])
+    first = [(duel.shown[0] == duel.entered) for duel in check.duels[:5]]
+    keys = [key for won in first for key in (("1", "0") if won else ("0", "1"))]
+    assert check_in_terminal(check, answers(*keys), max_grade=1) == "over"
+    assert check.line() == "Better: the new ranking won 5 of 5 duels, 0 drawn (90 % interval 55-100 %)."
+
+
+def test_where_nothing_differs_there_is_nothing_to_check(pool, tmp_path):
+    file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv")
+    check = Check(pool, file, pool.data.X[:, 0], pool.data.X[:, 0])
+    assert check.next("you") is None
+    assert check.line() == "There is nothing to check: the first three of no query without labels differ."

@@ -1,0 +1,47 @@
+"""The posterior of Anchored once more, obvious and slow: one dense vector, minimised by a general method."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+
+def loss_plainly(x, Z, grades, queries, centre, precision):
+    """Return the negative log posterior of weights, thresholds and effects, document by document."""
+    p, n_levels = Z.shape[1], int(grades.max())
+    w, thresholds, effects = x[:p], x[p : p + n_levels], x[p + n_levels :]
+    total = 0.5 * precision * ((w - centre) ** 2).sum() + 0.5 * 0.05 * (thresholds**2).sum() + (effects**2).sum() / 18
+    for z, grade, query in zip(Z, grades, queries, strict=True):
+        levels = range(max(int(grade), 1), n_levels + 1)
+        for level in levels:
+            margin = w @ z + effects[query] - thresholds[level - 1]
+            total += np.logaddexp(0, -margin if level == grade else margin) / len(levels)
+    return float(total)
+
+
+def posterior_plainly(Z, grades, queries, centre, precision):
+    """Return the most likely weights and the log evidence by Laplace, from a Hessian by differences."""
+    n = Z.shape[1] + int(grades.max()) + int(queries.max()) + 1
+    start = np.zeros(n)
+    start[: Z.shape[1]] = centre
+    found = minimize(loss_plainly, start, args=(Z, grades, queries, centre, precision), method="BFGS", tol=1e-9)
+    x, step = found.x, 1e-3
+    hessian = np.empty((n, n))
+    basis = step * np.eye(n)
+
+    def at(place):
+        return loss_plainly(place, Z, grades, queries, centre, precision)
+
+    for i in range(n):
+        for j in range(n):
+            hessian[i, j] = (
+                at(x + basis[i] + basis[j])
+                - at(x + basis[i] - basis[j])
+                - at(x - basis[i] + basis[j])
+                + at(x - basis[i] - basis[j])
+            ) / (4 * step**2)
+    prior = np.concatenate(
+        [np.full(Z.shape[1], precision), np.full(int(grades.max()), 0.05), np.full(int(queries.max()) + 1, 1 / 9)]
+    )
+    log_det = np.linalg.slogdet(hessian)[1]
+    return x[: Z.shape[1]], -found.fun + 0.5 * (np.log(prior).sum() - log_det)

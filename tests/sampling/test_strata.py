@@ -1,0 +1,90 @@
+"""Strata: one document of each stratum of today's rank, query after query, the same for the same seed."""
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.sampling.chooser import Chooser
+from rulerank.sampling.strata import LAST_PLACES, N_STRATA
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rr.make_world(n_queries=8, docs_per_query=50, n_features=4, seed=1)
+
+
+def places(data, column, sign=1):
+    found = np.empty(len(data), dtype=int)
+    for query in np.unique(data.qid):
+        rows = np.flatnonzero(data.qid == query)
+        found[rows[np.argsort(-sign * data.X[rows, column], kind="stable")]] = np.arange(1, rows.size + 1)
+    return found
+
+
+@pytest.mark.parametrize(("today", "sign"), [("bm25_body", 1), ("-bm25_body", -1), (0, 1)])
+def test_each_query_gives_one_document_of_each_stratum(data, today, sign):
+    order = rr.Strata(today=today).select(data, lambda row: 0, budget=80)
+    stratum = np.searchsorted(LAST_PLACES, places(data, 0, sign)[order])
+    for turn in range(8):
+        block = order[10 * turn : 10 * turn + 10]
+        assert len(set(data.qid[block])) == 1
+        assert sorted(stratum[10 * turn : 10 * turn + 10].tolist()) == list(range(N_STRATA))
+    assert len(set(data.qid[order])) == 8
+
+
+def test_all_documents_come_in_the_end_and_none_twice(data):
+    ranker = rr.Strata(today=0)
+    order = ranker.select(data, lambda row: 0)
+    assert sorted(order.tolist()) == list(range(len(data)))
+    assert ranker.stop_ == "natural"
+
+
+def test_queries_come_in_an_order_that_depends_on_the_seed_and_not_on_the_file(data):
+    first = rr.Strata(today=0).select(data, lambda row: 0, budget=80)
+    turned = data[np.arange(len(data))[::-1]]
+    again = rr.Strata(today=0).select(turned, lambda row: 0, budget=80)
+    other = rr.Strata(today=0, seed=1).select(data, lambda row: 0, budget=80)
+    queries = [list(dict.fromkeys(one.tolist())) for one in (data.qid[first], turned.qid[again], data.qid[other])]
+    assert queries[0] == queries[1] != queries[2]
+    assert [data.docid[row] for row in first] == [turned.docid[row] for row in again]
+
+
+def test_it_goes_on_where_it_was_left_and_skips_what_it_is_told_to(data):
+    whole = rr.Strata(today=0).select(data, lambda row: row % 3, budget=30)
+    begun = rr.Strata(today=0).select(data, lambda row: row % 3, budget=12)
+    rest = rr.Strata(today=0).select(data, lambda row: row % 3, budget=18, start=(begun, begun % 3))
+    assert rest.tolist() == whole.tolist()
+    selection = rr.Strata(today=0).begin(data)
+    assert selection.next(skip=whole[:3].tolist()) == whole[3]
+
+
+def test_the_chooser_unlearns_as_with_ssar(data):
+    chooser = Chooser(rr.Strata(today="bm25_body"), data)
+    rows = []
+    for _ in range(40):
+        rows.append(chooser.next())
+        chooser.add(rows[-1], 1)
+    for row in reversed(rows[20:]):
+        assert chooser.undo() == row
+    assert chooser.next() == rows[20]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "strata are those of today's ranking: say which feature it is, such as today='bm25'"),
+        ({"today": "bm26"}, "today: there is no feature 'bm26'; the data has bm25_body"),
+        ({"today": 0, "seed": -1}, "seed must be a whole number from 0: got -1"),
+    ],
+)
+def test_mistakes_are_named(data, options, message):
+    with pytest.raises(DataError, match=message):
+        rr.Strata(**options).begin(data)
+
+
+def test_queries_are_needed_and_documents_too():
+    with pytest.raises(DataError, match="queries are visited in turn: give the query of each row, qid=qid"):
+        rr.Strata(today=0).begin([[1.0]])
+    with pytest.raises(DataError, match="expected documents to choose from"):
+        rr.Strata(today=0).begin(np.zeros((0, 2)), qid=[])

@@ -1,0 +1,94 @@
+"""From today's ranking and labels to a ranker, and what is said of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.from_today import FromToday, share_tied, top_sets
+from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, pairs_in_order
+from rulerank.training.still_to_gain import still_to_gain
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rr.make_world(n_queries=40, n_features=6, seed=4)
+
+
+def label_first(data, n):
+    return replace(data, y=np.where(np.arange(len(data)) < n, data.y, -1))
+
+
+def test_without_labels_it_is_todays_ranking_and_nothing_changes(data):
+    learned = rr.learn_from_today(label_first(data, 0), "bm25_body")
+    assert (learned.n_labels, learned.changed, learned.pairs) == (0, 0.0, None)
+    assert learned.lines()[0].startswith("Starts from today's ranking (bm25_body); 0 labels of 0 queries; the top 3 ")
+
+
+def test_more_labels_leave_less_to_gain(data):
+    some, more = (rr.learn_from_today(label_first(data, n), "bm25_body").to_gain for n in (60, 600))
+    assert some > more > 0
+
+
+def test_it_hands_over_only_when_held_out_pairs_say_so(data):
+    few = rr.learn_from_today(label_first(data, 150), "bm25_body")
+    assert few.method == "Anchored"
+    noise = np.random.default_rng(0).standard_normal((len(data), 1))
+    weak = replace(data, X=np.hstack([data.X, noise]), feature_names=(*data.feature_names, "noise"))
+    many = rr.learn_from_today(weak, "noise")
+    if many.method != "Anchored":
+        assert any("took over" in line for line in many.lines())
+    assert many.pairs.verdict == "better"
+
+
+def test_a_ranker_of_ones_own_is_kept(data):
+    learned = rr.learn_from_today(label_first(data, 300), "bm25_body", ranker=few_label_ranker("QI"))
+    assert learned.method == "QueryIntercepts"
+    assert learned.to_gain is None
+
+
+def test_labels_that_say_it_is_worse_are_not_hidden(data):
+    pairs = PairAccuracy(0.4, 0.6, -0.3, -0.1, 100, 20)
+    learned = rr.learn_from_today(label_first(data, 100), "bm25_body")
+    lines = FromToday(**vars(learned) | {"pairs": pairs, "tied": 0.5}).lines()
+    assert "your labels say it is worse: keep today's ranking" in lines[1]
+    assert lines[2] == "Keep today's ranking until more labels say otherwise."
+    assert lines[-1] == "50 % of the documents are level with another: chance puts them in order."
+
+
+def test_pairs_are_counted_by_query_and_level_ones_half():
+    pairs = pairs_in_order(np.array([2.0, 1.0, 1.0, 5.0]), np.array([1, 0, 1, 0]), np.array([0, 0, 0, 1]))
+    assert (pairs.n.tolist(), pairs.right.tolist()) == ([2.0, 0.0], [1.5, 0.0])
+
+
+def test_few_queries_are_not_enough_to_tell_and_many_are():
+    rng = np.random.default_rng(0)
+    grades, queries = rng.integers(0, 2, 400), np.repeat(np.arange(40), 10)
+    right = pairs_in_order(grades + 0.1 * rng.random(400), grades, queries)
+    chance = pairs_in_order(rng.random(400), grades, queries)
+    assert compare_pairs(right, chance).verdict == "better"
+    assert compare_pairs(chance, right).verdict == "worse"
+    few = [pairs_in_order(scores[:30], grades[:30], queries[:30]) for scores in (grades * 1.0, rng.random(400))]
+    assert compare_pairs(*few).verdict == "too few"
+    assert compare_pairs(*few).line() == "pairs in order on held-out labels: not enough to tell yet"
+
+
+def test_top_sets_and_ties():
+    scores, query = np.array([3.0, 1.0, 2.0, 2.0, 9.0]), np.array([0, 0, 0, 0, 1])
+    assert top_sets(scores, query).tolist() == [[0, 2, 3], [-1, -1, 4]]
+    assert share_tied(scores, query) == 0.4
+
+
+def test_codes_of_categories_have_no_weight(data):
+    codes = np.arange(len(data))[:, None] % 3.0
+    kinds = rr.Dataset(
+        np.hstack([data.X, codes]), data.y, data.qid, data.docid, (*data.feature_names, "brand"),
+        categories={"brand": ("a", "b", "c")},
+    )  # fmt: skip
+    assert rr.learn_from_today(label_first(kinds, 200), "bm25_body").ranker.coef_[-1] == 0
+
+
+def test_what_is_still_to_gain_is_a_share(data):
+    assert 0 < still_to_gain(rr.Anchored(today=0).start(data.feature_names), data) < 0.5
