@@ -1,5 +1,6 @@
 """Every command shows examples, and every example runs."""
 
+import io
 import shlex
 
 import pytest
@@ -24,7 +25,8 @@ def test_help_of_every_command_ends_with_an_example(name, run):
 
 
 @pytest.mark.parametrize("example", [line for command in COMMANDS.values() for line in examples(command)])
-def test_every_example_runs(example, run, folder):
+def test_every_example_runs(example, run, folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))  # whoever is asked quits
     done = run(*shlex.split(example)[1:])
     assert (done.code, done.err.count("error")) == (0, 0), done.err
     assert done.out
