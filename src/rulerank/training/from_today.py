@@ -18,8 +18,8 @@ from rulerank.training.in_pool import PoolLearner, fit_in_pool
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, held_out_scores, pairs_in_order
 from rulerank.training.still_to_gain import ENOUGH, gain_in_words, still_to_gain
 
-# full learners that take over when held-out pairs say that they are better, each from so many labels on; with 400 labels
-# of cranfield rules fooled the held-out pairs in one split of 20 and lost .067 there
+# full learners that take over when held-out pairs say that they are better, each from so many labels on; with 400
+# labels of cranfield rules fooled the held-out pairs in one split of 20 and lost .067 there
 HAND_OVER = {"QI": 200, "FR": 1000}
 TOP = 3  # places that people look at
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
