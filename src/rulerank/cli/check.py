@@ -58,8 +58,8 @@ def check(
     Example:
 
     \b
-        rulerank check train.txt model.rulerank --today f1 --labels labels.csv
-        rulerank check train.txt model.rulerank --today f1 --own-grades
+        rulerank check train.txt model.rulerank --today f1 --labels labels.csv --own-grades
+        rulerank check train.txt model.rulerank --today f1 --grades qrels.txt --json
     """
     from rulerank.cli.output import print_json
     from rulerank.core.words import percent
