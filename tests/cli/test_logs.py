@@ -23,7 +23,7 @@ def test_the_report_can_be_json_and_the_pool_on_stdout(run, folder):
         "rows": 4,
         "queries": 2,
         "labelled": 0,
-        "note": "feature names",
+        "note": "feature names, texts",
         "missing": dict.fromkeys(["title", "new", "engine_rank", "engine_score"], 0.0),
     }
     done = run("logs", "answers.jsonl", "-o", "-", "--to", "csv")

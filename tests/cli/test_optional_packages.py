@@ -25,8 +25,11 @@ def run_without(packages, *args):
     [
         (PAGE, ("judge", "pool.csv", "--labels", "judged.db", "--train")),
         (PAGE, ("labels", "judged.db", "-o", "judged.qrels")),
-        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "-n", "3")),
-        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "--own-grades", "--budget", "3", "-o", "few.csv")),
+        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "--today", "f1", "-n", "3")),
+        (
+            f"{PAGE},sqlalchemy",
+            ("sample", "train.txt", "--today", "f1", "--own-grades", "--budget", "3", "-o", "few.csv"),
+        ),
         (f"{PAGE},sqlalchemy", ("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")),
     ],
 )
@@ -42,6 +45,7 @@ def test_a_store_without_its_package_says_what_to_install(folder):
 
 
 def test_asking_in_the_terminal_needs_no_store(folder):
-    words = [sys.executable, "-c", WITHOUT, f"{PAGE},sqlalchemy", "sample", "train.txt", "--ask", "-o", "a.csv"]
+    words = [sys.executable, "-c", WITHOUT, f"{PAGE},sqlalchemy", "sample", "train.txt", "--today", "f1"]
+    words += ["--ask", "-o", "a.csv"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, input="1\n0\nq\n")
-    assert (done.returncode, done.stdout.split(",")[0]) == (0, "a.csv: 2 labels"), done.stderr
+    assert (done.returncode, done.stdout.split(" of ")[0]) == (0, "a.csv: 2 labels"), done.stderr
