@@ -20,6 +20,7 @@ from rulerank.evaluation.single_feature import best_feature, feature_scores
 from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
 from rulerank.features.text_features import TextFeatures
+from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.foreign import fit_ranker, predict_ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
@@ -42,6 +43,7 @@ SAMPLER = "SSAR"
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ridge regression": lambda: make_pipeline(SimpleImputer(), StandardScaler(), Ridge()),  # the least one can do
     "query intercepts": lambda: QueryIntercepts(l2=10.0, missing="mean"),
+    "fitted rules": FittedRules,
     "RE-QR (query-level rules)": QueryRules,
     "RE-SR (stable rules)": StableRules,
     "RE-GR, literal (votes='mean')": lambda: GlobalRules(votes="mean"),
