@@ -69,6 +69,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "render": set(),
     "rules": set(),
     "sampling": {"discretize", "normalize", "today"},
+    "serve": {"explain", "features", "model_file", "rankers", "today"},
     "shop": {"io"},
     "splitting": set(),
     "today": set(),

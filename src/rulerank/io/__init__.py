@@ -1,4 +1,5 @@
 """Files in and out. One file a format; `formats.py` says which file is what, `convert.py` goes from any to any.
+`table_columns.py` says which columns of a table are features, texts or ids.
 
 `streams.py` reads whatever a caller names, `outputs.py` is the only place that opens an output, `doc_names.py` the only
 one that names documents. The names below load when they are used.

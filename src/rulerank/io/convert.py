@@ -18,7 +18,8 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format, output_format
 from rulerank.io.outputs import check_output
 from rulerank.io.streams import Source, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, ids, is_frame, read_frame, read_table, write_frame
+from rulerank.io.table_columns import ids
+from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table, write_frame
 from rulerank.io.trec import Qrels, Run, qrels_from_data, read_run, write_qrels, write_run
 
 

@@ -18,7 +18,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import check_utf8
 from rulerank.io.engine_answers import Fail, Hit, is_answer, read_answer
 from rulerank.io.streams import COMPRESSIONS, Source, read_bytes
-from rulerank.io.tables import TEXT_NAMES
+from rulerank.io.table_columns import TEXT_NAMES
 from rulerank.io.trec import Qrels
 
 QUERY_IDS = ("query_id", "qid")  # what a wrapper calls the id

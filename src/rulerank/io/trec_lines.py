@@ -15,7 +15,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import check_utf8
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, read_bytes
-from rulerank.io.tables import shared_strings
+from rulerank.io.table_columns import shared_strings
 
 
 def _finite(word: bytes) -> float:

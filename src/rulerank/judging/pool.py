@@ -17,7 +17,8 @@ from rulerank.io.convert import FRAME, NamedBytes, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, named_row
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import read_bytes
-from rulerank.io.tables import TABLE_FORMATS, TEXT_COLUMNS, feature_columns, is_frame, read_frame, read_table
+from rulerank.io.table_columns import TEXT_COLUMNS, feature_columns
+from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
 from rulerank.judging.labels import check_name
 
 

@@ -15,7 +15,8 @@ from rulerank.errors import DataError
 from rulerank.io.convert import Converted, NamedBytes, read_found, write_any
 from rulerank.io.formats import FORMATS, HEAD, detect
 from rulerank.io.streams import format_suffix, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, from_frame, ids, read_frame, write_frame
+from rulerank.io.table_columns import ids
+from rulerank.io.tables import TABLE_FORMATS, from_frame, read_frame, write_frame
 from rulerank.io.trec import require_docids
 from rulerank.judging.labels import Label, agreed_grade
 from rulerank.judging.pool import Pool

@@ -1,46 +1,28 @@
-"""What every ranker shares: checked input, feature names, per-query normalisation."""
+"""What every ranker is: fit, predict, explain, save; `checked.py` holds how it looks at its data."""
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import BinForm, Case, LinearForm, TableForm
 from rulerank.ballots.linear_cases import linear_case
-from rulerank.core.parameters import HasParameters, Parameter, Threads, shown
-from rulerank.core.words import counted, listed
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
+from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
-from rulerank.normalize import NORMALIZE, normalize_by_query
+from rulerank.rankers.checked import ChecksData
+from rulerank.rankers.checked import Labelled as Labelled
 from rulerank.rules.additive import AdditiveTables
-
-MOST_REPEATED = 100  # times a row may count on average where weights are repeated rows
 
 if TYPE_CHECKING:  # explain: the facade's, see Ranker
     from rulerank.discretize import Discretizer
     from rulerank.explain import Change, Explanation, ModelOverview, Versus
 
 
-class Labelled(NamedTuple):
-    """Checked training data."""
-
-    X: Array  # float (n_rows, n_features), normalised if the ranker does that
-    grades: Array  # int16 (n_rows,)
-    queries: Array  # int64 (n_rows,) query numbers in order of appearance
-    query_ids: Array
-    weights: Array | None = None  # float64 (n_rows,) what each row counts; None: one
-    categories: Mapping[str, tuple[str, ...]] = {}  # feature: what its values 0, 1, ... stand for
-
-
-class Ranker(HasParameters, BaseEstimator, ABC):
+class Ranker(ChecksData, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
     A Dataset and a data frame are matched by feature name: columns may come in any order, others may come along, none
@@ -57,22 +39,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
 
-    parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "normalize": NORMALIZE,
-        "n_jobs": Threads(meaning="number of threads"),
-    }
-
-    normalize: str | None
-    n_jobs: int | None
-    _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
     _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
-    _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
-
-    _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
-
-    feature_names_: tuple[str, ...]
-    has_names_: bool  # whether the names are the data's own, and not made up for an array
-    categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
     discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
@@ -201,12 +168,6 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         made._take_learned(state["learned"])
         return made
 
-    @property
-    def normalize_(self) -> str | None:
-        """How features are put on one scale by query, as it was when fitted."""
-        found: str | None = self.params_.get("normalize")
-        return found
-
     @abstractmethod
     def _learn(self, data: Labelled) -> None:
         """Learn from checked training data."""
@@ -268,132 +229,12 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         """Tell whether a document's score depends on the other documents of its query."""
         return self.normalize_ is not None
 
-    def _uses_queries(self) -> bool:
-        """Tell whether it matters to which query a training row belongs."""
-        return True
-
     def _saved_params(self) -> dict[str, Any]:
         """Return the parameters as fitted, as a model file holds them."""
         return self.params_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "params_")
-
-    def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
-        names: tuple[str, ...] = ()
-        categories: Mapping[str, tuple[str, ...]] = {}
-        if isinstance(X, Dataset):
-            names, categories = X.feature_names, X.categories
-            y = X.y if y is None else y
-            qid = X.qid if qid is None else qid
-            X = X.X
-        if y is None:
-            raise DataError(
-                "requires y to be passed, but the target y is None: give one grade per row, fit(X, y, qid=qid), "
-                "or a Dataset, which rr.from_frame makes of a data frame"
-            )
-        X = self._check_matrix(X, reset=True)
-        grades = check_grades(y, X.shape[0])
-        if (grades == UNLABELLED).any():
-            raise DataError(
-                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
-                "leave them out, for example with data.labelled()"
-            )
-        self.feature_names_ = names or tuple(
-            map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
-        )
-        self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
-        self.categories_ = dict(categories)
-        if categories and not self._knows_categories:
-            warnings.warn(
-                f"{type(self).__name__} reads the categories of {listed([*categories])} as numbers, as if they had "
-                "an order; FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are",
-                stacklevel=3,
-            )
-        if qid is None and self._uses_queries():
-            warnings.warn(
-                "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
-                stacklevel=3,
-            )
-        queries, ids = _query_numbers(qid, X.shape[0])
-        weights = None
-        if sample_weight is not None:
-            weights = check_weights(sample_weight, X.shape[0])
-            rows = np.flatnonzero(weights > 0)
-            if not self._weighs_rows:
-                rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(self).__name__))
-            X, grades, queries, ids = X[rows], grades[rows], *_renumbered(queries[rows], ids)
-            weights = weights[rows] if self._weighs_rows else None
-        how = self._scale_before()
-        if how is not None:
-            X = self.on_one_scale(X, queries, how)
-        return Labelled(X, grades, queries, ids, weights, categories)
-
-    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
-        """Return rows normalised by query; codes of categories stay what they are."""
-        out = normalize_by_query(X, queries, how, self.n_jobs)
-        codes = [self.feature_names_.index(name) for name in self.categories_]
-        out[:, codes] = X[:, codes]
-        return out
-
-    def _scale_before(self) -> str | None:
-        """Return how rows are put on one scale by query before `_learn` sees them."""
-        return self.normalize
-
-    def check_rows(self, X: Any, qid: Any) -> Array:
-        """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
-        if isinstance(X, Dataset):
-            qid = X.qid if qid is None else qid
-            X = _recoded(columns_of(X, self.feature_names_), X, self.feature_names_, self.categories_)
-            _check_finite(X)
-        elif self.has_names_ and _has_columns(X):
-            X = np.asarray(self._check_columns(X))
-            _check_finite(X)
-        else:
-            X = self._check_matrix(X, reset=False)
-        if self.normalize_ is None:
-            return X
-        if qid is None:
-            raise DataError(
-                f"this ranker normalises features by query (normalize={self.normalize_!r}): "
-                "give predict the rows' queries too, predict(X, qid=qid)"
-            )
-        return self.on_one_scale(X, _query_numbers(qid, len(X))[0], self.normalize_)
-
-    def _check_columns(self, frame: Any) -> Any:
-        """Return the columns of a data frame that the ranker knows, by name and in its order."""
-        columns = [str(column) for column in frame.columns]
-        twice = next((name for name in self.feature_names_ if columns.count(name) > 1), None)
-        if twice is not None:
-            raise DataError(f"column names must differ: {twice!r} is there twice")
-        places = _places_of(self.feature_names_, tuple(columns))
-        chosen = frame[[frame.columns[place] for place in places]]
-        return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
-
-    def _check_matrix(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(
-            self,
-            X,
-            dtype=[np.float32, np.float64],
-            accept_sparse="csr" if self._takes_sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=1 if reset else 0,
-            reset=reset,
-        )
-        how = self._scale_before() if reset else self.normalize_
-        if issparse(X) and how is not None:
-            raise DataError(
-                f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
-            )
-        _check_finite(X)
-        return X
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = self._takes_sparse
-        tags.target_tags.required = True
-        return tags
 
 
 class _Found:
@@ -404,96 +245,3 @@ class _Found:
 
     def fit(self, X: Any, y: Any = None) -> Self:
         return self
-
-
-def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
-    return data.X if data.feature_names == names else data.X[:, _places_of(names, data.feature_names)]
-
-
-def _places_of(names: tuple[str, ...], found: tuple[str, ...]) -> list[int]:
-    place = {name: i for i, name in enumerate(found)}
-    missing = [name for name in names if name not in place]
-    if missing:
-        shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-        raise DataError(
-            f"the data lacks {len(missing)} of the {len(names)} features the model was trained on: {shown}; "
-            f"it has {counted(len(place), 'feature')}"
-        )
-    return [place[name] for name in names]
-
-
-def _has_columns(X: Any) -> bool:
-    """Whether this is a data frame, of pandas or Polars, without loading either."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
-def _recoded(X: Array, data: Dataset, names: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> Array:
-    """Return rows with the codes of training: kinds are matched by name, new ones have the code after the last."""
-    changed = False
-    for name, kinds in known.items():
-        found = data.categories.get(name)
-        if found is None or found == kinds:
-            continue
-        number = {kind: code for code, kind in enumerate(kinds)}
-        codes = np.array([number.get(kind, len(kinds)) for kind in found], dtype=X.dtype)
-        column = names.index(name)
-        X = X if changed else X.copy()
-        changed = True
-        there = ~np.isnan(X[:, column])
-        X[there, column] = codes[X[there, column].astype(np.int64)]
-    return X
-
-
-def _query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
-    if qid is None:
-        return np.zeros(n_rows, dtype=np.int64), np.array([0])
-    return query_index(check_column("qid", qid, n_rows))
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> Array:
-    """Return what each row counts, float64, after looking at every value.
-
-    >>> check_weights([1, 0.5], 2).tolist()
-    [1.0, 0.5]
-    """
-    column = check_column("sample_weight", sample_weight, n_rows)
-    try:
-        weights = column.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"sample_weight must be numbers from 0: got {shown(sample_weight)}") from None
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(f"sample_weight must be numbers from 0: got {weights[bad[0]]} at row {bad[0]}")
-    if not weights.any():
-        raise DataError("Sample weights must contain at least one non-zero number: all of sample_weight are 0")
-    return weights
-
-
-def whole_weights(weights: Array, name: str) -> Array:
-    """Return weights as whole numbers, for a ranker that counts rows."""
-    bad = np.flatnonzero(weights != np.floor(weights))
-    if bad.size:
-        raise DataError(
-            f"{name} counts rows, so sample_weight must be whole numbers: got {weights[bad[0]]} at row {bad[0]}; "
-            "FittedRules and QueryIntercepts take any weights"
-        )
-    if weights.sum() > MOST_REPEATED * max(1, weights.size):
-        raise DataError(
-            f"{name} counts rows as often as sample_weight says, which is {weights.sum():.3g} times in all, more than "
-            f"{MOST_REPEATED} times a row: divide the weights, or use FittedRules or QueryIntercepts"
-        )
-    return weights.astype(np.int64)
-
-
-def _renumbered(queries: Array, ids: Array) -> tuple[Array, Array]:
-    """Number queries anew, in order of appearance, after rows were left out."""
-    numbers, kept = query_index(queries)
-    return numbers, ids[kept]
-
-
-def _check_finite(X: Any) -> None:
-    infinite = np.isinf(X.data if issparse(X) else X)
-    if infinite.any():
-        places = [place[infinite] for place in X.tocoo().coords] if issparse(X) else np.nonzero(infinite)
-        row, column = (int(i[0]) for i in places)
-        raise DataError(f"X must be finite or NaN (missing): row {row}, column {column} is infinity")

@@ -12,7 +12,7 @@ from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.convert import read_found
 from rulerank.io.letor import widen
-from rulerank.rankers.base import columns_of
+from rulerank.rankers.rows import columns_of
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,185 @@
+"""The checks that every ranker makes of the data it is fitted to, and of the rows it scores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
+
+from rulerank.core.parameters import HasParameters, Parameter, Threads
+from rulerank.core.words import listed
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
+from rulerank.errors import DataError
+from rulerank.normalize import NORMALIZE, normalize_by_query
+from rulerank.rankers.rows import (
+    check_finite,
+    check_weights,
+    columns_of,
+    has_columns,
+    places_of,
+    query_numbers,
+    recoded,
+    renumbered,
+    whole_weights,
+)
+
+
+class Labelled(NamedTuple):
+    """Checked training data."""
+
+    X: Array  # float (n_rows, n_features), normalised if the ranker does that
+    grades: Array  # int16 (n_rows,)
+    queries: Array  # int64 (n_rows,) query numbers in order of appearance
+    query_ids: Array
+    weights: Array | None = None  # float64 (n_rows,) what each row counts; None: one
+    categories: Mapping[str, tuple[str, ...]] = {}  # feature: what its values 0, 1, ... stand for
+
+
+class ChecksData(HasParameters, BaseEstimator):
+    """What a ranker knows of the data it takes: the names of features, their categories, their scale by query."""
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "normalize": NORMALIZE,
+        "n_jobs": Threads(meaning="number of threads"),
+    }
+
+    normalize: str | None
+    n_jobs: int | None
+    _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
+    _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
+    _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
+
+    feature_names_: tuple[str, ...]
+    has_names_: bool  # whether the names are the data's own, and not made up for an array
+    categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
+
+    @property
+    def normalize_(self) -> str | None:
+        """How features are put on one scale by query, as it was when fitted."""
+        found: str | None = self.params_.get("normalize")
+        return found
+
+    def _uses_queries(self) -> bool:
+        """Tell whether it matters to which query a training row belongs."""
+        return True
+
+    def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
+        names: tuple[str, ...] = ()
+        categories: Mapping[str, tuple[str, ...]] = {}
+        if isinstance(X, Dataset):
+            names, categories = X.feature_names, X.categories
+            y = X.y if y is None else y
+            qid = X.qid if qid is None else qid
+            X = X.X
+        if y is None:
+            raise DataError(
+                "requires y to be passed, but the target y is None: give one grade per row, fit(X, y, qid=qid), "
+                "or a Dataset, which rr.from_frame makes of a data frame"
+            )
+        X = self._check_matrix(X, reset=True)
+        grades = check_grades(y, X.shape[0])
+        if (grades == UNLABELLED).any():
+            raise DataError(
+                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
+                "leave them out, for example with data.labelled()"
+            )
+        self.feature_names_ = names or tuple(
+            map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
+        )
+        self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
+        self.categories_ = dict(categories)
+        if categories and not self._knows_categories:
+            warnings.warn(
+                f"{type(self).__name__} reads the categories of {listed([*categories])} as numbers, as if they had "
+                "an order; FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are",
+                stacklevel=3,
+            )
+        if qid is None and self._uses_queries():
+            warnings.warn(
+                "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
+                stacklevel=3,
+            )
+        queries, ids = query_numbers(qid, X.shape[0])
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, X.shape[0])
+            rows = np.flatnonzero(weights > 0)
+            if not self._weighs_rows:
+                rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(self).__name__))
+            X, grades, queries, ids = X[rows], grades[rows], *renumbered(queries[rows], ids)
+            weights = weights[rows] if self._weighs_rows else None
+        how = self._scale_before()
+        if how is not None:
+            X = self.on_one_scale(X, queries, how)
+        return Labelled(X, grades, queries, ids, weights, categories)
+
+    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
+        """Return rows normalised by query; codes of categories stay what they are."""
+        out = normalize_by_query(X, queries, how, self.n_jobs)
+        codes = [self.feature_names_.index(name) for name in self.categories_]
+        out[:, codes] = X[:, codes]
+        return out
+
+    def _scale_before(self) -> str | None:
+        """Return how rows are put on one scale by query before `_learn` sees them."""
+        return self.normalize
+
+    def check_rows(self, X: Any, qid: Any) -> Array:
+        """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
+        if isinstance(X, Dataset):
+            qid = X.qid if qid is None else qid
+            X = recoded(columns_of(X, self.feature_names_), X, self.feature_names_, self.categories_)
+            check_finite(X)
+        elif self.has_names_ and has_columns(X):
+            X = np.asarray(self._check_columns(X))
+            check_finite(X)
+        else:
+            X = self._check_matrix(X, reset=False)
+        if self.normalize_ is None:
+            return X
+        if qid is None:
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize_!r}): "
+                "give predict the rows' queries too, predict(X, qid=qid)"
+            )
+        return self.on_one_scale(X, query_numbers(qid, len(X))[0], self.normalize_)
+
+    def _check_columns(self, frame: Any) -> Any:
+        """Return the columns of a data frame that the ranker knows, by name and in its order."""
+        columns = [str(column) for column in frame.columns]
+        twice = next((name for name in self.feature_names_ if columns.count(name) > 1), None)
+        if twice is not None:
+            raise DataError(f"column names must differ: {twice!r} is there twice")
+        places = places_of(self.feature_names_, tuple(columns))
+        chosen = frame[[frame.columns[place] for place in places]]
+        return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
+
+    def _check_matrix(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(
+            self,
+            X,
+            dtype=[np.float32, np.float64],
+            accept_sparse="csr" if self._takes_sparse else False,
+            ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
+            reset=reset,
+        )
+        how = self._scale_before() if reset else self.normalize_
+        if issparse(X) and how is not None:
+            raise DataError(
+                f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
+            )
+        check_finite(X)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.target_tags.required = True
+        return tags
