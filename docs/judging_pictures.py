@@ -14,7 +14,7 @@ from rulerank.judging.loop import Judging
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
 from rulerank.judging.web.guidelines import parse_guidelines
-from rulerank.judging.web.server import make_server, open_socket, url_of
+from rulerank.web.server import make_server, open_socket, url_of
 
 HERE = Path(__file__).parent
 GUIDELINES = """Think of the person who typed the query.

@@ -1,6 +1,6 @@
 """Imports go one way between folders: the exact graph stands here, imports inside functions included.
 
-A folder here is one below src/rulerank, or a file that lies there alone; judging/web counts by itself.
+A folder here is one below src/rulerank, or a file that lies there alone; judging/web and serve/web count by themselves.
 """
 
 import ast
@@ -36,6 +36,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "shop",
         "today",
         "training",
+        "web",
         "worlds",
     },
     "discretize": set(),
@@ -60,7 +61,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "features": {"evaluation", "io"},
     "io": {"worlds"},
     "judging": {"features", "io", "rankers", "sampling", "shop", "today", "training"},
-    "judging.web": {"judging", "methods"},
+    "judging.web": {"judging", "methods", "web"},
     "methods": set(),
     "model_file": {"io", "methods", "rankers"},
     "normalize": set(),
@@ -68,6 +69,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "render": set(),
     "rules": set(),
     "sampling": {"discretize", "normalize", "today"},
+    "serve": {"explain", "features", "model_file", "rankers", "today"},
     "shop": {"io"},
     "splitting": set(),
     "today": set(),
@@ -82,6 +84,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "splitting",
         "today",
     },
+    "web": set(),
     "worlds": set(),
 }
 # What a ranker offers by name and finds in a folder above only when it is called: the one way up.
@@ -99,7 +102,7 @@ FILES = sorted(path for path in SRC.rglob("*.py") if path.parent != SRC or path.
 
 
 def folder(parts):
-    return "judging.web" if parts[:2] == ("judging", "web") else parts[0]
+    return f"{parts[0]}.web" if parts[0] in ("judging", "serve") and parts[1:2] == ("web",) else parts[0]
 
 
 def home(path):

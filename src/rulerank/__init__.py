@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.sampling.strata import Strata as Strata
+    from rulerank.serve.reranker import Reranker as Reranker
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.training.choose import choose_ranker as choose_ranker
@@ -126,6 +127,7 @@ _NAMES = {
     "training.tuning": ("tune",),
     "training.choose": ("choose_ranker",),
     "export": ("export_model",),
+    "serve.reranker": ("Reranker",),
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
     "training.in_pool": ("fit_in_pool",),

@@ -46,24 +46,30 @@ NONSENSE = (
     RulerankError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
 NOT_SCORED = ("intercepts", "standard_errors", "trust", "loss", "gradient_norm")  # may be infinite or not determined
-OTHERS = {"TextFeatures": "features.text_features"}  # what else is saved beside rankers: class and module
+# what else is saved beside rankers: class and module
+OTHERS = {"TextFeatures": "features.text_features", "Reranker": "serve.reranker"}
+N_VERSION = 12  # hexadecimal digits of the checksum, by which a model is called
 AGAIN = "save the model again, or copy the file anew"
 
 
 def save(ranker: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted ranker or TextFeatures to a file; one that is there is replaced only when the new one is complete.
+    """Write a ranker, TextFeatures or a Reranker to a file; one that is there is replaced when the new one is complete.
 
     The same model gives the same bytes.
     """
     check_target(path)
-    if type(ranker) is not _class_named(type(ranker).__name__):
-        raise DataError(f"a model file holds one of {', '.join(_names())}: got {type(ranker).__name__}")
+    write_bytes(Path(path), content_of(ranker))
+
+
+def content_of(ranker: Any) -> bytes:
+    """Return the bytes of a model file."""
     arrays: list[Array] = []
-    state = _pack(ranker.to_state(), arrays, "state")
+    saved = described(ranker)
+    state = _pack(saved["state"], arrays, "state")
     manifest = json.dumps(
         {
             "library": __version__,
-            "class": type(ranker).__name__,
+            "class": saved["class"],
             "arrays": [{"dtype": array.dtype.str, "shape": array.shape} for array in arrays],
             "state": state,
         }
@@ -71,7 +77,32 @@ def save(ranker: Any, path: str | os.PathLike[str]) -> None:
     body = [manifest, *(array.tobytes() for array in arrays)]
     size = HEADER.size + sum(map(len, body)) + N_CHECKSUM
     content = b"".join([HEADER.pack(MAGIC, VERSION, len(manifest), size), *body])
-    write_bytes(Path(path), content + hashlib.sha256(content).digest())
+    return content + hashlib.sha256(content).digest()
+
+
+def version_of(content: bytes) -> str:
+    """Return by what a model is called, the first digits of its file's checksum: another model has another."""
+    return content[-N_CHECKSUM:].hex()[:N_VERSION]
+
+
+def described(ranker: Any) -> dict[str, Any]:
+    """Return the class and the state of what a file holds, or a part of it."""
+    if type(ranker) is not _class_named(type(ranker).__name__):
+        raise DataError(f"a model file holds one of {', '.join(_names())}: got {type(ranker).__name__}")
+    return {"class": type(ranker).__name__, "state": ranker.to_state()}
+
+
+def rebuilt(saved: dict[str, Any]) -> Any:
+    """Return what `described` described, bit for bit, after checking what no class checks by itself."""
+    found, state = _class_named(saved["class"]), saved["state"]
+    if found is None:
+        raise ModelFileError(f"holds a {saved['class']!r}, which rulerank {__version__} does not know")
+    if not issubclass(found, Ranker):  # checks what it takes
+        return found.from_state(state)
+    _check_features(state)
+    ranker = found.from_state(state)
+    _check_finite(state["learned"], "learned")
+    return ranker
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
@@ -107,8 +138,10 @@ def load_beside_data(path: str, source: str, *, command: str = "rank") -> Ranker
 
 
 def load_ranker(path: str | os.PathLike[str]) -> Ranker:
-    """Read a fitted ranker, or say what else the file holds."""
+    """Read a fitted ranker, that of a Reranker too, or say what else the file holds."""
     found = load(path)
+    if not isinstance(found, Ranker):
+        found = getattr(found, "ranker", found)
     if not isinstance(found, Ranker):
         raise ModelFileError(
             f"{os.fspath(path)}: expected a ranker, which `rulerank train` writes: it holds {found!r:.80}"
@@ -117,7 +150,7 @@ def load_ranker(path: str | os.PathLike[str]) -> Ranker:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a fitted ranker or TextFeatures from a file; what it gives is what the saved one gave, bit for bit.
+    """Read a ranker, TextFeatures or a Reranker from a file; what it gives is what the saved one gave, bit for bit.
 
     >>> import tempfile
     >>> import rulerank as rr
@@ -128,13 +161,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again.predict([[1, 0]]) == ranker.predict([[1, 0]])
     array([ True])
     """
+    return load_version(path)[0]
+
+
+def load_version(path: str | os.PathLike[str]) -> tuple[Any, str]:
+    """Read what `load` reads, and by what it is called (`version_of`), from the same bytes."""
     try:
         return _read(Path(path))
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error.__cause__
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path) -> tuple[Any, str]:
     manifest, content, start = _check_container(path)
     found = _class_named(manifest.get("class"))
     if found is None:
@@ -144,17 +182,12 @@ def _read(path: Path) -> Any:
         )
     try:
         arrays = _arrays(manifest["arrays"], content, start)
-        state = _unpack(manifest["state"], arrays)
-        if not issubclass(found, Ranker):  # checks what it takes
-            return found.from_state(state)
-        _check_features(state)
-        ranker = found.from_state(state)
-        _check_finite(state["learned"], "learned")
+        made = rebuilt({"class": manifest["class"], "state": _unpack(manifest["state"], arrays)})
     except MissingExtraError:
         raise
     except NONSENSE as error:
         raise ModelFileError(f"does not describe a {found.__name__}: {error}; {AGAIN}") from error
-    return ranker
+    return made, version_of(content)
 
 
 def _check_container(path: Path) -> tuple[dict[str, Any], bytes, int]:

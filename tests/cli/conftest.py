@@ -96,5 +96,5 @@ def judged_pool(monkeypatch):
     rows = zip(data.qid.tolist(), data.docid.tolist(), data.y.tolist(), strict=True)
     with LabelStore("judged.db") as store:
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
-    monkeypatch.setattr("rulerank.judging.web.server.serve", lambda app, listening: None)
-    monkeypatch.setattr("rulerank.judging.web.server.open_page", lambda url: None)
+    monkeypatch.setattr("rulerank.web.server.serve", lambda app, listening: None)
+    monkeypatch.setattr("rulerank.web.server.open_page", lambda url: None)

@@ -13,7 +13,7 @@ import rulerank as rr
 from rulerank.judging.demo import demo_pool
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
-from rulerank.judging.web.tokens import Tokens
+from rulerank.web.tokens import Tokens
 
 
 def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder):
@@ -120,7 +120,7 @@ def test_a_mistake_is_one_line(words, message, run, folder):
 
 
 def test_a_missing_package_is_named_with_its_extra(run, folder, monkeypatch):
-    monkeypatch.setattr("rulerank.judging.web.find_spec", lambda name: None)
+    monkeypatch.setattr("rulerank.web.find_spec", lambda name: None)
     done = run("judge", "pool.csv")
     assert (done.code, done.out) == (2, "")
     assert "this needs starlette, which is not installed; install it with: pip install 'rulerank[judge]'" in done.err

@@ -8,8 +8,8 @@ README = Path(__file__).parents[2] / "README.md"
 
 def test_the_command_lines_of_the_readme_run(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rulerank.judging.web.server.serve", lambda app, listening: None)  # the reader pressed Ctrl-C
-    monkeypatch.setattr("rulerank.judging.web.server.open_page", lambda url: None)
+    monkeypatch.setattr("rulerank.web.server.serve", lambda app, listening: None)  # the reader pressed Ctrl-C
+    monkeypatch.setattr("rulerank.web.server.open_page", lambda url: None)
     lines = [line.strip() for line in README.read_text().splitlines() if line.startswith("    rulerank ")]
     assert len(lines) >= 6
     for line in lines:

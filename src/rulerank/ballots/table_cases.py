@@ -32,16 +32,7 @@ class TableForm:
 
     def finest(self, feature: int) -> tuple[int, int] | None:
         """Return the table, and its axis, that cuts a feature most finely; None if it has none."""
-        found = [
-            (len(cuts), -len(table.features), -t, axis)
-            for t, table in enumerate(self.tables.tables)
-            for axis, (own, cuts) in enumerate(zip(table.features, table.cuts, strict=True))
-            if own == feature
-        ]
-        if not found:
-            return None
-        _, _, table, axis = max(found)
-        return -table, axis
+        return self.tables.finest.get(feature)
 
 
 def table_ballot(tables: AdditiveTables, x: Array) -> Ballot:

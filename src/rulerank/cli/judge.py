@@ -126,7 +126,7 @@ def judge(
     if demo and source is not None:
         raise DataError(f"--demo brings its own documents: leave out {source}, or --demo")
     if not train:
-        from rulerank.judging.web.server import check_token
+        from rulerank.web.server import check_token
 
         check_token(host, token)
     links = [] if train else personal_links(invite or [], token)
@@ -192,9 +192,9 @@ def serve(
     as_json: bool,
 ) -> None:
     """Show the page until Ctrl-C, then say where the labels are and what to do with them."""
-    from rulerank.judging.web import server
     from rulerank.judging.web.app import create_app
     from rulerank.judging.web.guidelines import read_guidelines
+    from rulerank.web import server
 
     app = create_app(
         judging,
@@ -223,17 +223,18 @@ def personal_links(names: list[str], token: str | None) -> list[Link]:
     """Return (name, end of the address) of the raters who are invited."""
     if not names:
         return []
-    from rulerank.judging.web.tokens import Tokens
+    from rulerank.judging.labels import check_rater
+    from rulerank.web.tokens import Tokens
 
     if token is None:
         raise DataError("--invite needs --token: the secret from which personal links are made, and which you keep")
-    tokens = Tokens(token)
+    tokens = Tokens(token, check_rater)
     raters = [rater_option(name, "--invite") for name in names]
     return [(rater, "?" + urlencode({"token": tokens.invite(rater)})) for rater in raters]
 
 
 def server_port() -> int:
-    from rulerank.judging.web.server import USUAL_PORT
+    from rulerank.web.server import USUAL_PORT
 
     return USUAL_PORT
 

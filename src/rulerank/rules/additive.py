@@ -7,6 +7,7 @@ no partial sum is ever rounded: every order of addition, in any program, gives t
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -120,6 +121,16 @@ class AdditiveTables:
     def _shown(self) -> dict[tuple[int, int], list[str]]:
         return {}  # cuts as they are written, once they have been
 
+    @cached_property
+    def finest(self) -> dict[int, tuple[int, int]]:
+        """Of each feature that has one, the table, and its axis, that cuts it most finely; small tables come first."""
+        best: dict[int, tuple[int, int, int, int]] = {}
+        for t, table in enumerate(self.tables):
+            for axis, (feature, cuts) in enumerate(zip(table.features, table.cuts, strict=True)):
+                found = (len(cuts), -len(table.features), -t, axis)
+                best[feature] = max(best.get(feature, found), found)
+        return {feature: (-minus, axis) for feature, (_, _, minus, axis) in best.items()}
+
     def score(self, X: Array, n_jobs: int | None = None) -> Array:
         """Return the score of each row of X, float32 or float64 (n_rows, n_features), NaN where a value is missing."""
         X = np.ascontiguousarray(X)
@@ -142,8 +153,23 @@ class AdditiveTables:
         return out
 
     def cells_of(self, x: Array) -> list[tuple[int, ...]]:
-        """Return the bins of one document in each table."""
-        return [table.bins([float(x[feature]) for feature in table.features]) for table in self.tables]
+        """Return the bins of one document in each table, as `Table.bins` has them."""
+        values = np.asarray(x, dtype=np.float64).tolist()
+        return [
+            tuple(
+                len(cuts) + 1 if values[feature] != values[feature] else bisect_right(cuts, values[feature])
+                for feature, cuts in axes
+            )
+            for axes in self._axes
+        ]
+
+    @cached_property
+    def _axes(self) -> list[list[tuple[int, list[float]]]]:
+        """The features of each table with their cuts: lists, which are quicker than arrays for one document."""
+        return [
+            [(feature, own.tolist()) for feature, own in zip(table.features, table.cuts, strict=True)]
+            for table in self.tables
+        ]
 
     def on_grid(self, shares: Sequence[Array] | None = None, bits: int = BITS) -> AdditiveTables:
         """Return the same model centred, and rounded so that no sum of its votes ever rounds.

@@ -11,7 +11,7 @@ from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
-from rulerank.judging.web.server import make_server, open_socket, url_of
+from rulerank.web.server import make_server, open_socket, url_of
 from rulerank.worlds import make_world
 
 

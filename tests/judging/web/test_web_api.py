@@ -6,8 +6,8 @@ import pytest
 
 import rulerank as rr
 from rulerank.judging.labels import StoreError
-from rulerank.judging.web.endpoint import MAX_BODY
 from rulerank.methods import METHODS
+from rulerank.web.bodies import MAX_BODY
 
 
 @pytest.fixture

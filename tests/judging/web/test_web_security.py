@@ -3,8 +3,8 @@
 import pytest
 
 from rulerank.errors import DataError
-from rulerank.judging.web.server import AddressError, check_token, open_socket, url_of
-from rulerank.judging.web.tokens import Tokens
+from rulerank.web.server import AddressError, check_token, open_socket, url_of
+from rulerank.web.tokens import Tokens
 
 TOKEN = "a secret that is long"
 PATHS = ["/", "/labels", "/overview", "/openapi.json", "/static/judge.js", "/api/next", "/api/overview", "/nothing"]

@@ -5,7 +5,7 @@ import time
 
 import httpx
 
-from rulerank.judging.web import connections, endpoint
+from rulerank.web import bodies, connections
 
 N_STALLED = 3000
 
@@ -45,7 +45,7 @@ def test_a_second_request_that_stalls_is_let_go_too(serve, monkeypatch):
 
 
 def test_a_body_that_never_ends_is_refused(serve, monkeypatch):
-    monkeypatch.setattr(endpoint, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
     served = serve(rater="ann")
     head = (
         b"POST /api/labels HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"

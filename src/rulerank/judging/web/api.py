@@ -7,8 +7,10 @@ from typing import Any
 
 from rulerank.judging.labels import MAX_RATER, JudgingTask, Label
 from rulerank.judging.loop import Judging
-from rulerank.judging.web.endpoint import Endpoint, Field, RequestError
+from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
 from rulerank.methods import METHODS
+from rulerank.web.fields import Field
+from rulerank.web.refusals import RequestError
 
 Payload = dict[str, Any]
 
@@ -107,6 +109,8 @@ class Api:
 
     def skip_duel(self, rater: str, query: str) -> Payload:
         """Pass a duel over, and hand out the next one."""
+        if query not in self.judging.pool.queries:
+            raise RequestError(422, "bad_value", f"the pool has no query {query!r:.60}", field="query")
         if self.judging.check is not None:
             self.judging.check.skip(rater, query)
         return self.duel(rater)

@@ -6,22 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from rulerank.judging.labels import StoreError
+from rulerank.judging.labels import StoreError, check_rater
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
-from rulerank.judging.web.endpoint import STORE_HEADER, RequestError, routes_of
+from rulerank.judging.web.endpoint import STORE_HEADER
 from rulerank.judging.web.guidelines import Guidelines, default_guidelines
-from rulerank.judging.web.openapi import describe
-from rulerank.judging.web.pages import HERE, Pages, refuse
-from rulerank.judging.web.security import Guard
-
-CODES = {404: "not_found", 405: "wrong_method"}
+from rulerank.judging.web.openapi import describe_api
+from rulerank.judging.web.pages import PAGES, JudgingPages
+from rulerank.web.endpoint import routes_of
+from rulerank.web.refusals import RequestError, exception_handlers
+from rulerank.web.security import Guard
+from rulerank.web.tokens import Tokens
 
 
 def create_app(
@@ -35,55 +34,34 @@ def create_app(
 ) -> Guard:
     """Return the ASGI application that shows a judging loop to its raters.
 
-    token: what every request must bring, itself or as one of the personal tokens made from it (`tokens.Tokens`); None
+    token: what every request must bring, itself or as one of the personal tokens made from it (`web/tokens.py`); None
     only where nobody else can connect, since the guard then admits requests to 127.0.0.1 and localhost alone.
     """
     api = Api(judging, model_path)
     table = endpoints(api)
-    pages = Pages(api, guidelines or default_guidelines(judging.max_grade), command)
-    description = describe(table, has_token=token is not None)
+    pages = JudgingPages(api, guidelines or default_guidelines(judging.max_grade), command)
+    description = describe_api(table, has_token=token is not None)
 
     async def openapi(request: Request) -> Response:
         return JSONResponse(description)
-
-    async def icon(request: Request) -> Response:  # which browsers ask for where no page names another
-        return FileResponse(HERE / "static" / "icon.svg")
 
     app = Starlette(
         routes=[
             *pages.routes(),
             *routes_of(table),
             Route("/openapi.json", openapi),
-            Route("/favicon.ico", icon),
-            Mount("/static", StaticFiles(directory=HERE / "static")),
+            *PAGES.file_routes(),
         ],
-        exception_handlers={
-            RequestError: on_refusal,
-            HTTPException: on_http_exception,
-            StoreError: on_store_error,
-            Exception: on_mistake_of_ours,
-        },
+        exception_handlers=exception_handlers(PAGES.refuse) | {StoreError: on_store_error},
     )
     app.state.rater = rater
     app.state.store = judging.store.identity
-    return Guard(app, token=token, refuse=refuse, headers={STORE_HEADER: judging.store.identity})
-
-
-def on_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestError)
-    return refuse(request, error)
-
-
-def on_http_exception(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    code = CODES.get(error.status_code, "refused")
-    return refuse(request, RequestError(error.status_code, code, error.detail, dict(error.headers or {})))
+    tokens = None if token is None else Tokens(token, check_rater)
+    return Guard(
+        app, tokens=tokens, refuse=PAGES.refuse, command="judge", headers={STORE_HEADER: judging.store.identity}
+    )
 
 
 def on_store_error(request: Request, error: Exception) -> Response:
     """Say so with a 503, after which the page keeps the grade and tries again."""
-    return refuse(request, RequestError(503, "store_trouble", str(error)))
-
-
-def on_mistake_of_ours(request: Request, error: Exception) -> Response:
-    return refuse(request, RequestError(500, "internal", "a mistake in rulerank: the server's log says more"))
+    return PAGES.refuse(request, RequestError(503, "store_trouble", str(error)))

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rulerank import __version__
-from rulerank.judging.web.endpoint import STORE_HEADER, Endpoint, Field
+from rulerank.judging.web.endpoint import STORE_HEADER
+from rulerank.web.description import (
+    COUNT,
+    MAYBE_NUMBER,
+    MAYBE_TEXT,
+    NUMBER,
+    SHARE,
+    TEXT,
+    YES_NO,
+    describe,
+    many,
+    named,
+    perhaps,
+    thing,
+)
+from rulerank.web.endpoint import Endpoint
 
-TEXT: dict[str, Any] = {"type": "string"}
-MAYBE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
-COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
-SHARE: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
-NUMBER: dict[str, Any] = {"type": "number"}
-MAYBE_NUMBER: dict[str, Any] = {"type": ["number", "null"]}
-YES_NO: dict[str, Any] = {"type": "boolean"}
 GRADE: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
 
 STORE: dict[str, Any] = {
@@ -35,28 +42,6 @@ REFUSALS = {
 }
 
 
-def thing(**properties: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object that has all of these properties and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def many(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def named(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def perhaps(name: str) -> dict[str, Any]:
-    return {"oneOf": [named(name), {"type": "null"}]}
-
-
 TEXTS = dict.fromkeys(("query_text", "description", "title", "text", "url"), MAYBE_TEXT)
 FACT = {
     "id": COUNT, "query": TEXT, "doc": TEXT, "grade": GRADE, "rater": TEXT, "time": TEXT,
@@ -65,7 +50,6 @@ FACT = {
 HANDED = {"task": perhaps("Task"), "progress": named("Progress")}
 
 SCHEMAS: dict[str, Any] = {
-    "Error": thing(error=thing(code=TEXT, message=TEXT)),
     "Task": thing(query=TEXT, doc=TEXT, **TEXTS, judged=YES_NO, grade=GRADE),
     "Progress": thing(
         rater=TEXT, mine=COUNT, labelled=COUNT, cannot_judge=COUNT, skipped=COUNT, pool_size=COUNT,
@@ -108,52 +92,14 @@ SCHEMAS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def describe(endpoints: Sequence[Endpoint], *, has_token: bool) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 description of an API."""
-    paths: dict[str, dict[str, Any]] = {}
-    for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
-    description: dict[str, Any] = {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "rulerank judge",
-            "version": __version__,
-            "description": "Hands out documents to judge, takes grades, and tells how far the labels have come.",
-        },
-        "paths": paths,
-        "components": {"schemas": SCHEMAS},
-    }
-    if has_token:
-        description["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        description["security"] = [{"token": []}]
-    return description
-
-
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    refused = [code for code in REFUSALS if endpoint.body is not None or code not in ("400", "408", "413", "415")]
-    if not any(field.name == "doc" for field in (*endpoint.query, *(endpoint.body or ()))):
-        refused.remove("404")
-    operation: dict[str, Any] = {
-        "summary": endpoint.about,
-        "operationId": endpoint.method.lower() + endpoint.path.removeprefix("/api").replace("/", "_"),
-        "parameters": [*(_parameter(field) for field in endpoint.query), STORE],
-        "responses": {"200": _answer("What was asked for.", endpoint.answer)}
-        | {code: _answer(REFUSALS[code], "Error") for code in refused},
-    }
-    if endpoint.body is not None:
-        schema = {
-            "type": "object",
-            "properties": {field.name: field.schema() for field in endpoint.body},
-            "required": [field.name for field in endpoint.body if field.required],
-            "additionalProperties": False,
-        }
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-    return operation
-
-
-def _parameter(field: Field) -> dict[str, Any]:
-    return {"name": field.name, "in": "query", "required": field.required, "schema": field.schema()}
-
-
-def _answer(about: str, schema: str) -> dict[str, Any]:
-    return {"description": about, "content": {"application/json": {"schema": named(schema)}}}
+def describe_api(endpoints: Sequence[Endpoint], *, has_token: bool) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 description of the API."""
+    return describe(
+        endpoints,
+        title="rulerank judge",
+        about="Hands out documents to judge, takes grades, and tells how far the labels have come.",
+        schemas=SCHEMAS,
+        refusals=REFUSALS,
+        has_token=has_token,
+        parameters=[STORE],
+    )

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from rulerank.judging.labels import MAX_RATER
 from rulerank.judging.web.api import Api
 from rulerank.judging.web.endpoint import (
-    RequestError,
     known_rater,
     rater_named,
     rater_of,
@@ -23,12 +21,13 @@ from rulerank.judging.web.endpoint import (
     token_holder,
 )  # fmt: skip
 from rulerank.judging.web.guidelines import Guidelines
-from rulerank.judging.web.security import is_foreign
+from rulerank.web.pages import Pages
+from rulerank.web.refusals import RequestError
+from rulerank.web.security import is_foreign
 
 HERE = Path(__file__).parent
 MOST_ROWS = 500  # of a table on a page; the JSON twin has them all
 FOREIGN_NAME = "A link from elsewhere has named this rater: check that it is you, or write your own name."
-TITLES = {401: "The token is missing", 403: "Not from here", 404: "There is no such page"}
 ABOUT = {  # what the choice of methods says of those that have a word to say
     "Anchored": "Anchored: starts from today's ranking, the default",
     "RE-GR": "RE-GR: rules, for many labels",
@@ -36,34 +35,11 @@ ABOUT = {  # what the choice of methods says of those that have a word to say
     "RE-QR": "RE-QR: rules of each query",
     "QI": "QI: linear",
 }
-templates = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(HERE / "templates"),
-    autoescape=True,  # every value, in every template: data is never markup
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-templates.globals |= {"rater": None, "page": None, "fixed_rater": False, "store": ""}
-
-
-def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return a page."""
-    return HTMLResponse(templates.get_template(f"{name}.html").render(values), status_code=status)
-
-
-def refuse(request: Request, refusal: RequestError) -> Response:
-    """Say no: in JSON, or as a page to a person who has followed a link."""
-    wants_page = "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/api/")
-    if not wants_page:
-        return JSONResponse(refusal.payload(), status_code=refusal.status, headers=refusal.headers)
-    title = TITLES.get(refusal.status, "This did not work")
-    page = render("error", refusal.status, title=title, message=refusal.message, link=refusal.status != 401)
-    page.headers.update(refusal.headers)
-    return page
+PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=False, store="")
 
 
 @dataclass(frozen=True)
-class Pages:
+class JudgingPages:
     """The four pages and the question that comes before them."""
 
     api: Api
@@ -138,8 +114,8 @@ class Pages:
 
     def _page(self, request: Request, rater: str, name: str, **values: Any) -> Response:
         fixed = bool(request.app.state.rater or token_holder(request))
-        return render(name, rater=rater, page=name, fixed_rater=fixed, store=request.app.state.store, **values)
+        return PAGES.render(name, rater=rater, page=name, fixed_rater=fixed, store=request.app.state.store, **values)
 
     def _welcome(self, suggestion: str, problem: str = "") -> Response:
         status = 422 if problem else 200
-        return render("welcome", status, suggestion=suggestion, problem=problem, max_name=MAX_RATER)
+        return PAGES.render("welcome", status, suggestion=suggestion, problem=problem, max_name=MAX_RATER)

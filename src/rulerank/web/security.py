@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rulerank.judging.web.endpoint import RequestError
-from rulerank.judging.web.tokens import Holder, Tokens
+from rulerank.web.refusals import Refuse, RequestError
+from rulerank.web.tokens import Holder, Tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -29,18 +29,25 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-Refuse = Callable[[Request, RequestError], Response]
-
 
 class Guard:
     """Let a request through only if it brings the token, names this host and comes from our own pages."""
 
     def __init__(
-        self, app: ASGIApp, *, token: str | None, refuse: Refuse, headers: dict[str, str] | None = None
+        self,
+        app: ASGIApp,
+        *,
+        tokens: Tokens | None,  # None: only requests to this machine by its own name are let in
+        refuse: Refuse,
+        command: str,  # of rulerank that serves this
+        api: tuple[str, ...] = ("/api/",),  # paths that no other site's page may ask for, not even to read
+        headers: dict[str, str] | None = None,
     ) -> None:
         self.app = app
-        self.tokens = None if token is None else Tokens(token)
+        self.tokens = tokens
         self.refuse = refuse
+        self.command = command
+        self.api = api
         self.headers = HEADERS | (headers or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,12 +68,12 @@ class Guard:
             check_host(request)
         elif "token" in request.query_params and request.method in SAFE_METHODS:
             token = request.query_params["token"]
-            check_holder(self.tokens.holder(token))
+            check_holder(self.tokens.holder(token), self.command)
             return remember(request, self.tokens.cookie(token))
         else:
-            holder = check_holder(self.presented(request, self.tokens))
+            holder = check_holder(self.presented(request, self.tokens), self.command)
             request.scope.setdefault("state", {})["token_holder"] = holder.name
-        check_origin(request)
+        check_origin(request, self.api)
         return None
 
     def presented(self, request: Request, tokens: Tokens) -> Holder | None:
@@ -76,13 +83,13 @@ class Guard:
         return tokens.holder_of_cookie(request.cookies.get(cookie_name(request), ""))
 
 
-def check_holder(holder: Holder | None) -> Holder:
+def check_holder(holder: Holder | None, command: str) -> Holder:
     """Refuse whoever has no token of ours."""
     if holder is None:
         raise RequestError(
             401,
             "wrong_token",
-            "this page needs its token: open the address that `rulerank judge` printed, "
+            f"this page needs its token: open the address that `rulerank {command}` printed, "
             "or send the header Authorization: Bearer TOKEN",
             {"WWW-Authenticate": "Bearer"},
         )
@@ -128,11 +135,11 @@ def host_of(netloc: str) -> str:
         return ""
 
 
-def check_origin(request: Request) -> None:
+def check_origin(request: Request, api: tuple[str, ...]) -> None:
     """Refuse what another site's page has sent: every change, and every use of the API."""
     changes = request.method not in SAFE_METHODS
     site = request.headers.get("sec-fetch-site", "same-origin")
-    if (changes or request.scope["path"].startswith("/api/")) and site not in ("same-origin", "none"):
+    if (changes or request.scope["path"].startswith(api)) and site not in ("same-origin", "none"):
         raise RequestError(403, "wrong_origin", f"only this server's own pages may do this: the request is {site}")
     origin = request.headers.get("origin")
     if changes and origin is not None:

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from rulerank.errors import DataError, RulerankError
-from rulerank.judging.web.connections import PatientProtocol
+from rulerank.web.connections import PatientProtocol
 
 USUAL_PORT = 8765
 LEAST_TOKEN = 12  # characters

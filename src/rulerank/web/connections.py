@@ -36,7 +36,7 @@ class PatientProtocol(H11Protocol):
     def handle_events(self) -> None:
         super().handle_events()
         if self.cycle is not None and not self.cycle.response_complete:
-            self._rest()  # a whole head has come; endpoint.py has an eye on the body
+            self._rest()  # a whole head has come; bodies.py has an eye on the body
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

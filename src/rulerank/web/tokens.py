@@ -1,21 +1,21 @@
-"""The secret that opens the page, and personal tokens made from it: each carries the name of one rater."""
+"""The secret that opens the page, and personal tokens made from it: each carries the name of one person."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rulerank.errors import DataError
-from rulerank.judging.labels import check_rater
 
 ROUNDS = 100_000  # so that whoever has a personal token cannot quickly guess the secret it was made from
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who brought a token: one rater, or somebody with the secret itself, who may judge under any name."""
+    """Who brought a token: one person, or somebody with the secret itself, who may use any name."""
 
     name: str | None
 
@@ -33,13 +33,14 @@ class Tokens:
     True
     """
 
-    def __init__(self, secret: str) -> None:
+    def __init__(self, secret: str, check_name: Callable[[str], str] = str) -> None:
+        self._check_name = check_name  # returns a name as it counts, or raises a DataError
         self._digest = digest_of(secret)
         self._key = hashlib.pbkdf2_hmac("sha256", secret.encode(), b"rulerank: personal links", ROUNDS)
 
     def invite(self, name: str) -> str:
-        """Return the token that lets its holder judge under this name and no other."""
-        encoded = base64.urlsafe_b64encode(check_rater(name).encode()).decode().rstrip("=")
+        """Return the token that lets its holder in under this name and no other."""
+        encoded = base64.urlsafe_b64encode(self._check_name(name).encode()).decode().rstrip("=")
         return f"{encoded}.{self._signature(encoded)}"
 
     def holder(self, token: str) -> Holder | None:
@@ -60,7 +61,7 @@ class Tokens:
             return None
         try:
             padding = "=" * (-len(encoded) % 4)
-            return Holder(check_rater(base64.urlsafe_b64decode(encoded + padding).decode()))
+            return Holder(self._check_name(base64.urlsafe_b64decode(encoded + padding).decode()))
         except (ValueError, DataError):  # signed by us, and yet no name: of another version
             return None
 

@@ -1,0 +1,203 @@
+"""Documents as rows that a ranker scores: dicts of ready features, arrays, data frames, and what features/ computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.words import counted, listed
+from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.errors import DataError
+from rulerank.rankers.base import Ranker
+
+FEATURES = "features"  # the key of a dict of features beside an id
+ID = "id"
+NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.int32, np.bool_}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """Documents of one query, in the order they came."""
+
+    data: Any  # what `Ranker.predict` takes: a Dataset, an array or a data frame
+    ids: Sequence[str]
+    documents: Sequence[Mapping[str, Any]] = ()  # as they were given; empty where only numbers were
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def qid(self) -> Array:
+        """One query for all rows."""
+        return np.zeros(len(self), dtype=np.int64)
+
+    def document(self, row: int) -> dict[str, Any] | None:
+        """Return the fields of a document, as they were given or as the index keeps them for people to read."""
+        if self.documents:
+            return dict(self.documents[row])
+        if not isinstance(self.data, Dataset):
+            return None
+        return {name: texts[row] for name, texts in self.data.texts.items() if name != "query_text"} or None
+
+    def values(self, row: int, ranker: Ranker) -> dict[str, float | str | None]:
+        """Return the features that the ranker reads, by name: None where missing, a category by what it is called."""
+        data, names = self.data, ranker.feature_names_
+        if isinstance(data, Dataset):
+            found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
+            kinds = dict(ranker.categories_) | dict(data.categories)
+        else:
+            own = [data[name][row : row + 1] for name in names] if hasattr(data, "columns") else data[row]
+            found = dict(zip(names, np.asarray(own, dtype=np.float64).ravel().tolist(), strict=True))
+            kinds = ranker.categories_
+        return {name: _shown(found[name], kinds.get(name)) for name in names}
+
+    def column(self, name: str) -> Array:
+        """Return one value per document, which the ranker need not know, float64, NaN where missing."""
+        if isinstance(self.data, Dataset) and name in self.data.feature_names:
+            return self.data.X[:, self.data.feature_names.index(name)].astype(np.float64)
+        if hasattr(self.data, "columns") and name in self.data.columns:
+            return np.asarray(self.data[name], dtype=np.float64)
+        if any(name in features_in(doc, ()) for doc in self.documents):
+            return feature_matrix([features_in(doc, ()) for doc in self.documents], (name,), {})[:, 0].astype(
+                np.float64
+            )
+        raise DataError(f"today: no document has {name!r}, the feature that ranks documents today")
+
+
+def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
+    """Return documents given by ready features: a list of dicts, a Dataset, an array or a data frame.
+
+    A dict has features by name, None or nothing where one is missing; or {"id": .., "features": {..}}.
+    """
+    names = ranker.feature_names_
+    if isinstance(docs, Dataset):
+        if len(docs) and (docs.qid != docs.qid[0]).any():
+            raise DataError("docs must be the documents of one query: the Dataset has several")
+        return FeatureRows(docs, numbered(docs.docid, len(docs)))
+    if hasattr(docs, "columns") and hasattr(docs, "dtypes"):
+        ids = list(docs[ID]) if ID in docs.columns and ID not in names else None
+        return FeatureRows(docs, numbered(ids, len(docs)))
+    if isinstance(docs, Sequence) and docs and all(isinstance(doc, Mapping) for doc in docs):
+        X = feature_matrix([features_in(doc, names) for doc in docs], names, ranker.categories_)
+        n_rows = len(docs)
+        data = Dataset(X, np.full(n_rows, UNLABELLED), np.zeros(n_rows, dtype=np.int64), feature_names=names)
+        return FeatureRows(data, ids_in(docs, names), docs)
+    return FeatureRows(_matrix(docs, names), numbered(None, len(docs)))
+
+
+def feature_matrix(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], categories: Mapping[str, Sequence[str]]
+) -> Array:
+    """Return float32 (n_rows, n_features) of dicts, NaN where one lacks a value; that all lack one is a mistake.
+
+    >>> feature_matrix([{"bm25": 2.5, "length": None}, {"length": 7}], ["bm25", "length"], {}).tolist()
+    [[2.5, nan], [nan, 7.0]]
+    """
+    pick = itemgetter(*names) if len(names) > 1 else lambda row: tuple(row[name] for name in names)
+    try:
+        cells = [pick(row) for row in rows]
+    except KeyError:
+        cells = [tuple(row.get(name) for name in names) for row in rows]
+        missing = [name for name in names if not any(name in row for row in rows)]
+        if missing:
+            raise DataError(
+                f"the documents lack {len(missing)} of the {counted(len(names), 'feature')} of the model: "
+                f"{listed(missing)}; give null (None) where a value is missing"
+            ) from None
+    if categories or not {*map(type, chain.from_iterable(cells))} <= NUMBERS:
+        cells = [
+            tuple(_number(value, name, categories.get(name), place) for value, name in zip(row, names, strict=True))
+            for place, row in enumerate(cells)
+        ]
+    with np.errstate(over="ignore"):
+        try:
+            X = np.array(cells, dtype=np.float32)
+        except OverflowError:  # whole numbers beyond every float
+            X = np.array([[_float(value) for value in row] for row in cells], dtype=np.float32)
+    if np.isinf(X).any():
+        row, column = (int(place[0]) for place in np.nonzero(np.isinf(X)))
+        raise DataError(
+            f"document {row}: feature {names[column]!r} must be finite and fit float32, or null where missing: "
+            f"got {_brief(cells[row][column])}"
+        )
+    return X.reshape(len(rows), len(names))
+
+
+def features_in(doc: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """Return the features of a document: the dict itself, or the one under its key `features`."""
+    own = doc.get(FEATURES) if FEATURES not in names else None
+    return own if isinstance(own, Mapping) else doc
+
+
+def ids_in(docs: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> list[str]:
+    """Return the ids that documents bring along; others are called by their place in the list, from 0.
+
+    >>> ids_in([{"id": "a"}, {"id": 7}, {}])
+    ['a', '7', '2']
+    """
+    if ID in names:
+        return numbered(None, len(docs))
+    return numbered([doc.get(ID) for doc in docs], len(docs))
+
+
+def numbered(ids: Any, n_docs: int) -> list[str]:
+    """Return ids as text, and the place where there is none."""
+    if ids is None:
+        return [str(place) for place in range(n_docs)]
+    return [str(place) if own is None or own == "" else str(own) for place, own in enumerate(ids)]
+
+
+def _matrix(docs: Any, names: Sequence[str]) -> Array:
+    expected = f"docs must be a list of dicts of features, a data frame, or an array of {len(names)} columns"
+    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__len__"):
+        raise DataError(f"{expected}: got {'one ' if not callable(docs) else ''}{type(docs).__name__}")
+    if len(docs) == 0:
+        return np.empty((0, len(names)))
+    try:
+        X = np.asarray(docs)
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    except (TypeError, ValueError):
+        kinds = listed(sorted({type(doc).__name__ for doc in docs}))
+        raise DataError(f"{expected}: got a list of {kinds}") from None
+    if X.ndim != 2 or X.shape[1] != len(names):
+        raise DataError(f"{expected}: got an array of shape {X.shape}")
+    return X
+
+
+def _number(value: Any, name: str, kinds: Sequence[str] | None, place: int) -> Any:
+    """Return one value as a number; a category may be named, and a new one has the code after the last."""
+    if kinds is not None and isinstance(value, str):
+        return kinds.index(value) if value in kinds else len(kinds)
+    if type(value) in NUMBERS or isinstance(value, int | float | np.number):
+        return value
+    expected = "a number or the name of a category" if kinds is not None else "a number"
+    raise DataError(
+        f"document {place}: feature {name!r} must be {expected}, or null where missing: got {_brief(value)}"
+    )
+
+
+def _float(value: Any) -> float:
+    try:
+        return float("nan") if value is None else float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _brief(value: Any) -> str:
+    try:
+        return repr(value)[:60]
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a whole number of thousands of digits"
+
+
+def _shown(value: float, kinds: Sequence[str] | None) -> float | str | None:
+    if value != value:
+        return None
+    if kinds is not None and value.is_integer() and 0 <= value < len(kinds):
+        return kinds[int(value)]
+    return value

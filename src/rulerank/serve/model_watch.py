@@ -1,0 +1,182 @@
+"""A reranker that follows a model file: a new file is read beside the old model, and takes over as one reference."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from rulerank.core.checks import check_number
+from rulerank.errors import ModelFileError, RulerankError
+from rulerank.explain import Explanation, Versus
+from rulerank.features.text_features import TextFeatures
+from rulerank.model_file import load_version
+from rulerank.rankers.base import Ranker
+from rulerank.serve.reranker import Reranker
+from rulerank.serve.results import Ranking
+from rulerank.today import Today
+
+N_TAIL = 32  # bytes of the checksum at the end of a model file: a file of the same size and time has another
+Seen = tuple[int, int, int, int, bytes]  # device, inode, time of change, size, last bytes
+GONE: Seen = (0, 0, 0, 0, b"")
+
+log = logging.getLogger("rulerank.serve")
+
+
+class WatchedReranker:
+    """A reranker whose model is that of a file; `Reranker.watch` makes it.
+
+    Every call ranks with one model from beginning to end; `current()` holds one for several calls. Whoever calls looks
+    at the file, at most every so many seconds; a new one is read in a thread of its own, so that nobody waits. A new
+    file that cannot be used leaves the model in place: the log says so once, `problem` until a good file comes.
+
+    >>> import tempfile, rulerank as rr
+    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rr.Reranker(rr.GlobalRules().fit(world)).save(f"{folder}/model.rulerank")
+    ...     watched = rr.Reranker.watch(f"{folder}/model.rulerank")
+    ...     before = watched.rank("milk", [[0.1, 0.2]]).version
+    ...     rr.Reranker(rr.QueryIntercepts().fit(world)).save(f"{folder}/model.rulerank")
+    ...     after = watched.refresh().rank("milk", [[0.1, 0.2]]).version
+    >>> before != after
+    True
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        features: TextFeatures | None = None,
+        today: str | int | None = None,
+        *,
+        every: float = 0.2,
+    ) -> None:
+        check_number("every", every, 0, 86_400, "the seconds between two looks at the file")
+        self.path = Path(path)
+        self.every = float(every)
+        self._given = features, today
+        self._lock = threading.Lock()  # held by the one who looks and reads
+        self._looked = time.monotonic()
+        self._seen = seen(self.path)  # before it is read: a change in between is found at the next look
+        self._problem: str | None = None
+        self._model = self._read()  # the one reference that is swapped
+
+    def current(self) -> Reranker:
+        """Return the model of now, after a look at the file if it is time for one."""
+        if time.monotonic() - self._looked >= self.every and self._lock.acquire(blocking=False):
+            reads = False
+            try:
+                self._looked = time.monotonic()
+                found = seen(self.path)
+                if found != self._seen:
+                    threading.Thread(target=self._swap, args=(found, True), name="rulerank-model", daemon=True).start()
+                    reads = True  # and gives the lock back
+            finally:
+                if not reads:
+                    self._lock.release()
+        return self._model
+
+    def refresh(self) -> Self:
+        """Look at the file now, and wait until it is read if it is new."""
+        with self._lock:
+            self._looked = time.monotonic()
+            found = seen(self.path)
+            if found != self._seen:
+                self._swap(found, False)
+        return self
+
+    @property
+    def problem(self) -> str | None:
+        """Why the file as it is now is not in use, None when all is well."""
+        self.current()
+        return self._problem
+
+    @property
+    def version(self) -> str:
+        """By what the model of now is called."""
+        return self.current().version
+
+    @property
+    def ranker(self) -> Ranker:
+        return self.current().ranker
+
+    @property
+    def features(self) -> TextFeatures | None:
+        return self.current().features
+
+    @property
+    def today(self) -> Today | None:
+        return self.current().today
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.current().feature_names
+
+    @property
+    def list_matters(self) -> bool:
+        return self.current().list_matters
+
+    def rank(self, query: str = "", docs: Any = None, top: int | None = 10, **more: Any) -> Ranking:
+        """Rank with the model of now: see `Reranker.rank`."""
+        return self.current().rank(query, docs, top, **more)
+
+    def explain(
+        self, query: str = "", doc: Any = None, versus: Any = None, docs: Any = None, **more: Any
+    ) -> Explanation | Versus:
+        """Explain with the model of now: see `Reranker.explain`."""
+        return self.current().explain(query, doc, versus, docs, **more)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model of now to a file."""
+        self.current().save(path)
+
+    def __repr__(self) -> str:
+        return f"WatchedReranker({os.fspath(self.path)!r}, {self._model!r})"
+
+    def _swap(self, found: Seen, release: bool) -> None:
+        """Read the file that was seen and put it in place as a whole, or say once why not."""
+        try:
+            self._seen = found
+            try:
+                model = self._read()
+            except RulerankError as error:
+                self._problem = f"{error}; still ranking with model {self._model.version}"
+                log.warning("the new model is not used: %s", self._problem)
+            except Exception as error:  # such as memory that is not enough: the old model must go on
+                self._problem = f"{self.path}: {type(error).__name__}: {error}"
+                log.exception("the new model is not used: %s", self._problem)
+            else:
+                before, self._model, self._problem = self._model.version, model, None
+                if before != model.version:
+                    log.info("model %s takes over from %s", model.version, before)
+        finally:
+            if release:
+                self._lock.release()
+
+    def _read(self) -> Reranker:
+        """Return the model of the file, complete and warm."""
+        found, version = load_version(self.path)
+        features, today = self._given
+        if isinstance(found, Ranker):
+            model = Reranker(found, features, today)
+        elif isinstance(found, Reranker):
+            own = None if found.today is None else found.today.option
+            model = Reranker(found.ranker, features or found.features, own if today is None else today)
+        else:
+            raise ModelFileError(f"{self.path}: expected a Reranker or a ranker: it holds {found!r:.80}")
+        model.warm()
+        return model.called(version)
+
+
+def seen(path: Path) -> Seen:
+    """Return what tells one state of a file from another, without reading it."""
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            file.seek(max(0, found.st_size - N_TAIL))
+            return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size, file.read(N_TAIL)
+    except (OSError, ValueError):
+        return GONE

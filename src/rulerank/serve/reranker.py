@@ -1,0 +1,313 @@
+"""The Reranker: a ranker and the features of texts in one object, from a query to documents in order, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rulerank.core.checks import is_whole
+from rulerank.core.parameters import shown
+from rulerank.core.words import counted, listed
+from rulerank.dataset import Array, Dataset
+from rulerank.errors import DataError
+from rulerank.explain import Explanation, Versus
+from rulerank.features.text_features import TextFeatures
+from rulerank.model_file import content_of, described, rebuilt, save, version_of
+from rulerank.rankers.base import Ranker
+from rulerank.serve.feature_rows import FeatureRows, ids_in, numbered, rows_of_features
+from rulerank.serve.results import Ranking, Result, Scored
+from rulerank.today import Today, find_today
+
+if TYPE_CHECKING:
+    from rulerank.serve.model_watch import WatchedReranker
+
+CANDIDATES = 100
+
+
+class Reranker:
+    """A fitted ranker with what it needs to rank documents for a query. It never changes, so threads may share it.
+
+    ranker: a fitted ranker of this library.
+    features: a fitted TextFeatures; documents are then texts. None: documents come with their features.
+    today: the feature that ranks documents today ("-name": lowest first). None: the order in which documents come,
+        which for the index's own candidates is that of bm25(all).
+
+    Where the ranker normalises by query, or a feature is a rank among the candidates, scores depend on the list: the
+    documents of a query must be ranked together, and scores of two lists do not compare.
+
+    >>> import rulerank as rr
+    >>> ranker = rr.QueryIntercepts().fit(rr.make_world(n_queries=20, n_features=2, seed=0))
+    >>> reranker = Reranker(ranker)
+    >>> docs = [{"id": "a", "bm25_body": 0.1, "bm25_title": 0.2}, {"id": "b", "bm25_body": 0.9, "bm25_title": 0.8}]
+    >>> found = reranker.rank("fresh milk", docs)
+    >>> found
+    Ranking(b 1.028, a 0.188)
+    >>> for reason in found[0].reasons:
+    ...     print(reason)
+    +0 where every linear score starts
+    +0.532 bm25_title = 0.8
+    +0.496 bm25_body = 0.9
+    """
+
+    def __init__(self, ranker: Ranker, features: TextFeatures | None = None, today: str | int | None = None) -> None:
+        if not isinstance(ranker, Ranker) or not ranker.__sklearn_is_fitted__():
+            what = f"a {type(ranker).__name__} that is not fitted" if isinstance(ranker, Ranker) else shown(ranker)
+            raise DataError(f"ranker must be a fitted ranker, such as rr.FittedRules().fit(data): got {what}")
+        names = ranker.feature_names_
+        if features is not None:
+            if not isinstance(features, TextFeatures) or not hasattr(features, "feature_names_"):
+                raise DataError(f"features must be a fitted TextFeatures, or None: got {shown(features)}")
+            missing = [name for name in names if name not in features.feature_names_]
+            if missing:
+                raise DataError(
+                    f"the ranker reads {counted(len(missing), 'feature')} that these TextFeatures do not give: "
+                    f"{listed(missing)}; they give {listed(features.feature_names_)}. Train on what "
+                    "features.dataset(queries, qrels) gives, or name the features: TextFeatures(features=[...])"
+                )
+        self.ranker = ranker
+        self.features = features
+        self.today = _todays(today, ranker, features)
+
+    @classmethod
+    def watch(
+        cls,
+        path: str | PathLike[str],
+        features: TextFeatures | None = None,
+        today: str | int | None = None,
+        *,
+        every: float = 0.2,
+    ) -> WatchedReranker:
+        """Return a reranker that follows a model file: a new one is read beside the old and takes over as a whole.
+
+        path: a saved Reranker, or a saved ranker, for which features and today are given here.
+        every: seconds between two looks at the file.
+        """
+        from rulerank.serve.model_watch import WatchedReranker
+
+        return WatchedReranker(path, features, today, every=every)
+
+    @cached_property
+    def version(self) -> str:
+        """By what this model is called: the first digits of the checksum that its file has or would have."""
+        try:
+            return version_of(content_of(self))
+        except DataError:  # a ranker that cannot be saved, such as Competence
+            return "unsaved"
+
+    @property
+    def problem(self) -> str | None:
+        """Why a newer model file is not in use, None when all is well."""
+        return None
+
+    def current(self) -> Reranker:
+        """Return the model of now, which stays the same for as long as one holds it."""
+        return self
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features that the ranker reads."""
+        return self.ranker.feature_names_
+
+    @property
+    def list_matters(self) -> bool:
+        """Whether a document's score depends on the documents that are ranked with it."""
+        ranks = self.features is not None and any(name.startswith("rank(") for name in self.feature_names)
+        return ranks or self.ranker.needs_the_query()
+
+    def rank(
+        self,
+        query: str = "",
+        docs: Any = None,
+        top: int | None = 10,
+        *,
+        candidates: int = CANDIDATES,
+        vectors: Mapping[str, Sequence[float]] | None = None,
+    ) -> Ranking:
+        """Return documents, the best first; equal ones in the order in which they came.
+
+        docs: with TextFeatures: ids of indexed documents, or dicts of fields, which need not be in the index; None: the
+            best documents of the index by bm25(all), as many as candidates says. Without: dicts of features by name,
+            {"id": .., "features": {..}}, an array, a data frame, or a Dataset of one query.
+        top: how many to return; None returns all.
+        vectors: of the query, for fields of vectors.
+        """
+        if top is not None and not is_whole(top, 0):
+            raise DataError(f"top must be a whole number from 0, or None for all documents: got {shown(top)}")
+        rows = self._rows(query, docs, candidates, vectors)
+        if not len(rows):
+            return Ranking(query, (), 0, lambda: self.version)
+        scores = np.asarray(self.ranker.predict(rows.data, qid=rows.qid), dtype=np.float64)
+        order = np.argsort(-scores, kind="stable")[:top].tolist()
+        today = self._ranks_today(rows)
+        scored = Scored(self.ranker, rows)
+        results = [
+            Result(rows.ids[place], float(scores[place]), rank, place, int(today[place]), scored)
+            for rank, place in enumerate(order, start=1)
+        ]
+        return Ranking(query, results, len(rows), lambda: self.version)
+
+    def explain(
+        self,
+        query: str = "",
+        doc: Any = None,
+        versus: Any = None,
+        docs: Any = None,
+        *,
+        n_rules: int | None = 3,
+        candidates: int = CANDIDATES,
+        vectors: Mapping[str, Sequence[float]] | None = None,
+    ) -> Explanation | Versus:
+        """Say why a document has its score, or why it stands above or below another one.
+
+        doc, versus: an id, a dict as in `rank`, or with docs the place in it, from 0.
+        docs: the list that was ranked, as in `rank`; needed where scores depend on it and documents are given as dicts.
+        """
+        listed_docs, place, other = self._found(query, doc, versus, docs, candidates, vectors)
+        rows = self._rows(query, listed_docs, candidates, vectors)
+        return self.ranker.explain(_named(rows), place, versus=other, n_rules=n_rules)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write ranker and features to one file, which `rulerank.load` and `Reranker.watch` read."""
+        save(self, path)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return everything as plain values and arrays, for a model file."""
+        return {
+            "ranker": described(self.ranker),
+            "features": None if self.features is None else described(self.features),
+            "today": None if self.today is None else self.today.option,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the reranker that `to_state` described."""
+        features = None if state["features"] is None else rebuilt(state["features"])
+        return cls(rebuilt(state["ranker"]), features, state["today"])
+
+    def called(self, version: str) -> Self:
+        """Take the version of the file that this model was read from, which saves computing it."""
+        self.__dict__["version"] = version
+        return self
+
+    def warm(self) -> Self:
+        """Make and compile what the first query would wait for."""
+        if self.features is not None:
+            self.features.for_query("", [{}])
+            _ = self.features.inverted
+        row = np.zeros((1, len(self.feature_names)), dtype=np.float32)
+        Scored(self.ranker, rows_of_features(row, self.ranker)).reasons(0)
+        self.ranker.predict(row, qid=np.zeros(1))
+        return self
+
+    def __repr__(self) -> str:
+        return f"Reranker({self.ranker!r}{'' if self.features is None else f', {self.features!r}'})"
+
+    def _rows(self, query: Any, docs: Any, candidates: int, vectors: Any) -> FeatureRows:
+        if not isinstance(query, str):
+            raise DataError(f"query must be text: got {shown(query)}")
+        if self.features is None:
+            if docs is None:
+                raise DataError("docs must be given: this reranker has no TextFeatures, so it has no index to search")
+            return rows_of_features(docs, self.ranker)
+        if docs is None and not is_whole(candidates, 1):
+            raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
+        given = None if docs is None else _as_docs(docs)
+        if given == []:
+            return FeatureRows(None, ())
+        data = self.features.for_query(query, given, top=candidates, vectors=vectors)
+        if given and isinstance(given[0], Mapping):
+            return FeatureRows(data, ids_in(given), given)
+        return FeatureRows(data, numbered(data.docid, len(data)))
+
+    def _ranks_today(self, rows: FeatureRows) -> Array:
+        """Return each document's rank today, from 1."""
+        places = np.arange(len(rows))
+        if self.today is not None:
+            column = rows.column(self.today.feature)
+            places = np.argsort(-replace(self.today, column=0).scores(column[:, None]), kind="stable")
+        ranks = np.empty(len(rows), dtype=np.int64)
+        ranks[places] = np.arange(1, len(rows) + 1)
+        return ranks
+
+    def _found(
+        self, query: str, doc: Any, versus: Any, docs: Any, candidates: int, vectors: Any
+    ) -> tuple[Any, int, int | None]:
+        """Return the list to rank, and the places of the document and of the other one in it."""
+        pair = [doc] if versus is None else [doc, versus]
+        if docs is None and not self.list_matters:
+            if not all(isinstance(one, str) for one in pair) and not all(isinstance(one, Mapping) for one in pair):
+                raise DataError(
+                    f"doc and versus must be ids, or dicts: got {', '.join(shown(one) for one in pair)}; "
+                    "give docs, the list that was ranked, to name them by their places"
+                )
+            if self.features is None and isinstance(doc, str):
+                raise DataError(f"there is no index to find {doc!r:.60} in: give docs, the list that was ranked")
+            return pair, 0, None if versus is None else 1
+        if docs is None and (self.features is None or any(isinstance(one, Mapping) for one in pair)):
+            raise DataError(
+                "scores of this reranker depend on the documents that are ranked together: give docs, the list that "
+                "was ranked"
+            )
+        rows = self._rows(query, docs, candidates, vectors)
+        chosen = rows.ids if docs is None else docs
+        places = [_place_of(one, rows, docs is None) for one in pair]
+        return chosen, places[0], None if versus is None else places[1]
+
+
+def _todays(today: Any, ranker: Ranker, features: TextFeatures | None) -> Today | None:
+    """Return today's ranking: a feature by name, which documents with ready features may bring beside the model's."""
+    if today is None:
+        return getattr(ranker, "today_", None)
+    names = ranker.feature_names_ if features is None else features.feature_names_
+    if features is None and isinstance(today, str):
+        known = today in names or today[1:] in names
+        names = names if known else (*names, today[1:] if today[:1] in ("-", "+") else today)
+    return find_today(names, today)
+
+
+def _as_docs(docs: Any) -> list[Any]:
+    """Return ids, whole numbers among them as text, or dicts of fields."""
+    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__iter__"):
+        raise DataError(f"docs must be a list of ids or of dicts of fields: got one {type(docs).__name__}")
+    given = [str(doc) if is_whole(doc, 0) else doc for doc in docs]
+    for place, doc in enumerate(given):
+        if not isinstance(doc, str | Mapping) or isinstance(doc, str) != isinstance(given[0], str):
+            raise DataError(
+                f"docs must be ids, or dicts of fields, all of one kind: number {place} is a {type(doc).__name__}, "
+                f"the first a {type(given[0]).__name__}"
+            )
+    return given
+
+
+def _place_of(doc: Any, rows: FeatureRows, own: bool) -> int:
+    """Return where a document stands in the list, by its id, its place or itself."""
+    if is_whole(doc, 0, len(rows) - 1) and not own:
+        return int(doc)
+    if isinstance(doc, Mapping):
+        found = [place for place, one in enumerate(rows.documents) if one is doc or one == doc]
+    else:
+        found = [place for place, one in enumerate(rows.ids) if one == doc]
+    if len(found) == 1:
+        return found[0]
+    what = f"the document {shown(doc)}"
+    if found:
+        raise DataError(f"{what} is in docs {len(found)} times: say which by its place, such as doc={found[0]}")
+    raise DataError(
+        f"{what} is not among the {counted(len(rows), 'candidate')} of the query: give docs, the list to rank it in"
+        if own
+        else f"{what} is not in docs: give its id, or its place from 0 to {len(rows) - 1}"
+    )
+
+
+def _named(rows: FeatureRows) -> Any:
+    """Return the rows with the documents' ids, by which explanations call them."""
+    if not isinstance(rows.data, Dataset):
+        return rows.data
+    ids = np.empty(len(rows), dtype=object)
+    ids[:] = rows.ids
+    return replace(rows.data, docid=ids)

@@ -1,0 +1,155 @@
+"""What a reranker answers: documents in their new order, each with its score, features and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from rulerank.core.words import counted
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.rankers.base import Ranker
+
+if TYPE_CHECKING:
+    from rulerank.serve.feature_rows import FeatureRows
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One part of a score. The parts of a document add up to its score.
+
+    >>> print(Reason("bm25", "bm25 from 3.2 to 5.9", 0.25))
+    +0.25 bm25 from 3.2 to 5.9
+    """
+
+    feature: str | None  # None: where every document starts, or several features together
+    text: str
+    adds: float
+
+    def __str__(self) -> str:
+        return f"{self.adds:+.3g} {self.text}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"feature": self.feature, "text": self.text, "adds": self.adds}
+
+
+class Scored:
+    """All documents of one answer, with what their reasons are made of when somebody asks for them."""
+
+    def __init__(self, ranker: Ranker, rows: FeatureRows) -> None:
+        self.ranker = ranker
+        self.rows = rows
+
+    @cached_property
+    def checked(self) -> Array:
+        """The rows as the ranker scores them."""
+        return self.ranker.check_rows(self.rows.data, self.rows.qid)
+
+    def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
+        """Return the parts of a score, the base first, then the n strongest, then what all others add together.
+
+        None if the ranker cannot tell. Words are found for what is returned only: they take most of the time.
+        """
+        try:
+            case = self.ranker.case(self.checked, row)
+        except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
+            return ()
+        shares = case.ballot.shares
+        there = np.flatnonzero(shares)
+        strongest = there[np.argsort(-np.abs(shares[there]), kind="stable")]
+        names = self.ranker.feature_names_
+        first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
+        found = [Reason(None, case.base_text, float(case.ballot.base))]
+        found += [Reason(names[f], case.value(f), float(shares[f])) for f in first.tolist()]
+        if rest.size:
+            found.append(Reason(None, f"{counted(rest.size, 'other feature')} together", float(shares[rest].sum())))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One document of an answer. What takes time (features, reasons, document) is made when it is asked for."""
+
+    id: str
+    score: float
+    rank: int  # from 1
+    place: int  # among the documents as they came, from 0
+    today: int | None  # its rank today, from 1
+    scored: Scored = field(repr=False, compare=False)
+
+    @property
+    def features(self) -> dict[str, float | str | None]:
+        """The features that the ranker reads, by name; None where missing."""
+        return self.scored.rows.values(self.place, self.scored.ranker)
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The fields of the document, where they are known."""
+        return self.scored.rows.document(self.place)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The parts that add up to the score, the base first; none for rankers that cannot tell, such as LambdaMART."""
+        return self.scored.reasons(self.place)
+
+    def top_reasons(self, n: int = 3) -> tuple[Reason, ...]:
+        """Return the base, the n strongest parts, and all others as one: they add up to the score, too."""
+        return self.scored.reasons(self.place, n)
+
+    def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
+        """Return plain values; n_reasons as in `top_reasons`, 0 for none and None for all."""
+        found: dict[str, Any] = {"id": self.id, "score": self.score, "rank": self.rank, "today": self.today}
+        if features:
+            found["features"] = self.features
+        if n_reasons != 0:
+            found["reasons"] = [reason.to_dict() for reason in self.scored.reasons(self.place, n_reasons)]
+        return found
+
+
+class Ranking(Sequence[Result]):
+    """The answer to one query, best first: a list of results that knows which model gave it."""
+
+    def __init__(self, query: str, results: Sequence[Result], n_docs: int, version: Callable[[], str]) -> None:
+        self.query = query
+        self.n_docs = n_docs  # that were scored; results are the first of them
+        self._results = tuple(results)
+        self._version = version
+
+    @property
+    def version(self) -> str:
+        """By what the model is called that gave this answer: `Reranker.version`."""
+        return self._version()
+
+    @property
+    def ids(self) -> list[str]:
+        return [result.id for result in self._results]
+
+    @property
+    def scores(self) -> list[float]:
+        return [result.score for result in self._results]
+
+    def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
+        """Return plain values, as JSON has them."""
+        results = [result.to_dict(features=features, n_reasons=n_reasons) for result in self._results]
+        return {"query": self.query, "version": self.version, "n_docs": self.n_docs, "results": results}
+
+    @overload
+    def __getitem__(self, place: int) -> Result: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Result, ...]: ...
+    def __getitem__(self, place: int | slice) -> Result | tuple[Result, ...]:
+        return self._results[place]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{result.id} {result.score:.4g}" for result in self._results[:5])
+        return f"Ranking({first}{', ...' if len(self) > 5 else ''})"

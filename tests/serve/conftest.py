@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+import rulerank as rr
+
+
+@pytest.fixture(scope="session")
+def shop():
+    return rr.make_shop(n_products=200, n_queries=30, seed=1)
+
+
+@pytest.fixture(scope="session")
+def features(shop):
+    return rr.TextFeatures().fit(shop.texts)
+
+
+@pytest.fixture(scope="session")
+def ranker(shop, features):
+    return rr.GlobalRules().fit(shop.graded(features.dataset(shop.queries, top=20)))
+
+
+@pytest.fixture(scope="session")
+def reranker(ranker, features):
+    return rr.Reranker(ranker, features)
+
+
+@pytest.fixture(scope="session")
+def world():
+    return rr.make_world(n_queries=12, docs_per_query=20, n_features=6, seed=3)
+
+
+@pytest.fixture(scope="session")
+def dicts(world):
+    """The documents of one query as a service gets them."""
+    rows = np.flatnonzero(world.qid == world.qid[0])
+    return [
+        {"id": f"d{row}"}
+        | {
+            name: None if value != value else value
+            for name, value in zip(world.feature_names, world.X[row].tolist(), strict=True)
+        }
+        for row in rows
+    ]

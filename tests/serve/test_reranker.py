@@ -1,0 +1,273 @@
+"""A reranker gives the ranker's own scores, in order, with reasons that add up."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.errors import DataError
+
+RANKERS = {
+    "GlobalRules": rr.GlobalRules,
+    "GlobalRules, rank": partial(rr.GlobalRules, normalize="rank"),
+    "StableRules": rr.StableRules,
+    "QueryRules": rr.QueryRules,
+    "FittedRules, zscore": partial(rr.FittedRules, normalize="zscore"),
+    "QueryIntercepts": partial(rr.QueryIntercepts, missing="mean"),
+    "Anchored": partial(rr.Anchored, today="bm25_body"),
+    "LambdaMART": partial(rr.LambdaMART, n_trees=20),
+    "RankBoost": partial(rr.RankBoost, n_rounds=20),
+    "Competence": partial(rr.Competence, members={"rules": rr.GlobalRules(), "stable": rr.StableRules()}),
+}
+EXPLAINED = [name for name in RANKERS if name not in ("LambdaMART", "RankBoost")]
+
+
+@pytest.fixture(scope="module")
+def rerankers(world):
+    made = {}
+
+    def make(name):
+        if name not in made:
+            made[name] = rr.Reranker(RANKERS[name]().fit(world))
+        return made[name]
+
+    return make
+
+
+def as_dataset(world, rows):
+    return rr.Dataset(rows, np.zeros(len(rows)), np.zeros(len(rows)), feature_names=world.feature_names)
+
+
+values = st.one_of(
+    st.none(),
+    st.just(math.nan),
+    st.integers(-1000, 1000),
+    st.floats(-1e30, 1e30),
+    st.floats(-3, 3),
+    st.sampled_from([np.float32(0.3), np.float64(0.1), np.int64(2), True]),
+)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+@settings(max_examples=25)
+@given(cells=st.lists(st.lists(values, min_size=6, max_size=6), min_size=1, max_size=12), data=st.data())
+def test_scores_are_those_of_predict_bit_for_bit(rerankers, world, name, cells, data):
+    reranker = rerankers(name)
+    X = [[math.nan if value is None else float(value) for value in row] for row in cells]
+    expected = reranker.ranker.predict(as_dataset(world, X), qid=np.zeros(len(X)))
+    docs = [dict(zip(world.feature_names, row, strict=True)) for row in cells]
+    if data.draw(st.booleans()):
+        docs = [{"id": number, "features": doc} for number, doc in enumerate(docs)]
+    found = reranker.rank("any", docs, top=None)
+    assert [expected[result.place] for result in found] == found.scores
+    plain = sorted(range(len(X)), key=lambda place: -expected[place])  # sorted() is stable
+    assert [result.place for result in found] == plain
+    assert [result.rank for result in found] == list(range(1, len(X) + 1))
+    assert reranker.rank("any", docs, top=3).ids == found.ids[:3]
+
+
+@pytest.mark.parametrize("name", ["GlobalRules", "GlobalRules, rank", "QueryIntercepts", "LambdaMART"])
+def test_arrays_frames_and_data_sets_score_as_predict_scores_them(rerankers, world, name):
+    reranker = rerankers(name)
+    one = world[world.qid == world.qid[0]]
+    shuffled = one.feature_names[::-1]
+    wide = np.asarray(one.X, dtype=np.float64) * (1 + 1e-12)  # not float32 any more
+    qid = np.zeros(len(one))
+    columns = dict(zip(one.feature_names, wide.T, strict=True))
+    for docs in (
+        one,
+        one.X,
+        wide,
+        wide.tolist(),
+        pd.DataFrame(columns)[[*shuffled]],
+        pl.DataFrame(columns).select(shuffled).with_columns(pl.lit("x").alias("id")),
+    ):
+        rows = np.asarray(docs) if isinstance(docs, list) else docs
+        expected = reranker.ranker.predict(rows, qid=qid)
+        found = reranker.rank("", docs, top=None)
+        assert [expected[result.place] for result in found] == found.scores
+        known = {name for name, value in found[0].features.items() if value is not None}
+        best = columns if docs is not one else dict(zip(one.feature_names, one.X.T, strict=True))
+        for feature in known:
+            assert found[0].features[feature] == pytest.approx(best[feature][found[0].place], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_reasons_add_up_to_the_score(rerankers, dicts, name):
+    found = rerankers(name).rank("", dicts, top=None)
+    for result in found:
+        reasons = result.reasons
+        assert reasons
+        assert abs(sum(reason.adds for reason in reasons) - result.score) < 1e-9
+        for n in (0, 1, 3, 100):
+            short = result.top_reasons(n)
+            assert abs(sum(reason.adds for reason in short) - result.score) < 1e-9
+            assert [reason.text for reason in short[: n + 1]] == [reason.text for reason in reasons[: n + 1]]
+            assert len(short) <= n + 2
+
+
+def test_reasons_are_the_shares_of_the_explanation(rerankers, dicts):
+    reranker = rerankers("GlobalRules")
+    result = reranker.rank("", dicts)[0]
+    why = reranker.explain("", result.id, docs=dicts)
+    assert why.document == result.id
+    assert why.score == result.score
+    shares = {share.feature: (share.text, share.adds) for share in why.features if share.adds}
+    assert {reason.feature: (reason.text, reason.adds) for reason in result.reasons[1:]} == shares
+    assert result.reasons[0].text == why.base_text
+
+
+def test_a_ranker_that_gives_no_reasons_says_so_when_asked_to_explain(rerankers, dicts):
+    reranker = rerankers("LambdaMART")
+    assert reranker.rank("", dicts)[0].reasons == ()
+    assert reranker.rank("", dicts).to_dict()["results"][0]["reasons"] == []
+    with pytest.raises(DataError, match="LambdaMART gives no explanation: its score is not a sum of parts"):
+        reranker.explain("", "d0", docs=dicts)
+
+
+def test_equal_scores_keep_the_order_in_which_documents_came(rerankers, dicts):
+    docs = [dicts[0] | {"id": name} for name in "cab"]
+    found = rerankers("GlobalRules").rank("", docs)
+    assert found.ids == ["c", "a", "b"]
+    assert len(set(found.scores)) == 1
+
+
+def test_a_list_of_nothing_gives_nothing(rerankers, reranker, world):
+    for docs in ([], (), np.empty((0, 6)), pl.DataFrame({name: [] for name in world.feature_names})):
+        found = rerankers("GlobalRules, rank").rank("", docs)
+        assert list(found) == []
+        assert found.n_docs == 0
+    assert len(reranker.rank("tent", [])) == 0
+    assert len(reranker.rank("")) == 0
+    assert len(reranker.rank("zzzzzz")) == 0
+
+
+@pytest.mark.parametrize("top", [0, 1, 5, 10**30, None])
+def test_top_cuts_the_list(rerankers, dicts, top):
+    found = rerankers("GlobalRules").rank("", dicts, top)
+    assert len(found) == min(len(dicts), len(dicts) if top is None else top)
+    assert found.n_docs == len(dicts)
+
+
+def test_an_answer_is_a_list_and_plain_values(rerankers, dicts):
+    import json
+
+    found = rerankers("GlobalRules").rank("tent", dicts, 3)
+    assert [result.id for result in found] == found.ids
+    assert found[:2] == (found[0], found[1])
+    assert found[-1] is found[2]
+    plain = found.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["query"] == "tent"
+    assert plain["version"] == rerankers("GlobalRules").version
+    assert plain["n_docs"] == len(dicts)
+    first = plain["results"][0]
+    assert list(first) == ["id", "score", "rank", "today", "features", "reasons"]
+    assert first["features"] == {name: dicts[found[0].place][name] for name in first["features"]}
+    assert found[0].document == dicts[found[0].place]
+    assert "reasons" not in found[0].to_dict(n_reasons=0)
+    assert "features" not in found[0].to_dict(features=False)
+    assert repr(found).startswith(f"Ranking({found[0].id} ")
+
+
+def test_documents_without_ids_are_called_by_their_places(rerankers, dicts):
+    docs = [{name: value for name, value in doc.items() if name != "id"} for doc in dicts[:3]]
+    docs[1]["id"] = 0
+    found = rerankers("GlobalRules").rank("", docs, top=None)
+    assert {result.place: result.id for result in found} == {0: "0", 1: "0", 2: "2"}
+    with pytest.raises(DataError, match=r"the document '0' is in docs 2 times: say which by its place, such as doc=0"):
+        rerankers("GlobalRules").explain("", "0", docs=docs)
+    assert rerankers("GlobalRules").explain("", 1, docs=docs).document == "0"
+
+
+# what is refused
+
+
+def test_a_feature_that_no_document_has_is_named(rerankers, dicts):
+    docs = [{"bm25_titel" if name == "bm25_title" else name: v for name, v in doc.items()} for doc in dicts]
+    with pytest.raises(
+        DataError, match=r"the documents lack 1 of the 6 features of the model: bm25_title; give null \(None\) where"
+    ):
+        rerankers("GlobalRules").rank("", docs)
+    docs[3]["bm25_title"] = None
+    assert rerankers("GlobalRules").rank("", docs, top=None)[0].features["bm25_title"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("high", r"document 2: feature 'bm25_body' must be a number, or null where missing: got 'high'"),
+        ([1], r"document 2: feature 'bm25_body' must be a number, or null where missing: got \[1\]"),
+        (math.inf, r"document 2: feature 'bm25_body' must be finite and fit float32, or null where missing: got inf"),
+        (1e39, r"document 2: feature 'bm25_body' must be finite and fit float32, or null where missing: got 1e\+39"),
+        (-(10**400), r"document 2: feature 'bm25_body' must be finite and fit float32.*: got -1000"),
+        (10**5000, r"document 2: feature 'bm25_body' must be finite .*: got a whole number of thousands of digits"),
+    ],
+    ids=["text", "list", "inf", "float64", "int", "long int"],
+)
+def test_a_value_that_is_no_number_is_named(rerankers, dicts, value, message):
+    docs = [dict(doc) for doc in dicts]
+    docs[2]["bm25_body"] = value
+    with pytest.raises(DataError, match=message):
+        rerankers("GlobalRules").rank("", docs)
+
+
+@pytest.mark.parametrize(
+    ("docs", "message"),
+    [
+        (None, "docs must be given: this reranker has no TextFeatures, so it has no index to search"),
+        ("d1", "docs must be a list of dicts of features, a data frame, or an array of 6 columns: got one str"),
+        ({"bm25_body": 1}, "docs must be a list of dicts .*: got one dict"),
+        (["d1", "d2"], "docs must be a list of dicts .*: got a list of str"),
+        ([{}, "d2"], "docs must be a list of dicts .*: got a list of dict, str"),
+        ([[1.0, 2.0]], r"docs must be a list of dicts .*: got an array of shape \(1, 2\)"),
+        ([1.0, 2.0], r"docs must be a list of dicts .*: got an array of shape \(2,\)"),
+        ([[1.0], [1.0, 2.0]], "docs must be a list of dicts .*: got a list of list"),
+    ],
+    ids=str,
+)
+def test_what_are_no_documents_is_refused(rerankers, docs, message):
+    with pytest.raises(DataError, match=message):
+        rerankers("GlobalRules").rank("", docs)
+
+
+@pytest.mark.parametrize("top", [-1, 2.0, "3", True])
+def test_a_top_that_is_no_number_is_refused(rerankers, dicts, top):
+    with pytest.raises(DataError, match="top must be a whole number from 0, or None for all documents: got"):
+        rerankers("GlobalRules").rank("", dicts, top)
+
+
+def test_a_query_must_be_text(rerankers, reranker, dicts):
+    for query in (None, 7, b"tent"):
+        with pytest.raises(DataError, match="query must be text: got"):
+            rerankers("GlobalRules").rank(query, dicts)
+        with pytest.raises(DataError, match="query must be text: got"):
+            reranker.rank(query)
+
+
+def test_several_queries_are_refused(rerankers, world):
+    with pytest.raises(DataError, match="docs must be the documents of one query: the Dataset has several"):
+        rerankers("GlobalRules").rank("", world)
+
+
+def test_what_is_no_fitted_ranker_is_refused(features):
+    with pytest.raises(DataError, match=r"ranker must be a fitted ranker.*: got a GlobalRules that is not fitted"):
+        rr.Reranker(rr.GlobalRules())
+    with pytest.raises(DataError, match=r"ranker must be a fitted ranker, such as .*: got 'model.rulerank'"):
+        rr.Reranker("model.rulerank")
+
+
+def test_features_that_do_not_fit_are_named(rerankers, features, ranker):
+    with pytest.raises(
+        DataError, match=r"the ranker reads 6 features that these TextFeatures do not give: bm25_body, .*; they give gr"
+    ):
+        rr.Reranker(rerankers("GlobalRules").ranker, features)
+    for other in (rr.TextFeatures(), "text.rulerank"):
+        with pytest.raises(DataError, match="features must be a fitted TextFeatures, or None: got"):
+            rr.Reranker(ranker, other)

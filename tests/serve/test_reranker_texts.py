@@ -1,0 +1,245 @@
+"""Reranking texts: the index's own candidates, documents by id, and documents that the index has never seen."""
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError, ModelFileError
+from rulerank.model_file import load, load_ranker, save
+
+
+@pytest.fixture(scope="module")
+def query(shop):
+    return shop.queries.texts[0]
+
+
+def test_the_index_gives_the_candidates_when_no_documents_are_named(reranker, features, query):
+    found = reranker.rank(query, top=None, candidates=15)
+    data = features.for_query(query, top=15)
+    expected = reranker.ranker.predict(data)
+    assert len(found) == len(data)
+    assert {result.id: result.score for result in found} == dict(zip(data.docid, expected, strict=True))
+    assert [data.docid[result.place] for result in found] == found.ids
+    assert [result.today for result in found] == [result.place + 1 for result in found]
+
+
+def test_ids_and_dicts_of_the_same_documents_score_alike(reranker, shop, query):
+    documents = {doc["id"]: doc for doc in shop.documents}
+    ids = [*documents][:20]
+    by_id = reranker.rank(query, ids, top=None)
+    by_text = reranker.rank(query, [documents[one] for one in ids], top=None)
+    assert by_id.ids == by_text.ids
+    assert by_id.scores == by_text.scores
+    assert by_id[0].features == by_text[0].features
+    assert by_text[0].document == documents[by_text.ids[0]]
+    shown = by_id[0].document
+    assert {"title", "text", "url"} <= {*shown}
+    assert shown["title"] == documents[by_id.ids[0]]["title"]
+
+
+def test_categories_are_called_by_name_and_go_back_in(reranker, ranker, query):
+    found = reranker.rank(query, top=None)
+    assert isinstance(found[0].features["brand"], str)
+    alone = rr.Reranker(ranker)
+    again = alone.rank("", [{"id": result.id, "features": result.features} for result in found], top=None)
+    assert again.ids == found.ids
+    assert again.scores == found.scores
+    assert again[0].features == found[0].features
+    new = alone.rank("", [found[0].features | {"brand": "never seen"}])[0]
+    assert abs(sum(reason.adds for reason in new.reasons) - new.score) < 1e-9
+    with pytest.raises(DataError, match="document 0: feature 'brand' must be a number or the name of a category, or"):
+        alone.rank("", [found[0].features | {"brand": ["a", "b"]}])
+
+
+def test_repeated_ids_are_ranked_as_often_as_they_come(reranker, shop, query):
+    one, two = shop.texts.ids[:2]
+    found = reranker.rank(query, [one, two, one])
+    assert sorted(found.ids) == sorted([one, two, one])
+
+
+def test_whole_numbers_are_ids(ranker, shop):
+    numbers = rr.Texts([str(number) for number in range(200)], shop.texts.fields)
+    reranker = rr.Reranker(ranker, rr.TextFeatures().fit(numbers))
+    assert sorted(reranker.rank("tent", [1, np.int64(2)]).ids) == ["1", "2"]
+
+
+def test_an_id_that_is_not_there_is_named(reranker, query):
+    with pytest.raises(DataError, match="there is no document 'nope' in the index; give its fields as a dict"):
+        reranker.rank(query, ["nope"])
+
+
+@pytest.mark.parametrize(
+    ("docs", "message"),
+    [
+        ("p0001", "docs must be a list of ids or of dicts of fields: got one str"),
+        ({"title": "tent"}, "docs must be a list of ids or of dicts of fields: got one dict"),
+        (7, "docs must be a list of ids or of dicts of fields: got one int"),
+        (
+            [{"title": "tent"}, "p0001"],
+            "docs must be ids, or dicts of fields, all of one kind: number 1 is a str, the first a dict",
+        ),
+        ([1.5], "docs must be ids, or dicts of fields, all of one kind: number 0 is a float, the first a float"),
+        ([{"title": {}}], "document 0: field 'title' must hold text, a number, or a list"),
+    ],
+    ids=str,
+)
+def test_what_are_no_documents_is_refused(reranker, query, docs, message):
+    with pytest.raises(DataError, match=message):
+        reranker.rank(query, docs)
+
+
+def test_the_number_of_candidates_must_be_one(reranker, query):
+    with pytest.raises(DataError, match="candidates must be a whole number from 1: got 0"):
+        reranker.rank(query, candidates=0)
+
+
+def test_an_empty_document_and_one_of_a_megabyte_are_ranked(reranker, query):
+    long = "waterproof tent " * 65_536
+    found = reranker.rank(query, [{}, {"title": long, "description": long}, {"id": "x", "title": query}])
+    assert sorted(found.ids) == ["0", "1", "x"]
+    assert len(reranker.rank(long, ["p0001"])) == 1
+
+
+# today's ranking
+
+
+def test_todays_rank_is_that_of_the_named_feature(ranker, features, query):
+    reranker = rr.Reranker(ranker, features, today="-price")
+    found = reranker.rank(query, top=None)
+    price = [result.features["price"] for result in sorted(found, key=lambda result: result.today)]
+    assert price == sorted(price)
+    with pytest.raises(DataError, match="today: there is no feature 'bm25'; the data has grams"):
+        rr.Reranker(ranker, features, today="bm25")
+
+
+def test_documents_may_bring_todays_score_along(world, dicts):
+    ranker = rr.GlobalRules().fit(world)
+    reranker = rr.Reranker(ranker, today="engine_rank")
+    docs = [doc | {"engine_rank": len(dicts) - place} for place, doc in enumerate(dicts)]
+    found = reranker.rank("", docs, top=None)
+    assert all(result.today == len(dicts) - result.place for result in found)
+    docs[0]["engine_rank"] = None
+    assert {result.place: result.today for result in reranker.rank("", docs, top=None)}[0] == len(dicts)
+    nested = [{"features": doc} for doc in docs]
+    assert [result.today for result in reranker.rank("", nested)] == [
+        result.today for result in reranker.rank("", docs)
+    ]
+    with pytest.raises(DataError, match="today: no document has 'engine_rank', the feature that ranks documents today"):
+        reranker.rank("", dicts)
+
+
+def test_anchored_knows_todays_ranking_itself(world, dicts):
+    reranker = rr.Reranker(rr.Anchored(today="bm25_body").fit(world))
+    first = min(reranker.rank("", dicts, top=None), key=lambda result: result.today)
+    assert first.features["bm25_body"] == max(doc["bm25_body"] for doc in dicts)
+
+
+# explanations
+
+
+def test_a_document_is_explained_by_id_by_text_and_beside_another(reranker, shop, query):
+    found = reranker.rank(query, top=None)
+    why = reranker.explain(query, found[0].id)
+    assert why.score == found[0].score
+    assert why.document == found[0].id
+    both = reranker.explain(query, found[2].id, found[0].id)
+    assert (both.high.document, both.low.document) == (found[0].id, found[2].id)
+    assert both.high.score - both.low.score == both.difference
+    documents = {doc["id"]: doc for doc in shop.documents}
+    assert reranker.explain(query, documents[found[0].id]).score == found[0].score
+    in_list = reranker.explain(query, found[-1].id, versus=0, docs=found.ids)
+    assert in_list.high.document == found[0].id
+
+
+def test_a_score_that_depends_on_the_list_is_explained_in_it(shop, features, query):
+    data = shop.graded(features.dataset(shop.queries, top=20))
+    reranker = rr.Reranker(rr.GlobalRules(normalize="zscore").fit(data), features)
+    assert reranker.list_matters
+    found = reranker.rank(query, top=None, candidates=10)
+    why = reranker.explain(query, found[1].id, candidates=10)
+    assert why.score == found[1].score
+    few = found.ids[:4]
+    again = reranker.rank(query, few)
+    assert reranker.explain(query, few[2], docs=few).score == next(r.score for r in again if r.id == few[2])
+    far = next(one for one in shop.texts.ids if one not in found.ids)
+    with pytest.raises(
+        DataError, match=f"the document '{far}' is not among the 10 candidates of the query: give docs, the list"
+    ):
+        reranker.explain(query, far, candidates=10)
+    with pytest.raises(DataError, match="scores of this reranker depend on the documents that are ranked together"):
+        reranker.explain(query, {"title": "tent"})
+    with pytest.raises(DataError, match="the document 'nope' is not in docs: give its id, or its place from 0 to 3"):
+        reranker.explain(query, "nope", docs=few)
+
+
+def test_ranks_among_candidates_make_the_list_matter(shop):
+    features = rr.TextFeatures(features=["bm25(all)", "rank(price)"]).fit(shop.texts)
+    ranker = rr.GlobalRules().fit(shop.graded(features.dataset(shop.queries, top=20)))
+    assert rr.Reranker(ranker, features).list_matters
+
+
+def test_what_cannot_be_found_is_not_explained(reranker, ranker, query, dicts):
+    with pytest.raises(DataError, match=r"doc and versus must be ids, or dicts: got 'p0001', {'title': 'a'}; give"):
+        reranker.explain(query, "p0001", {"title": "a"})
+    with pytest.raises(DataError, match="doc and versus must be ids, or dicts: got None; give docs"):
+        reranker.explain(query)
+    with pytest.raises(DataError, match="there is no index to find 'p0001' in: give docs, the list that was ranked"):
+        rr.Reranker(ranker).explain(query, "p0001")
+
+
+# the file
+
+
+def test_a_saved_reranker_gives_the_same_bits(reranker, query, tmp_path):
+    path = tmp_path / "shop.rulerank"
+    reranker.save(path)
+    again = load(path)
+    assert type(again) is rr.Reranker
+    assert again.version == reranker.version
+    assert path.read_bytes()[-32:].hex().startswith(again.version)
+    assert again.rank(query, top=None).to_dict() == reranker.rank(query, top=None).to_dict()
+    again.save(tmp_path / "again.rulerank")
+    assert (tmp_path / "again.rulerank").read_bytes() == path.read_bytes()
+    assert load_ranker(path).predict(again.features.for_query(query)).size
+
+
+def test_todays_ranking_is_saved(ranker, features, world, tmp_path):
+    path = tmp_path / "model.rulerank"
+    for today in ("-price", "+rating", 3):
+        made = rr.Reranker(ranker, features, today)
+        made.save(path)
+        assert load(path).today == made.today
+    for today in ("engine_rank", "+engine_rank", None):
+        made = rr.Reranker(rr.GlobalRules().fit(world), today=today)
+        made.save(path)
+        assert load(path).today == made.today
+
+
+def test_a_ranker_that_cannot_be_saved_ranks_all_the_same(world, dicts, tmp_path):
+    reranker = rr.Reranker(rr.Competence(members={"rules": rr.GlobalRules(), "stable": rr.StableRules()}).fit(world))
+    assert reranker.rank("", dicts).version == "unsaved"
+    with pytest.raises(DataError, match=r"a Competence has no state to save|a model file holds one of"):
+        reranker.save(tmp_path / "model.rulerank")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda state: state["ranker"].update({"class": "os.system"}), "holds a 'os.system', which rulerank"),
+        (lambda state: state["ranker"].update({"class": "Reranker"}), "does not describe a Reranker"),
+        (lambda state: state.update(ranker=state["features"]), "ranker must be a fitted ranker"),
+        (lambda state: state.update(features=state["ranker"]), "features must be a fitted TextFeatures"),
+        (lambda state: state.update(features=7), "does not describe a Reranker"),
+        (lambda state: state.update(today="nope"), "today: there is no feature 'nope'"),
+        (lambda state: state["ranker"]["state"]["feature_names"].__setitem__(0, "f1"), "do not give: f1"),
+        (lambda state: state["ranker"]["state"]["feature_names"].pop(), "number of features"),
+        (lambda state: state.pop("today"), "does not describe a Reranker: 'today'"),
+    ],
+)
+def test_a_file_whose_parts_do_not_fit_is_refused(reranker, tmp_path, monkeypatch, change, message):
+    state = reranker.to_state()
+    change(state)
+    monkeypatch.setattr(rr.Reranker, "to_state", lambda self: state)
+    save(reranker, tmp_path / "model.rulerank")
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "model.rulerank")
