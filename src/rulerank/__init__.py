@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.sampling.strata import Strata as Strata
     from rulerank.serve.reranker import Reranker as Reranker
+    from rulerank.scale.fit import fit_parts as fit_parts
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.training.choose import choose_ranker as choose_ranker
@@ -131,6 +132,7 @@ _NAMES = {
     # figures
     "evaluation": ("Measure", "evaluate", "compare"),
     "training.in_pool": ("fit_in_pool",),
+    "scale.fit": ("fit_parts",),
     "training.from_today": ("learn_from_today",),
     "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),
