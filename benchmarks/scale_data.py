@@ -35,5 +35,7 @@ def write_parts(folder: Path, n_rows: int, rows_per_part: int = ROWS_PER_PART) -
     files = []
     for number, first in enumerate(range(0, n_rows, rows_per_part)):
         files.append(folder / f"part-{number:05}.parquet")
-        part(number, min(rows_per_part, n_rows - first)).write_parquet(files[-1], compression="zstd", compression_level=1)
+        part(number, min(rows_per_part, n_rows - first)).write_parquet(
+            files[-1], compression="zstd", compression_level=1
+        )
     return files

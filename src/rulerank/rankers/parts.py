@@ -31,7 +31,10 @@ class Facts:
 class TrainingParts(Protocol):
     """Parts of training data, each of them a value: `Labelled` rows, or what `mapped` made of them."""
 
-    facts: Facts
+    @property
+    def facts(self) -> Facts:
+        """What is known of all rows together."""
+        ...
 
     def mapped(self, change: Callable[[Any], Any]) -> TrainingParts:
         """Return the parts as `change` makes each of them; they may be made anew whenever they are looked at."""
@@ -58,7 +61,11 @@ class OnePart:
     """
 
     def __init__(self, value: Any, facts: Facts) -> None:
-        self.value, self.facts = value, facts
+        self.value, self._facts = value, facts
+
+    @property
+    def facts(self) -> Facts:
+        return self._facts
 
     @classmethod
     def of(cls, data: Labelled, ranker: Ranker) -> OnePart:
@@ -70,7 +77,7 @@ class OnePart:
         return cls(data, facts)
 
     def mapped(self, change: Callable[[Any], Any]) -> OnePart:
-        return OnePart(change(self.value), self.facts)
+        return OnePart(change(self.value), self._facts)
 
     def total(self, look: Callable[[Any], Any]) -> Any:
         return look(self.value)

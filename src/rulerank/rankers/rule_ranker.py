@@ -34,7 +34,6 @@ from rulerank.rules.strength import BinCounts, without_weakest
 from rulerank.rules.tables import Counts, Rows, hide_unseen, rows_needed
 from rulerank.rules.votes import Training
 
-
 AnyEngine = TypeVar("AnyEngine", bound=Engine)
 
 

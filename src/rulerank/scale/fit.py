@@ -6,18 +6,18 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from rulerank.core.checks import check_number
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.parts import Facts, LearnsFromParts
+from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, own_client
 from rulerank.scale.opening import open_parts
 from rulerank.scale.part import Columns, DatasetPart, KeptPart, Part, Shape
 from rulerank.scale.streamed import InProcess, Runner, StreamedParts
-from rulerank.scale.survey import Survey, check_whole, shape_of, survey_part
+from rulerank.scale.survey import Survey, check_whole, look_at_all, shape_of
 
 AnyRanker = TypeVar("AnyRanker", bound=Ranker)
 KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
@@ -73,8 +73,8 @@ def fit_parts(
 
     >>> import rulerank as rr
     >>> world = rr.make_world(n_queries=40, seed=0)
-    >>> halves = [world[:600], world[600:]]
-    >>> ranker = rr.fit_parts(rr.GlobalRules(), halves)
+    >>> parts = [world[[query == one for query in world.qid]] for one in dict.fromkeys(world.qid)]
+    >>> ranker = rr.fit_parts(rr.GlobalRules(), parts)
     >>> bool((ranker.predict(world) == rr.GlobalRules().fit(world).predict(world)).all())
     True
     """
@@ -87,7 +87,6 @@ def fit_parts(
         columns,
         client,
         format=format,
-        normalize=ranker.get_params(deep=False).get("normalize"),
         labelled_only=labelled_only,
         regroup=regroup,
         memory=memory,
@@ -103,7 +102,8 @@ def fit_surveyed(ranker: AnyRanker, found: Surveyed, memory: float) -> AnyRanker
         raise TooLargeError(
             f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
         )
-    streamed = StreamedParts(found.parts, found.shape, found.facts, found.runner, int(memory * 2**20))
+    shape = replace(found.shape, normalize=ranker.get_params(deep=False).get("normalize"))
+    streamed = StreamedParts(found.parts, shape, found.facts, found.runner, int(memory * 2**20))
     ranker.fit_from(streamed)
     return ranker
 
@@ -124,21 +124,27 @@ def surveyed(
     client: Any = None,
     *,
     format: str | None = None,
-    normalize: str | None = None,
     labelled_only: bool = False,
     regroup: bool = False,
     memory: float = 1024,
 ) -> Iterator[Surveyed]:
     """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
     max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
+    runner: Runner = InProcess()
+    if is_dask_frame(parts) or client is not None:
+        runner = OnDask(own_client() if client is None else client)
     with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
-        opened: Sequence[Part] = open_parts(parts, columns, format=format, spool=folder, max_values=max_values)
-        runner: Runner = InProcess()
-        shape = shape_of(opened, normalize=normalize, labelled_only=labelled_only)
-        survey: Survey = runner.total(partial(survey_part, shape), [*enumerate(opened)], "looking at queries")
-        check_whole(survey, opened)
+        if is_dask_frame(parts):
+            opened: Sequence[Any] = frame_parts(parts, columns)
+        else:
+            spool = folder if client is None else None
+            opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values)
+        shape = shape_of(opened, runner, labelled_only=labelled_only)
+        twice, survey = look_at_all(opened, shape, runner)
+        check_whole(twice, opened, runner)
         if not survey.n_rows:
             raise DataError("no document has a grade, so there is nothing to learn from")
-        if 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20:
+        small = 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20
+        if isinstance(runner, InProcess) and small:
             opened = [part if isinstance(part, DatasetPart) else KeptPart.of(part, shape) for part in opened]
-        yield Surveyed(opened, shape, survey.slim(), runner)
+        yield Surveyed(opened, shape, survey, runner)

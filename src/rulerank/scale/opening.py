@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -119,7 +120,7 @@ def cut_file(part: TablePart, max_values: int) -> list[TablePart]:
     cuts = np.unique(np.concatenate([[0], changes[np.searchsorted(changes, wanted, "right") - 1], [n_rows]]))
     return [
         TablePart(f"{part.name} (rows {a:,} to {b - 1:,})", part.path, part.columns, (int(a), int(b - a)))
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+        for a, b in itertools.pairwise(cuts)
     ]
 
 

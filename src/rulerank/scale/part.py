@@ -55,7 +55,10 @@ class Keys(NamedTuple):
 class Part(Protocol):
     """Rows of whole queries."""
 
-    name: str  # in messages
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
 
     def look(self) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
         """Return the features that the part would be taken to have by itself, and their categories."""
@@ -146,7 +149,11 @@ class TablePart:
     def look(self) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
         if self.zeros:
             return tuple(name for name in self.schema() if name not in ("qid", "docid", "grade", "comment")), {}
-        data = self._looked_at() if self.columns.features is None else self._dataset(self.frame(None), self.columns.features)
+        data = (
+            self._looked_at()
+            if self.columns.features is None
+            else self._dataset(self.frame(None), self.columns.features)
+        )
         return data.feature_names, data.categories
 
     def _looked_at(self) -> Dataset:
@@ -345,7 +352,9 @@ def lacks(name: str, columns: Columns, there: Mapping[str, Any]) -> str:
     from_first = "which the first part has; all parts must have the same columns"
     what = f"name the column of the {role} ({role}=, command line --{role})" if role else from_first
     shown = ", ".join([*there][:8]) + (", ..." if len(there) > 8 else "")
-    return f"there is no column {name!r}, {what}" if not role else f"there is no column {name!r}; it has {shown}; {what}"
+    return (
+        f"there is no column {name!r}, {what}" if not role else f"there is no column {name!r}; it has {shown}; {what}"
+    )
 
 
 def other_kinds(name: str, feature: str, kinds: Sequence[str] | None, found: Sequence[str] | None) -> DataError:

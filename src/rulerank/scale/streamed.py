@@ -14,7 +14,6 @@ from rulerank.dataset import Array
 from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.categories import kind_bins
 from rulerank.errors import DataError
-from rulerank.rankers.base import Labelled
 from rulerank.rankers.parts import Facts, TrainingParts, too_large
 from rulerank.scale.part import Part, Shape, columns_of, labelled
 
@@ -24,8 +23,14 @@ ROW_BYTES = 34  # of a row of one column while its cuts are looked for: the valu
 class Runner(Protocol):
     """Who looks at parts: this process, one part after the other, or a cluster."""
 
-    def total(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> Any:
-        """Return the sum of task(item) over all items, added up in an order that does not depend on who was first."""
+    def total(
+        self, task: Callable[[Any], Any], items: Sequence[Any], label: str, end: Callable[[Any], Any] | None = None
+    ) -> Any:
+        """Return the sum of task(item) over all items, or what `end` makes of it where it was formed."""
+        ...
+
+    def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
+        """Return task(item) of each item, in their order."""
         ...
 
     def columns(
@@ -42,7 +47,9 @@ class Runner(Protocol):
 class InProcess:
     """Looks at one part after the other, and holds no more than one and the sum so far."""
 
-    def total(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> Any:
+    def total(
+        self, task: Callable[[Any], Any], items: Sequence[Any], label: str, end: Callable[[Any], Any] | None = None
+    ) -> Any:
         result = None
         with progress(len(items), label) as bar:
             for item in items:
@@ -52,7 +59,15 @@ class InProcess:
                 else:
                     result += found  # in place, where the sum can
                 bar.advance()
-        return result
+        return result if end is None else end(result)
+
+    def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
+        with progress(len(items), label) as bar:
+            found = []
+            for item in items:
+                found.append(task(item))
+                bar.advance()
+        return found
 
     def columns(
         self,
@@ -111,9 +126,7 @@ class StreamedParts:
         raise too_large(why)
 
 
-def _look_at(
-    shape: Shape, changes: tuple[Callable[[Any], Any], ...], look: Callable[[Any], Any], part: Part
-) -> Any:
+def _look_at(shape: Shape, changes: tuple[Callable[[Any], Any], ...], look: Callable[[Any], Any], part: Part) -> Any:
     value: Any = labelled(part, shape)
     for change in changes:
         value = change(value)
@@ -147,6 +160,3 @@ def _find_cuts(
 def _label(look: Callable[[Any], Any]) -> str:
     name = getattr(getattr(look, "func", look), "__name__", "passes")
     return {"of": "counting features", "count": "counting feature sets"}.get(name, "looking at parts")
-
-
-__all__ = ["InProcess", "Labelled", "Runner", "StreamedParts"]

@@ -1,20 +1,21 @@
-"""The first look at parts: what they have in common, how many rows and queries they hold, and whether queries are whole.
+"""The first look at parts: what they have in common, how much they hold, and whether queries are whole.
 
 It reads grades and query ids only, of every part, so that what is wrong in the last part is said before long work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
 
-from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.scale.part import Part, Shape, TablePart, check_features, counted_rows
+from rulerank.scale.streamed import Runner
 
 ENOUGH = 1000  # rows that tell which columns are features
 
@@ -91,26 +92,42 @@ def hashed(query_ids: Array) -> Array:
     return np.array(found, dtype=np.uint64)
 
 
-def check_whole(survey: Survey, parts: Sequence[Part]) -> None:
+def check_whole(twice: Sequence[tuple[int, int]], parts: Sequence[Part], runner: Runner) -> None:
     """Refuse parts that share a query."""
-    for first, second in survey.twice():
-        ids = {str(one) for one in parts[first].keys().query_ids}
-        shared = [str(one) for one in parts[second].keys().query_ids if str(one) in ids]
+    for first, second in twice:
+        one, other = runner.listed(_ids_of, [parts[first], parts[second]], "looking at queries")
+        shared = [query for query in other if query in one]
         if shared:  # and not two ids with the same hash
+            which = f"query {shared[0]!r}" if len(shared) == 1 else f"{len(shared):,} queries, such as {shared[0]!r}"
             raise DataError(
-                f"{parts[first].name} and {parts[second].name} both have rows of "
-                f"{'query' if len(shared) == 1 else counted(len(shared), 'query', 'queries') + ', such as'} {shared[0]!r}: "
-                "parts must hold whole queries; ask for regroup (command line: --regroup) to have rows of a query "
-                "brought together, or give parts other names if these are different queries"
+                f"{parts[first].name} and {parts[second].name} both have rows of {which}: parts must hold whole "
+                "queries; ask for regroup=True (command line: --regroup) to have the rows of a query brought together, "
+                "or name queries that are different differently"
             )
 
 
-def shape_of(parts: Sequence[Part], *, normalize: str | None, labelled_only: bool) -> Shape:
+def _ids_of(part: Part) -> dict[str, None]:
+    return dict.fromkeys(str(one) for one in part.keys().query_ids)
+
+
+def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> tuple[list[tuple[int, int]], Survey]:
+    """Return which parts seem to share queries, and the figures."""
+    return runner.total(partial(survey_part, shape), [*enumerate(parts)], "looking at queries", _twice_and_slim)
+
+
+def _twice_and_slim(survey: Survey) -> tuple[list[tuple[int, int]], Survey]:
+    return survey.twice(), survey.slim()
+
+
+def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
+    return part.look()
+
+
+def shape_of(parts: Sequence[Part], runner: Runner, *, labelled_only: bool) -> Shape:
     """Return the features of the parts: those of the first, or of the widest where all are LETOR text."""
-    names, categories = parts[0].look()
+    names, categories = runner.listed(_looked_at, parts[:1], "looking at columns")[0]
     if all(isinstance(part, TablePart) and part.zeros for part in parts):
-        widest = max((part.look()[0] for part in parts), key=len)
-        names = widest
+        names = max((part.look()[0] for part in parts), key=len)
     if not names:
         raise DataError(f"{parts[0].name} has no features: expected LETOR text, or a table with columns of numbers")
-    return Shape(tuple(names), dict(categories), True, normalize, labelled_only)
+    return Shape(tuple(names), dict(categories), labelled_only=labelled_only)
