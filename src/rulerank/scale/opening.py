@@ -91,7 +91,7 @@ def _open_file(
         return cut_file(TablePart(name, name, columns), max_values)
     if spool is None:
         raise DataError(
-            f"{name}: on a cluster parts are Parquet files, which every machine reads the columns it needs of; write it "
+            f"{name}: on a cluster parts are Parquet files, of which every machine reads what it needs; write it "
             "as one first (rulerank convert), or give a Dask data frame"
         )
     read = read_documents(name, format, columns.named(), graded=True)
