@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.sampling.strata import Strata as Strata
-    from rulerank.serve.reranker import Reranker as Reranker
     from rulerank.scale.fit import fit_parts as fit_parts
+    from rulerank.serve.reranker import Reranker as Reranker
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.training.choose import choose_ranker as choose_ranker

@@ -12,7 +12,8 @@ import polars as pl
 
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.tables import category_names, from_frame, ids, is_category, is_feature
+from rulerank.io.table_columns import category_names, ids, is_category, is_feature
+from rulerank.io.tables import from_frame
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled
 
