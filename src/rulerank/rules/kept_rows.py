@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
+from rulerank.errors import DataError, ModelFileError
+from rulerank.rules.layout import MAX_BINS
 from rulerank.rules.tables import Rows
 
 
@@ -123,6 +124,20 @@ class KeptRows:
             raise DataError("these are all the rows that the ranker has learned from: without them it knows nothing")
         left = KeptRows.sorted(known.bins[:, stay], known.grades[stay], known.numbers[stay], known.keys)
         return self._put_back(less.keys, left)
+
+    def check(self, n_bins: Array) -> None:
+        """Refuse rows of a file that no training can have kept, given how many bins each feature may have."""
+        arrays = {"bins": ("u1", 2), "grades": ("u1", 1), "starts": ("i8", 1), "keys": ("u8", 2)}
+        good = all(
+            isinstance(array, np.ndarray) and array.dtype == arrays[name][0] and array.ndim == arrays[name][1]
+            for name, array in vars(self).items()
+        )
+        good = good and self.bins.shape == (n_bins.size, self.n_rows) and self.keys.shape == (self.starts.size - 1, 2)
+        good = good and self.n_rows > 0 and (self.starts[0], self.starts[-1]) == (0, self.n_rows)
+        good = good and bool((np.diff(self.starts) > 0).all() and (self.bins.max(axis=1) < n_bins).all())
+        keys = _as_bytes(self.keys) if good else None
+        if keys is None or (keys[1:] <= keys[:-1]).any() or self.bins.max() > MAX_BINS - 1:
+            raise ModelFileError("the rows that it keeps are damaged")
 
     def _some(self, chosen: Array) -> KeptRows:
         rows = np.repeat(chosen, np.diff(self.starts))
