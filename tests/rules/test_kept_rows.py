@@ -11,7 +11,9 @@ from rulerank.errors import DataError
 from rulerank.rules.kept_rows import KeptRows, LooseRows, query_keys
 
 Row = tuple[str, tuple[int, int], int]  # query, bins of two features, grade
-ROWS = st.lists(st.tuples(st.sampled_from("abcde"), st.tuples(st.integers(0, 2), st.integers(0, 254)), st.integers(0, 2)))
+ROWS = st.lists(
+    st.tuples(st.sampled_from("abcde"), st.tuples(st.integers(0, 2), st.integers(0, 254)), st.integers(0, 2))
+)
 
 
 def loose(rows: list[Row]) -> LooseRows:

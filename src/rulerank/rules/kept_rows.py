@@ -113,7 +113,7 @@ class KeptRows:
         if short:
             raise DataError(
                 f"{short:,} of the {less.n_rows:,} rows to remove are not among the rows of their queries that the "
-                "ranker has learned from, with these features and this grade; nothing is removed"
+                "ranker has learned from, in these bins and with this grade; nothing is removed"
             )
         # rows of a kind lie side by side: the first of each go
         order = np.argsort(own, kind="stable")
@@ -135,8 +135,10 @@ class KeptRows:
         good = good and self.bins.shape == (n_bins.size, self.n_rows) and self.keys.shape == (self.starts.size - 1, 2)
         good = good and self.n_rows > 0 and (self.starts[0], self.starts[-1]) == (0, self.n_rows)
         good = good and bool((np.diff(self.starts) > 0).all() and (self.bins.max(axis=1) < n_bins).all())
-        keys = _as_bytes(self.keys) if good else None
-        if keys is None or (keys[1:] <= keys[:-1]).any() or self.bins.max() > MAX_BINS - 1:
+        if good:
+            (high, low), (next_high, next_low) = self.keys[:-1].T, self.keys[1:].T
+            good = bool(((high < next_high) | ((high == next_high) & (low < next_low))).all())
+        if not good or self.bins.max() >= MAX_BINS:
             raise ModelFileError("the rows that it keeps are damaged")
 
     def _some(self, chosen: Array) -> KeptRows:
