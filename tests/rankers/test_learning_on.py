@@ -207,7 +207,7 @@ def test_a_ranker_that_normalises_takes_whole_queries():
     ranker = rr.GlobalRules(normalize="zscore").fit(world[known])
     before = file_of(ranker)
     ranker.add(world[~known])
-    with pytest.raises(DataError, match="so new documents change those of their query .*: 1 query of these are known"):
+    with pytest.raises(DataError, match=r"so new documents change those of their query .*: 1 query of these are known"):
         ranker.add(world[~known][:2])
     with pytest.raises(DataError, match="remove whole queries; it has learned from 8 rows of these queries, and got 2"):
         ranker.remove(world[~known][:2])
@@ -219,9 +219,9 @@ def test_a_ranker_that_normalises_takes_whole_queries():
 def test_bad_rows_are_named():
     world = a_world(4)
     ranker = rr.GlobalRules().fit(world)
-    with pytest.raises(DataError, match="^expected rows to add: got none"):
+    with pytest.raises(DataError, match=r"^expected rows to add: got none"):
         ranker.add(world[:0])
-    with pytest.raises(DataError, match="^1 of 2 rows are not labelled"):
+    with pytest.raises(DataError, match=r"^1 of 2 rows are not labelled"):
         ranker.add(world.X[:2], [0, -1], qid=["a", "a"])
     with pytest.raises(DataError, match=r"^give one grade per row, remove\(X, y, qid=qid\), or a Dataset: y is None"):
         ranker.remove(world.X[:2])

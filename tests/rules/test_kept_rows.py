@@ -11,9 +11,8 @@ from rulerank.errors import DataError
 from rulerank.rules.kept_rows import KeptRows, LooseRows, query_keys
 
 Row = tuple[str, tuple[int, int], int]  # query, bins of two features, grade
-ROWS = st.lists(
-    st.tuples(st.sampled_from("abcde"), st.tuples(st.integers(0, 2), st.integers(0, 254)), st.integers(0, 2))
-)
+BINS = st.tuples(st.integers(0, 2), st.integers(0, 254))
+ROWS = st.lists(st.tuples(st.sampled_from("abcde"), BINS, st.integers(0, 2)))
 
 
 def loose(rows: list[Row]) -> LooseRows:
@@ -72,7 +71,7 @@ def test_rows_that_were_never_added_cannot_be_removed() -> None:
 
 def test_one_row_must_stay() -> None:
     rows = kept([("a", (0, 1), 1), ("b", (0, 1), 0)])
-    with pytest.raises(DataError, match="^these are all the rows that the ranker has learned from"):
+    with pytest.raises(DataError, match=r"^these are all the rows that the ranker has learned from"):
         rows.without(rows)
 
 

@@ -34,7 +34,11 @@ class LearnsOn(LearnsFromParts, RuleRanker):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "keep_rows": Number(
-            0, math.inf, "MiB of training rows", meaning="MiB of training rows to keep for add and remove; 0: none"
+            0,
+            math.inf,
+            "MiB of training rows",
+            meaning="MiB of training rows to keep for add and remove; 0: none",
+            of_machine=True,
         ),
     }
 

@@ -59,7 +59,7 @@ def carried_over(counts: Counts, old: Layout, new: Layout) -> tuple[Counts, list
     same[used] = old.n_bins[used] == new.n_bins[used]
     cells, fresh = [np.zeros(0, dtype=np.int64)], []
     for size, block in enumerate(new.sets):
-        known = same[block.features].all(axis=1)
+        known: Array = same[block.features].all(axis=1)
         source = np.full(int(block.offsets[-1] - block.offsets[0]), -1, dtype=np.int64)
         if known.any():  # in both layouts these sets come in the same order
             kept = old.sets[size]
