@@ -21,7 +21,7 @@ from rulerank.rankers.base import Labelled
 from rulerank.rankers.parts import LearnsFromParts, TrainingParts
 from rulerank.rankers.rows import query_numbers
 from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.rules.changed_rows import with_changed_rows
+from rulerank.rules.changed_rows import threads_for, with_changed_rows
 from rulerank.rules.kept_rows import KeptRows, LooseRows
 from rulerank.rules.strength import BinCounts
 from rulerank.rules.tables import Rows
@@ -151,9 +151,9 @@ class LearnsOn(LearnsFromParts, RuleRanker):
             counts = self._bin_counts or BinCounts.of(old.rows(n_grades), widths, self.n_jobs)
             before, after = (self._to_count(part, n_grades) if part.n_rows else None for part in changed)
             if before is not None:
-                counts = counts - BinCounts.of(before, widths, self.n_jobs)
+                counts = counts - BinCounts.of(before, widths, threads_for(before.bins.size, self.n_jobs))
             if after is not None:
-                counts = counts + BinCounts.of(after, widths, self.n_jobs)
+                counts = counts + BinCounts.of(after, widths, threads_for(after.bins.size, self.n_jobs))
             layout, training = learned._lay_out_counts(counts)
             need = layout.n_cells * self.engine_.cell_bytes(self.engine_.scheme, training)
             everything = partial(self._to_count, new, n_grades)

@@ -13,6 +13,7 @@ from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.tables import Counts, Rows
 from rulerank.rules.votes import Training
 
+ALONE = 2_000_000  # steps that one thread takes sooner than it hands over half of them
 AnyEngine = TypeVar("AnyEngine", bound=Engine)
 
 
@@ -32,18 +33,27 @@ def with_changed_rows(
     """
     counts = engine.all_counts()
     if before is not None:
-        counts = counts - engine.count(before, engine.layout, engine.scheme, engine.n_jobs)
+        n_jobs = threads_for(before.n_rows * engine.layout.n_sets, engine.n_jobs)
+        counts = counts - engine.count(before, engine.layout, engine.scheme, n_jobs)
     moved, fresh = carried_over(counts, engine.layout, layout)
     if after is not None:
-        moved = moved + engine.count(after, layout, engine.scheme, engine.n_jobs)
+        n_jobs = threads_for(after.n_rows * layout.n_sets, engine.n_jobs)
+        moved = moved + engine.count(after, layout, engine.scheme, n_jobs)
     if any(mask.any() for mask in fresh):
-        counter = engine.counter(everything(), layout.n_bins, engine.scheme, engine.n_jobs)
+        rows, n_fresh = everything(), sum(int(mask.sum()) for mask in fresh)
+        n_jobs = threads_for(rows.n_rows * n_fresh, engine.n_jobs)
+        counter = engine.counter(rows, layout.n_bins, engine.scheme, n_jobs)
         for block, mask in zip(layout.sets, fresh, strict=True):
             sizes = np.diff(block.offsets)[mask]
             if sizes.size:
                 counted = counter.count(FeatureSets(block.features[mask], _starts(sizes)))
                 put(counted, ranges(block.offsets[:-1][mask], sizes), moved)
     return type(engine).from_counts(layout, engine.scheme, training, moved, n_jobs=engine.n_jobs)
+
+
+def threads_for(n_steps: int, n_jobs: int | None) -> int | None:
+    """Return the number of threads for so many rows times feature sets: one where they are few."""
+    return 1 if n_steps < ALONE else n_jobs
 
 
 def carried_over(counts: Counts, old: Layout, new: Layout) -> tuple[Counts, list[Array]]:
@@ -59,7 +69,7 @@ def carried_over(counts: Counts, old: Layout, new: Layout) -> tuple[Counts, list
     same[used] = old.n_bins[used] == new.n_bins[used]
     cells, fresh = [np.zeros(0, dtype=np.int64)], []
     for size, block in enumerate(new.sets):
-        known: Array = same[block.features].all(axis=1)
+        known = np.asarray(same[block.features].all(axis=1))
         source = np.full(int(block.offsets[-1] - block.offsets[0]), -1, dtype=np.int64)
         if known.any():  # in both layouts these sets come in the same order
             kept = old.sets[size]
