@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 
 import numpy as np
 from sklearn.base import clone
@@ -57,10 +58,11 @@ def page(data: Dataset) -> None:
         last = TimedRanker(ranker, grades, 0.0)
         for labels in (now, grades):  # the rows of the first fit are put in order once
             last = TimedRanker(model.train(labels, last), labels, 0.0)
-        anew, on = (median_time(lambda last=one: model.train(now, last), N_TIMES) for one in (None, last))
+        anew = median_time(partial(model.train, now), N_TIMES)
+        on = median_time(partial(model.train, now, last), N_TIMES)
         print(
-            f"the page's model after label {n_labels + 1:,}: fit again {anew * 1e3:.1f} ms, learned on {on * 1e3:.1f} ms"
-            f" ({anew / on:.1f} times as fast)"
+            f"the page's model after label {n_labels + 1:,}: fit again {anew * 1e3:.1f} ms, "
+            f"learned on {on * 1e3:.1f} ms ({anew / on:.1f} times as fast)"
         )
 
 
