@@ -24,7 +24,7 @@ def judged_rows(by_query: ByQuery, query_ids: Array, most: int) -> Array | None:
     >>> rows = Rows.of([[0, 1, 2, 3, 4, 5]], [0, 1, 0, 1, 1, 0], [0, 0, 0, 0, 1, 1])
     >>> by_query = ByQuery(rows, np.array([0, 0, 0, 0, 1, 1]), Layout.over(rows.n_bins(), max_size=1))
     >>> judged_rows(by_query, np.array(["a", "b"]), 6), judged_rows(by_query, np.array(["a", "b"]), 2).tolist()
-    (None, [4, 5])
+    (None, [0, 1])
     """
     sizes = by_query.sizes
     if by_query.rows.n_rows <= most:
@@ -50,8 +50,8 @@ def row_hashes(bins: Array, grades: Array) -> Array:
     >>> bool(one == same), bool(one == other)
     (True, False)
     """
-    found = grades.astype(np.uint64)
-    for feature in bins:
+    found = np.zeros(grades.size, dtype=np.uint64)
+    for feature in (grades + 1, *bins):
         found = (found ^ feature.astype(np.uint64)) * STEP
         found ^= found >> np.uint64(29)
     for shift, factor in MIXES:
