@@ -83,7 +83,20 @@ def test_tables_of_all_rows_that_do_not_fit_are_counted_anew_to_the_same_bits(mo
 
 def test_rows_that_differ_have_other_hashes():
     cells = np.array(np.meshgrid(np.arange(20), np.arange(20), np.arange(3))).reshape(3, -1)
-    assert np.unique(row_hashes(cells[:2], cells[2])).size == cells.shape[1]
+    assert np.unique(row_hashes([*cells])).size == cells.shape[1]
+
+
+def test_rows_that_are_alike_are_drawn_one_by_one():
+    """Half of each query's rows are one kind of row: about half of its sample is, in every query."""
+    bins = np.tile([0] * 50 + [*range(50)], 20)
+    queries = np.repeat(np.arange(20), 100)
+    rows = Rows.of(bins[None], bins % 2, queries)
+    by_query = ByQuery(rows, queries, Layout.over(rows.n_bins(), 1))
+    found = judged_rows(by_query, np.arange(20), 1000)
+    shares = [np.mean(by_query.bins[0, found[by_query.queries[found] == q]] == 0) for q in range(20)]
+    assert found.size == 1000
+    assert 0.3 < min(shares) < max(shares) < 0.7
+    assert len(set(shares)) > 3
 
 
 def test_rows_up_to_the_bound_are_judged_as_without_one():

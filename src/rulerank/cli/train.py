@@ -146,7 +146,7 @@ def train(
         rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
-        rulerank train --model old.rulerank --more new.csv --less withdrawn.csv -o new.rulerank
+        rulerank train --model model.rulerank --more new.txt --less withdrawn.txt -o newer.rulerank
     """
     from time import perf_counter
 

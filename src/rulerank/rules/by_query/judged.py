@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rulerank.dataset import Array
@@ -24,7 +26,7 @@ def judged_rows(by_query: ByQuery, query_ids: Array, most: int) -> Array | None:
     >>> rows = Rows.of([[0, 1, 2, 3, 4, 5]], [0, 1, 0, 1, 1, 0], [0, 0, 0, 0, 1, 1])
     >>> by_query = ByQuery(rows, np.array([0, 0, 0, 0, 1, 1]), Layout.over(rows.n_bins(), max_size=1))
     >>> judged_rows(by_query, np.array(["a", "b"]), 6), judged_rows(by_query, np.array(["a", "b"]), 2).tolist()
-    (None, [0, 1])
+    (None, [0, 3])
     """
     sizes = by_query.sizes
     if by_query.rows.n_rows <= most:
@@ -37,22 +39,28 @@ def judged_rows(by_query: ByQuery, query_ids: Array, most: int) -> Array | None:
     taken[order[: max(1, n_taken)]] = True
     places = np.flatnonzero(taken[by_query.queries])
     queries = by_query.queries[places]
-    lots = np.lexsort((row_hashes(by_query.bins[:, places], by_query.grades[places]), queries))
-    starts = np.searchsorted(queries, np.arange(sizes.size))
-    nth = np.arange(lots.size) - starts[queries]  # rows stay sorted by query
-    return np.sort(places[lots[nth < min(cap, most)]])
+    content = row_hashes([*by_query.bins[:, places], by_query.grades[places], *keys[queries].T])
+    # rows that are alike draw lots of their own: many documents have the same bins
+    order = np.lexsort((content, queries))
+    differs = (np.diff(content[order]) != 0) | (np.diff(queries[order]) != 0)
+    alike = np.concatenate([[0], np.flatnonzero(differs) + 1])
+    nth = np.arange(order.size) - np.repeat(alike, np.diff(alike, append=order.size))
+    lots = row_hashes([content[order], nth])
+    order = order[np.lexsort((lots, queries[order]))]
+    place = np.arange(order.size) - np.searchsorted(queries, queries)  # rows stay sorted by query
+    return np.sort(places[order[place < min(cap, most)]])
 
 
-def row_hashes(bins: Array, grades: Array) -> Array:
-    """Return a number for the content of each row, uint64 (n_rows,).
+def row_hashes(columns: Sequence[Array]) -> Array:
+    """Return a number for the content of each row, uint64 (n_rows,), given columns of whole numbers from 0.
 
-    >>> one, other, same = row_hashes(np.array([[1, 1, 1], [2, 3, 2]]), np.array([0, 0, 0]))
+    >>> one, other, same = row_hashes([np.array([1, 1, 1]), np.array([2, 3, 2])])
     >>> bool(one == same), bool(one == other)
     (True, False)
     """
-    found = np.zeros(grades.size, dtype=np.uint64)
-    for feature in (grades + 1, *bins):
-        found = (found ^ feature.astype(np.uint64)) * STEP
+    found = np.ones(columns[0].size, dtype=np.uint64)
+    for column in columns:
+        found = (found ^ column.astype(np.uint64)) * STEP
         found ^= found >> np.uint64(29)
     for shift, factor in MIXES:
         found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
