@@ -21,7 +21,15 @@ RANKERS = [
     rr.StableRules(),
     rr.StableRules(literal=True, discretizer="equal_width"),
     rr.StableRules(stability="clustered", normalize="minmax"),
+    rr.QueryIntercepts(missing="mean", l2=1.0),
+    rr.QueryIntercepts(missing="mean", normalize="zscore"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    """Let chunks be smaller than the worlds, so that they lie across parts."""
+    monkeypatch.setattr("rulerank.rankers.linear.query_intercepts.CHUNK_ROWS", 37)
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=str)
@@ -33,15 +41,17 @@ def test_any_number_of_parts_gives_the_bytes_of_the_model_in_memory(ranker, tmp_
 
 
 @settings(max_examples=15, deadline=None)
+@pytest.mark.filterwarnings("ignore:no query has documents", "ignore:the grades are separable")
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 30), st.sampled_from(RANKERS[:1] + RANKERS[5:]))
 def test_worlds_cut_anywhere_give_the_same_model(tmp_path_factory, seed, k, n_queries, ranker):
     folder = tmp_path_factory.mktemp("parts")
     data = small_world(seed, n_queries, n_features=3)
     parts = cut(data, k)
-    shuffled = [parts[i] for i in np.random.default_rng(seed).permutation(len(parts))]
     expected = model_bytes(ranker.fit(data), folder)
     assert model_bytes(rr.fit_parts(ranker, parts), folder) == expected
-    assert model_bytes(rr.fit_parts(ranker, shuffled), folder) == expected
+    if not isinstance(ranker, rr.QueryIntercepts):  # which keeps its queries in the order of the parts
+        shuffled = [parts[i] for i in np.random.default_rng(seed).permutation(len(parts))]
+        assert model_bytes(rr.fit_parts(ranker, shuffled), folder) == expected
 
 
 @pytest.mark.parametrize("memory", [1, 1024])
@@ -78,7 +88,7 @@ def test_queries_that_lie_scattered_within_a_part_are_found(tmp_path):
     data = small_world()
     mixed = data[np.random.default_rng(0).permutation(len(data))]
     write_table(mixed, tmp_path / "mixed.parquet")
-    for ranker in (rr.GlobalRules(), rr.StableRules()):
+    for ranker in (rr.GlobalRules(), rr.StableRules(), rr.QueryIntercepts(missing="mean")):
         expected = model_bytes(ranker.fit(mixed), tmp_path)
         assert model_bytes(rr.fit_parts(ranker, tmp_path / "mixed.parquet", memory=1), tmp_path) == expected
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from rulerank.errors import TooLargeError
-from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.checked import Labelled
+from rulerank.rankers.chunks import Chunks, kept_chunks
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,10 @@ class TrainingParts(Protocol):
 
     def fitted(self, discretizer: Any) -> Any:
         """Return a discretiser that has found the cuts of all columns of `Labelled` rows."""
+        ...
+
+    def chunked(self, n_rows: int) -> Chunks:
+        """Return `Labelled` rows cut anew, at places that do not depend on how the data came (`chunks.py`)."""
         ...
 
     def whole(self, why: str) -> Any:
@@ -85,6 +91,9 @@ class OnePart:
     def fitted(self, discretizer: Any) -> Any:
         discretizer.fit(self.value.X, self.value.grades)
         return discretizer
+
+    def chunked(self, n_rows: int) -> Chunks:
+        return kept_chunks(self.value, n_rows)
 
     def whole(self, why: str) -> Any:
         return self.value

@@ -15,9 +15,10 @@ from typing import Any
 from rulerank.core.threads import one_thread
 from rulerank.dataset import Array
 from rulerank.errors import ClusterError, DataError, MissingExtraError
+from rulerank.rankers.checked import Labelled
+from rulerank.rankers.chunks import AT_ONCE, added, cut, joined
 from rulerank.scale.part import Columns, DatasetPart, Part
 
-AT_ONCE = 8  # sums that one task adds up
 RETRIES = 2  # of a task that fails, as a file that cannot be reached for a moment
 
 
@@ -48,6 +49,26 @@ class OnDask:
     def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
         return [*self.get(self._delayed(list)([self.later(task, item, label) for item in items]))]
 
+    def chunks(
+        self,
+        read: Callable[[Any], Labelled],
+        task: Callable[[Labelled, Any], Any],
+        items: Sequence[Any],
+        sizes: Sequence[int],
+        size: int,
+        extras: Sequence[Any],
+    ) -> Any:
+        pieces: list[list[Any]] = [[] for _ in extras]
+        before = 0
+        for item, n_rows in zip(items, sizes, strict=True):
+            first, last = before // size, (before + n_rows - 1) // size
+            own = self.later(functools.partial(_cut, read, size, before), item, "cutting")
+            for number in range(first, last + 1):
+                pieces[number].append(self._delayed(_piece)(own, number))
+            before += n_rows
+        look = self._delayed(_on_chunk, pure=False)
+        return self.get(self._sum([look(task, own, extra) for own, extra in zip(pieces, extras, strict=True)]))
+
     def columns(
         self,
         read: Callable[[Any, Sequence[str]], tuple[Array, Array]],
@@ -71,7 +92,7 @@ class OnDask:
     def _sum(self, values: list[Any]) -> Any:
         while len(values) > 1:
             starts = range(0, len(values), AT_ONCE)
-            values = [self._delayed(_added)(values[first : first + AT_ONCE]) for first in starts]
+            values = [self._delayed(added)(values[first : first + AT_ONCE]) for first in starts]
         return values[0]
 
     def get(self, value: Any) -> Any:
@@ -144,5 +165,17 @@ def _swapped(read: Callable[[Any, Sequence[str]], Any], group: Sequence[str], pa
     return read(part, group)
 
 
-def _added(values: list[Any]) -> Any:
-    return functools.reduce(operator.add, values)
+def _cut(read: Callable[[Any], Labelled], size: int, before: int, part: Any) -> dict[int, Labelled]:
+    return dict(cut(read(part), size, before))
+
+
+def _piece(pieces: dict[int, Labelled], number: int) -> Labelled | None:
+    return pieces.get(number)
+
+
+def _on_chunk(task: Callable[[Labelled, Any], Any], pieces: list[Labelled | None], extra: Any) -> Any:
+    there = [piece for piece in pieces if piece is not None]
+    if not there:
+        return None
+    with one_thread():
+        return task(joined(there), extra)

@@ -103,7 +103,7 @@ def fit_surveyed(ranker: AnyRanker, found: Surveyed, memory: float) -> AnyRanker
             f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
         )
     shape = replace(found.shape, normalize=ranker.get_params(deep=False).get("normalize"))
-    streamed = StreamedParts(found.parts, shape, found.facts, found.runner, int(memory * 2**20))
+    streamed = StreamedParts(found.parts, shape, found.facts, found.runner, found.survey.sizes, int(memory * 2**20))
     ranker.fit_from(streamed)
     return ranker
 

@@ -14,6 +14,8 @@ from rulerank.dataset import Array
 from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.categories import kind_bins
 from rulerank.errors import DataError
+from rulerank.rankers.checked import Labelled
+from rulerank.rankers.chunks import Chunks, cut, joined, summed
 from rulerank.rankers.parts import Facts, TrainingParts, too_large
 from rulerank.scale.part import Part, Shape, columns_of, labelled
 
@@ -31,6 +33,18 @@ class Runner(Protocol):
 
     def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
         """Return task(item) of each item, in their order."""
+        ...
+
+    def chunks(
+        self,
+        read: Callable[[Any], Labelled],
+        task: Callable[[Labelled, Any], Any],
+        items: Sequence[Any],
+        sizes: Sequence[int],
+        size: int,
+        extras: Sequence[Any],
+    ) -> Any:
+        """Return the sum of task(chunk, extra) over all chunks of so many rows, in their order."""
         ...
 
     def columns(
@@ -69,6 +83,29 @@ class InProcess:
                 bar.advance()
         return found
 
+    def chunks(
+        self,
+        read: Callable[[Any], Labelled],
+        task: Callable[[Labelled, Any], Any],
+        items: Sequence[Any],
+        sizes: Sequence[int],
+        size: int,
+        extras: Sequence[Any],
+    ) -> Any:
+        found: list[Any] = [None] * len(extras)
+        waiting: dict[int, list[Labelled]] = {}
+        before = 0
+        with progress(len(items), "looking at parts") as bar:
+            for item, n_rows in zip(items, sizes, strict=True):
+                for number, piece in cut(read(item), size, before):
+                    waiting.setdefault(number, []).append(piece)
+                before += n_rows
+                done = before // size if item is not items[-1] else len(extras)
+                for number in sorted(number for number in waiting if number < done):
+                    found[number] = task(joined(waiting.pop(number)), extras[number])
+                bar.advance()
+        return summed(found)
+
     def columns(
         self,
         read: Callable[[Any, Sequence[str]], tuple[Array, Array]],
@@ -92,6 +129,7 @@ class StreamedParts:
     shape: Shape
     facts: Facts
     runner: Runner
+    sizes: Sequence[int]  # rows of each part
     max_bytes: int  # for columns that are held at once
     changes: tuple[Callable[[Any], Any], ...] = ()
 
@@ -122,8 +160,51 @@ class StreamedParts:
             discretizer.bins = {feature: found[feature][1] for feature in kinds}
         return discretizer
 
+    def chunked(self, n_rows: int) -> Chunks:
+        return StreamedChunks(self, n_rows)
+
     def whole(self, why: str) -> Any:
         raise too_large(why)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedChunks:
+    """Chunks that are read anew in every pass; `Chunks` for rankers."""
+
+    parts: StreamedParts
+    size: int
+    changes: tuple[Callable[[Any], Any], ...] = ()
+
+    def mapped(self, change: Callable[[Any], Any]) -> Chunks:
+        return replace(self, changes=(*self.changes, change))
+
+    @property
+    def n_chunks(self) -> int:
+        return -(-self.parts.facts.n_rows // self.size)
+
+    def total(self, look: Callable[..., Any], extras: Sequence[Any] | None = None) -> Any:
+        parts = self.parts
+        return parts.runner.chunks(
+            partial(_labelled, parts.shape),
+            partial(_look_at_chunk, self.changes, look, extras is not None),
+            parts.parts,
+            parts.sizes,
+            self.size,
+            [None] * self.n_chunks if extras is None else extras,
+        )
+
+
+def _labelled(shape: Shape, part: Part) -> Labelled:
+    return labelled(part, shape)
+
+
+def _look_at_chunk(
+    changes: tuple[Callable[[Any], Any], ...], look: Callable[..., Any], with_extra: bool, chunk: Labelled, extra: Any
+) -> Any:
+    value: Any = chunk
+    for change in changes:
+        value = change(value)
+    return look(value, extra) if with_extra else look(value)
 
 
 def _look_at(shape: Shape, changes: tuple[Callable[[Any], Any], ...], look: Callable[[Any], Any], part: Part) -> Any:

@@ -30,6 +30,7 @@ class Survey:
     highest: int  # grade
     hashes: tuple[Array, ...]  # uint64, of the query ids of each part
     numbers: tuple[int, ...]  # of the parts
+    sizes: tuple[int, ...]  # rows of each part
 
     def __add__(self, other: Survey) -> Survey:
         return Survey(
@@ -39,6 +40,7 @@ class Survey:
             max(self.highest, other.highest),
             self.hashes + other.hashes,
             self.numbers + other.numbers,
+            self.sizes + other.sizes,
         )
 
     def twice(self) -> list[tuple[int, int]]:
@@ -52,7 +54,8 @@ class Survey:
 
     def slim(self) -> Survey:
         """Return the figures without what grows with the queries."""
-        return replace(self, hashes=(), numbers=())
+        sizes = tuple(size for _, size in sorted(zip(self.numbers, self.sizes, strict=True)))
+        return replace(self, hashes=(), numbers=(), sizes=sizes)
 
 
 def survey_part(shape: Shape, numbered: tuple[int, Part]) -> Survey:
@@ -72,6 +75,7 @@ def survey_part(shape: Shape, numbered: tuple[int, Part]) -> Survey:
         int(keys.grades.max()),
         (hashed(keys.query_ids),),
         (number,),
+        (n_rows,),
     )
 
 
