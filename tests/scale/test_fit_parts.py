@@ -23,6 +23,8 @@ RANKERS = [
     rr.StableRules(stability="clustered", normalize="minmax"),
     rr.QueryIntercepts(missing="mean", l2=1.0),
     rr.QueryIntercepts(missing="mean", normalize="zscore"),
+    rr.Regression(missing="mean"),
+    rr.Regression(missing="mean", normalize="rank", l2=3.0),
 ]
 
 
@@ -30,6 +32,7 @@ RANKERS = [
 def small_chunks(monkeypatch):
     """Let chunks be smaller than the worlds, so that they lie across parts."""
     monkeypatch.setattr("rulerank.rankers.linear.query_intercepts.CHUNK_ROWS", 37)
+    monkeypatch.setattr("rulerank.baselines.regression.CHUNK_ROWS", 37)
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=str)
@@ -49,7 +52,7 @@ def test_worlds_cut_anywhere_give_the_same_model(tmp_path_factory, seed, k, n_qu
     parts = cut(data, k)
     expected = model_bytes(ranker.fit(data), folder)
     assert model_bytes(rr.fit_parts(ranker, parts), folder) == expected
-    if not isinstance(ranker, rr.QueryIntercepts):  # which keeps its queries in the order of the parts
+    if not isinstance(ranker, rr.QueryIntercepts | rr.Regression):  # whose chunks are in the order of the parts
         shuffled = [parts[i] for i in np.random.default_rng(seed).permutation(len(parts))]
         assert model_bytes(rr.fit_parts(ranker, shuffled), folder) == expected
 

@@ -33,7 +33,7 @@ class Chunks(Protocol):
         ...
 
     def total(self, look: Callable[..., Any], extras: Sequence[Any] | None = None) -> Any:
-        """Return the sum of look(chunk), or look(chunk, its extra), in the order of the chunks; None has no part in it."""
+        """Return the sum of look(chunk), or look(chunk, its extra), in the order of the chunks."""
         ...
 
 

@@ -69,6 +69,10 @@ class Part(Protocol):
         """Read grades and queries."""
         ...
 
+    def grades(self) -> Array:
+        """Read the grades alone."""
+        ...
+
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         """Read some features, float32 (n_rows, n_features)."""
         ...
@@ -90,6 +94,9 @@ class DatasetPart:
 
     def keys(self) -> Keys:
         return Keys(self.data.y, *query_index(self.data.qid))
+
+    def grades(self) -> Array:
+        return self.data.y
 
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         check_features(self.name, features, self.data.feature_names)
@@ -127,6 +134,9 @@ class KeptPart:
 
     def keys(self) -> Keys:
         return self.own
+
+    def grades(self) -> Array:
+        return self.own.grades
 
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         first = self.feature_names.index(features[0])  # neighbours, as all callers ask for them
@@ -177,6 +187,10 @@ class TablePart:
     def keys(self) -> Keys:
         frame = self.frame([self.columns.qid, self.columns.grade])
         return Keys(self._grades(frame), *self._queries(frame[self.columns.qid]))
+
+    def grades(self) -> Array:
+        column = self.frame([self.columns.grade])[self.columns.grade]
+        return self._plain_grades(column) if self._are_plain(column) else self.keys().grades
 
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         there = self.schema()
@@ -241,11 +255,17 @@ class TablePart:
 
     def _grades(self, frame: pl.DataFrame) -> Array:
         column = frame[self.columns.grade]
-        if column.dtype.is_integer() and len(column) and not column.null_count():
-            low, high = column.min(), column.max()
-            if isinstance(low, int) and isinstance(high, int) and low >= UNLABELLED and high <= MAX_GRADE:
-                return column.cast(pl.Int16).to_numpy()
-        return self._dataset(frame, ()).y
+        return self._plain_grades(column) if self._are_plain(column) else self._dataset(frame, ()).y
+
+    def _are_plain(self, column: pl.Series) -> bool:
+        """Tell whether grades are whole numbers that need no second look, which is slow."""
+        if not (column.dtype.is_integer() and len(column) and not column.null_count()):
+            return False
+        low, high = column.min(), column.max()
+        return isinstance(low, int) and isinstance(high, int) and low >= UNLABELLED and high <= MAX_GRADE
+
+    def _plain_grades(self, column: pl.Series) -> Array:
+        return column.cast(pl.Int16).to_numpy()
 
     def _queries(self, column: pl.Series) -> tuple[Array, Array]:
         runs = column.rle_id()
@@ -306,14 +326,14 @@ def labelled(part: Part, shape: Shape) -> Labelled:
 
 def columns_of(part: Part, shape: Shape, features: Sequence[str]) -> tuple[Array, Array]:
     """Return some columns as `labelled` has them, and the grades."""
-    keys = part.keys()
-    rows = counted_rows(part.name, keys.grades, shape)
-    X = part.values(shape, features)
-    queries, grades = keys.queries, keys.grades
+    X, grades = part.values(shape, features), part.grades()
+    rows = counted_rows(part.name, grades, shape)
     if rows is not None:
         X, grades = X[rows], grades[rows]
-        queries = query_index(queries[rows])[0]
-    return on_one_scale(X, queries, shape, features), grades
+    if shape.normalize is None:
+        return X, grades
+    queries = part.keys().queries
+    return on_one_scale(X, queries if rows is None else query_index(queries[rows])[0], shape, features), grades
 
 
 def on_one_scale(X: Array, queries: Array, shape: Shape, features: Sequence[str]) -> Array:

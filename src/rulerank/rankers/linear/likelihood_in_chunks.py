@@ -109,18 +109,14 @@ def point_of(
         return Found(likelihood(coef), {number: likelihood.intercepts})
 
 
-def end_of(
-    coef: Array, spread: Spread, chunk: tuple[QueryLikelihood, Array], extra: tuple[int, Array | None]
-) -> Ended:
+def end_of(coef: Array, spread: Spread, chunk: tuple[QueryLikelihood, Array], extra: tuple[int, Array | None]) -> Ended:
     """Return what is kept of one chunk."""
     likelihood = _at(chunk, spread, extra)
     n_informative = int(likelihood.used.sum())
     return Ended((likelihood.best_intercepts(coef),), (chunk[1],), likelihood.n_comparisons, n_informative)
 
 
-def _at(
-    chunk: tuple[QueryLikelihood, Array], spread: Spread, extra: tuple[int, Array | None]
-) -> QueryLikelihood:
+def _at(chunk: tuple[QueryLikelihood, Array], spread: Spread, extra: tuple[int, Array | None]) -> QueryLikelihood:
     likelihood, intercepts = chunk[0], extra[1]
     if likelihood.rows.spread is not spread:
         likelihood.rows.put_on(spread)

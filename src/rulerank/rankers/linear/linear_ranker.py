@@ -142,7 +142,9 @@ class LinearRanker(WeightedSum):
             self.coef_ = self._weigh(self._present(X).astype(np.float64), data.grades[order], queries)
 
     def _check_size(self, X: Array) -> None:
-        largest = np.nanmax(np.abs(X), axis=0, initial=0.0)
+        self._check_largest(np.nanmax(np.abs(X), axis=0, initial=0.0))
+
+    def _check_largest(self, largest: Array) -> None:
         feature = int(largest.argmax())
         size = float(largest[feature])
         if size > LARGEST:
