@@ -1,4 +1,4 @@
-"""Time and memory against the number of rows: rules and intercepts from a folder of Parquet files, LightGBM beside them.
+"""Time and memory against the number of rows: ours from a folder of Parquet files, LightGBM beside them.
 
     python benchmarks/bench_scale.py --rows 10000 100000 1000000 --methods RE-GR RE-SR QI LightGBM --out scale.json
     python benchmarks/bench_scale.py --plot scale.json docs/scale.svg

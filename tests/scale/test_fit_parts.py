@@ -126,3 +126,21 @@ def test_bin_numbers_need_no_cuts(tmp_path):
     ranker = rr.GlobalRules(discretizer=None)
     expected = model_bytes(ranker.fit(bins), tmp_path)
     assert model_bytes(rr.fit_parts(ranker, cut(bins, 4)), tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [rr.GlobalRules(), rr.StableRules(), rr.QueryIntercepts(missing="mean"), rr.Regression(missing="mean")],
+    ids=str,
+)
+@pytest.mark.parametrize("as_files", [False, True])
+def test_queries_that_lie_in_several_parts_are_brought_together_when_asked(ranker, as_files, tmp_path):
+    data = small_world()
+    parts = [data[start::3] for start in range(3)]
+    whole = rr.Dataset.concat(parts)
+    expected = model_bytes(ranker.fit(whole), tmp_path)
+    if as_files:
+        for number, part in enumerate(parts):
+            write_table(part, tmp_path / f"{number}.parquet")
+        parts = f"{tmp_path}/*.parquet"
+    assert model_bytes(rr.fit_parts(ranker, parts, regroup=True, memory=1), tmp_path) == expected

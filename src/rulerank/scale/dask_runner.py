@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from rulerank.core.threads import one_thread
 from rulerank.dataset import Array
 from rulerank.errors import ClusterError, DataError, MissingExtraError
+from rulerank.io.tables import from_frame
 from rulerank.rankers.checked import Labelled
 from rulerank.rankers.chunks import AT_ONCE, added, cut, joined
+from rulerank.scale.opening import file_names
 from rulerank.scale.part import Columns, DatasetPart, Part
 
+PLACE = "rulerank place"  # column of where a row was before rows were shuffled
 RETRIES = 2  # of a task that fails, as a file that cannot be reached for a moment
 
 
@@ -132,6 +138,28 @@ def frame_parts(frame: Any, columns: Columns) -> list[FramePart]:
     return [FramePart(f"partition {number}", partition, columns) for number, partition in enumerate(frame.to_delayed())]
 
 
+def frame_of_files(parts: Any) -> Any:
+    """Return Parquet files as a Dask data frame."""
+    given = [parts] if isinstance(parts, str | os.PathLike) else [*parts]
+    if not all(isinstance(one, str | os.PathLike) for one in given):
+        raise DataError("to regroup on a cluster, give Parquet files or a Dask data frame")
+    names = [name for one in given for name in file_names(one)]
+    if any(not name.endswith(".parquet") for name in names):
+        raise DataError("to regroup on a cluster, parts must be Parquet files (their names end in .parquet)")
+    return needed("dask.dataframe").read_parquet(names)
+
+
+def shuffled(frame: Any, columns: Columns) -> Any:
+    """Return a Dask data frame whose partitions hold whole queries, rows of a query in the order they had."""
+    meta = frame._meta.assign(**{PLACE: np.zeros(len(frame._meta), dtype=np.int64)})
+    return frame.map_partitions(_with_places, meta=meta).shuffle(on=columns.qid, npartitions=frame.npartitions)
+
+
+def _with_places(frame: Any, partition_info: Any = None) -> Any:
+    number = 0 if partition_info is None else partition_info["number"]
+    return frame.assign(**{PLACE: np.arange(len(frame), dtype=np.int64) + number * 2**40})
+
+
 def own_client() -> Any:
     """Return the client that is there, or one of a new local cluster."""
     distributed = needed("distributed")
@@ -143,8 +171,8 @@ def own_client() -> Any:
 
 def part_of_frame(name: str, columns: Columns, frame: Any) -> DatasetPart:
     """Return a partition, read, as a part."""
-    from rulerank.io.tables import from_frame
-
+    if PLACE in frame.columns:
+        frame = frame.sort_values(PLACE).drop(columns=PLACE)
     try:
         return DatasetPart(name, from_frame(frame, **columns.named()))
     except DataError as error:

@@ -13,9 +13,10 @@ from rulerank.core.checks import check_number
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.parts import Facts, LearnsFromParts
-from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, own_client
+from rulerank.scale.dask_runner import OnDask, frame_of_files, frame_parts, is_dask_frame, own_client, shuffled
 from rulerank.scale.opening import open_parts
 from rulerank.scale.part import Columns, DatasetPart, KeptPart, Part, Shape
+from rulerank.scale.regroup import regroup as regrouped
 from rulerank.scale.streamed import InProcess, Runner, StreamedParts
 from rulerank.scale.survey import Survey, check_whole, look_at_all, shape_of
 
@@ -134,12 +135,16 @@ def surveyed(
     if is_dask_frame(parts) or client is not None:
         runner = OnDask(own_client() if client is None else client)
     with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
-        if is_dask_frame(parts):
-            opened: Sequence[Any] = frame_parts(parts, columns)
+        if is_dask_frame(parts) or (regroup and client is not None):
+            frame = parts if is_dask_frame(parts) else frame_of_files(parts)
+            opened: Sequence[Any] = frame_parts(shuffled(frame, columns) if regroup else frame, columns)
         else:
             spool = folder if client is None else None
             opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values)
         shape = shape_of(opened, runner, labelled_only=labelled_only)
+        if regroup and isinstance(runner, InProcess):
+            look_at_all(opened, shape, runner)  # says what is wrong with a part before the long work
+            opened = regrouped(opened, shape, folder, max_values)
         twice, survey = look_at_all(opened, shape, runner)
         check_whole(twice, opened, runner)
         if not survey.n_rows:
