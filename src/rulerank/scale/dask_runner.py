@@ -151,8 +151,7 @@ def frame_of_files(parts: Any) -> Any:
 
 def shuffled(frame: Any, columns: Columns) -> Any:
     """Return a Dask data frame whose partitions hold whole queries, rows of a query in the order they had."""
-    meta = frame._meta.assign(**{PLACE: np.zeros(len(frame._meta), dtype=np.int64)})
-    return frame.map_partitions(_with_places, meta=meta).shuffle(on=columns.qid, npartitions=frame.npartitions)
+    return frame.map_partitions(_with_places).shuffle(on=columns.qid, npartitions=frame.npartitions)
 
 
 def _with_places(frame: Any, partition_info: Any = None) -> Any:

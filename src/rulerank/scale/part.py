@@ -43,6 +43,8 @@ class Shape:
     has_names: bool = True
     normalize: str | None = None  # how features are put on one scale by query
     labelled_only: bool = False  # leave rows without a grade out; else they are an error
+    graded: bool = True  # a table must have the column of the grade
+    own_kinds: bool = False  # categories are those of each part: who reads them matches them by name
 
 
 class Keys(NamedTuple):
@@ -109,6 +111,9 @@ class DatasetPart:
         return self.data.X[:, [self.data.feature_names.index(feature) for feature in features]]
 
     def dataset(self, shape: Shape) -> Dataset:
+        if shape.own_kinds:
+            check_features(self.name, shape.feature_names, self.data.feature_names)
+            return self.data
         X = self.values(shape, shape.feature_names)
         return Dataset(
             X, self.data.y, self.data.qid, self.data.docid, shape.feature_names, categories=dict(shape.categories)
@@ -185,6 +190,9 @@ class TablePart:
         return self._dataset(self.frame(None), None)
 
     def keys(self) -> Keys:
+        if self.columns.grade not in self.schema():  # nobody has judged it; where grades are needed, the survey says so
+            frame = self.frame([self.columns.qid])
+            return Keys(np.full(len(frame), UNLABELLED, dtype=np.int16), *self._queries(frame[self.columns.qid]))
         frame = self.frame([self.columns.qid, self.columns.grade])
         return Keys(self._grades(frame), *self._queries(frame[self.columns.qid]))
 
@@ -216,8 +224,10 @@ class TablePart:
 
     def dataset(self, shape: Shape) -> Dataset:
         keys = [self.columns.qid, self.columns.docid, self.columns.grade]
-        frame = self.frame([key for key in keys if key in self.schema()])
-        data = self._dataset(frame, ())
+        there = [key for key in keys if key in self.schema()]
+        if shape.own_kinds and not self.zeros:
+            return self._dataset(self.frame([*there, *shape.feature_names]), shape.feature_names)
+        data = self._dataset(self.frame(there), ())
         X = self.values(shape, shape.feature_names)
         return Dataset(X, data.y, data.qid, data.docid, shape.feature_names, categories=dict(shape.categories))
 

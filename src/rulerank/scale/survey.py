@@ -13,8 +13,8 @@ from hashlib import blake2b
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
-from rulerank.scale.part import Part, Shape, TablePart, check_features, counted_rows
+from rulerank.errors import DataError, ReadError
+from rulerank.scale.part import Part, Shape, TablePart, check_features, counted_rows, lacks
 from rulerank.scale.streamed import Runner
 
 ENOUGH = 1000  # rows that tell which columns are features
@@ -83,10 +83,13 @@ def check_part(shape: Shape, part: Part) -> None:
     """Refuse a part whose columns are not those of the first."""
     if isinstance(part, TablePart):
         schema = part.schema()
+        if shape.graded and part.columns.grade not in schema:
+            raise ReadError(part.name, None, lacks(part.columns.grade, part.columns, schema))
         if not part.zeros:
             check_features(part.name, shape.feature_names, [*schema])
-        part.values_types(shape)
-    else:
+        if not shape.own_kinds:
+            part.values_types(shape)
+    elif not shape.own_kinds:
         part.values(shape, shape.feature_names)
 
 
