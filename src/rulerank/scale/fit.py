@@ -114,7 +114,7 @@ def check_learns(ranker: Any) -> None:
     if not isinstance(ranker, LearnsFromParts):
         raise DataError(
             f"{type(ranker).__name__} needs the data in memory: read it (rr.read_table) and call fit; "
-            "GlobalRules and StableRules learn from parts"
+            "GlobalRules, StableRules, QueryIntercepts and Regression learn from parts"
         )
 
 
