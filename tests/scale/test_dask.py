@@ -124,6 +124,11 @@ def test_text_files_and_others_than_clients_are_refused(client, tmp_path):
         rr.fit_parts(rr.GlobalRules(), [small_world()], client=3)
 
 
+def test_fitted_rules_are_fitted_in_one_process(client):
+    with pytest.raises(DataError, match=r"keeps the bins of all rows in one place.* leave client out, and give files"):
+        rr.fit_parts(rr.FittedRules(), cut(small_world(), 2), client=client)
+
+
 def test_a_client_that_has_gone_is_said_in_a_line(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -155,7 +160,7 @@ def test_any_number_of_worker_processes_gives_the_same_bytes(n_workers, folder, 
 
 
 @long
-@pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.QueryIntercepts(l2=1.0)], ids=str)
+@pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.QueryIntercepts(l2=1.0, missing="mean")], ids=str)
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(ranker, tmp_path):
     data = rr.make_world(n_queries=3000, n_features=20, seed=1)
     for number, part in enumerate(cut(data, 24)):

@@ -25,6 +25,7 @@ RANKERS = [
     rr.QueryIntercepts(missing="mean", normalize="zscore"),
     rr.Regression(missing="mean"),
     rr.Regression(missing="mean", normalize="rank", l2=3.0),
+    rr.FittedRules(),
 ]
 
 
@@ -144,3 +145,22 @@ def test_queries_that_lie_in_several_parts_are_brought_together_when_asked(ranke
             write_table(part, tmp_path / f"{number}.parquet")
         parts = f"{tmp_path}/*.parquet"
     assert model_bytes(rr.fit_parts(ranker, parts, regroup=True, memory=1), tmp_path) == expected
+
+
+def fitted_world():
+    """Return a world that is large enough for rounds and pairs, with a feature that names kinds."""
+    data = small_world(n_queries=80, n_features=4)
+    X = np.column_stack([data.X, np.arange(len(data)) % 3])
+    kinds = {"colour": ("blue", "green", "red")}
+    return rr.Dataset(X, data.y, data.qid, data.docid, (*data.feature_names, "colour"), categories=kinds)
+
+
+@pytest.mark.parametrize("normalize", [None, "zscore", "auto"])
+def test_fitted_rules_with_rounds_and_pairs_come_out_the_same(normalize, tmp_path):
+    data = fitted_world()
+    ranker = rr.FittedRules(max_pairs=3, n_folds=2, normalize=normalize).fit(data)
+    assert ranker.n_rounds_
+    expected = model_bytes(ranker, tmp_path)
+    parts = cut(data, 5)
+    order = [3, 0, 4, 2, 1] if normalize is None else range(5)
+    assert model_bytes(rr.fit_parts(ranker, [parts[i] for i in order], memory=1), tmp_path) == expected

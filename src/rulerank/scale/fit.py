@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from rulerank.core.checks import check_number
 from rulerank.errors import DataError, TooLargeError
+from rulerank.normalize import NORMALIZATIONS
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.parts import Facts, LearnsFromParts
 from rulerank.scale.dask_runner import OnDask, frame_of_files, frame_parts, is_dask_frame, own_client, shuffled
@@ -103,7 +104,8 @@ def fit_surveyed(ranker: AnyRanker, found: Surveyed, memory: float) -> AnyRanker
         raise TooLargeError(
             f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
         )
-    shape = replace(found.shape, normalize=ranker.get_params(deep=False).get("normalize"))
+    how = ranker.get_params(deep=False).get("normalize")
+    shape = replace(found.shape, normalize=how if how in NORMALIZATIONS else None)  # FittedRules may choose for itself
     streamed = StreamedParts(found.parts, shape, found.facts, found.runner, found.survey.sizes, int(memory * 2**20))
     ranker.fit_from(streamed)
     return ranker
@@ -114,7 +116,7 @@ def check_learns(ranker: Any) -> None:
     if not isinstance(ranker, LearnsFromParts):
         raise DataError(
             f"{type(ranker).__name__} needs the data in memory: read it (rr.read_table) and call fit; "
-            "GlobalRules, StableRules, QueryIntercepts and Regression learn from parts"
+            "GlobalRules, StableRules, QueryIntercepts, FittedRules and Regression learn from parts"
         )
 
 

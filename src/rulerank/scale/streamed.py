@@ -150,15 +150,32 @@ class StreamedParts:
         kinds = discretizer.kinds if isinstance(discretizer, WithCategories) else {}
         names = self.facts.feature_names
         n_kinds = {names[feature]: len(own) for feature, own in kinds.items()}
-        at_once = max(1, self.max_bytes // (ROW_BYTES * (2 if self.shape.normalize else 1) * self.facts.n_rows))
-        groups = [names[first : first + at_once] for first in range(0, len(names), at_once)]
         found = self.runner.columns(
-            partial(_read_columns, self.shape), partial(_find_cuts, inner, n_kinds), self.parts, groups
+            partial(_read_columns, self.shape),
+            partial(_find_cuts, inner, n_kinds),
+            self.parts,
+            self._column_groups(),
         )
         inner.with_cuts([cuts for cuts, _ in found])
         if isinstance(discretizer, WithCategories):
             discretizer.bins = {feature: found[feature][1] for feature in kinds}
         return discretizer
+
+    def by_column(self, find: Callable[[Sequence[str], Array], list[Any]]) -> list[Any]:
+        """Look at columns, as many at a time as the memory allows; here, as what is found grows with the rows."""
+        if not isinstance(self.runner, InProcess):
+            raise DataError(
+                "this ranker keeps the bins of all rows in one place, a byte for each value, and learns from parts "
+                "in one process only: leave client out, and give files instead of a Dask data frame"
+            )
+        return self.runner.columns(
+            partial(_read_columns, self.shape), partial(_find_in, find), self.parts, self._column_groups()
+        )
+
+    def _column_groups(self) -> list[tuple[str, ...]]:
+        names = self.facts.feature_names
+        at_once = max(1, self.max_bytes // (ROW_BYTES * (2 if self.shape.normalize else 1) * self.facts.n_rows))
+        return [names[first : first + at_once] for first in range(0, len(names), at_once)]
 
     def chunked(self, n_rows: int) -> Chunks:
         return StreamedChunks(self, n_rows)
@@ -222,8 +239,24 @@ def _find_cuts(
     discretizer: Discretizer, n_kinds: dict[str, int], features: Sequence[str], pieces: list[tuple[Array, Array]]
 ) -> list[tuple[Array, Array | None]]:
     """Return the cuts of some columns, given in pieces with the grades, and the bins of those that name kinds."""
+    X, grades = _put_together(pieces)
+    cuts = discretizer.cuts_in(X, grades)
+    return [
+        (own, kind_bins(X[:, i], n_kinds[name]) if name in n_kinds else None)
+        for i, (name, own) in enumerate(zip(features, cuts, strict=True))
+    ]
+
+
+def _find_in(
+    find: Callable[[Sequence[str], Array], list[Any]], features: Sequence[str], pieces: list[tuple[Array, Array]]
+) -> list[Any]:
+    return find(features, _put_together(pieces)[0])
+
+
+def _put_together(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return columns and grades of all rows."""
     n_rows = sum(len(grades) for _, grades in pieces)
-    X = np.empty((n_rows, len(features)), dtype=pieces[0][0].dtype)
+    X = np.empty((n_rows, pieces[0][0].shape[1]), dtype=pieces[0][0].dtype)
     grades = np.empty(n_rows, dtype=np.int16)
     place = 0
     while pieces:  # each is let go once it is copied
@@ -231,11 +264,7 @@ def _find_cuts(
         X[place : place + len(own)], grades[place : place + len(own)] = values, own
         place += len(own)
         del values, own
-    cuts = discretizer.cuts_in(X, grades)
-    return [
-        (own, kind_bins(X[:, i], n_kinds[name]) if name in n_kinds else None)
-        for i, (name, own) in enumerate(zip(features, cuts, strict=True))
-    ]
+    return X, grades
 
 
 def _label(look: Callable[[Any], Any]) -> str:
