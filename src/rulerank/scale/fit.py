@@ -81,7 +81,6 @@ def fit_parts(
     True
     """
     check_learns(ranker)
-    check_number("memory", memory, 1, float("inf"), "MiB")
     ranker.check_parameters()
     columns = Columns(qid, docid, grade, None if features is None else tuple(features))
     with surveyed(
@@ -132,6 +131,7 @@ def surveyed(
     memory: float = 1024,
 ) -> Iterator[Surveyed]:
     """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
+    check_number("memory", memory, 1, float("inf"), "MiB")
     max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
     runner: Runner = InProcess()
     if is_dask_frame(parts) or client is not None:
