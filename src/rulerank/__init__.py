@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.sampling.strata import Strata as Strata
     from rulerank.scale.fit import fit_parts as fit_parts
+    from rulerank.scale.score import evaluate_parts as evaluate_parts
     from rulerank.serve.reranker import Reranker as Reranker
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
@@ -133,6 +134,7 @@ _NAMES = {
     "evaluation": ("Measure", "evaluate", "compare"),
     "training.in_pool": ("fit_in_pool",),
     "scale.fit": ("fit_parts",),
+    "scale.score": ("evaluate_parts",),
     "training.from_today": ("learn_from_today",),
     "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),

@@ -8,12 +8,15 @@ and as the sums are of whole numbers, or rounded to them once per query, all of 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
+from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
-from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.checked import Labelled
+from rulerank.rankers.chunks import Chunks, kept_chunks
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,14 @@ class TrainingParts(Protocol):
 
     def fitted(self, discretizer: Any) -> Any:
         """Return a discretiser that has found the cuts of all columns of `Labelled` rows."""
+        ...
+
+    def by_column(self, find: Callable[[Sequence[str], Array], list[Any]]) -> list[Any]:
+        """Return find(names, X) of all columns, some at a time, each of them whole: one value for each."""
+        ...
+
+    def chunked(self, n_rows: int) -> Chunks:
+        """Return `Labelled` rows cut anew, at places that do not depend on how the data came (`chunks.py`)."""
         ...
 
     def whole(self, why: str) -> Any:
@@ -85,6 +96,12 @@ class OnePart:
     def fitted(self, discretizer: Any) -> Any:
         discretizer.fit(self.value.X, self.value.grades)
         return discretizer
+
+    def by_column(self, find: Callable[[Sequence[str], Array], list[Any]]) -> list[Any]:
+        return find(self._facts.feature_names, self.value.X)
+
+    def chunked(self, n_rows: int) -> Chunks:
+        return kept_chunks(self.value, n_rows)
 
     def whole(self, why: str) -> Any:
         return self.value

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from rulerank.core.threads import one_thread
 from rulerank.dataset import Array
 from rulerank.errors import ClusterError, DataError, MissingExtraError
+from rulerank.io.tables import from_frame
+from rulerank.rankers.checked import Labelled
+from rulerank.rankers.chunks import AT_ONCE, added, cut, joined
+from rulerank.scale.opening import file_names
 from rulerank.scale.part import Columns, DatasetPart, Part
 
-AT_ONCE = 8  # sums that one task adds up
+PLACE = "rulerank place"  # column of where a row was before rows were shuffled
 RETRIES = 2  # of a task that fails, as a file that cannot be reached for a moment
 
 
@@ -48,6 +55,26 @@ class OnDask:
     def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
         return [*self.get(self._delayed(list)([self.later(task, item, label) for item in items]))]
 
+    def chunks(
+        self,
+        read: Callable[[Any], Labelled],
+        task: Callable[[Labelled, Any], Any],
+        items: Sequence[Any],
+        sizes: Sequence[int],
+        size: int,
+        extras: Sequence[Any],
+    ) -> Any:
+        pieces: list[list[Any]] = [[] for _ in extras]
+        before = 0
+        for item, n_rows in zip(items, sizes, strict=True):
+            first, last = before // size, (before + n_rows - 1) // size
+            own = self.later(functools.partial(_cut, read, size, before), item, "cutting")
+            for number in range(first, last + 1):
+                pieces[number].append(self._delayed(_piece)(own, number))
+            before += n_rows
+        look = self._delayed(_on_chunk, pure=False)
+        return self.get(self._sum([look(task, own, extra) for own, extra in zip(pieces, extras, strict=True)]))
+
     def columns(
         self,
         read: Callable[[Any, Sequence[str]], tuple[Array, Array]],
@@ -71,7 +98,7 @@ class OnDask:
     def _sum(self, values: list[Any]) -> Any:
         while len(values) > 1:
             starts = range(0, len(values), AT_ONCE)
-            values = [self._delayed(_added)(values[first : first + AT_ONCE]) for first in starts]
+            values = [self._delayed(added)(values[first : first + AT_ONCE]) for first in starts]
         return values[0]
 
     def get(self, value: Any) -> Any:
@@ -111,6 +138,27 @@ def frame_parts(frame: Any, columns: Columns) -> list[FramePart]:
     return [FramePart(f"partition {number}", partition, columns) for number, partition in enumerate(frame.to_delayed())]
 
 
+def frame_of_files(parts: Any) -> Any:
+    """Return Parquet files as a Dask data frame."""
+    given = [parts] if isinstance(parts, str | os.PathLike) else [*parts]
+    if not all(isinstance(one, str | os.PathLike) for one in given):
+        raise DataError("to regroup on a cluster, give Parquet files or a Dask data frame")
+    names = [name for one in given for name in file_names(one)]
+    if any(not name.endswith(".parquet") for name in names):
+        raise DataError("to regroup on a cluster, parts must be Parquet files (their names end in .parquet)")
+    return needed("dask.dataframe").read_parquet(names)
+
+
+def shuffled(frame: Any, columns: Columns) -> Any:
+    """Return a Dask data frame whose partitions hold whole queries, rows of a query in the order they had."""
+    return frame.map_partitions(_with_places).shuffle(on=columns.qid, npartitions=frame.npartitions)
+
+
+def _with_places(frame: Any, partition_info: Any = None) -> Any:
+    number = 0 if partition_info is None else partition_info["number"]
+    return frame.assign(**{PLACE: np.arange(len(frame), dtype=np.int64) + number * 2**40})
+
+
 def own_client() -> Any:
     """Return the client that is there, or one of a new local cluster."""
     distributed = needed("distributed")
@@ -122,8 +170,8 @@ def own_client() -> Any:
 
 def part_of_frame(name: str, columns: Columns, frame: Any) -> DatasetPart:
     """Return a partition, read, as a part."""
-    from rulerank.io.tables import from_frame
-
+    if PLACE in frame.columns:
+        frame = frame.sort_values(PLACE).drop(columns=PLACE)
     try:
         return DatasetPart(name, from_frame(frame, **columns.named()))
     except DataError as error:
@@ -144,5 +192,17 @@ def _swapped(read: Callable[[Any, Sequence[str]], Any], group: Sequence[str], pa
     return read(part, group)
 
 
-def _added(values: list[Any]) -> Any:
-    return functools.reduce(operator.add, values)
+def _cut(read: Callable[[Any], Labelled], size: int, before: int, part: Any) -> dict[int, Labelled]:
+    return dict(cut(read(part), size, before))
+
+
+def _piece(pieces: dict[int, Labelled], number: int) -> Labelled | None:
+    return pieces.get(number)
+
+
+def _on_chunk(task: Callable[[Labelled, Any], Any], pieces: list[Labelled | None], extra: Any) -> Any:
+    there = [piece for piece in pieces if piece is not None]
+    if not there:
+        return None
+    with one_thread():
+        return task(joined(there), extra)

@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 
 from rulerank.core.checks import check_number
 from rulerank.errors import DataError, TooLargeError
+from rulerank.normalize import NORMALIZATIONS
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.parts import Facts, LearnsFromParts
-from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, own_client
+from rulerank.scale.dask_runner import OnDask, frame_of_files, frame_parts, is_dask_frame, own_client, shuffled
 from rulerank.scale.opening import open_parts
 from rulerank.scale.part import Columns, DatasetPart, KeptPart, Part, Shape
+from rulerank.scale.regroup import regroup as regrouped
 from rulerank.scale.streamed import InProcess, Runner, StreamedParts
 from rulerank.scale.survey import Survey, check_whole, look_at_all, shape_of
 
@@ -79,7 +81,6 @@ def fit_parts(
     True
     """
     check_learns(ranker)
-    check_number("memory", memory, 1, float("inf"), "MiB")
     ranker.check_parameters()
     columns = Columns(qid, docid, grade, None if features is None else tuple(features))
     with surveyed(
@@ -102,8 +103,9 @@ def fit_surveyed(ranker: AnyRanker, found: Surveyed, memory: float) -> AnyRanker
         raise TooLargeError(
             f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
         )
-    shape = replace(found.shape, normalize=ranker.get_params(deep=False).get("normalize"))
-    streamed = StreamedParts(found.parts, shape, found.facts, found.runner, int(memory * 2**20))
+    how = ranker.get_params(deep=False).get("normalize")
+    shape = replace(found.shape, normalize=how if how in NORMALIZATIONS else None)  # FittedRules may choose for itself
+    streamed = StreamedParts(found.parts, shape, found.facts, found.runner, found.survey.sizes, int(memory * 2**20))
     ranker.fit_from(streamed)
     return ranker
 
@@ -113,7 +115,7 @@ def check_learns(ranker: Any) -> None:
     if not isinstance(ranker, LearnsFromParts):
         raise DataError(
             f"{type(ranker).__name__} needs the data in memory: read it (rr.read_table) and call fit; "
-            "GlobalRules and StableRules learn from parts"
+            "GlobalRules, StableRules, QueryIntercepts, FittedRules and Regression learn from parts"
         )
 
 
@@ -129,17 +131,22 @@ def surveyed(
     memory: float = 1024,
 ) -> Iterator[Surveyed]:
     """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
+    check_number("memory", memory, 1, float("inf"), "MiB")
     max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
     runner: Runner = InProcess()
     if is_dask_frame(parts) or client is not None:
         runner = OnDask(own_client() if client is None else client)
     with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
-        if is_dask_frame(parts):
-            opened: Sequence[Any] = frame_parts(parts, columns)
+        if is_dask_frame(parts) or (regroup and client is not None):
+            frame = parts if is_dask_frame(parts) else frame_of_files(parts)
+            opened: Sequence[Any] = frame_parts(shuffled(frame, columns) if regroup else frame, columns)
         else:
             spool = folder if client is None else None
             opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values)
         shape = shape_of(opened, runner, labelled_only=labelled_only)
+        if regroup and isinstance(runner, InProcess):
+            look_at_all(opened, shape, runner)  # says what is wrong with a part before the long work
+            opened = regrouped(opened, shape, folder, max_values)
         twice, survey = look_at_all(opened, shape, runner)
         check_whole(twice, opened, runner)
         if not survey.n_rows:

@@ -43,6 +43,8 @@ class Shape:
     has_names: bool = True
     normalize: str | None = None  # how features are put on one scale by query
     labelled_only: bool = False  # leave rows without a grade out; else they are an error
+    graded: bool = True  # a table must have the column of the grade
+    own_kinds: bool = False  # categories are those of each part: who reads them matches them by name
 
 
 class Keys(NamedTuple):
@@ -69,6 +71,10 @@ class Part(Protocol):
         """Read grades and queries."""
         ...
 
+    def grades(self) -> Array:
+        """Read the grades alone."""
+        ...
+
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         """Read some features, float32 (n_rows, n_features)."""
         ...
@@ -91,6 +97,9 @@ class DatasetPart:
     def keys(self) -> Keys:
         return Keys(self.data.y, *query_index(self.data.qid))
 
+    def grades(self) -> Array:
+        return self.data.y
+
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         check_features(self.name, features, self.data.feature_names)
         for feature in features:
@@ -102,6 +111,9 @@ class DatasetPart:
         return self.data.X[:, [self.data.feature_names.index(feature) for feature in features]]
 
     def dataset(self, shape: Shape) -> Dataset:
+        if shape.own_kinds:
+            check_features(self.name, shape.feature_names, self.data.feature_names)
+            return self.data
         X = self.values(shape, shape.feature_names)
         return Dataset(
             X, self.data.y, self.data.qid, self.data.docid, shape.feature_names, categories=dict(shape.categories)
@@ -127,6 +139,9 @@ class KeptPart:
 
     def keys(self) -> Keys:
         return self.own
+
+    def grades(self) -> Array:
+        return self.own.grades
 
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         first = self.feature_names.index(features[0])  # neighbours, as all callers ask for them
@@ -175,8 +190,15 @@ class TablePart:
         return self._dataset(self.frame(None), None)
 
     def keys(self) -> Keys:
+        if self.columns.grade not in self.schema():  # nobody has judged it; where grades are needed, the survey says so
+            frame = self.frame([self.columns.qid])
+            return Keys(np.full(len(frame), UNLABELLED, dtype=np.int16), *self._queries(frame[self.columns.qid]))
         frame = self.frame([self.columns.qid, self.columns.grade])
         return Keys(self._grades(frame), *self._queries(frame[self.columns.qid]))
+
+    def grades(self) -> Array:
+        column = self.frame([self.columns.grade])[self.columns.grade]
+        return self._plain_grades(column) if self._are_plain(column) else self.keys().grades
 
     def values(self, shape: Shape, features: Sequence[str]) -> Array:
         there = self.schema()
@@ -202,8 +224,10 @@ class TablePart:
 
     def dataset(self, shape: Shape) -> Dataset:
         keys = [self.columns.qid, self.columns.docid, self.columns.grade]
-        frame = self.frame([key for key in keys if key in self.schema()])
-        data = self._dataset(frame, ())
+        there = [key for key in keys if key in self.schema()]
+        if shape.own_kinds and not self.zeros:
+            return self._dataset(self.frame([*there, *shape.feature_names]), shape.feature_names)
+        data = self._dataset(self.frame(there), ())
         X = self.values(shape, shape.feature_names)
         return Dataset(X, data.y, data.qid, data.docid, shape.feature_names, categories=dict(shape.categories))
 
@@ -241,11 +265,17 @@ class TablePart:
 
     def _grades(self, frame: pl.DataFrame) -> Array:
         column = frame[self.columns.grade]
-        if column.dtype.is_integer() and len(column) and not column.null_count():
-            low, high = column.min(), column.max()
-            if isinstance(low, int) and isinstance(high, int) and low >= UNLABELLED and high <= MAX_GRADE:
-                return column.cast(pl.Int16).to_numpy()
-        return self._dataset(frame, ()).y
+        return self._plain_grades(column) if self._are_plain(column) else self._dataset(frame, ()).y
+
+    def _are_plain(self, column: pl.Series) -> bool:
+        """Tell whether grades are whole numbers that need no second look, which is slow."""
+        if not (column.dtype.is_integer() and len(column) and not column.null_count()):
+            return False
+        low, high = column.min(), column.max()
+        return isinstance(low, int) and isinstance(high, int) and low >= UNLABELLED and high <= MAX_GRADE
+
+    def _plain_grades(self, column: pl.Series) -> Array:
+        return column.cast(pl.Int16).to_numpy()
 
     def _queries(self, column: pl.Series) -> tuple[Array, Array]:
         runs = column.rle_id()
@@ -306,14 +336,14 @@ def labelled(part: Part, shape: Shape) -> Labelled:
 
 def columns_of(part: Part, shape: Shape, features: Sequence[str]) -> tuple[Array, Array]:
     """Return some columns as `labelled` has them, and the grades."""
-    keys = part.keys()
-    rows = counted_rows(part.name, keys.grades, shape)
-    X = part.values(shape, features)
-    queries, grades = keys.queries, keys.grades
+    X, grades = part.values(shape, features), part.grades()
+    rows = counted_rows(part.name, grades, shape)
     if rows is not None:
         X, grades = X[rows], grades[rows]
-        queries = query_index(queries[rows])[0]
-    return on_one_scale(X, queries, shape, features), grades
+    if shape.normalize is None:
+        return X, grades
+    queries = part.keys().queries
+    return on_one_scale(X, queries if rows is None else query_index(queries[rows])[0], shape, features), grades
 
 
 def on_one_scale(X: Array, queries: Array, shape: Shape, features: Sequence[str]) -> Array:

@@ -13,8 +13,8 @@ from hashlib import blake2b
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
-from rulerank.scale.part import Part, Shape, TablePart, check_features, counted_rows
+from rulerank.errors import DataError, ReadError
+from rulerank.scale.part import Part, Shape, TablePart, check_features, counted_rows, lacks
 from rulerank.scale.streamed import Runner
 
 ENOUGH = 1000  # rows that tell which columns are features
@@ -30,6 +30,7 @@ class Survey:
     highest: int  # grade
     hashes: tuple[Array, ...]  # uint64, of the query ids of each part
     numbers: tuple[int, ...]  # of the parts
+    sizes: tuple[int, ...]  # rows of each part
 
     def __add__(self, other: Survey) -> Survey:
         return Survey(
@@ -39,6 +40,7 @@ class Survey:
             max(self.highest, other.highest),
             self.hashes + other.hashes,
             self.numbers + other.numbers,
+            self.sizes + other.sizes,
         )
 
     def twice(self) -> list[tuple[int, int]]:
@@ -52,7 +54,8 @@ class Survey:
 
     def slim(self) -> Survey:
         """Return the figures without what grows with the queries."""
-        return replace(self, hashes=(), numbers=())
+        sizes = tuple(size for _, size in sorted(zip(self.numbers, self.sizes, strict=True)))
+        return replace(self, hashes=(), numbers=(), sizes=sizes)
 
 
 def survey_part(shape: Shape, numbered: tuple[int, Part]) -> Survey:
@@ -72,6 +75,7 @@ def survey_part(shape: Shape, numbered: tuple[int, Part]) -> Survey:
         int(keys.grades.max()),
         (hashed(keys.query_ids),),
         (number,),
+        (n_rows,),
     )
 
 
@@ -79,10 +83,13 @@ def check_part(shape: Shape, part: Part) -> None:
     """Refuse a part whose columns are not those of the first."""
     if isinstance(part, TablePart):
         schema = part.schema()
+        if shape.graded and part.columns.grade not in schema:
+            raise ReadError(part.name, None, lacks(part.columns.grade, part.columns, schema))
         if not part.zeros:
             check_features(part.name, shape.feature_names, [*schema])
-        part.values_types(shape)
-    else:
+        if not shape.own_kinds:
+            part.values_types(shape)
+    elif not shape.own_kinds:
         part.values(shape, shape.feature_names)
 
 
