@@ -116,7 +116,7 @@ def curl_line(opened: Opened, url: str, token: str | None) -> str:
     """Return a command that asks the service something it can answer."""
     header = [] if token is None else ["-H", f"Authorization: Bearer {token}"]
     if not opened.features_only:
-        return shlex.join(["curl", "-s", *header, f"{url}search?q=fresh+milk&top=3"])
+        return shlex.join(["curl", "-s", *header, f"{url}search?{urlencode({'q': opened.example_query(), 'top': 3})}"])
     names = opened.reranker.feature_names[:50]
     rows: list[dict[str, Any]] = [{"id": "a", "features": dict.fromkeys(names, 0)}]
     rows.append({"id": "b", "features": dict.fromkeys(names, 1)})

@@ -23,6 +23,13 @@ class Opened:
     reranker: WatchedReranker
     features_only: bool
 
+    def example_query(self) -> str:
+        """Return words that some document of the index has."""
+        features = self.reranker.features
+        shown = {} if features is None else features.documents_.shown
+        texts = next((shown[role] for role in ("title", "text") if shown.get(role)), [])
+        return " ".join((next(filter(None, texts), None) or "words of a query").split()[:3])
+
     def __str__(self) -> str:
         ranker, features = self.reranker.ranker, self.reranker.features
         what = f"{type(ranker).__name__} of {self.reranker.path}, version {self.reranker.version}"

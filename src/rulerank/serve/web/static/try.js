@@ -143,10 +143,10 @@ async function explain(result, below, versus) {
 function explained(answer) {
   const [lead, ...lines] = answer.lines;
   const found = [element("p", { class: "lead" }, lead)];
-  if (lines.length) found.push(element("ul", {}, ...lines.map((line) => element("li", {}, line))));
+  const sentences = element("ul", {}, ...lines.map((line) => element("li", {}, line)));
   const features = answer.explanation.features ?? [];
   const parts = features.filter((feature) => feature.adds !== 0);
-  if (!parts.length) return found;
+  if (!parts.length) return lines.length ? [...found, sentences] : found;
   const largest = Math.max(...parts.map((part) => Math.abs(part.adds)));
   const rows = parts.map((part) => {
     const bar = element("span", { class: part.adds < 0 ? "bar down" : "bar" });
@@ -156,6 +156,7 @@ function explained(answer) {
       element("td", { class: "bar-cell" }, bar), element("td", {}, words));
   });
   found.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...rows))));
+  if (lines.length) found.push(sentences);
   return found;
 }
 
