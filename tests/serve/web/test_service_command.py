@@ -14,8 +14,8 @@ from collections import Counter
 import httpx
 import pytest
 
-import rulerank as rr
 from rulerank.cli import main
+from rulerank.model_file import load_version
 from rulerank.serve.web.opening import open_model
 
 LONG = bool(os.environ.get("RULERANK_LONG_TESTS"))
@@ -29,11 +29,6 @@ def model(tmp_path, served_world):
     path = tmp_path / "model.rulerank"
     served_world[1][0].save(path)
     return path
-
-
-def replace(ranker, path):
-    """Put another model in place as `save` does: beside it and renamed."""
-    ranker.save(path)
 
 
 def test_the_first_lines_say_what_is_served_and_one_works(model):
@@ -86,14 +81,12 @@ def test_a_model_replaced_under_load_fails_no_request_and_every_answer_is_of_one
     workers, command, model, served_world
 ):
     world, rankers, rows = served_world
-    scores = {
-        rr.Reranker(ranker).version: dict(zip([row["id"] for row in rows], ranker.predict(world[:20]), strict=True))
-        for ranker in rankers
-    }
+    saved, scores = [], {}
+    for ranker in rankers:
+        ranker.save(model)
+        saved.append(model.read_bytes())
+        scores[load_version(model)[1]] = dict(zip([row["id"] for row in rows], ranker.predict(world[:20]), strict=True))
     versions = list(scores)
-    saved = [model.read_bytes()]
-    replace(rankers[1], model)
-    saved.append(model.read_bytes())
     served = command(model, "--features-only", "--workers", workers).ready()
     seen, problems, over = Counter(), [], threading.Event()
 
@@ -154,7 +147,7 @@ def test_a_model_that_is_deleted_or_garbage_leaves_the_last_good_one_at_work(com
         wait_for(lambda: httpx.get(f"{served.url}healthz", timeout=60).json()["problem"] is not None)
         assert httpx.post(f"{served.url}rank", json=body, timeout=60).json() == before
     rankers[1].save(model)
-    wait_for(lambda: all_use(served, rr.Reranker(rankers[1]).version, 2))
+    wait_for(lambda: all_use(served, load_version(model)[1], 2))
     wait_for(lambda: httpx.get(f"{served.url}healthz", timeout=60).json()["problem"] is None)
     text = httpx.get(f"{served.url}metrics", timeout=60).text
     failed = next(line for line in text.splitlines() if line.startswith("rulerank_model_failed_reloads_total"))
