@@ -18,6 +18,7 @@ RANKERS = {
     "GlobalRules, rank": partial(rr.GlobalRules, normalize="rank"),
     "StableRules": rr.StableRules,
     "QueryRules": rr.QueryRules,
+    "FittedRules": partial(rr.FittedRules, n_folds=2),
     "FittedRules, zscore": partial(rr.FittedRules, normalize="zscore"),
     "QueryIntercepts": partial(rr.QueryIntercepts, missing="mean"),
     "Anchored": partial(rr.Anchored, today="bm25_body"),
@@ -112,15 +113,19 @@ def test_reasons_add_up_to_the_score(rerankers, dicts, name):
             assert len(short) <= n + 2
 
 
-def test_reasons_are_the_shares_of_the_explanation(rerankers, dicts):
-    reranker = rerankers("GlobalRules")
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_reasons_are_the_shares_of_the_explanation(rerankers, dicts, name):
+    reranker = rerankers(name)
     result = reranker.rank("", dicts)[0]
     why = reranker.explain("", result.id, docs=dicts)
     assert why.document == result.id
-    assert why.score == result.score
-    shares = {share.feature: (share.text, share.adds) for share in why.features if share.adds}
-    assert {reason.feature: (reason.text, reason.adds) for reason in result.reasons[1:]} == shares
+    assert why.score == pytest.approx(result.score, abs=1e-12)
+    texts = {share.feature: share.text for share in why.features if share.adds}
+    assert {reason.feature: reason.text for reason in result.reasons[1:]} == texts
+    shares = {share.feature: share.adds for share in why.features if share.adds}
+    assert {reason.feature: reason.adds for reason in result.reasons[1:]} == pytest.approx(shares, abs=1e-12)
     assert result.reasons[0].text == why.base_text
+    assert result.reasons[0].adds == why.base
 
 
 def test_a_ranker_that_gives_no_reasons_says_so_when_asked_to_explain(rerankers, dicts):
