@@ -78,8 +78,7 @@ class Words(dict[str, int]):
     def __missing__(self, word: str) -> int:
         stem = self.stem(word)
         number = self.numbers.setdefault(stem, len(self.numbers)) if self.grows else self.numbers.get(stem, UNKNOWN)
-        if self.grows:  # what a service is asked must not fill its memory
-            self[word] = number
+        self[word] = number  # one that does not grow lives for one call: what a service is asked must not fill memory
         return number
 
 

@@ -47,13 +47,15 @@ class FeatureRows:
     def values(self, row: int, ranker: Ranker) -> dict[str, float | str | None]:
         """Return the features that the ranker reads, by name: None where missing, a category by what it is called."""
         data, names = self.data, ranker.feature_names_
+        kinds: Mapping[str, Sequence[str]] = ranker.categories_
         if isinstance(data, Dataset):
             found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
-            kinds = dict(ranker.categories_) | dict(data.categories)
+            if data.feature_names == names and not kinds:  # the most usual, and the quickest
+                return {name: None if value != value else value for name, value in found.items()}
+            kinds = {**kinds, **data.categories}
         else:
             own = [data[name][row : row + 1] for name in names] if hasattr(data, "columns") else data[row]
             found = dict(zip(names, np.asarray(own, dtype=np.float64).ravel().tolist(), strict=True))
-            kinds = ranker.categories_
         return {name: _shown(found[name], kinds.get(name)) for name in names}
 
     def column(self, name: str) -> Array:
