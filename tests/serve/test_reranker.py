@@ -256,6 +256,46 @@ def test_a_query_must_be_text(rerankers, reranker, dicts):
             reranker.rank(query)
 
 
+def test_a_sparse_matrix_is_refused(rerankers):
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(
+        DataError, match=r"docs must be a list of dicts of features, a data frame, or an .*: got one csr_"
+    ):
+        rerankers("GlobalRules").rank("", csr_matrix(np.ones((2, 6))))
+
+
+def test_a_ranker_fitted_to_an_array_calls_its_features_by_number(world):
+    reranker = rr.Reranker(rr.GlobalRules().fit(world.X, world.y, qid=world.qid))
+    X = world.X[:5]
+    expected = reranker.rank("", X, top=None)
+    names = [f"f{column + 1}" for column in range(6)]
+    found = reranker.rank("", [dict(zip(names, row, strict=True)) for row in X.tolist()], top=None)
+    assert (found.ids, found.scores) == (expected.ids, expected.scores)
+    with pytest.warns(UserWarning, match="X has feature names, but GlobalRules was fitted without feature names"):
+        frame = reranker.rank("", pd.DataFrame(X, columns=list("abcdef"), index=range(7, 12)), top=None)
+    assert frame.scores == expected.scores
+    assert frame[0].features == expected[0].features == found[0].features
+
+
+@pytest.mark.parametrize("make", [lambda X, names: X, lambda X, names: pd.DataFrame(X, columns=names)])
+def test_todays_ranking_is_found_in_arrays_and_frames(rerankers, world, make):
+    X = world.X[:8]
+    found = rerankers("Anchored").rank("", make(X, world.feature_names), top=None)
+    by_today = sorted(found, key=lambda result: result.today)
+    assert [result.place for result in by_today] == np.argsort(-X[:, 0], kind="stable").tolist()
+
+
+def test_a_reranker_that_was_fitted_to_a_frame_is_warmed_without_a_word(world):
+    import warnings
+
+    frame = pd.DataFrame(world.X, columns=world.feature_names)
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, world.y, qid=world.qid))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reranker.warm()
+
+
 def test_several_queries_are_refused(rerankers, world):
     with pytest.raises(DataError, match="docs must be the documents of one query: the Dataset has several"):
         rerankers("GlobalRules").rank("", world)
