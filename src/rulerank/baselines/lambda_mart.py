@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from rulerank.baselines.library_ranker import LibraryRanker, Rows, library
 from rulerank.baselines.trees import Trees
 from rulerank.core.parameters import Number, Parameter, Steps
-from rulerank.core.threads import n_threads
-from rulerank.dataset import MAX_GRADE, Array, Dataset, query_index
-from rulerank.errors import DataError, MissingExtraError, TooLargeError
-from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.training_rows import NOTHING, canonical_order, informative_queries
+from rulerank.dataset import MAX_GRADE, Array
+from rulerank.errors import TooLargeError
+from rulerank.rankers.training_rows import NOTHING, informative_queries
 
 MOST_LEAVES = 131_072  # LightGBM takes no more
 MOST_DOCS = 10_000  # of a query; LightGBM takes no more
-ROWS_PER_THREAD = 50_000  # threads of LightGBM wait for each other: with few rows, on busy cores, two are far slower
 
 
-class LambdaMART(Ranker):
+class LambdaMART(LibraryRanker):
     """Rank documents by a sum of decision trees, each grown to raise NDCG: C. Burges (2010), as LightGBM has it.
 
     Needs the extra `peers` to fit, and nothing more to load and to predict. Missing values (NaN) are sent to the better
@@ -84,50 +81,21 @@ class LambdaMART(Ranker):
         self.normalize = normalize
         self.n_jobs = n_jobs
 
-    def fit(
-        self, X: Any, y: Any = None, qid: Any = None, vali: Dataset | None = None, *, sample_weight: Any = None
-    ) -> Self:
-        """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
-
-        vali: graded documents of other queries, to stop when more trees do not help them.
-        sample_weight: how often each row counts, whole numbers.
-        """
-        self._vali = vali  # for _learn, and not kept
-        try:
-            return super().fit(X, y, qid, sample_weight=sample_weight)
-        finally:
-            del self._vali
-
-    def _learn(self, data: Labelled) -> None:
-        try:
-            import lightgbm
-        except ImportError:
-            raise MissingExtraError("peers", "lightgbm") from None
-        if not informative_queries(data.grades, data.queries).any():
+    def _learn_rows(self, rows: Rows, held_out: Rows | None) -> None:
+        lightgbm = library("lightgbm", "lightgbm")
+        if not informative_queries(rows.grades, rows.queries).any():
             message = f"no query has documents of more than one grade: {NOTHING}"
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        order, queries = canonical_order(data)
-        train = _grouped(lightgbm, data.X[order], data.grades[order], queries)
+            warnings.warn(message, ConvergenceWarning, stacklevel=5)
+        train = _grouped(lightgbm, rows)
         booster = lightgbm.train(
-            self._lightgbm_params(len(data.X)),
+            self._lightgbm_params(len(rows.X)),
             train,
             self.n_trees,
-            valid_sets=[] if self._vali is None else [self._held_out(lightgbm, self._vali, train)],
-            callbacks=[] if self._vali is None else [lightgbm.early_stopping(self.patience, verbose=False)],
+            valid_sets=[] if held_out is None else [_grouped(lightgbm, held_out, train)],
+            callbacks=[] if held_out is None else [lightgbm.early_stopping(self.patience, verbose=False)],
         )
         self.trees_ = Trees.from_lightgbm(booster.model_to_string())  # the trees up to the best
         self.n_trees_ = self.trees_.roots.size
-
-    def _held_out(self, lightgbm: Any, vali: Dataset, train: Any) -> Any:
-        if not isinstance(vali, Dataset):
-            raise DataError(f"vali must be a Dataset, such as rr.Dataset(X, y, qid): got {type(vali).__name__}")
-        vali = vali.labelled()
-        if not len(vali):
-            raise DataError("vali has no document with a grade")
-        X = self.check_rows(vali, None)
-        queries, ids = query_index(vali.qid)
-        order, queries = canonical_order(Labelled(X, vali.y, queries, ids))
-        return _grouped(lightgbm, X[order], vali.y[order], queries, train)
 
     def _lightgbm_params(self, n_rows: int) -> dict[str, Any]:
         return {
@@ -138,7 +106,7 @@ class LambdaMART(Ranker):
             "num_leaves": self.n_leaves,
             "learning_rate": self.learning_rate,
             "min_data_in_leaf": self.min_docs,
-            "num_threads": max(1, min(n_threads(self.n_jobs), n_rows // ROWS_PER_THREAD)),
+            "num_threads": self._threads(n_rows),
             "deterministic": True,
             "force_col_wise": True,  # one thread adds up a feature's histogram, always in the same order
             "verbosity": -1,
@@ -155,12 +123,12 @@ class LambdaMART(Ranker):
         self.n_trees_ = self.trees_.roots.size
 
 
-def _grouped(lightgbm: Any, X: Array, grades: Array, queries: Array, reference: Any = None) -> Any:
+def _grouped(lightgbm: Any, rows: Rows, reference: Any = None) -> Any:
     """Return rows that lie together by query as LightGBM takes them."""
-    sizes = np.bincount(queries)
+    sizes = rows.sizes
     if sizes.max() > MOST_DOCS:
         raise TooLargeError(
             f"LightGBM ranks at most {MOST_DOCS:,} documents of a query: one has {sizes.max():,}; "
             "leave out those that no simpler ranker puts among the best"
         )
-    return lightgbm.Dataset(X, grades, group=sizes, reference=reference)
+    return lightgbm.Dataset(rows.X, rows.grades, group=sizes, reference=reference)

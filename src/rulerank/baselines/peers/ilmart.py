@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rulerank.baselines.peers.peer import Peer, Rows, library
+from rulerank.baselines.library_ranker import Rows, library
+from rulerank.baselines.peers.peer import Peer
 from rulerank.baselines.trees import Trees
 from rulerank.core.parameters import Number, Parameter, Steps
 from rulerank.dataset import MAX_GRADE, Array

@@ -1,95 +1,18 @@
-"""What the peers share: rows query by query, queries to stop on, a clear word when their library is missing."""
+"""What the peers share: they are fitted and asked, and not saved."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from importlib import import_module
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NoReturn
 
-import numpy as np
-
-from rulerank.core.threads import n_threads
-from rulerank.dataset import Array, Dataset, query_index
-from rulerank.errors import DataError, MissingExtraError
-from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.training_rows import canonical_order
-
-ROWS_PER_THREAD = 50_000  # threads of the libraries wait for each other: with few rows two are slower than one
+from rulerank.baselines.library_ranker import LibraryRanker
+from rulerank.errors import DataError
 
 
-class Rows(NamedTuple):
-    """Rows that lie together by query, in an order that the file's never changes."""
-
-    X: Array
-    grades: Array
-    queries: Array  # numbers that never fall
-
-    @property
-    def sizes(self) -> Array:
-        """Documents of each query.
-
-        >>> Rows(np.zeros((3, 1)), np.zeros(3), np.array([0, 0, 1])).sizes.tolist()
-        [2, 1]
-        """
-        return np.bincount(self.queries)
-
-
-class Peer(Ranker):
-    """Base of the rankers of other libraries: fit may be given other queries, on which growing stops."""
-
-    def fit(
-        self, X: Any, y: Any = None, qid: Any = None, vali: Dataset | None = None, *, sample_weight: Any = None
-    ) -> Self:
-        """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
-
-        vali: graded documents of other queries, to stop when more steps do not help them.
-        sample_weight: how often each row counts, whole numbers.
-        """
-        self._vali = vali  # for _learn, and not kept
-        try:
-            return super().fit(X, y, qid, sample_weight=sample_weight)
-        finally:
-            del self._vali
-
-    @abstractmethod
-    def _learn_rows(self, rows: Rows, held_out: Rows | None) -> None:
-        """Learn from rows; stop on those held out, when there are some."""
-
-    def _learn(self, data: Labelled) -> None:
-        self._learn_rows(in_order(data), None if self._vali is None else self._held_out(self._vali))
-
-    def _held_out(self, vali: Dataset) -> Rows:
-        if not isinstance(vali, Dataset):
-            raise DataError(f"vali must be a Dataset, such as rr.Dataset(X, y, qid): got {type(vali).__name__}")
-        vali = vali.labelled()
-        if not len(vali):
-            raise DataError("vali has no document with a grade")
-        return in_order(Labelled(self.check_rows(vali, None), vali.y, *query_index(vali.qid)))
-
-    def _threads(self, n_rows: int) -> int:
-        return max(1, min(n_threads(self.n_jobs), n_rows // ROWS_PER_THREAD))
+class Peer(LibraryRanker):
+    """Base of rankers that are here to be compared with."""
 
     def _learned_state(self) -> NoReturn:
         raise DataError(f"{type(self).__name__} is here to be compared with and is not saved: use its own library")
 
     def _take_learned(self, state: dict[str, Any]) -> NoReturn:
         self._learned_state()
-
-
-def in_order(data: Labelled) -> Rows:
-    """Return rows in an order of their content, query by query."""
-    order, queries = canonical_order(data)
-    return Rows(data.X[order], data.grades[order], queries)
-
-
-def library(module: str, package: str) -> Any:
-    """Load the library of a peer.
-
-    >>> library("no_such_library", "no-such-package")
-    Traceback (most recent call last):
-    rulerank.errors.MissingExtraError: this needs no-such-package, which is not installed; install it with: ...
-    """
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingExtraError("peers", package) from None

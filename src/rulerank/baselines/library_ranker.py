@@ -1,0 +1,89 @@
+"""What rankers of other libraries share: rows query by query, queries to stop on, a word when a library is missing."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from importlib import import_module
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from rulerank.core.threads import n_threads
+from rulerank.dataset import Array, Dataset, query_index
+from rulerank.errors import DataError, MissingExtraError
+from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.training_rows import canonical_order
+
+ROWS_PER_THREAD = 50_000  # threads of the libraries wait for each other: with few rows two are slower than one
+
+
+class Rows(NamedTuple):
+    """Rows that lie together by query, in an order that the file's never changes."""
+
+    X: Array
+    grades: Array
+    queries: Array  # numbers that never fall
+
+    @property
+    def sizes(self) -> Array:
+        """Documents of each query.
+
+        >>> Rows(np.zeros((3, 1)), np.zeros(3), np.array([0, 0, 1])).sizes.tolist()
+        [2, 1]
+        """
+        return np.bincount(self.queries)
+
+
+class LibraryRanker(Ranker):
+    """Base of rankers that another library fits: fit may be given other queries, on which growing stops."""
+
+    def fit(
+        self, X: Any, y: Any = None, qid: Any = None, vali: Dataset | None = None, *, sample_weight: Any = None
+    ) -> Self:
+        """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
+
+        vali: graded documents of other queries, to stop when more steps do not help them.
+        sample_weight: how often each row counts, whole numbers.
+        """
+        self._vali = vali  # for _learn, and not kept
+        try:
+            return super().fit(X, y, qid, sample_weight=sample_weight)
+        finally:
+            del self._vali
+
+    @abstractmethod
+    def _learn_rows(self, rows: Rows, held_out: Rows | None) -> None:
+        """Learn from rows; stop on those held out, when there are some."""
+
+    def _learn(self, data: Labelled) -> None:
+        self._learn_rows(in_order(data), None if self._vali is None else self._held_out(self._vali))
+
+    def _held_out(self, vali: Dataset) -> Rows:
+        if not isinstance(vali, Dataset):
+            raise DataError(f"vali must be a Dataset, such as rr.Dataset(X, y, qid): got {type(vali).__name__}")
+        vali = vali.labelled()
+        if not len(vali):
+            raise DataError("vali has no document with a grade")
+        return in_order(Labelled(self.check_rows(vali, None), vali.y, *query_index(vali.qid)))
+
+    def _threads(self, n_rows: int) -> int:
+        return max(1, min(n_threads(self.n_jobs), n_rows // ROWS_PER_THREAD))
+
+
+def in_order(data: Labelled) -> Rows:
+    """Return rows in an order of their content, query by query."""
+    order, queries = canonical_order(data)
+    return Rows(data.X[order], data.grades[order], queries)
+
+
+def library(module: str, package: str) -> Any:
+    """Load the library of a peer.
+
+    >>> library("no_such_library", "no-such-package")
+    Traceback (most recent call last):
+    rulerank.errors.MissingExtraError: this needs no-such-package, which is not installed; install it with: ...
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError("peers", package) from None

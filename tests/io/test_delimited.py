@@ -1,0 +1,80 @@
+"""Cells of csv and tsv: quotes, numbers, and what a spreadsheet would run."""
+
+import csv as plain_csv
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.dataset import Dataset
+from rulerank.errors import ReadError
+from rulerank.io.convert import read_any, write_any
+from rulerank.io.delimited import guarded, read_delimited, unguarded
+from rulerank.io.tables import read_frame, write_frame
+
+
+@given(st.lists(st.text('ab",\n\r', max_size=6), min_size=2, max_size=4))
+def test_quoting_agrees_with_the_csv_module(rows):
+    """Whatever is accepted means the same to both; the csv module accepts more."""
+    content = "\n".join(["qid,x", *rows]) + "\n"
+    try:
+        frame, lines = read_delimited(content.encode(), "t.csv", text=["qid", "x"])
+    except ReadError:
+        return
+    cells = [row for row in plain_csv.reader(io.StringIO(content, newline="")) if row][1:]
+    assert [[cell or "" for cell in row] for row in frame.rows()] == cells
+    assert len(lines) == len(cells)
+
+
+numbers = st.one_of(
+    st.floats(width=32).map(str),
+    st.floats().map(repr),
+    st.integers().map(str),
+    st.sampled_from(["", "+1", ".5", "5.", "-0"]),
+)
+
+
+@given(st.lists(numbers, min_size=1, max_size=5))
+def test_numbers_read_at_once_are_those_read_cell_by_cell(cells):
+    text = "".join(f"q,{cell}\n" for cell in cells)
+    fast, _ = read_delimited(f"qid,x\n{text}".encode(), "t.csv", text=["qid"])
+    slow, _ = read_delimited(f"qid,x\n{text}q,NULL\n".encode(), "t.csv", text=["qid"])
+    assert fast["x"].fill_nan(None).equals(slow["x"][:-1].fill_nan(None))
+    with np.errstate(over="ignore"):
+        expected = [None if cell in ("", "nan") else float(np.float32(cell)) for cell in cells]
+    assert fast["x"].fill_nan(None).to_list() == expected
+
+
+FORMULAS = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "'=1", "''-x", "'x", "-5", "+5.5", '="a",b']
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet", "quepid"])
+def test_no_cell_is_run_by_a_spreadsheet_and_each_reads_back(format):
+    names = ("=cmd|' /C calc'!A0", "-minus")
+    data = Dataset(np.full((11, 2), -1.5), [1] * 11, FORMULAS, FORMULAS[::-1], names)
+    out = io.BytesIO()
+    write_any(data, out, format)
+    again = read_any(io.BytesIO(out.getvalue()), format)
+    assert again.qid.tolist() == FORMULAS
+    assert again.docid.tolist() == FORMULAS[::-1]
+    if format != "quepid":
+        assert again.feature_names == names
+        assert (again.X == -1.5).all()
+    if format in ("csv", "quepid"):
+        for row in plain_csv.reader(io.StringIO(out.getvalue().decode(), newline="")):
+            for cell in row:
+                assert cell in ("-1.5", "-5", "+5.5") or not cell.startswith(("=", "+", "-", "@", "\t"))
+        assert format == "quepid" or b",-1.5,-1.5\n" in out.getvalue()  # numbers stay numbers
+
+
+@given(st.lists(st.text(alphabet="'=+-@\t\r5.,a\" ", min_size=1, max_size=6), min_size=1, max_size=5))
+def test_any_text_reads_back_from_a_guarded_csv(texts):
+    out = io.BytesIO()
+    write_frame(pl.DataFrame({"qid": ["q"] * len(texts), "comment": texts}), out, format="csv")
+    frame, _ = read_frame(io.BytesIO(out.getvalue()), text=["qid", "comment"], format="csv")
+    assert frame["comment"].to_list() == texts
+    for text in texts:
+        assert unguarded(guarded(text)) == text
