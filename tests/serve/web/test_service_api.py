@@ -39,6 +39,19 @@ def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_wo
     assert answer["version"] == rr.Reranker(ranker).version
 
 
+def test_features_as_lists_are_matched_by_their_names(of_features, served_world):
+    _, (ranker, _), rows = served_world
+    by_name = of_features.post("/rank", json={"documents": rows, "reasons": True, "features": True}).json()
+    names = list(ranker.feature_names_)[::-1]
+    lists = [{"id": row["id"], "features": [row["features"][name] for name in names]} for row in rows]
+    body = {"documents": lists, "feature_names": names, "reasons": True, "features": True}
+    assert of_features.post("/rank", json=body).json() == by_name
+    why = {"documents": lists, "feature_names": names, "doc": "d1"}
+    assert of_features.post("/explain", json=why).json() == (
+        of_features.post("/explain", json={"documents": rows, "doc": "d1"}).json()
+    )
+
+
 def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_features, served_world):
     *_, rows = served_world
     plain = of_features.post("/rank", json={"documents": rows}).json()["results"]
@@ -111,6 +124,7 @@ def test_there_is_nothing_to_search_without_texts(of_features):
 
 ROW = {"id": "a", "features": {"bm25_body": 1.0}}
 WHOLE = dict.fromkeys(("bm25_body", "bm25_title", "pagerank", "clicks", "freshness"), 1)
+LIST = {"id": "l", "features": [1, 2, 3, 4, None]}
 REFUSED = [  # body, field, part of the message
     ({}, "documents", "the request must hold documents"),
     ({"documents": []}, "documents", "documents must be a list of ids, of {id, fields} or of {id, features}"),
@@ -127,6 +141,16 @@ REFUSED = [  # body, field, part of the message
     ({"documents": [{"features": WHOLE | {"bm25_body": "x"}}]}, "documents", "feature 'bm25_body' must be a number"),
     ({"documents": [{"features": WHOLE | {"bm25_body": 1e39}}]}, "documents", "must be finite and fit float32"),
     ({"documents": [{"features": WHOLE | {"bm25_body": 10**400}}]}, "documents", "must be finite and fit float32"),
+    ({"documents": [LIST]}, "feature_names", "feature_names must be the 5 different names of the numbers"),
+    ({"documents": [LIST], "feature_names": ["a"]}, "feature_names", "feature_names must be the 5 different names"),
+    ({"documents": [LIST], "feature_names": [7]}, "feature_names", "must be a list of 1 to 10,000 names of features"),
+    ({"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
+    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "must come with documents whose features are"),
+    ({"documents": [LIST, {"features": [1]}]}, "documents[1].features", "must be a list of as many numbers as the"),
+    ({"documents": [LIST, ROW]}, "documents[1].features", "must be a list of numbers, as the first is"),
+    ({"documents": [{"features": [1, "x"]}]}, "documents[0].features", "must be a list of numbers, null where missi"),
+    ({"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents[0].features", "numbers that fit float"),
+    ({"documents": [{"features": [10**400]}], "feature_names": ["a"]}, "documents[0].features", "'a' does not"),
     ({"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
     ({"documents": ["d1"]}, "documents[0]", "this service ranks ready features"),
     ({"documents": [ROW], "top": 0}, "top", "top must be a whole number from 1 to 1000: got 0"),
