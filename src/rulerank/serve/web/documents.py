@@ -11,6 +11,7 @@ from rulerank.web.fields import MAX_TEXT, Field, is_unicode
 from rulerank.web.refusals import RequestError
 
 ID = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT}
+ROW_VALUES = {float, int, type(None)}
 FEATURE_VALUES = {float, int, str, type(None)}
 SCALARS = (str, int, float, bool, type(None))
 LONGEST_VECTOR = 10_000
@@ -102,17 +103,30 @@ class Documents:
         return Given(value, self._ids(value), True)
 
     def _read_rows(self, value: list[Any]) -> Given:
-        length = len(value[0]["features"])
+        length = min(len(value[0]["features"]), MOST_FEATURES)
+        rows: list[Any] = [one.get("features") if isinstance(one, dict) else None for one in value]
+        right = {*map(type, rows)} == {list} and {*map(len, rows)} == {length}  # all at once: there may be thousands
+        if not right or not {*map(type, chain.from_iterable(rows))} <= ROW_VALUES:
+            self._name_the_wrong_row(value, length)
+        for place, one in enumerate(value):
+            if len(one) > 1 + ("id" in one):
+                self._check_object(place, one, "features", list)
+        ids = self._ids(value)
+        if not all(isinstance(one, str) and 0 < len(one) <= MAX_TEXT for one in ids) or not is_unicode("".join(ids)):
+            for place, own in enumerate(ids):
+                self._check_id(place, own, ".id")
+        return Given(value, ids, True, rows)
+
+    def _name_the_wrong_row(self, value: list[Any], length: int) -> None:
         for place, one in enumerate(value):
             self._check_object(place, one, "features", list)
             own = one["features"]
-            if len(own) != length or len(own) > MOST_FEATURES:
+            if len(own) != length:
                 expected = f"must be a list of as many numbers as the first, {length}, and at most {MOST_FEATURES:,}"
                 raise self._refused(f"[{place}].features", expected, f"{len(own)} numbers")
-            if not {*map(type, own)} <= {float, int, type(None)}:
-                wrong = next(held for held in own if type(held) not in (float, int, type(None)))
-                raise self._refused(f"[{place}].features", "must be a list of numbers, null where missing", wrong)
-        return Given(value, self._ids(value), True, [one["features"] for one in value])
+            wrong = [held for held in own if type(held) not in ROW_VALUES]
+            if wrong:
+                raise self._refused(f"[{place}].features", "must be a list of numbers, null where missing", wrong[0])
 
     def _read_texts(self, value: list[Any]) -> Given:
         self._check_index(value)
