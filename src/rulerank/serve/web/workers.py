@@ -6,6 +6,7 @@ that dies is replaced; workers whose parent has died end by themselves, so that 
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -89,6 +90,7 @@ def run(prepare: Prepare, listening: socket.socket, n_workers: int, grace: float
 
     refresh: called before a worker that has died is replaced.
     """
+    gc.freeze()  # what is loaded stays: nobody looks through it again, and forked processes go on sharing it
     if n_workers == 1:
         answer(prepare(0), listening, grace)
         return 0
