@@ -7,7 +7,6 @@ import json
 import shlex
 import socket
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,14 +62,13 @@ def serve(
     from rulerank.serve.web.api import Limits
     from rulerank.serve.web.app import create_app
     from rulerank.serve.web.metrics import Metrics
-    from rulerank.serve.web.workers import follow, run
+    from rulerank.serve.web.workers import run
     from rulerank.web.server import is_loopback, open_socket, url_of
 
     metrics = Metrics(workers)
 
     def prepare(number: int) -> ASGIApp:
         metrics.begin(number, opened.reranker.version)
-        threading.Thread(target=follow, args=(opened.reranker, metrics), daemon=True).start()
         limits = Limits(max_docs, timeout)
         return create_app(
             opened.reranker, features_only=opened.features_only, limits=limits, token=token, metrics=metrics
@@ -80,7 +78,7 @@ def serve(
         url = url_of(listening)
         beyond = None if is_loopback(host) else f"http://{socket.gethostname()}:{listening.getsockname()[1]}/"
         print_hello(opened, url, beyond, token, workers, as_json=as_json)
-        code = run(prepare, listening, workers, timeout + 1, opened.reranker.refresh)
+        code = run(prepare, listening, workers, timeout + 1, opened.reranker, metrics)
     if code:
         sys.exit(code)
     if not as_json:

@@ -44,7 +44,7 @@ async def read_body(request: Request, most: int = MAX_BODY) -> bytes:
 def read_object(body: bytes, fields: Sequence[Value]) -> dict[str, Any]:
     """Return the fields of a JSON body: an object that holds these and nothing else."""
     try:
-        found = json.loads(body, parse_constant=_not_json)
+        found = json.loads(body.decode(), parse_constant=_not_json)  # of bytes it would take UTF-16, too
     except (ValueError, RecursionError):
         raise RequestError(400, "malformed", "the body is not JSON in UTF-8") from None
     if not isinstance(found, dict):

@@ -214,6 +214,7 @@ def test_a_refusal_to_explain_names_the_field(body, field, message, of_texts):
         (b"", "the body is not JSON in UTF-8"),
         (b"{", "the body is not JSON in UTF-8"),
         (b'{"query": "\xff"}', "the body is not JSON in UTF-8"),
+        ('{"query": "x"}'.encode("utf-16"), "the body is not JSON in UTF-8"),
         (b'{"documents": [{"features": {"bm25_body": NaN}}]}', "NaN is not JSON; null stands for a value that is"),
         (b'{"documents": [{"features": {"bm25_body": -Infinity}}]}', "-Infinity is not JSON"),
         (b'{"documents": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the body is not JSON in UTF-8"),
@@ -224,6 +225,28 @@ def test_what_is_not_json_is_said_to_be_so(content, message, of_features):
     answer = of_features.post("/rank", content=content, headers=JSON)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
     assert message in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("address", "field", "message"),
+    [
+        ("/search?q=", "q", "q must be a text of 1 to 1000 characters: got ''"),
+        ("/search", "q", "the request must hold q"),
+        ("/search?q=x&q=y", "q", "the address must not hold twice 'q'"),
+        ("/search?q=x&tpo=3", "tpo", "the address must not hold 'tpo'"),
+        ("/search?q=x&top=99999999999999999999", "top", "top must be a whole number from 1 to 1000"),
+        ("/search?q=x&reasons=1", "reasons", "reasons must be true or false: got '1'"),
+    ],
+)
+def test_a_refusal_of_an_address_names_the_field(address, field, message, of_texts):
+    answer = of_texts.get(address)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+    assert message in answer.json()["error"]["message"]
+
+
+def test_a_document_that_is_no_candidate_can_be_explained_in_its_list(of_texts):
+    answer = of_texts.post("/explain", json={"query": "zzzz", "doc": "p0001", "documents": ["p0001", "p0002"]})
+    assert answer.status_code == 200
 
 
 def test_a_body_must_be_an_object_of_the_right_content_type(of_features):

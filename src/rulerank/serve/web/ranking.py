@@ -186,7 +186,8 @@ def _without_texts(model: Reranker) -> Reranker:
 
 def _refusal(error: DataError, documents: Given | None, otherwise: str) -> RequestError:
     field = otherwise if documents is None else "documents"
-    return RequestError(422, "not_possible", str(error), field=field)
+    message = str(error).replace("give docs,", "give documents,")  # as the field is called here
+    return RequestError(422, "not_possible", message, field=field)
 
 
 def _result(result: Result, *, reasons: bool = False, features: bool = False) -> Payload:
