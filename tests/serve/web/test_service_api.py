@@ -227,6 +227,21 @@ def test_what_is_not_json_is_said_to_be_so(content, message, of_features):
     assert message in answer.json()["error"]["message"]
 
 
+def test_the_answers_are_the_same_without_orjson(of_features, served_world, monkeypatch):
+    *_, rows = served_world
+    bodies = [
+        json.dumps({"documents": rows}),
+        '{"documents": [NaN]}',
+        '{"query": "\\ud800"}',
+        '{"top": ' + "9" * 30 + "}",
+    ]
+    fast = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
+    monkeypatch.setattr("rulerank.web.bodies.orjson", None)
+    slow = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
+    assert fast[:3] == slow[:3]
+    assert fast[3]["error"]["field"] == slow[3]["error"]["field"] == "documents"
+
+
 @pytest.mark.parametrize(
     ("address", "field", "message"),
     [
