@@ -83,6 +83,11 @@ def form_of(ranker: Any) -> Form:
             tables = ranker.additive()
         except DataError as error:
             raise DataError(f"{kind} cannot be exported exactly: {error}") from None
+        if tables.weights is not None and tables.tables:
+            raise DataError(
+                f"{kind} cannot be exported exactly: it adds votes to a weighted value, today's ranking, and other "
+                "systems take trees or weights; export an Anchored or FittedRules model, or score with rulerank itself"
+            )
         if tables.weights is not None:
             filled = bool(getattr(ranker, "n_missing_", 0))
             return Form(kind, tables.feature_names, weights=tables.weights, fill=tables.fill, filled=filled)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.words import counted, percent
+from rulerank.core.words import counted, listed, percent
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.anchored.starts_from_today import StartsFromToday, check_no_category
 from rulerank.rankers.base import Ranker
 from rulerank.today import Today, find_today
 from rulerank.training.few_labels import few_label_ranker
@@ -30,7 +31,8 @@ class FromToday:
     """A ranker learned from today's ranking and labels, and what there is to say of it."""
 
     ranker: Ranker
-    method: str  # Anchored, or what took over
+    method: str  # Anchored, what took over, or the class of the ranker that was given
+    took_over: bool  # a full learner, from Anchored
     today: Today
     n_labels: int
     n_queries: int  # with labels
@@ -38,6 +40,7 @@ class FromToday:
     tied: float  # share of the pool's documents that are level with another one of their query
     to_gain: float | None  # share of DCG@10 that more labels could add, at least about; None: not estimated
     pairs: PairAccuracy | None  # new against today on held-out labels; None: all labels are of one query
+    left_out: tuple[str, ...] = ()  # features of categories, where the ranker does without them
 
     @property
     def worse(self) -> bool:
@@ -52,7 +55,9 @@ class FromToday:
         if self.to_gain is not None:
             first += f"; more labels could add {gain_in_words(self.to_gain)}"
         lines = [f"{first}."]
-        if self.method != "Anchored":
+        if self.left_out:
+            lines.append(f"Left out: {listed(self.left_out)}, for categories are no amounts.")
+        if self.took_over:
             lines.append(f"{self.method} took over: it has more pairs of held-out labels in order than Anchored.")
         if self.pairs is not None:
             said = self.pairs.line()
@@ -97,14 +102,17 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
     ('Anchored', 83)
     """
     found = find_today(pool.feature_names, today)
+    check_no_category(found, pool.categories)
     rows = np.flatnonzero(pool.y != UNLABELLED)
     grades = pool.y[rows]
     today_scores = found.scores(pool.X)
     learner = PoolLearner(Anchored(today=found.option) if ranker is None else ranker, pool)
     method = type(learner.ranker).__name__
     held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
+    took_over = False
     if ranker is None and held_out is not None and rows.size >= min(HAND_OVER.values()):
         learner, method, held_out = hand_over(learner, rows, grades, held_out)
+        took_over = method != "Anchored"
     fitted = learner.fit(rows, grades) if rows.size else fit_in_pool(learner.ranker, pool)
     scores = fitted.predict(pool)
     query = query_index(pool.qid)[0]
@@ -117,13 +125,15 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
     return FromToday(
         ranker=fitted,
         method=method,
+        took_over=took_over,
         today=found,
         n_labels=int(rows.size),
         n_queries=int(np.unique(query[rows]).size),
         changed=float((top_sets(scores, query) != top_sets(today_scores, query)).any(axis=1).mean()),
         tied=share_tied(scores, query),
-        to_gain=still_to_gain(fitted, pool) if isinstance(fitted, Anchored) else None,
+        to_gain=still_to_gain(fitted, pool) if isinstance(fitted, StartsFromToday) else None,
         pairs=pairs,
+        left_out=tuple(pool.categories) if isinstance(fitted, StartsFromToday) else (),
     )
 
 
@@ -172,6 +182,6 @@ def warn_of_few_labels(method: str, n_labels: int) -> None:
     if method in ("RE-GR", "RE-SR", "RE-QR") and n_labels < 1000:
         warnings.warn(
             f"{method} learned from {n_labels:,} labels is mostly worse than today's ranking (docs/few-labels.md); "
-            "Anchored starts from it: --method Anchored --today FEATURE",
+            "Anchored and AnchoredRules start from it: --method Anchored --today FEATURE",
             stacklevel=3,
         )
