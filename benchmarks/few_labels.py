@@ -8,8 +8,8 @@ split's seed; `Anchored` learns from the first 20, 50, 100, 200, 400. Difference
 
 DATA: graded documents, or a folder of folds, whose test parts are put together. --way cli drives `rulerank sample`,
 `train --labels` and `rank` instead of the library, on the same splits. --duels simulates judges who err in 0, 10 and
-20 % of their grades. --samplers and --learners compare other ways to choose and to learn. Texts: the default features of
-`rulerank features`, for cranfield of the best 50 documents by BM25 with grade 0 where none is given.
+20 % of their grades. --samplers and --learners compare other ways to choose and to learn. Texts have the default
+features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0 where none is given.
 """
 
 from __future__ import annotations
@@ -267,8 +267,8 @@ def main() -> None:
     if given.duels:
         print_duels(data, today, given.splits)
         return
-    way = by_library if given.way == "library" else by_command_line
-    way = compare_samplers if given.samplers else compare_learners if given.learners else partial(way, method=given.method)
+    ours = partial(by_library if given.way == "library" else by_command_line, method=given.method)
+    way = compare_samplers if given.samplers else compare_learners if given.learners else ours
     print_gains(data, today, given.splits, way)
 
 

@@ -66,3 +66,12 @@ def method_named(name: str) -> Method:
             return method
     choices = ", ".join(f"{method.name} ({method.short})" for method in METHODS.values())
     raise DataError(f"unknown method {name!r}; choose from {choices}")
+
+
+def method_of(ranker: Ranker) -> Method:
+    """Return the method of a ranker.
+
+    >>> method_of(METHODS["QI"].ranker_class()()).name
+    'QI'
+    """
+    return next(method for method in METHODS.values() if method.class_name == type(ranker).__name__)

@@ -216,6 +216,16 @@ class LabelFile:
         """Return what was passed over."""
         return [*self._skipped]
 
+    def history(self) -> list[Label]:
+        """Return every label in the order they were given."""
+        return [*self._given]
+
+    def note_check(self, last_label: int, method: str, today: str) -> None:
+        """Keep nothing: a file of labels has no room for it."""
+
+    def last_check(self) -> None:
+        """Return that there is none."""
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()

@@ -11,9 +11,9 @@ import numpy as np
 from rulerank.core.words import counted, listed, percent
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.rankers.anchored.anchored import Anchored
-from rulerank.rankers.anchored.starts_from_today import StartsFromToday, check_no_category
+from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.base import Ranker
-from rulerank.today import Today, find_today
+from rulerank.today import Today, check_no_category, find_today
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import PoolLearner, fit_in_pool
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, held_out_scores, pairs_in_order

@@ -48,7 +48,7 @@ class PoolLearner:
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
         self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
-        if pool.categories and isinstance(ranker, StartsFromToday):  # codes are no amounts: without values they have no weight
+        if pool.categories and isinstance(ranker, StartsFromToday):  # codes are no amounts: at 0 they get no weight
             self.X = self.X.copy()
             self.X[:, [pool.feature_names.index(name) for name in pool.categories]] = 0.0
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)

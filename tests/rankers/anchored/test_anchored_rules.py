@@ -178,13 +178,17 @@ def test_categories_are_left_out_and_that_is_said(make):
     genre = rng.integers(0, 3, 60).astype(float)
     X = np.column_stack([rng.standard_normal(60), genre, rng.standard_normal(60)])
     kinds = {"genre": ("Drama", "War", "Western")}
-    world = rr.Dataset(X, genre.astype(int), np.repeat(np.arange(6), 10), None, ("bm25", "genre", "age"), categories=kinds)
+    names, queries = ("bm25", "genre", "age"), np.repeat(np.arange(6), 10)
+    world = rr.Dataset(X, genre.astype(int), queries, None, names, categories=kinds)
     with pytest.warns(UserWarning, match="leaves out genre: categories are no amounts, and few labels say little of"):
         ranker = make(today="bm25").fit(world)
-    other = rr.Dataset(np.column_stack([X[:, 0], rng.permutation(genre), X[:, 2]]), world.y, world.qid, None,
-                       ("bm25", "genre", "age"), categories=kinds)  # fmt: skip
+    other = np.column_stack([X[:, 0], rng.permutation(genre), X[:, 2]])
+    other = rr.Dataset(other, world.y, queries, None, names, categories=kinds)
     assert np.array_equal(ranker.predict(world), ranker.predict(other))
-    with pytest.raises(DataError, match="today: 'genre' holds categories, which put nothing in order; name a feature"):
+    with (
+        pytest.warns(UserWarning, match="leaves out genre"),
+        pytest.raises(DataError, match="today: 'genre' holds categories, which put nothing in order; name a feature"),
+    ):
         make(today="genre").fit(world)
 
 

@@ -199,9 +199,10 @@ class AnchoredRules(StartsFromToday):
         self._take_anchor(state, n_items)
         cuts = tuple(np.asarray(own, dtype=np.float64) for own in state["cuts"])
         features, bins = state["item_features"], state["item_bins"]
-        if len(cuts) != n_features or any(len(state[name]) != n_items for name in ("item_features", "item_bins", "counts")):
+        alike = {len(features), len(bins), len(state["counts"]), n_items}
+        if len(cuts) != n_features or len(alike) > 1:
             raise DataError(f"expected cuts of {n_features} features and as many items as votes, {n_items}")
-        if n_items and not (0 <= features.min() and features.max() < n_features and (np.diff(features) >= 0).all()):
+        if n_items and not (features.min() >= 0 and features.max() < n_features and (np.diff(features) >= 0).all()):
             raise DataError(f"expected items of features 0 to {n_features - 1}, in order")
         if any(not 0 <= bin <= len(cuts[f]) + 1 for f, bin in zip(features.tolist(), bins.tolist(), strict=True)):
             raise DataError("expected items of bins that the cuts make")

@@ -1,8 +1,8 @@
-"""What rankers share that start from today's ranking: which feature it is, what stands in for it, what they leave out."""
+"""What rankers share that start from today's ranking: which feature it is, and what they leave out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.today import TODAY, Today, find_today
+from rulerank.today import TODAY, Today, check_no_category, find_today
 
 if TYPE_CHECKING:
     from rulerank.discretize import Discretizer
@@ -142,11 +142,3 @@ class StartsFromToday(Ranker):
         self.prior_shares_ = state["prior_shares"]
         self.today_ = Today(self.feature_names_[column], column, sign)
         self.n_labels_, self.n_queries_ = state["n_labels"], state["n_queries"]
-
-
-def check_no_category(today: Today, categories: Iterable[str]) -> None:
-    """Refuse a today's ranking that is a category: its codes have no order."""
-    if today.feature in categories:
-        raise DataError(
-            f"today: {today.feature!r} holds categories, which put nothing in order; name a feature of numbers"
-        )
