@@ -129,7 +129,7 @@ def train(
     from rulerank.judging.pool import read_pool
     from rulerank.model_file import check_overwrite, check_target
     from rulerank.training.choose import choose_ranker
-    from rulerank.training.from_today import learn_from_today, warn_of_few_labels
+    from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
     from rulerank.training.in_pool import fit_in_pool
 
     if out == "-":
@@ -194,6 +194,8 @@ def train(
 
     if labels is not None:
         warn_of_few_labels(chosen.name, len(data))
+        if learned is None:
+            warn_of_ties(ranker, pool)
     params = used_params(ranker)
     n_rules = count_rules(ranker)
     warn_if_useless(ranker, data)

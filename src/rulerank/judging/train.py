@@ -16,7 +16,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.today import Today
 from rulerank.training.few_labels import few_label_ranker
-from rulerank.training.from_today import learn_from_today
+from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
 from rulerank.training.in_pool import PoolLearner
 
 LEAST_LABELS = 4
@@ -88,7 +88,10 @@ class PoolModel:
         ranker = few_label_ranker(method)
         if today is not None and "today" in ranker.get_params():
             ranker.set_params(today=today.option)
-        return PoolLearner(ranker, self.pool.data).fit(*_rows_and_grades(ordered))
+        fitted = PoolLearner(ranker, self.pool.data).fit(*_rows_and_grades(ordered))
+        warn_of_few_labels(method, len(grades))
+        warn_of_ties(fitted, self.pool.data)
+        return fitted
 
     def current(self, grades: Grades, without: int | None = None) -> TimedRanker | None:
         """Return a ranker trained on all labels, except the row `without`; a little old when training is slow."""

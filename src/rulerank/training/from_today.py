@@ -43,6 +43,11 @@ class FromToday:
     left_out: tuple[str, ...] = ()  # features of categories, where the ranker does without them
 
     @property
+    def starts_from_today(self) -> bool:
+        """Whether the ranker is one that moves today's ranking; a full learner may have taken over from it."""
+        return self.took_over or isinstance(self.ranker, StartsFromToday)
+
+    @property
     def worse(self) -> bool:
         """Whether the labels say that it is worse than today's ranking."""
         return self.pairs is not None and self.pairs.verdict == "worse"
@@ -51,7 +56,8 @@ class FromToday:
         """Say all of it, a sentence a line."""
         labels = f"{counted(self.n_labels, 'label')} of {counted(self.n_queries, 'query', 'queries')}"
         changed = f"the top {TOP} changes in {percent(self.changed)} of queries"
-        first = f"Starts from today's ranking ({self.today}); {labels}; {changed}"
+        begins = "Starts from" if self.starts_from_today else "Compared with"
+        first = f"{begins} today's ranking ({self.today}); {labels}; {changed}"
         if self.to_gain is not None:
             first += f"; more labels could add {gain_in_words(self.to_gain)}"
         lines = [f"{first}."]
@@ -67,7 +73,7 @@ class FromToday:
         elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels:
             lines.append("More labels would add little: check it against today's ranking; use it if it is not behind.")
         if self.tied > TIED:
-            lines.append(f"{percent(self.tied)} of the documents are level with another: chance puts them in order.")
+            lines.append(words_for_ties(self.tied))
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,7 +137,7 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
         n_queries=int(np.unique(query[rows]).size),
         changed=float((top_sets(scores, query) != top_sets(today_scores, query)).any(axis=1).mean()),
         tied=share_tied(scores, query),
-        to_gain=still_to_gain(fitted, pool) if isinstance(fitted, StartsFromToday) else None,
+        to_gain=still_to_gain(fitted, pool) if isinstance(fitted, Anchored) else None,  # made for its posterior
         pairs=pairs,
         left_out=tuple(pool.categories) if isinstance(fitted, StartsFromToday) else (),
     )
@@ -175,6 +181,22 @@ def share_tied(scores: Array, query: Array) -> float:
     order = np.lexsort((scores, query))
     same = (np.diff(scores[order]) == 0) & (np.diff(query[order]) == 0)
     return float((np.append(same, False) | np.append(False, same)).mean())
+
+
+def words_for_ties(share: float) -> str:
+    """Say that a ranking hardly is one.
+
+    >>> words_for_ties(0.5)
+    '50 % of the documents are level with another: chance puts them in order.'
+    """
+    return f"{percent(share)} of the documents are level with another: chance puts them in order."
+
+
+def warn_of_ties(ranker: Ranker, pool: Dataset) -> None:
+    """Say so when a model has more than a third of a pool's documents level with another one of their query."""
+    share = share_tied(ranker.predict(pool), query_index(pool.qid)[0])
+    if share > TIED:
+        warnings.warn(words_for_ties(share), stacklevel=3)
 
 
 def warn_of_few_labels(method: str, n_labels: int) -> None:

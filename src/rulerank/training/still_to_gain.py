@@ -7,7 +7,7 @@ import numpy as np
 from rulerank.core.blas import one_blas_thread
 from rulerank.core.words import percent
 from rulerank.dataset import Array, Dataset, query_index
-from rulerank.rankers.anchored.starts_from_today import StartsFromToday
+from rulerank.rankers.anchored.anchored import Anchored
 
 N_DRAWS = 60
 N_QUERIES = 60
@@ -15,7 +15,7 @@ DEPTH = 10
 ENOUGH = 0.03  # below this share more labels are hardly worth their cost
 
 
-def still_to_gain(ranker: StartsFromToday, pool: Dataset, *, seed: int = 0) -> float:
+def still_to_gain(ranker: Anchored, pool: Dataset, *, seed: int = 0) -> float:
     """Return the share of DCG@10 that all labels could add to a fitted ranker, "at least about".
 
     Weights are drawn from the posterior. If a draw were the truth, its own ranking would be the best one, and its
@@ -31,18 +31,19 @@ def still_to_gain(ranker: StartsFromToday, pool: Dataset, *, seed: int = 0) -> f
     rng = np.random.default_rng(seed)
     query, ids = query_index(pool.qid)
     chosen = rng.permutation(len(ids))[:N_QUERIES]
+    form = ranker.linear_form()
     gained = had = 0.0
     with one_blas_thread():
-        roots = np.linalg.cholesky(ranker.covariance_ + 1e-12 * np.eye(ranker.coef_.size))
-        draws = ranker.coef_ + rng.standard_normal((N_DRAWS, ranker.coef_.size)) @ roots.T
+        roots = np.linalg.cholesky(ranker.covariance_ + 1e-12 * np.eye(len(form.coef)))
+        draws = ranker.coef_ + rng.standard_normal((N_DRAWS, form.coef.size)) @ roots.T
         for number in chosen.tolist():
             rows = pool[np.flatnonzero(query == number)]
-            start, moves = ranker.start_and_moves(ranker.check_rows(rows, rows.qid))
-            margins = start[:, None] + moves @ draws.T  # (n_docs, n_draws)
+            Z = np.asarray(form.fill(ranker.check_rows(rows, rows.qid)), dtype=np.float64)
+            margins = Z @ draws.T  # (n_docs, n_draws)
             chances = 1 - _none(margins, ranker.thresholds_)
             own = np.sort(chances, axis=0)[::-1]  # thresholds are shared: a draw ranks by its chances
-            by_ranker = chances[np.argsort(-(start + moves @ ranker.coef_), kind="stable")]
-            discounts = 1 / np.log2(np.arange(2, min(DEPTH, len(moves)) + 2))
+            by_ranker = chances[np.argsort(-(Z @ ranker.coef_), kind="stable")]
+            discounts = 1 / np.log2(np.arange(2, min(DEPTH, len(Z)) + 2))
             had += float((discounts @ by_ranker[: discounts.size]).mean())
             gained += float((discounts @ (own - by_ranker)[: discounts.size]).mean())
     return gained / had if had else 0.0

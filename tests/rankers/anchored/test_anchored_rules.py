@@ -136,8 +136,6 @@ def test_the_additive_form_is_the_model(data):
     ranker = rr.AnchoredRules(today=0, normalize=None).fit(data[:100])
     tables = ranker.additive()
     assert tables.score(data.X) == pytest.approx(ranker.predict(data.X), abs=1e-12)
-    start, moves = ranker.start_and_moves(data.X)
-    assert start + moves @ ranker.coef_ == pytest.approx(ranker.predict(data.X), abs=1e-9)
 
 
 def test_rules_are_listed_with_votes_errors_and_labels(data):

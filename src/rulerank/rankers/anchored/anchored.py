@@ -95,10 +95,6 @@ class Anchored(StartsFromToday, WeightedSum):
         """Return a document as today's ranking has it, and what moves it from there."""
         return anchored_case(self.linear_form(), X, row, self.today_.column, str(self.today_))
 
-    def start_and_moves(self, X: Array) -> tuple[Array, Array]:
-        """Return nothing, and the features: the weight of today's ranking can move, too."""
-        return np.zeros(len(X)), np.asarray(self._present(X), dtype=np.float64)
-
     def _learn(self, data: Labelled) -> None:
         n_features = data.X.shape[1]
         if n_features > MAX_FEATURES:

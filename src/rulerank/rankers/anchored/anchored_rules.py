@@ -14,6 +14,7 @@ from rulerank.core.blas import one_blas_thread
 from rulerank.core.parameters import Parameter, Whole
 from rulerank.dataset import Array
 from rulerank.discretize import EqualFrequency
+from rulerank.discretize.base import MAX_BINS
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.anchored.items import Items, average_votes
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
@@ -67,8 +68,9 @@ class AnchoredRules(StartsFromToday):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "n_bins": Whole(2, 100, meaning="intervals of each feature at most")
+        "n_bins": Whole(2, MAX_BINS, meaning="intervals of each feature at most")
     }
+    _weighs_rows: ClassVar[bool] = False  # intervals hold equally many rows
 
     items_: Items
     tables_: AdditiveTables
@@ -107,10 +109,6 @@ class AnchoredRules(StartsFromToday):
     def rules_(self) -> tuple[ItemVote, ...]:
         """The rules, the one with the largest vote first."""
         return self.rules().rows
-
-    def start_and_moves(self, X: Array) -> tuple[Array, Array]:
-        """Return what today's ranking gives, and which items hold."""
-        return self._today_of(X) * self._today_weight, self.items_.hold(X)
 
     def table_form(self) -> TableForm:
         """Return the fitted model as tables, and today's ranking, that are added up."""
@@ -164,9 +162,7 @@ class AnchoredRules(StartsFromToday):
         self.tables_ = AdditiveTables(0.0, (), self.feature_names_, weights=weights, fill=fill)
         held = self.items_.hold(X)
         with one_blas_thread():
-            counts, found = average_votes(
-                held, sign * self._today_of(X), n_features, data.grades, data.queries, data.weights
-            )
+            counts, found = average_votes(held, sign * self._today_of(X), n_features, data.grades, data.queries)
         weights[column] = sign * counts
         self.coef_, self.covariance_ = found.weights, found.covariance
         self.thresholds_, self.prior_shares_ = found.thresholds, found.shares

@@ -73,7 +73,6 @@ def average_votes(
     n_features: int,
     grades: Array,
     queries: Array,
-    row_weights: Array | None = None,
     priors: Sequence[Prior] = PRIORS,
 ) -> tuple[float, Averaged]:
     """Return what today's ranking counts, and the votes of the items averaged over the priors.
@@ -86,13 +85,11 @@ def average_votes(
     (0.693, [0.0, 0.0])
     """
     rows = np.column_stack([today, held])
-    rows, grades, queries, row_weights = what_says_something(rows, grades, queries, row_weights)
+    rows, grades, queries, _ = what_says_something(rows, grades, queries, None)
     today, held = rows[:, 0], np.ascontiguousarray(rows[:, 1:])
     centre = np.zeros(held.shape[1])
     found = [
-        find_posterior(
-            held, grades, queries, centre, prior.strength * n_features, row_weights, offset=prior.start * today
-        )
+        find_posterior(held, grades, queries, centre, prior.strength * n_features, offset=prior.start * today)
         for prior in priors
     ]
     averaged = mixed(found, priors)

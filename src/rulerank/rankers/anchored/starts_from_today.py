@@ -26,10 +26,9 @@ class Known(NamedTuple):
 
 
 class StartsFromToday(Ranker):
-    """Base of rankers whose score is today's ranking plus what labels move: start + moves @ `coef_`.
+    """Base of rankers whose score is today's ranking plus what labels move.
 
-    A subclass stores `today` and has, after `_learn`, `coef_`, `covariance_`, `thresholds_` and `prior_shares_`, and
-    `start_and_moves`, which says what of a row is today's and what can move it.
+    A subclass stores `today` and has, after `_learn`, `coef_`, `covariance_`, `thresholds_` and `prior_shares_`.
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {"today": TODAY}
@@ -62,10 +61,6 @@ class StartsFromToday(Ranker):
         self._learn(Labelled(np.zeros((0, len(feature_names))), nothing, nothing, nothing))
         self.record_params()
         return self
-
-    def start_and_moves(self, X: Array) -> tuple[Array, Array]:
-        """Return of checked rows what no label changes (n_rows,) and what `coef_` weighs (n_rows, n_moves)."""
-        raise NotImplementedError
 
     def fit_prepared(
         self,
