@@ -220,8 +220,14 @@ class Judging:
             standing=self._standing.lines(grades),
         )
 
-    def train(self, path: str | os.PathLike[str], method: str = "RE-GR") -> Ranker:
-        """Train a ranker on the current labels and save it to a model file."""
+    @property
+    def usual_method(self) -> str:
+        """What to train when nothing else is asked for."""
+        return "RE-GR" if self.today is None else "Anchored"
+
+    def train(self, path: str | os.PathLike[str], method: str | None = None) -> Ranker:
+        """Train a ranker on the current labels, by default of the usual method, and save it to a model file."""
+        method = method or self.usual_method
         with self._lock:
             state = self.store.state()
             self._current.sync(state)
@@ -241,7 +247,7 @@ class Judging:
         """The duels of the model that was trained last against today's ranking; None: none was trained yet."""
         return None if self._check is None else self._check.current()
 
-    def save_model(self, path: str | os.PathLike[str], method: str = "RE-GR") -> SavedModel:
+    def save_model(self, path: str | os.PathLike[str], method: str | None = None) -> SavedModel:
         """Train and save as `train` does, and return what there is to say of it."""
         with self._training, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

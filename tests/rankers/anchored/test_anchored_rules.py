@@ -223,3 +223,37 @@ def test_more_than_it_can_take_is_refused(monkeypatch, data):
     monkeypatch.setattr(anchored_rules, "MAX_CELLS", 1000)
     with pytest.raises(Exception, match=r"AnchoredRules is for few labels: 40 of them and 31 rules are too many; use"):
         rr.AnchoredRules(today=0).fit(data[:40])
+
+
+def weird_pools():
+    rng = np.random.default_rng(0)
+    X, y, q = rng.standard_normal((60, 4)), rng.integers(0, 3, 60), np.repeat(np.arange(6), 10)
+    gaps = np.where(rng.random(60) < 0.4, np.nan, X[:, 0])
+    return {
+        "one feature": (X[:, :1], y, q),
+        "constant today": (np.column_stack([np.ones(60), X]), y, q),
+        "gaps in today": (np.column_stack([gaps, X]), y, q),
+        "today is missing everywhere": (np.column_stack([np.full(60, np.nan), X]), y, q),
+        "one document per query": (X, y, np.arange(60)),
+        "ties": (np.round(X / 2), y, q),
+        "nothing tells documents apart": (np.ones((60, 3)), y, q),
+        "one row": (X[:1], y[:1], q[:1]),
+        "large numbers": (X * 1e30, y, q),
+    }
+
+
+@pytest.mark.parametrize("name", weird_pools())
+@pytest.mark.parametrize("make", [rr.Anchored, rr.AnchoredRules])
+def test_weird_pools_are_ranked_and_explained(make, name, tmp_path):
+    X, y, q = weird_pools()[name]
+    grades = np.where(np.arange(len(y)) % 2 == 0, y, -1)
+    pool = rr.Dataset(X, grades, q, None, ("today", *(f"f{i}" for i in range(1, X.shape[1]))))
+    ranker = rr.learn_from_today(pool, "today", ranker=make(today="today")).ranker
+    scores = ranker.predict(pool)
+    assert np.isfinite(scores).all()
+    why = ranker.explain(pool, 0)
+    assert why.base + sum(share.adds for share in why.features) == pytest.approx(scores[0], abs=1e-9)
+    ranker.what_if(pool, 0, above=float(scores[0]) + 0.01)
+    ranker.overview(pool)
+    ranker.save(tmp_path / "m.rulerank")
+    assert np.array_equal(rr.load(tmp_path / "m.rulerank").predict(pool), scores)
