@@ -70,6 +70,13 @@ def form_of(ranker: Any) -> Form:
     """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
     check_is_fitted(ranker)
     kind = type(ranker).__name__
+    mixed = getattr(ranker, "tables_", None)
+    if mixed is not None and mixed.weights is not None and mixed.tables:
+        raise DataError(
+            f"{kind} cannot be exported exactly: it adds votes to a weighted value, today's ranking, and other "
+            "systems take trees or weights; export FittedRules, or Anchored with normalize=None, or score with "
+            "rulerank itself"
+        )
     if getattr(ranker, "normalize_", None) is not None:
         raise DataError(
             f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), and other systems score "
@@ -83,11 +90,6 @@ def form_of(ranker: Any) -> Form:
             tables = ranker.additive()
         except DataError as error:
             raise DataError(f"{kind} cannot be exported exactly: {error}") from None
-        if tables.weights is not None and tables.tables:
-            raise DataError(
-                f"{kind} cannot be exported exactly: it adds votes to a weighted value, today's ranking, and other "
-                "systems take trees or weights; export an Anchored or FittedRules model, or score with rulerank itself"
-            )
         if tables.weights is not None:
             filled = bool(getattr(ranker, "n_missing_", 0))
             return Form(kind, tables.feature_names, weights=tables.weights, fill=tables.fill, filled=filled)

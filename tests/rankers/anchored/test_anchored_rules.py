@@ -160,14 +160,11 @@ def test_saved_and_loaded_it_explains_the_same(data, tmp_path):
     assert str(loaded.explain(data, 4)) == str(ranker.explain(data, 4))
 
 
-def test_other_systems_are_told_why_they_cannot_have_it(data):
-    for normalize, message in [
-        ("zscore", r"this AnchoredRules normalises features by query \(normalize='zscore'\), and other systems score"),
-        (None, "AnchoredRules cannot be exported exactly: it adds votes to a weighted value, today's ranking"),
-    ]:
-        ranker = rr.AnchoredRules(today=0, normalize=normalize).fit(data[:60])
-        with pytest.raises(DataError, match=message):
-            rr.export_model(ranker, "python")
+@pytest.mark.parametrize("normalize", ["zscore", None])
+def test_other_systems_are_told_why_they_cannot_have_it(data, normalize):
+    ranker = rr.AnchoredRules(today=0, normalize=normalize).fit(data[:60])
+    with pytest.raises(DataError, match="AnchoredRules cannot be exported exactly: it adds votes to a weighted value"):
+        rr.export_model(ranker, "python")
 
 
 @pytest.mark.parametrize("make", [rr.Anchored, rr.AnchoredRules])
