@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 
 from rulerank.cli import main
+from rulerank.features.text_features import TextFeatures
 from rulerank.io.convert import convert, write_any
 from rulerank.io.letor import read_letor
+from rulerank.io.queries import read_queries
+from rulerank.io.texts import read_texts
 from rulerank.io.trec import run_from_scores, write_run
 from rulerank.judging.store import LabelStore
 from rulerank.rankers.global_rules import GlobalRules
@@ -73,8 +77,19 @@ def folder(tmp_path, monkeypatch):
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
     judged_pool(monkeypatch)
+    served_texts(monkeypatch)
     engine_logs(tmp_path)
     return tmp_path
+
+
+def served_texts(monkeypatch):
+    """Keep an index of the texts and a model of its features; a service that starts here stops at once."""
+    features = TextFeatures(features=["bm25(all)", "price"]).fit(read_texts("docs.jsonl"))
+    features.save("text.rulerank")
+    pool = features.dataset(read_queries("queries.tsv"), top=10)
+    grades = np.arange(len(pool)) % 2
+    QueryIntercepts(l2=1.0).fit(replace(pool, y=grades)).save("shop.rulerank")
+    monkeypatch.setattr("rulerank.serve.web.workers.run", lambda *arguments: 0)
 
 
 def engine_logs(folder):
