@@ -30,6 +30,12 @@ def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder
     assert rr.load("m.rulerank").predict(rr.read_table("pool.csv")).shape == (24,)
 
 
+def test_rules_of_few_labels_are_warned_of_here_too(run, folder):
+    run("judge", "pool.csv", "--labels", "judged.db", "--port", "0")
+    done = run("judge", "pool.csv", "--labels", "judged.db", "--train", "--method", "RE-GR", "--model", "m.rulerank")
+    assert done.err.startswith("warning: RE-GR learned from 24 labels is mostly worse than today's ranking (docs/few")
+
+
 def test_judge_prints_the_address_as_json(run, folder):
     found = json.loads(run("judge", "pool.csv", "--port", "0", "--no-open", "--json").out)
     assert found["url"].startswith("http://127.0.0.1:")

@@ -71,7 +71,7 @@ class Table:
 class AdditiveTables:
     """A whole model: score = base + sum of the tables' votes + sum of weights times values.
 
-    Models of rules have tables alone, linear ones weights alone.
+    Models of rules have tables alone, linear ones weights alone; rules that move today's ranking have both.
 
     >>> one = Table((0,), (np.array([2.0]),), np.array([-0.5, 0.5, 0.0]))
     >>> two = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.25, 0.0], [0.0, 0.0], [0.0, 0.0]]))
