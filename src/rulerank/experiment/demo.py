@@ -17,7 +17,8 @@ from rulerank.dataset import Dataset, Fold
 from rulerank.evaluation import Comparison, Pair, Result, compare_results, evaluate
 from rulerank.evaluation.result import as_dict
 from rulerank.evaluation.single_feature import best_feature, feature_scores
-from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
+from rulerank.experiment.label_curve.curve import label_curve
+from rulerank.experiment.label_curve.design import SAMPLERS
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
 from rulerank.features.text_features import TextFeatures
 from rulerank.rankers.fitted.fitted_rules import FittedRules

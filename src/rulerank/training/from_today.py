@@ -114,11 +114,12 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
     today_scores = found.scores(pool.X)
     learner = PoolLearner(Anchored(today=found.option) if ranker is None else ranker, pool)
     method = type(learner.ranker).__name__
-    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
     took_over = False
-    if ranker is None and held_out is not None and rows.size >= min(HAND_OVER.values()):
-        learner, method, held_out = hand_over(learner, rows, grades, held_out)
+    if ranker is None:
+        learner, method, held_out = hand_over_if_better(learner, rows, grades)
         took_over = method != "Anchored"
+    else:
+        held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
     fitted = learner.fit(rows, grades) if rows.size else fit_in_pool(learner.ranker, pool)
     scores = fitted.predict(pool)
     query = query_index(pool.qid)[0]
@@ -141,6 +142,14 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
         pairs=pairs,
         left_out=tuple(pool.categories) if isinstance(fitted, StartsFromToday) else (),
     )
+
+
+def hand_over_if_better(learner: PoolLearner, rows: Array, grades: Array) -> tuple[PoolLearner, str, Array | None]:
+    """Return what is to learn from these labels, its name, and its held-out scores, None where labels are too few."""
+    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
+    if held_out is None or rows.size < min(HAND_OVER.values()):
+        return learner, type(learner.ranker).__name__, held_out
+    return hand_over(learner, rows, grades, held_out)
 
 
 def hand_over(learner: PoolLearner, rows: Array, grades: Array, held_out: Array) -> tuple[PoolLearner, str, Array]:
