@@ -84,7 +84,7 @@ def label_curve(
         design = fold_design(data, ways, sizes, n_draws, measure, seed)
     else:
         if today is None:
-            raise DataError("splits show gains over today's ranking: say which feature it is, today='bm25'")
+            raise DataError("splits show gains over today's ranking: say which feature it is, such as today='bm25'")
         design = split_design(data, n_splits, keep_one_in, ways, sizes, n_draws, measure, seed)
     learners = make_learners(design.rankers if rankers is None else rankers, today)
     now = None if today is None else find_today(design.folds[0].test.feature_names, today)

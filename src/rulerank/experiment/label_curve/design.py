@@ -102,7 +102,9 @@ def samplers_named(names: Sequence[str] | None, today: str | None) -> dict[str, 
     chosen = {}
     for name in names:
         if name.lower() == STRATA and today is None:
-            raise DataError("strata are those of today's ranking: say which feature it is, today='bm25'")
+            raise DataError(
+                "strata are those of today's ranking: say which feature it is (--today, in Python today='bm25')"
+            )
         if name.lower() not in by_name:
             raise DataError(f"unknown sampler {name!r}; choose from {', '.join(known)}")
         chosen[by_name[name.lower()]] = known[by_name[name.lower()]]

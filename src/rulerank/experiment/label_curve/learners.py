@@ -66,7 +66,9 @@ def make_learners(rankers: Sequence[str] | Mapping[str, Ranker], today: str | No
         for ranker in (learner.few, learner.full):
             if starts_from_today(ranker):
                 if today is None:
-                    raise DataError(f"{name} starts from today's ranking: say which feature it is, today='bm25'")
+                    raise DataError(
+                        f"{name} starts from today's ranking: say which feature it is (--today, in Python today='bm25')"
+                    )
                 ranker.set_params(today=today)
     return made
 

@@ -151,7 +151,7 @@ class LabelCurve:
         if self.n_splits:
             others = [f"{p.sampler}, {p.n_labels:,.0f} labels: {p.took_over}" for p in self.points
                       if p.ranker == ranker and p.took_over]  # fmt: skip
-            return f"took over from Anchored: {'; '.join(others)}" if others else ""
+            return f"took over: {'; '.join(others)}" if others else ""
         above = [name for name in self.samplers if name != RANDOM and self.beats_random(ranker, name)]
         return f"above 95 % of the random draws: {', '.join(above) or 'none'}"
 
