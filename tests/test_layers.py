@@ -49,6 +49,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "evaluation",
         "features",
         "io",
+        "judging",
         "methods",
         "rankers",
         "render",

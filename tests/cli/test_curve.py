@@ -105,14 +105,3 @@ def test_mistakes_end_in_one_line(run, folder, args, message):
     assert done.code == 2
     assert done.err.startswith("error: ")
     assert message in done.err
-
-
-def test_the_demo_shows_what_few_labels_are_worth(run):
-    done = run("demo", "--queries", "12")
-    assert (
-        "\n4. Labels are costly. SSAR says which documents to label, one at a time; query intercepts learn" in done.out
-    )
-    assert "where it stops by itself" in done.out
-    assert "at random (95 % of 10 draws)" in done.out
-    payload = json.loads(run("demo", "--queries", "12", "--json").out)
-    assert payload["label_curve"]["points"][0]["sampler"] == "SSAR"
