@@ -72,8 +72,8 @@ class FromToday:
             lines.append("Keep today's ranking until more labels say otherwise.")
         elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels:
             lines.append(
-                "That may be enough, though the estimate is a low one: check it against today's ranking, and use it if it "
-                "is not behind."
+                "That may be enough, though the estimate is a low one: check it against today's ranking, and use it if "
+                "it is not behind."
             )
         if self.tied > TIED:
             lines.append(words_for_ties(self.tied))
