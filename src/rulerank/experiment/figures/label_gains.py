@@ -15,6 +15,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # told apart 
 GREY = "#8a8f98"
 INK = "#30343a"
 RING: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": "white", "markeredgewidth": 1.8}
+BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.5}
 ACROSS = 3  # panels in a row
 DEEPEST = 0.06  # the axis goes down this far at most, or as far as the best mean is high: losses are told in words
 
@@ -75,7 +76,7 @@ def _draw_panel(panel: Any, curve: LabelCurve, ranker: str, low: float) -> None:
     deepest = min(point.gains.worst for point in drawn if point.gains)
     if deepest < low:
         text = f"worst: {deepest:.2f}".replace("-", "\N{MINUS SIGN}")
-        panel.text(0.98, 0.03, text, transform=panel.transAxes, ha="right", fontsize=8.5, color=INK)
+        panel.text(0.98, 0.03, text, transform=panel.transAxes, ha="right", fontsize=8.5, color=INK, bbox=BEHIND)
     panel.set_title(plain(ranker), fontsize=11)
     panel.set_xscale("log")
     sizes = sorted({point.n_labels for point in drawn if not point.stop_of})
@@ -92,7 +93,8 @@ def _limits(curve: LabelCurve) -> tuple[float, float]:
     gains = [point.gains for point in curve.points if point.gains]
     top = max(0.005, *(gain.mean for gain in gains))
     deepest = min(0.0, *(gain.worst for gain in gains))
-    return max(deepest * 1.08, -max(DEEPEST, top)), top * 1.08
+    low = max(deepest * 1.08, -max(DEEPEST, top))
+    return low, top + 0.06 * (top - low)  # a ring at the top is drawn whole
 
 
 def _colour(curve: LabelCurve, sampler: str) -> str:

@@ -165,8 +165,8 @@ class LabelCurve:
             relevant = f"{self.share_relevant:.1%}".replace("%", " %")
             return (
                 f"{today.name}: {self.measure} {today.value:.3f}. Cells are what was gained over it in {self.n_folds} "
-                f"splits{cut}:\nmean/worst, in brackets how many of them lost more than {LOSS}. Half of the queries are "
-                f"the pool, half are tested on{kept};\n"
+                f"splits{cut}:\nmean/worst, in brackets how many of them lost more than {LOSS}. Half of the queries "
+                f"are the pool, half are tested on{kept};\n"
                 f"{self.n_pool:,.0f} documents to choose from, {relevant} of them relevant"
             )
         return (
