@@ -87,7 +87,7 @@ def draw_label_curves(folder: Path) -> None:
 
 
 def draw_gains(folder: Path) -> None:
-    """Draw the gains of few-labels.md, for the LETOR sets; those of texts are drawn by the command that stands there."""
+    """Draw the gains of few-labels.md, for the LETOR sets; those of texts come from the command that stands there."""
     for name, today in (("letor3-ohsumed", "f41"), ("letor4-mq2008", "f25")):
         target = Path(__file__).with_name(f"few-labels-{name.partition('-')[2]}.svg")
         command = ["rulerank", "curve", str(folder / name), "--today", today, "--splits", "20", "-o", str(target)]

@@ -130,7 +130,7 @@ class Tally:
             return f"{better}: the new ranking won {self.won} of {self.decided} duels, {self.drawn} drawn ({interval})."
         if self.verdict == "worse":
             return f"Your labels say it is worse ({self.won} of {self.decided} won): keep today's ranking."
-        ending = "the new ranking stays close to today's" if self.over else "more duels would tell"
+        ending = "the new ranking stays close to today's" if self.over else "more duels may tell"
         return f"No clear difference ({self.won} : {self.lost}); {ending}."
 
     def to_dict(self) -> dict[str, Any]:

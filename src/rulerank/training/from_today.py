@@ -22,6 +22,7 @@ from rulerank.training.still_to_gain import ENOUGH, gain_in_words, still_to_gain
 # full learners that take over when held-out pairs say that they are better, each from so many labels on; with 400
 # labels of cranfield rules fooled the held-out pairs in one split of 20 and lost .067 there
 HAND_OVER = {"QI": 200, "FR": 1000}
+GOOD_START = 100  # labels, ten documents each of ten queries: with fewer nobody is told to stop
 TOP = 3  # places that people look at
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
 
@@ -70,7 +71,7 @@ class FromToday:
             lines.append(said[0].upper() + said[1:] + ".")
         if self.worse:
             lines.append("Keep today's ranking until more labels say otherwise.")
-        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels:
+        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels >= GOOD_START:
             lines.append(
                 "That may be enough, though the estimate is a low one: check it against today's ranking, and use it if "
                 "it is not behind."
