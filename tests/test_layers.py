@@ -49,6 +49,8 @@ GRAPH = {  # folder: what it imports beside BELOW
         "evaluation",
         "features",
         "io",
+        "judging",
+        "methods",
         "rankers",
         "render",
         "sampling",

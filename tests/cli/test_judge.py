@@ -60,7 +60,7 @@ def test_documents_are_chosen_query_by_query_or_among_all(words, per_query, run,
 
 def test_the_demo_keeps_its_labels_apart(run, folder):
     done = run("judge", "--demo", "--port", "0")
-    assert "12 queries" in done.out
+    assert "40 queries" in done.out
     assert (folder / "demo-labels.db").exists()
 
 
