@@ -49,6 +49,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "evaluation",
         "features",
         "io",
+        "normalize",
         "rankers",
         "render",
         "sampling",

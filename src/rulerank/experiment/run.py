@@ -16,7 +16,7 @@ from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
 from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
-from rulerank.experiment.systems import System, choose_systems
+from rulerank.experiment.systems import Asking, System, choose_systems
 from rulerank.experiment.workers import Cell, Outcome, run_cells
 
 Place = tuple[str, int]  # system, fold
@@ -61,7 +61,7 @@ class Step:
 
 def run_experiment(
     folds: Sequence[Fold],
-    systems: Iterable[str | System] | Mapping[str, Any] | None = None,
+    systems: Iterable[Asking] | Mapping[str, Any] | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
     measure: str = "MAP",
@@ -70,7 +70,9 @@ def run_experiment(
 ) -> Experiment:
     """Train every system on every fold's train, choose its parameters on vali, and score test.
 
-    systems: names from `rulerank compare --list`, `System`s, or rankers by name; all known ones by default.
+    systems: names from `rulerank compare --list` and your own in one list: ["RE-GR", {"mine": ranker, "engine": run}].
+        Yours are rankers of any library with fit and predict, runs (`rr.read_run`), which meet the documents by ids,
+        or scores of the test documents by fold. All known systems by default.
     out: a directory that keeps finished cells; run again, it takes up where it stopped.
     measure: what parameters are chosen by.
     n_jobs: processes, each with one core; None or -1 for all cores. More than one in a script needs

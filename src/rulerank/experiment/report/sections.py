@@ -95,7 +95,7 @@ def make_report(
         (sentence(summary, first, differences[first]),),
         tuple(section for section in sections if section is not None and section.parts),
         facts=facts(summary),
-        groups=(*GROUPS.items(), ("yours", "yours")),
+        groups=tuple(GROUPS.items()),
         footer="Made by rulerank compare. Click a column's title to sort by it.",
         sortable=True,
     )
