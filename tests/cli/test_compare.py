@@ -47,7 +47,10 @@ def test_it_writes_the_report_and_prints_the_means(run, folds):
     assert [line.split()[0] for line in done.out.splitlines()[1:3]] == ["RE-GR", "QI"]
     assert "convention standard, ties expected" in done.out
     names = {path.name for path in (folds / "out").iterdir()}
-    assert names == {"cells", "report.html", "report.md", "report.tex", "results.csv", "differences.csv", "cells.csv"}
+    files = {"report.html", "report.md", "report.tex", "results.csv", "differences.csv", "cells.csv"}
+    assert names == files | {"cells", "figures"}
+    drawn = {path.name for path in (folds / "out" / "figures").iterdir()}
+    assert drawn == {"differences.pdf", "differences.svg", "curves.pdf", "curves.svg"}
     assert "<h1>A &amp; B</h1>" in (folds / "out" / "report.html").read_text()
     assert len(list((folds / "out" / "cells").iterdir())) == 2
 
@@ -55,9 +58,10 @@ def test_it_writes_the_report_and_prints_the_means(run, folds):
 def test_a_second_run_gives_the_same_report_byte_for_byte(run, folds):
     args = ("compare", ".", "--method", "RE-GR", "--method", "QI", "-o", "out", "--jobs", "1")
     run(*args)
-    before = {path.name: path.read_bytes() for path in (folds / "out").glob("*.*")}
+    before = {path.name: path.read_bytes() for path in (folds / "out").rglob("*.*")}
     run(*args)
-    assert {path.name: path.read_bytes() for path in (folds / "out").glob("*.*")} == before
+    assert {path.name: path.read_bytes() for path in (folds / "out").rglob("*.*")} == before
+    assert "curves.pdf" in before
 
 
 def test_json_has_the_means_the_failures_and_the_files(run, folds):
@@ -110,7 +114,7 @@ def test_why_there_is_no_label_curve_is_told(run, folds, monkeypatch):
     [
         ((), "error: expected a directory with folds: rulerank compare DIR, or --list for the systems"),
         ((".", "--method", "RE-GG"), "error: unknown system 'RE-GG'; did you mean RE-"),
-        ((".", "--to", "pdf"), "error: unknown format 'pdf'; choose from html, markdown, latex, csv"),
+        ((".", "--to", "pdf"), "error: unknown format 'pdf'; choose from html, markdown, latex, csv, figures"),
         ((".", "-m", "MAPP"), "error: unknown measure 'MAPP'"),
         ((".", "--method", "QI", "--against", "RE-GR"), "error: cannot compare with 'RE-GR', which is not run"),
         (("nowhere",), "error: nowhere: expected a directory with folds, got nothing of that name"),

@@ -37,8 +37,8 @@ def compare(
     convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
     ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
     reference: Annotated[str, typer.Option(help="Published figures to show: auto, ohsumed or none.")] = "auto",
-    formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv.")] = (
-        "html,markdown,latex,csv"
+    formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv, figures.")] = (
+        "html,markdown,latex,csv,figures"
     ),
     title: Annotated[str | None, typer.Option(help="Title of the report [the name of DIR].")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes [-1: one per core].")] = -1,

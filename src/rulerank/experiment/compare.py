@@ -12,7 +12,7 @@ from rulerank.errors import RulerankError
 from rulerank.evaluation.measures import as_measures
 from rulerank.experiment.label_curve.curve import kept_label_curve
 from rulerank.experiment.reference import choose_reference
-from rulerank.experiment.report import HEADLINE, check_formats, make_report, write_files
+from rulerank.experiment.report import DRAWN, FORMATS, HEADLINE, check_formats, make_report, write_files
 from rulerank.experiment.run import Experiment, Step, run_experiment
 from rulerank.experiment.summary import Summary, check_rules
 from rulerank.experiment.systems import QUICK, choose_systems, system_named
@@ -66,7 +66,7 @@ def compare_folds(
     convention: str = "standard",
     ties: str | None = None,
     reference: str = "auto",
-    formats: Sequence[str] = ("html", "markdown", "latex", "csv"),
+    formats: Sequence[str] = FORMATS,
     title: str | None = None,
     n_jobs: int | None = None,
     quick: bool = False,
@@ -99,7 +99,7 @@ def compare_folds(
         against=baseline,
         collection=collection,
         curve=curve,
-        draw="html" in formats,
+        draw=any(name in DRAWN for name in formats),
     )
     files = write_files(page, summary, Path(out), formats)
     labels = tuple(str(measure) for measure in as_measures(measures))
