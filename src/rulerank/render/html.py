@@ -46,7 +46,10 @@ def _kind(page: Page) -> str:
 
 
 def _body(page: Page) -> str:
-    parts = [f"<h1>{escape(page.title)}</h1>", *(f'<p class="lead">{escape(sentence)}</p>' for sentence in page.lead)]
+    parts = [
+        *([f"<h1>{escape(page.title)}</h1>"] if page.title else []),
+        *(f'<p class="lead">{escape(sentence)}</p>' for sentence in page.lead),
+    ]
     if page.facts:
         facts = "\n".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in page.facts)
         parts.append(f'<dl class="facts">\n{facts}\n</dl>')
@@ -61,7 +64,8 @@ def _body(page: Page) -> str:
 
 def _block(block: Block, page: Page) -> str:
     if not isinstance(block, Section):
-        return f"<section>\n<h2>{escape(block.title)}</h2>\n{_content(block, page)}\n</section>"
+        title = f"<h2>{escape(block.title)}</h2>\n" if block.title else ""
+        return f"<section>\n{title}{_content(block, page)}\n</section>"
     about = f'<p class="about">{escape(block.about)}</p>\n' if block.about else ""
     cards = "\n".join(
         f'<div class="part">\n<h3>{escape(part.title)}</h3>\n{_content(part, page)}\n</div>' for part in block.parts
