@@ -93,6 +93,7 @@ class Picture:
     about: str
     key: str = ""  # names its files, too
     draw: Callable[[str], bytes] | None = field(default=None, compare=False, repr=False)  # a file by its ending
+    inches: float = 0.0  # how wide it was drawn, 0 when that does not matter
 
 
 @dataclass(frozen=True, slots=True)

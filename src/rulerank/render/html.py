@@ -11,7 +11,7 @@ from html import escape
 from rulerank.render.document import Bar, Block, Cell, Content, Page, Picture, Section, Sentences, Table
 
 LONG = 30  # letters; longer texts get room
-N_COLOURS = 8  # of groups, in page.css
+N_COLOURS = 9  # of groups, in page.css
 WHOLE = """body { margin: 0; }
 @media print { @page { size: A4; margin: 14mm 12mm; } html { font-size: 9.5pt; } }
 """  # what only a page of its own may say

@@ -6,6 +6,7 @@ Bold is bold, and an arrow up or down is a dagger or a double dagger, in tables 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 
 from rulerank.render.document import Cell, Content, Page, Picture, Section, Sentences, Table
@@ -17,12 +18,16 @@ PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage{booktabs}
 \usepackage{longtable}
 \usepackage{graphicx}
+\setlength{\belowcaptionskip}{6pt}
+\setlength{\LTcapwidth}{\textwidth}
 \setcounter{totalnumber}{8}
 \renewcommand{\topfraction}{0.95}
 \renewcommand{\textfraction}{0.05}
 \renewcommand{\floatpagefraction}{0.6}
 \sloppy
 """
+HEAD = 12  # letters of a title in one line
+TEXT_INCHES = 6.6  # how wide the text of the page is
 LONG = 34  # letters; a column with longer texts breaks its lines
 LONG_CM = 4.2  # how wide such a column is
 LETTERS = 26  # in a line of it, at the smallest size
@@ -100,11 +105,13 @@ def _part(part: Table | Sentences | Picture, labels: _Labels, figures: str | Non
 
 
 def _figure(picture: Picture, label: str, figures: str) -> str:
+    width = f"{picture.inches}in" if 0 < picture.inches < TEXT_INCHES else r"\linewidth"
+    size = rf"width={width},height=0.8\textheight,keepaspectratio"
     return "\n".join(
         [
             r"\begin{figure}[htbp]",
             r"\centering",
-            rf"\includegraphics[width=\linewidth,height=0.8\textheight,keepaspectratio]{{{figures}/{picture.key}.pdf}}",
+            rf"\includegraphics[{size}]{{{figures}/{picture.key}.pdf}}",
             _caption(picture.title, picture.about),
             rf"\label{{{label}}}",
             r"\end{figure}",
@@ -166,16 +173,17 @@ def _height(table: Table) -> int:
 
 
 def _heading(table: Table, place: int) -> str:
-    """Write a column's title; one of several words stands in several lines, so that numbers keep together."""
+    """Write a column's title; a long one stands in several lines, so that numbers keep together."""
     name = table.header[place]
-    if table.is_words(place) or len(name) <= 10 or " " not in name:
+    if table.is_words(place) or len(name) <= HEAD or " " not in name:
         return latex_text(name)
-    lines = r" \\ ".join(latex_text(word) for word in name.split())
+    lines = r" \\ ".join(latex_text(line) for line in textwrap.wrap(name, HEAD, break_long_words=False))
     return rf"\shortstack[r]{{{lines}}}"
 
 
 def _longest_word(name: str) -> int:
-    return len(name) if len(name) <= 10 else max(map(len, name.split()), default=0)
+    """Return how wide a column's title is."""
+    return max(map(len, textwrap.wrap(name, HEAD, break_long_words=False)), default=0)
 
 
 def _lines(table: Table) -> Iterator[str]:

@@ -134,4 +134,5 @@ def picture(key: str, title: str, about: str, figure: Figure, dpi: int = 110) ->
     if figure.get_suptitle():
         figure.suptitle("")  # the page has the title as text
     name = re.sub(r"\W", "-", key)
-    return Picture(title, inline_svg(figure, name, dpi), about, name, partial(figure_bytes, figure))
+    svg, width = inline_svg(figure, name, dpi), float(figure.get_figwidth())
+    return Picture(title, svg, about, name, partial(figure_bytes, figure), width)
