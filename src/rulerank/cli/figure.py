@@ -12,9 +12,12 @@ from rulerank.errors import DataError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OF_MODELS = ("competence", "effects")  # drawn from a model and documents
+    from rulerank.dataset import Dataset
+
+OF_MODELS = ("competence", "scores", "effects")  # drawn from a model and documents
 OF_REPORTS = ("curves", "differences", "labels")  # drawn from the folder of a report
 KINDS = (*OF_REPORTS, *OF_MODELS)
+WORDS = {"competence": "competence map", "scores": "mean scores"}  # of what was drawn
 
 
 def figure(
@@ -24,7 +27,7 @@ def figure(
     ],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The .png, .svg or .pdf file to write.")],
     data: Annotated[
-        str | None, typer.Argument(metavar="DATA", help="Documents for competence and effects, - for stdin.")
+        str | None, typer.Argument(metavar="DATA", help="Documents, where a model is drawn; - for stdin.")
     ] = None,
     method: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A system to show in curves or differences; repeat it.")
@@ -43,8 +46,10 @@ def figure(
     systems unless --method names some; differences, to the system compared with, with intervals; labels, quality
     against labels (or of the JSON that `rulerank curve --json` prints).
 
-    Of a model and DATA: competence, which training queries of an RE-QR model judge which graded documents well;
-    effects, the score against the value of each of the most influential features.
+    Of a model and DATA: competence, who judges which graded documents well, of an RE-QR model the training queries, of
+    a literal Competence (DC3A, QC3A) its members, and beside them which are chosen: that paper's Figure 1; scores, the
+    mean score of each member by grade: its Figure 2; effects, the score against the value of the most influential
+    features.
 
     Example:
 
@@ -73,7 +78,7 @@ def figure(
         if data is None:
             raise DataError(f"{kind} needs documents, too: rulerank figure {kind} MODEL DATA -o {out}")
         drawn, n_rows = of_model(kind, source, data, format, columns(qid, docid, grade, features))
-        about = f"{'competence map' if kind == 'competence' else kind} of {n_rows:,} documents"
+        about = f"{WORDS.get(kind, kind)} of {n_rows:,} documents"
         payload["rows"] = n_rows
     write_bytes(target, figure_bytes(drawn, target.suffix))
     report(payload, f"{out}: {about}", as_json=as_json, target=out)
@@ -98,11 +103,19 @@ def of_model(kind: str, model: str, source: str, format: str | None, named: dict
     ranker = load_ranker(model)
     names = ranker.feature_names_
     data = read_documents(source, format, named, wanted=names).with_features(names)
-    if kind == "competence":
-        from rulerank.experiment.figures.competence import competence_map
-
-        return competence_map(ranker, data), len(data)
+    if kind != "effects":
+        return of_competence(kind, ranker, data), len(data)
     from rulerank.explain.figures import effects_figure
     from rulerank.explain.overview import overview_of
 
     return effects_figure(overview_of(ranker, data)), len(data)
+
+
+def of_competence(kind: str, ranker: Any, data: Dataset) -> Figure:
+    """Draw who is competent for which documents, or what each member says."""
+    from rulerank.aggregate.competence import Competence
+    from rulerank.experiment.figures.competence import average_scores, competence_domains, competence_map
+
+    if kind == "scores":
+        return average_scores(ranker, data)
+    return competence_domains(ranker, data) if isinstance(ranker, Competence) else competence_map(ranker, data)
