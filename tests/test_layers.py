@@ -51,6 +51,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "io",
         "judging",
         "methods",
+        "normalize",
         "rankers",
         "render",
         "sampling",
@@ -91,8 +92,9 @@ GRAPH = {  # folder: what it imports beside BELOW
     "web": set(),
     "worlds": set(),
 }
-# What a ranker offers by name and finds in a folder above only when it is called: the one way up.
+# What a value offers by name and finds in a folder above only when it is called: the one way up.
 FACADE = {
+    ("dataset.py", "render"),
     ("rankers/base.py", "explain"),
     ("rankers/base.py", "model_file"),
     ("features/text_features.py", "model_file"),

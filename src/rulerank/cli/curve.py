@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rulerank.dataset import Dataset, Fold
     from rulerank.experiment.label_curve.result import LabelCurve
 
-PICTURES = (".png", ".svg")
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def curve(
@@ -38,7 +38,9 @@ def curve(
     ],
     out: Annotated[
         list[str] | None,
-        typer.Option("--out", "-o", metavar="FILE", help="A .png, .svg or .csv to write; may be given several times."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="A .png, .svg, .pdf or .csv to write; may be given several times."
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
@@ -209,7 +211,7 @@ def check_target(target: str, source: str) -> Path:
 
     path = Path(target)
     if path.suffix.lower() not in (*PICTURES, ".csv"):
-        raise DataError(f"a curve is written as .png, .svg or .csv: got {path.name!r}")
+        raise DataError(f"a curve is written as .png, .svg, .pdf or .csv: got {path.name!r}")
     check_directory_of(path, [source])
     if path.suffix.lower() in PICTURES:
         from rulerank.render.figures import check_matplotlib

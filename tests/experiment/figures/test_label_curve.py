@@ -137,8 +137,8 @@ def test_five_learners_are_drawn_in_two_rows(gains):
 
 
 def test_mistakes_are_named(curve, tmp_path, monkeypatch):
-    with pytest.raises(DataError, match=r"a figure is written as .png or .svg: got 'curve.pdf'"):
-        draw_label_curve(curve, "curve.pdf")
+    with pytest.raises(DataError, match=r"a figure is written as .png, .svg or .pdf: got 'curve.gif'"):
+        draw_label_curve(curve, "curve.gif")
     with pytest.raises(DataError, match="its directory does not exist"):
         draw_label_curve(curve, tmp_path / "nowhere" / "curve.png")
     monkeypatch.setitem(sys.modules, "matplotlib", None)

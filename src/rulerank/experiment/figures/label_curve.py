@@ -17,7 +17,7 @@ RING: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "whit
 
 
 def draw_label_curve(curve: LabelCurve, path: str | PathLike[str]) -> None:
-    """Write the curve to a .png or .svg file."""
+    """Write the curve to a .png, .svg or .pdf file."""
     target = check_figure_file(path)
     write_bytes(target, figure_bytes(label_curve_figure(curve), target.suffix))
 
