@@ -68,7 +68,7 @@ def test_the_order_of_documents_and_raters_does_not_matter(docs, random):
         assert combine(dict(shuffled), how) == combine(docs, how)
     if docs:
         model, other = RaterModel.fit(docs), RaterModel.fit(dict(shuffled))
-        assert model.confusion == pytest.approx(other.confusion, abs=1e-9)
+        assert model.right == pytest.approx(other.right, abs=1e-9)
 
 
 def test_raters_who_often_guess_are_overruled_by_one_who_knows():
@@ -84,7 +84,8 @@ def test_raters_who_often_guess_are_overruled_by_one_who_knows():
     right = {how: sum(found[how][doc] == grade for doc, grade in enumerate(truth)) for how in COMBINATIONS}
     assert right["reliability"] > 0.93 * len(truth) > 0.9 * len(truth) > right["majority"]
     model = RaterModel.fit(docs)
-    assert model.accuracy("kim") < 0.5 < model.accuracy("bob") < 0.8 < model.accuracy("ann")
+    ann, bob, _, kim = model.right
+    assert kim < 0.55 < bob < 0.8 < ann
 
 
 def test_without_labels_there_is_no_model_of_raters():

@@ -18,8 +18,8 @@ Grades = Mapping[str, int | None]  # by rater; None: cannot be judged
 
 STEPS = 100  # of the expectation and maximisation; it stops before when nothing changes
 CLOSE = 1e-9
-PRIOR_RIGHT = 2.0  # judgements' worth of "gives the true grade", before any is seen
-PRIOR_WRONG = 1.0  # the same of "gives another grade", shared among all others
+PRIOR_RIGHT = 8.0  # judgements' worth of "gives the true grade" of each rater, before any is seen
+PRIOR_WRONG = 2.0  # the same of "gives another grade"
 
 
 def combine(docs: Mapping[Doc, Grades], how: str = "median") -> dict[Doc, int]:
@@ -27,8 +27,8 @@ def combine(docs: Mapping[Doc, Grades], how: str = "median") -> dict[Doc, int]:
 
     docs: the grades of each document by rater.
     how: "median", rounded down; "mean", rounded to the nearest grade, a half down; "majority", of equally frequent
-        grades the one nearest to the median; "reliability", the most probable grade when each rater has errors of the
-        own kind (`RaterModel`).
+        grades the one nearest to the median; "reliability", the most probable grade by how often each rater seems to
+        be right (`RaterModel`).
 
     >>> docs = {"a": {"ann": 0, "bob": 3, "eve": 3}, "b": {"ann": 1, "bob": None}, "c": {"bob": None}}
     >>> combine(docs), combine(docs, "mean"), combine(docs, "majority")
@@ -64,27 +64,29 @@ COMBINATIONS = {  # how labels of several raters become one, and what to say of 
     "median": "the median of the raters, rounded down",
     "mean": "the mean of the raters, rounded",
     "majority": "what most raters say",
-    "reliability": "the most probable grade by how reliable each rater is (Dawid and Skene)",
+    "reliability": "the most probable grade by how reliable each rater is",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class RaterModel:
-    """How often each rater gives which grade to documents of each true grade: A. Dawid and A. Skene (1979).
+    """How often each rater gives the true grade, and another one, all alike, else; the truth is not known.
 
-    Fitted by expectation and maximisation, with a few judgements' worth of "mostly right" for each rater, so that one
-    who judged little is not believed to be perfect or useless.
+    The model of A. Dawid and A. Skene (1979) with one number a rater instead of a table of grades: with tables, raters
+    who guess were taken for the truth. Fitted by expectation and maximisation, with ten judgements' worth of "mostly
+    right" for each rater, so that one who judged little is not believed to be perfect or useless; nobody is believed to
+    be right less often than by chance.
 
     >>> docs = {doc: {"ann": doc % 2, "bob": doc % 2, "eve": 1 - doc % 2 if doc < 6 else doc % 2} for doc in range(20)}
     >>> model = RaterModel.fit(docs)
-    >>> [round(model.accuracy(rater), 2) for rater in model.raters]
-    [0.92, 0.92, 0.69]
+    >>> model.raters, model.right.round(2).tolist()
+    (('ann', 'bob', 'eve'), [0.93, 0.93, 0.74])
     """
 
     levels: tuple[int, ...]  # the grades that were given, from the lowest
     raters: tuple[str, ...]
     shares: Array  # float64 (n_levels,) of documents with each true grade
-    confusion: Array  # float64 (n_raters, true grade, given grade), rows sum to 1
+    right: Array  # float64 (n_raters,) how often each gives the true grade
 
     @classmethod
     def fit(cls, docs: Mapping[Doc, Mapping[str, int]]) -> RaterModel:
@@ -94,19 +96,16 @@ class RaterModel:
         levels = tuple(sorted({grade for by in docs.values() for grade in by.values()}))
         raters = tuple(sorted({rater for by in docs.values() for rater in by}))
         triples = _triples(docs, levels, raters)
-        n_docs, n_levels = len(docs), len(levels)
-        prior = np.full((n_levels, n_levels), PRIOR_WRONG / max(1, n_levels - 1))
-        np.fill_diagonal(prior, PRIOR_RIGHT)
-        truth = np.zeros((n_docs, n_levels))  # P(true grade of each document), at first the shares of its grades
+        truth = np.zeros((len(docs), len(levels)))  # P(true grade) of each document, at first the shares of its grades
         np.add.at(truth, (triples[:, 0], triples[:, 2]), 1.0)
         truth /= truth.sum(axis=1, keepdims=True)
-        shares, confusion = _maximise(truth, triples, len(raters), prior)
+        shares, right = _maximise(truth, triples, len(raters))
         for _ in range(STEPS):
-            before, truth = truth, _expect(shares, confusion, triples, n_docs)
-            shares, confusion = _maximise(truth, triples, len(raters), prior)
-            if np.abs(truth - before).max(initial=0) < CLOSE:
+            before, truth = truth, _expect(shares, right, triples, len(docs))
+            shares, right = _maximise(truth, triples, len(raters))
+            if np.abs(truth - before).max() < CLOSE:
                 break
-        return cls(levels, raters, shares, confusion)
+        return cls(levels, raters, shares, right)
 
     def grades(self, docs: Mapping[Doc, Mapping[str, int]]) -> dict[Doc, int]:
         """Return the most probable grade of each document; of equally probable ones the lowest."""
@@ -116,12 +115,7 @@ class RaterModel:
 
     def probabilities(self, docs: Mapping[Doc, Mapping[str, int]]) -> Array:
         """Return how probable each true grade of each document is, float64 (n_docs, n_levels)."""
-        return _expect(self.shares, self.confusion, _triples(docs, self.levels, self.raters), len(docs))
-
-    def accuracy(self, rater: str) -> float:
-        """Return how often a rater gives the true grade, over documents as they are."""
-        of_rater = self.confusion[self.raters.index(rater)]
-        return float((self.shares * of_rater.diagonal()).sum())
+        return _expect(self.shares, self.right, _triples(docs, self.levels, self.raters), len(docs))
 
 
 def _triples(docs: Mapping[Doc, Mapping[str, int]], levels: tuple[int, ...], raters: tuple[str, ...]) -> Array:
@@ -131,18 +125,19 @@ def _triples(docs: Mapping[Doc, Mapping[str, int]], levels: tuple[int, ...], rat
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _maximise(truth: Array, triples: Array, n_raters: int, prior: Array) -> tuple[Array, Array]:
+def _maximise(truth: Array, triples: Array, n_raters: int) -> tuple[Array, Array]:
     doc, rater, grade = triples.T
     n_levels = truth.shape[1]
-    by_given = np.zeros((n_raters, n_levels, n_levels))
-    np.add.at(by_given, (rater, grade), truth[doc])
-    counts = by_given.swapaxes(1, 2) + prior
-    return (truth.sum(axis=0) + 1) / (len(truth) + n_levels), counts / counts.sum(axis=2, keepdims=True)
+    hits = np.bincount(rater, weights=truth[doc, grade], minlength=n_raters) + PRIOR_RIGHT
+    right = hits / (np.bincount(rater, minlength=n_raters) + PRIOR_RIGHT + PRIOR_WRONG)
+    return (truth.sum(axis=0) + 1) / (len(truth) + n_levels), np.maximum(right, 1 / max(2, n_levels))
 
 
-def _expect(shares: Array, confusion: Array, triples: Array, n_docs: int) -> Array:
+def _expect(shares: Array, right: Array, triples: Array, n_docs: int) -> Array:
     doc, rater, grade = triples.T
+    n_others = max(1, shares.size - 1)
     log = np.tile(np.log(shares), (n_docs, 1))
-    np.add.at(log, doc, np.log(confusion[rater, :, grade]))
+    # what every grade but the given one has in common drops out
+    np.add.at(log, (doc, grade), np.log(right[rater]) - np.log((1 - right[rater]) / n_others))
     truth = np.exp(log - log.max(axis=1, keepdims=True))
     return truth / truth.sum(axis=1, keepdims=True)
