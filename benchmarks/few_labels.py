@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 import rulerank as rr
+from rulerank.experiment.label_curve.splits import Gains, HalfSplits
 from rulerank.io.convert import read_any, write_any
 from rulerank.judging.duels import MOST, Duel, Duels, Tally, run_duels
 from rulerank.judging.pool import Pool
@@ -39,7 +40,6 @@ from rulerank.training.in_pool import PoolLearner
 
 SIZES = [20, 50, 100, 200, 400]
 LEARNERS = ["Anchored", "AnchoredRules", "QI", "RE-GR"]
-BAD = -0.02
 ERRORS = (0.0, 0.1, 0.2)
 
 
@@ -56,11 +56,8 @@ class Split(NamedTuple):
 
 
 def splits(data: rr.Dataset, today: Today, n_splits: int) -> Iterator[Split]:
-    names = np.unique(data.qid.astype(str))
-    for seed in range(n_splits):
-        half = np.random.default_rng(seed).permutation(names)[: names.size // 2]
-        inside = np.isin(data.qid.astype(str), half)
-        yield Split(seed, data[np.flatnonzero(inside)], data[np.flatnonzero(~inside)], today)
+    for seed, split in enumerate(HalfSplits(data, n_splits)):
+        yield Split(seed, split.train, split.test, today)
 
 
 def labelled(pool: rr.Dataset, rows: np.ndarray) -> rr.Dataset:
@@ -198,8 +195,9 @@ def print_gains(
     print(f"today {np.mean(bases):.4f}, {n_splits} splits; models: {', '.join(sorted(methods))}")
     print(f"{'':18}{'labels':>8}{'mean':>8}{'worst':>8}{'share below -.02':>18}")
     for (name, size), values in found.items():
-        gains = np.array(values)
-        print(f"{name:18}{size:8}{1000 * gains.mean():8.1f}{1000 * gains.min():8.1f}{(gains < BAD).mean():18.2f}")
+        gains = Gains.of(values)
+        share = gains.n_losses / gains.n
+        print(f"{name:18}{size:8}{1000 * gains.mean:8.1f}{1000 * gains.worst:8.1f}{share:18.2f}")
 
 
 def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:

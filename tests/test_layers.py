@@ -49,6 +49,9 @@ GRAPH = {  # folder: what it imports beside BELOW
         "evaluation",
         "features",
         "io",
+        "judging",
+        "methods",
+        "normalize",
         "rankers",
         "render",
         "sampling",
@@ -89,8 +92,9 @@ GRAPH = {  # folder: what it imports beside BELOW
     "web": set(),
     "worlds": set(),
 }
-# What a ranker offers by name and finds in a folder above only when it is called: the one way up.
+# What a value offers by name and finds in a folder above only when it is called: the one way up.
 FACADE = {
+    ("dataset.py", "render"),
     ("rankers/base.py", "explain"),
     ("rankers/base.py", "model_file"),
     ("features/text_features.py", "model_file"),
@@ -166,7 +170,7 @@ def defined_in(paths):
     return names
 
 
-OTHERS = {"_replace", "_fields", "_asdict", "_exit"}  # of named tuples and os, public in spite of their names
+OTHERS = {"_replace", "_fields", "_asdict", "_exit"}  # of named tuples and of os, public in spite of their names
 
 
 @pytest.mark.parametrize("name", sorted({home(path) for path in FILES}))

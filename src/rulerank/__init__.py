@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rulerank.evaluation import Measure as Measure
     from rulerank.evaluation import compare as compare
     from rulerank.evaluation import evaluate as evaluate
+    from rulerank.evaluation import evaluate_run as evaluate_run
     from rulerank.experiment.label_curve.curve import label_curve as label_curve
     from rulerank.experiment.report import write_report as write_report
     from rulerank.experiment.run import run_experiment as run_experiment
@@ -131,7 +132,7 @@ _NAMES = {
     "export": ("export_model",),
     "serve.reranker": ("Reranker",),
     # figures
-    "evaluation": ("Measure", "evaluate", "compare"),
+    "evaluation": ("Measure", "evaluate", "evaluate_run", "compare"),
     "training.in_pool": ("fit_in_pool",),
     "training.from_today": ("learn_from_today",),
     "experiment.label_curve.curve": ("label_curve",),

@@ -79,6 +79,7 @@ def folder(tmp_path, monkeypatch):
     judged_pool(monkeypatch)
     served_texts(monkeypatch)
     engine_logs(tmp_path)
+    small_report(tmp_path / "small")
     return tmp_path
 
 
@@ -90,6 +91,22 @@ def served_texts(monkeypatch):
     grades = np.arange(len(pool)) % 2
     QueryIntercepts(l2=1.0).fit(replace(pool, y=grades)).save("shop.rulerank")
     monkeypatch.setattr("rulerank.serve.web.workers.run", lambda *arguments: 0)
+
+
+def small_report(folder):
+    """What `rulerank compare` leaves for `rulerank figure`, with figures that nobody measured."""
+    folder.mkdir()
+    measures = ["MAP", *(f"{kind}@{k}" for kind in ("NDCG", "P") for k in range(1, 11))]
+    results = ["system,group,measure,fold,value,convention,ties"]
+    for place, (system, group) in enumerate([("RE-GR", "rules"), ("QI", "linear"), ("RankSVM", "baselines")]):
+        for measure in measures:
+            results += [
+                f"{system},{group},{measure},{fold},0.{place + 3},standard,expected" for fold in ("Fold1", "mean")
+            ]
+    (folder / "results.csv").write_text("\n".join(results) + "\n")
+    header = "system,against,measure,difference,low,high,p_t_queries,p_t_folds,p_randomisation,p_holm,wins,losses"
+    lines = [f"{s},RE-GR,{m},0.1,0.05,0.15,0.01,nan,0.01,0.02,5,1" for s in ("QI", "RankSVM") for m in measures]
+    (folder / "differences.csv").write_text("\n".join([header, *lines]) + "\n")
 
 
 def engine_logs(folder):

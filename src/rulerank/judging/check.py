@@ -14,7 +14,7 @@ from itertools import islice
 
 from rulerank.dataset import Array
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.duels import MOST, Duel, Duels, Tally
+from rulerank.judging.duels import MOST, NOTHING_TO_CHECK, Duel, Duels, Tally
 from rulerank.judging.labels import JudgingTask, KeepsLabels, Plain
 from rulerank.judging.pool import Pool
 
@@ -101,7 +101,7 @@ class Check:
         """Say what follows from the duels so far."""
         tally = self.tally()
         if not self.duels and not tally.n:
-            return "There is nothing to check: the first three of no query without labels differ."
+            return NOTHING_TO_CHECK
         return tally.line()
 
     def _fought(self, duel: Duel) -> bool:

@@ -150,6 +150,7 @@ class Progress(Plain):
     skipped: int  # documents this rater has skipped and not judged since
     pool_size: int  # documents in the pool
     closeness: float  # how near the sampler's stop is, from 0 to 1
+    stops: bool  # by itself; else closeness is the share of the pool that is labelled
     done: bool  # there was nothing more for this rater when last asked
     reason: str = ""  # why, in words
 

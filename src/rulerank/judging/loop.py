@@ -187,6 +187,7 @@ class Judging:
                 skipped=len(self._rows(glance.skipped)),
                 pool_size=len(self.pool),
                 closeness=self._ready().closeness,
+                stops=self.stops_by_itself,
                 done=stop is not None,
                 reason="" if stop is None else stop.reason,
             )

@@ -125,9 +125,10 @@ class StrataSelection:
 
     def next(self, skip: Collection[int] = ()) -> int | None:
         """Return the row to label next, never one in skip; None when all are labelled or skipped."""
-        for row in self._planned[self._at :].tolist():
+        for at in range(self._at, len(self._planned)):
+            row = int(self._planned[at])
             if row not in self._grades and row not in skip:
-                return int(row)
+                return row
         return None
 
     def add(self, row: int, grade: Any) -> None:

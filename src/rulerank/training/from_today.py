@@ -22,6 +22,7 @@ from rulerank.training.still_to_gain import ENOUGH, gain_in_words, still_to_gain
 # full learners that take over when held-out pairs say that they are better, each from so many labels on; with 400
 # labels of cranfield rules fooled the held-out pairs in one split of 20 and lost .067 there
 HAND_OVER = {"QI": 200, "FR": 1000}
+GOOD_START = 100  # labels, ten documents each of ten queries: with fewer nobody is told to stop
 TOP = 3  # places that people look at
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
 
@@ -70,8 +71,11 @@ class FromToday:
             lines.append(said[0].upper() + said[1:] + ".")
         if self.worse:
             lines.append("Keep today's ranking until more labels say otherwise.")
-        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels:
-            lines.append("More labels would add little: check it against today's ranking; use it if it is not behind.")
+        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels >= GOOD_START:
+            lines.append(
+                "That may be enough, though the estimate is a low one: check it against today's ranking, and use it if "
+                "it is not behind."
+            )
         if self.tied > TIED:
             lines.append(words_for_ties(self.tied))
         return lines
@@ -114,11 +118,12 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
     today_scores = found.scores(pool.X)
     learner = PoolLearner(Anchored(today=found.option) if ranker is None else ranker, pool)
     method = type(learner.ranker).__name__
-    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
     took_over = False
-    if ranker is None and held_out is not None and rows.size >= min(HAND_OVER.values()):
-        learner, method, held_out = hand_over(learner, rows, grades, held_out)
+    if ranker is None:
+        learner, method, held_out = hand_over_if_better(learner, rows, grades)
         took_over = method != "Anchored"
+    else:
+        held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
     fitted = learner.fit(rows, grades) if rows.size else fit_in_pool(learner.ranker, pool)
     scores = fitted.predict(pool)
     query = query_index(pool.qid)[0]
@@ -141,6 +146,14 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
         pairs=pairs,
         left_out=tuple(pool.categories) if isinstance(fitted, StartsFromToday) else (),
     )
+
+
+def hand_over_if_better(learner: PoolLearner, rows: Array, grades: Array) -> tuple[PoolLearner, str, Array | None]:
+    """Return what is to learn from these labels, its name, and its held-out scores, None where labels are too few."""
+    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
+    if held_out is None or rows.size < min(HAND_OVER.values()):
+        return learner, type(learner.ranker).__name__, held_out
+    return hand_over(learner, rows, grades, held_out)
 
 
 def hand_over(learner: PoolLearner, rows: Array, grades: Array, held_out: Array) -> tuple[PoolLearner, str, Array]:
