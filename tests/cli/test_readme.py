@@ -39,7 +39,7 @@ def test_the_command_lines_of_the_readme_run_and_print_what_it_shows(run, tmp_pa
     assert [len(answer["results"]) for answer in answers] == [3]
 
 
-def ask_service(prepare, listening, n_workers, grace, refresh):
+def ask_service(prepare, listening, n_workers, grace, *watched):
     """Answer requests while the reader, in another terminal, types the README's next command."""
     server = make_server(prepare(0), grace)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -93,6 +93,49 @@ def test_a_reranker_can_be_pickled_and_copied(reranker, query, tmp_path):
         assert copy.deepcopy(one).rank(query).to_dict() == expected
 
 
+def test_a_dict_without_fields_is_the_indexed_document(reranker, shop, query):
+    ids = [*shop.texts.ids[:5]]
+    expected = reranker.rank(query, ids)
+    found = reranker.rank(query, [{"id": one, "source": "engine"} for one in ids])
+    assert (found.ids, found.scores) == (expected.ids, expected.scores)
+    assert found[0].document == expected[0].document | {"id": found[0].id, "source": "engine"}
+    with pytest.raises(DataError, match="there is no document 'nope' in the index; give its fields as a dict"):
+        reranker.rank(query, [{"id": "nope"}])
+    assert reranker.rank(query, [{}])[0].features["price"] is None  # a document of nothing
+
+
+def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
+    lines = []
+    for qid, text in zip(shop.queries.ids, shop.queries.texts, strict=True):
+        found = features.for_query(text, top=10).docid
+        lines += [f"{qid} Q0 {one} {place} {20 - place}.5 engine" for place, one in enumerate(found, start=1)]
+    (tmp_path / "engine.run").write_text("\n".join(lines))
+    pairs = rr.read_pairs(str(tmp_path / "engine.run"))
+    data = shop.graded(features.dataset(shop.queries, pairs=pairs))
+    reranker = rr.Reranker(rr.GlobalRules().fit(data), features, today="engine_rank")
+    assert {"engine_rank", "engine_score"} <= {*reranker.feature_names}
+    rows = data[data.qid == shop.queries.ids[0]]
+    docs = [
+        {"id": one, "engine_rank": place, "engine_score": 20.5 - place}
+        for place, one in enumerate(rows.docid.tolist(), start=1)
+    ]
+    found = reranker.rank(query, docs, top=None)
+    expected = reranker.ranker.predict(rows)
+    assert [expected[result.place] for result in found] == found.scores
+    assert [result.today for result in found] == [result.place + 1 for result in found]
+    texts = {doc["id"]: doc for doc in shop.documents}
+    assert reranker.rank(query, [texts[doc["id"]] | doc for doc in docs], top=None).scores == found.scores
+    assert reranker.explain(query, docs[0]).score == next(one.score for one in found if one.place == 0)
+    reranker.save(tmp_path / "model.rulerank")
+    again = load(tmp_path / "model.rulerank")
+    assert again.rank(query, docs, top=None).to_dict() == found.to_dict()
+    for without in (None, found.ids):
+        with pytest.raises(DataError, match="the ranker reads engine_rank, engine_score, which documents must bring: "):
+            reranker.rank(query, without)
+    with pytest.raises(DataError, match="the documents lack 1 of the 2 features of the model: engine_score; give null"):
+        reranker.rank(query, [{"id": found.ids[0], "engine_rank": 1}])
+
+
 def test_repeated_ids_are_ranked_as_often_as_they_come(reranker, shop, query):
     one, two = shop.texts.ids[:2]
     found = reranker.rank(query, [one, two, one])

@@ -19,8 +19,9 @@ from rulerank.explain import Explanation, Versus
 from rulerank.features.text_features import TextFeatures
 from rulerank.model_file import described, rebuilt, save, version_of
 from rulerank.rankers.base import Ranker
-from rulerank.serve.feature_rows import FEATURES, FeatureRows, ids_in, numbered, rows_of_features
+from rulerank.serve.feature_rows import FeatureRows, rows_of_features
 from rulerank.serve.results import Ranking, Result, Scored
+from rulerank.serve.text_rows import ENGINE, as_docs, bring_features, brought_along, rows_of_texts
 from rulerank.today import Today, find_today
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Reranker:
         if features is not None:
             if not isinstance(features, TextFeatures) or not hasattr(features, "feature_names_"):
                 raise DataError(f"features must be a fitted TextFeatures, or None: got {shown(features)}")
-            missing = [name for name in names if name not in features.feature_names_]
+            missing = [name for name in names if name not in (*features.feature_names_, *ENGINE)]
             if missing:
                 raise DataError(
                     f"the ranker reads {counted(len(missing), 'feature')} that these TextFeatures do not give: "
@@ -132,7 +133,8 @@ class Reranker:
     ) -> Ranking:
         """Return documents, the best first; equal ones in the order in which they came.
 
-        docs: with TextFeatures: ids of indexed documents, or dicts of fields, which need not be in the index; None: the
+        docs: with TextFeatures: ids of indexed documents, or dicts of fields, which need not be in the index (a dict
+            without any field is the indexed document of its id; it may bring engine_score or engine_rank); None: the
             best documents of the index by bm25(all), as many as candidates says. Without: dicts of features by name, an
             array, or a data frame. With both: {"id": .., "features": {..}}, or a Dataset of one query.
         top: how many to return; None returns all.
@@ -215,28 +217,13 @@ class Reranker:
             if docs is None:
                 raise DataError("docs must be given: this reranker has no TextFeatures, so it has no index to search")
             return rows_of_features(docs, self.ranker)
-        if docs is None and not is_whole(candidates, 1):
-            raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
         if isinstance(docs, Dataset):
             return rows_of_features(docs, self.ranker)
-        given = None if docs is None else _as_docs(docs)
-        if given == []:
-            return FeatureRows(None, ())
-        if given and self._with_features(given):
+        given = None if docs is None else as_docs(docs)
+        if given and bring_features(given, self.features):
             return rows_of_features(given, self.ranker)
-        data = self.features.for_query(query, given, top=candidates, vectors=vectors)
-        if given and isinstance(given[0], Mapping):
-            return FeatureRows(data, ids_in(given), given)
-        return FeatureRows(data, numbered(data.docid, len(data)))
-
-    def _with_features(self, docs: list[Any]) -> bool:
-        """Tell whether documents bring their features along, {"id": .., "features": {..}}, instead of texts."""
-        if self.features is None or any(field.name == FEATURES for field in self.features.fields_):
-            return False
-        n_ready = sum(isinstance(doc, Mapping) and isinstance(doc.get(FEATURES), Mapping) for doc in docs)
-        if 0 < n_ready < len(docs):
-            raise DataError(f"docs must all bring {FEATURES}, or none of them: {n_ready} of {len(docs)} do")
-        return n_ready > 0
+        brought = brought_along(self.feature_names, self.features)
+        return rows_of_texts(self.features, query, given, brought, candidates=candidates, vectors=vectors)
 
     def _ranks_today(self, rows: FeatureRows) -> Array:
         """Return each document's rank today, from 1."""
@@ -277,26 +264,10 @@ def _todays(today: Any, ranker: Ranker, features: TextFeatures | None) -> Today 
     if today is None:
         return getattr(ranker, "today_", None)
     names = ranker.feature_names_ if features is None else features.feature_names_
-    if features is None and isinstance(today, str):
-        known = today in names or today[1:] in names
-        names = names if known else (*names, today[1:] if today[:1] in ("-", "+") else today)
+    if isinstance(today, str) and today not in names and today[1:] not in names:
+        bare = today[1:] if today[:1] in ("-", "+") else today
+        names = (*names, bare) if features is None or bare in ENGINE else names
     return find_today(names, today)
-
-
-def _as_docs(docs: Any) -> list[Any]:
-    """Return ids, whole numbers among them as text, or dicts of fields."""
-    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__iter__"):
-        raise DataError(f"docs must be a list of ids or of dicts of fields: got one {type(docs).__name__}")
-    if hasattr(docs, "columns"):  # a data frame, of Polars or pandas
-        docs = docs.to_dicts() if hasattr(docs, "to_dicts") else docs.to_dict("records")
-    given = [str(doc) if is_whole(doc, 0) else doc for doc in docs]
-    for place, doc in enumerate(given):
-        if not isinstance(doc, str | Mapping) or isinstance(doc, str) != isinstance(given[0], str):
-            raise DataError(
-                f"docs must be ids, or dicts of fields, all of one kind: number {place} is a {type(doc).__name__}, "
-                f"the first a {type(given[0]).__name__}"
-            )
-    return given
 
 
 def _place_of(doc: Any, rows: FeatureRows, own: bool) -> int:

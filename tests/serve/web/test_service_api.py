@@ -39,6 +39,19 @@ def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_wo
     assert answer["version"] == rr.Reranker(ranker).version
 
 
+def test_features_as_lists_are_matched_by_their_names(of_features, served_world):
+    _, (ranker, _), rows = served_world
+    by_name = of_features.post("/rank", json={"documents": rows, "reasons": True, "features": True}).json()
+    names = list(ranker.feature_names_)[::-1]
+    lists = [{"id": row["id"], "features": [row["features"][name] for name in names]} for row in rows]
+    body = {"documents": lists, "feature_names": names, "reasons": True, "features": True}
+    assert of_features.post("/rank", json=body).json() == by_name
+    why = {"documents": lists, "feature_names": names, "doc": "d1"}
+    assert of_features.post("/explain", json=why).json() == (
+        of_features.post("/explain", json={"documents": rows, "doc": "d1"}).json()
+    )
+
+
 def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_features, served_world):
     *_, rows = served_world
     plain = of_features.post("/rank", json={"documents": rows}).json()["results"]
@@ -111,6 +124,7 @@ def test_there_is_nothing_to_search_without_texts(of_features):
 
 ROW = {"id": "a", "features": {"bm25_body": 1.0}}
 WHOLE = dict.fromkeys(("bm25_body", "bm25_title", "pagerank", "clicks", "freshness"), 1)
+LIST = {"id": "l", "features": [1, 2, 3, 4, None]}
 REFUSED = [  # body, field, part of the message
     ({}, "documents", "the request must hold documents"),
     ({"documents": []}, "documents", "documents must be a list of ids, of {id, fields} or of {id, features}"),
@@ -127,6 +141,16 @@ REFUSED = [  # body, field, part of the message
     ({"documents": [{"features": WHOLE | {"bm25_body": "x"}}]}, "documents", "feature 'bm25_body' must be a number"),
     ({"documents": [{"features": WHOLE | {"bm25_body": 1e39}}]}, "documents", "must be finite and fit float32"),
     ({"documents": [{"features": WHOLE | {"bm25_body": 10**400}}]}, "documents", "must be finite and fit float32"),
+    ({"documents": [LIST]}, "feature_names", "feature_names must be the 5 different names of the numbers"),
+    ({"documents": [LIST], "feature_names": ["a"]}, "feature_names", "feature_names must be the 5 different names"),
+    ({"documents": [LIST], "feature_names": [7]}, "feature_names", "must be a list of 1 to 10,000 names of features"),
+    ({"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
+    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "must come with documents whose features are"),
+    ({"documents": [LIST, {"features": [1]}]}, "documents[1].features", "must be a list of as many numbers as the"),
+    ({"documents": [LIST, ROW]}, "documents[1].features", "must be a list of numbers, as the first is"),
+    ({"documents": [{"features": [1, "x"]}]}, "documents[0].features", "must be a list of numbers, null where missi"),
+    ({"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents[0].features", "numbers that fit float"),
+    ({"documents": [{"features": [10**400]}], "feature_names": ["a"]}, "documents[0].features", "'a' does not"),
     ({"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
     ({"documents": ["d1"]}, "documents[0]", "this service ranks ready features"),
     ({"documents": [ROW], "top": 0}, "top", "top must be a whole number from 1 to 1000: got 0"),
@@ -190,6 +214,7 @@ def test_a_refusal_to_explain_names_the_field(body, field, message, of_texts):
         (b"", "the body is not JSON in UTF-8"),
         (b"{", "the body is not JSON in UTF-8"),
         (b'{"query": "\xff"}', "the body is not JSON in UTF-8"),
+        ('{"query": "x"}'.encode("utf-16"), "the body is not JSON in UTF-8"),
         (b'{"documents": [{"features": {"bm25_body": NaN}}]}', "NaN is not JSON; null stands for a value that is"),
         (b'{"documents": [{"features": {"bm25_body": -Infinity}}]}', "-Infinity is not JSON"),
         (b'{"documents": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the body is not JSON in UTF-8"),
@@ -200,6 +225,43 @@ def test_what_is_not_json_is_said_to_be_so(content, message, of_features):
     answer = of_features.post("/rank", content=content, headers=JSON)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
     assert message in answer.json()["error"]["message"]
+
+
+def test_the_answers_are_the_same_without_orjson(of_features, served_world, monkeypatch):
+    *_, rows = served_world
+    bodies = [
+        json.dumps({"documents": rows}),
+        '{"documents": [NaN]}',
+        '{"query": "\\ud800"}',
+        '{"top": ' + "9" * 30 + "}",
+    ]
+    fast = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
+    monkeypatch.setattr("rulerank.web.bodies.orjson", None)
+    slow = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
+    assert fast[:3] == slow[:3]
+    assert fast[3]["error"]["field"] == slow[3]["error"]["field"] == "documents"
+
+
+@pytest.mark.parametrize(
+    ("address", "field", "message"),
+    [
+        ("/search?q=", "q", "q must be a text of 1 to 1000 characters: got ''"),
+        ("/search", "q", "the request must hold q"),
+        ("/search?q=x&q=y", "q", "the address must not hold twice 'q'"),
+        ("/search?q=x&tpo=3", "tpo", "the address must not hold 'tpo'"),
+        ("/search?q=x&top=99999999999999999999", "top", "top must be a whole number from 1 to 1000"),
+        ("/search?q=x&reasons=1", "reasons", "reasons must be true or false: got '1'"),
+    ],
+)
+def test_a_refusal_of_an_address_names_the_field(address, field, message, of_texts):
+    answer = of_texts.get(address)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+    assert message in answer.json()["error"]["message"]
+
+
+def test_a_document_that_is_no_candidate_can_be_explained_in_its_list(of_texts):
+    answer = of_texts.post("/explain", json={"query": "zzzz", "doc": "p0001", "documents": ["p0001", "p0002"]})
+    assert answer.status_code == 200
 
 
 def test_a_body_must_be_an_object_of_the_right_content_type(of_features):

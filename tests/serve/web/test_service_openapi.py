@@ -98,7 +98,7 @@ def know_the_documents(description, made, kind):
     for path in ("/rank", "/explain"):
         body = description["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
         documents = body["properties"]["documents"]
-        rows = documents["anyOf"][2] if kind == "texts" else documents
+        rows = documents["anyOf"][2 if kind == "texts" else 0]
         features = rows["items"]["properties"]["features"]
         features["properties"] = {name: {"type": ["number", "null"]} for name in made.feature_names}
         features["required"] = list(made.feature_names)

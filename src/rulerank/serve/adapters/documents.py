@@ -14,6 +14,7 @@ from rulerank.serve.feature_rows import FEATURES
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import Reranker
 from rulerank.serve.results import Ranking, Result
+from rulerank.serve.text_rows import ENGINE
 
 KEY = "rulerank"  # the one key of metadata that adapters write, beside the score where the library has a place for it
 USUAL = ("text", "content", "body", "description")  # names of the field that holds a document's text
@@ -55,7 +56,7 @@ def ranked(
         docs = [{"id": one, FEATURES: meta.get(FEATURES, meta)} for one, meta in zip(ids, own, strict=True)]
     else:
         field = field_of_text(model.features, text_field)
-        names = {one.name for one in model.features.fields_}
+        names = {*(one.name for one in model.features.fields_), *ENGINE}
         docs = [
             {name: value for name, value in meta.items() if name in names} | {field: text, "id": one}
             for one, meta, text in zip(ids, own, texts, strict=True)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import CANDIDATES, Reranker
@@ -39,6 +43,7 @@ class Service:
         self,
         query: str | None,
         documents: Given | None,
+        feature_names: tuple[str, ...] | None,
         top: int | None,
         reasons: bool | None,
         features: bool | None,
@@ -47,6 +52,7 @@ class Service:
     ) -> Payload:
         """Rank documents."""
         model = self.reranker.current()
+        documents = with_names(documents, feature_names)
         found = self._ranked(model, query, documents, 10 if top is None else top, candidates, vectors)
         results = [_result(result, reasons=bool(reasons), features=bool(features)) for result in found]
         return {"query": query, "version": model.version, "n_docs": found.n_docs, "results": results}
@@ -71,10 +77,12 @@ class Service:
         doc: str,
         versus: str | None,
         documents: Given | None,
+        feature_names: tuple[str, ...] | None,
         vectors: Any = None,
     ) -> Payload:
         """Explain the score of a document, or why it stands above or below another one."""
         model = self.reranker.current()
+        documents = with_names(documents, feature_names)
         if versus == doc:
             raise RequestError(422, "bad_value", "versus must be another document than doc", field="versus")
         for name, one in (("doc", doc), ("versus", versus)):
@@ -118,7 +126,7 @@ class Service:
         self.scored(found.n_docs)
         return found
 
-    def _of(self, model: Reranker, query: str | None, documents: Given | None) -> tuple[Reranker, list[Any] | None]:
+    def _of(self, model: Reranker, query: str | None, documents: Given | None) -> tuple[Reranker, Any]:
         """Return what ranks these documents: as a ranker alone, where they come with their features."""
         if query is None and (documents is None or not documents.has_features):
             message = "the request must hold query: the words by which texts are ranked"
@@ -135,6 +143,41 @@ class Service:
         return bare
 
 
+def with_names(documents: Given | None, names: tuple[str, ...] | None) -> Given | None:
+    """Return documents whose features came as lists as a table with the names beside them."""
+    if documents is None or documents.rows is None:
+        if names is not None:
+            message = "feature_names must come with documents whose features are lists of numbers"
+            raise RequestError(422, "bad_value", message, field="feature_names")
+        return documents
+    n_values = len(documents.rows[0])
+    if names is None or len(names) != n_values or len({*names}) < n_values:
+        message = f"feature_names must be the {n_values} different names of the numbers that documents have"
+        raise RequestError(422, "bad_value" if names else "missing_value", message, field="feature_names")
+    with np.errstate(over="ignore"):
+        try:
+            X = np.array(documents.rows, dtype=np.float32)
+        except OverflowError:  # whole numbers beyond every float
+            X = np.array([[_float(value) for value in row] for row in documents.rows], dtype=np.float32)
+    if np.isinf(X).any():
+        place, column = (int(found[0]) for found in np.nonzero(np.isinf(X)))
+        field = f"documents[{place}].features"
+        message = f"{field} must be numbers that fit float32, or null where missing: {names[column]!a:.60} does not"
+        raise RequestError(422, "bad_value", message, field=field)
+    ids = np.empty(len(documents.ids), dtype=object)
+    ids[:] = documents.ids
+    n_docs = len(ids)
+    data = Dataset(X, np.full(n_docs, UNLABELLED), np.zeros(n_docs, dtype=np.int64), ids, names)
+    return replace(documents, docs=data)
+
+
+def _float(value: Any) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except OverflowError:
+        return np.inf
+
+
 def _without_texts(model: Reranker) -> Reranker:
     if model.features is None:
         return model
@@ -143,7 +186,8 @@ def _without_texts(model: Reranker) -> Reranker:
 
 def _refusal(error: DataError, documents: Given | None, otherwise: str) -> RequestError:
     field = otherwise if documents is None else "documents"
-    return RequestError(422, "not_possible", str(error), field=field)
+    message = str(error).replace("give docs,", "give documents,")  # as the field is called here
+    return RequestError(422, "not_possible", message, field=field)
 
 
 def _result(result: Result, *, reasons: bool = False, features: bool = False) -> Payload:

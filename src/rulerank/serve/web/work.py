@@ -60,13 +60,24 @@ class ServiceEndpoint(Endpoint):
     async def answer_to(self, request: Request) -> Response:
         """Read the whole request, and answer in JSON."""
         assert self.work is not None
-        values = read_values(self.query, request.query_params)
+        values = self.address_values(request)
         body = None
         if self.body is not None:
             check_is_json(request)
             body = await read_body(request, self.work.max_body)
         answer = await self.work.do(lambda: self.answer_bytes(values, body))
         return Response(answer, media_type="application/json")
+
+    def address_values(self, request: Request) -> dict[str, Any]:
+        """Return the values of the address, each once and none that is unknown."""
+        given = [name for name, _ in request.query_params.multi_items()]
+        known = {field.name for field in self.query}
+        for name in given:
+            if name not in known or given.count(name) > 1:
+                what = "must not hold" if name not in known else "must not hold twice"
+                shown = ascii(name)[:60]
+                raise RequestError(422, "bad_value", f"the address {what} {shown}", field=shown[1:-1])
+        return read_values(self.query, request.query_params)
 
     def answer_bytes(self, values: dict[str, Any], body: bytes | None) -> bytes:
         """Return the answer to checked values of the address and a body as it came."""

@@ -6,6 +6,7 @@ that dies is replaced; workers whose parent has died end by themselves, so that 
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -15,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -70,10 +71,13 @@ def follow(reranker: WatchedReranker, metrics: Metrics) -> None:
         version, problem = now, trouble
 
 
-def answer(app: ASGIApp, listening: socket.socket, grace: float, alive: int | None = None) -> None:
+def answer(
+    app: ASGIApp, listening: socket.socket, grace: float, watch: Callable[[], None], alive: int | None = None
+) -> None:
     """Answer requests in this process until a signal, or until nobody holds the other end of the pipe `alive`."""
     sys.setswitchinterval(SWITCH_SECONDS)
     server = make_server(app, grace)
+    threading.Thread(target=watch, daemon=True).start()
     if alive is not None:
         threading.Thread(target=_end_with, args=(alive, server), daemon=True).start()
     server.run(sockets=[listening])
@@ -84,17 +88,22 @@ def _end_with(alive: int, server: uvicorn.Server) -> None:
     server.should_exit = True
 
 
-def run(prepare: Prepare, listening: socket.socket, n_workers: int, grace: float, refresh: Callable[[], Any]) -> int:
-    """Answer requests until SIGTERM or Ctrl-C; return the exit code.
-
-    refresh: called before a worker that has died is replaced.
-    """
+def run(
+    prepare: Prepare,
+    listening: socket.socket,
+    n_workers: int,
+    grace: float,
+    reranker: WatchedReranker,
+    metrics: Metrics,
+) -> int:
+    """Answer requests until SIGTERM or Ctrl-C; return the exit code."""
+    gc.freeze()  # what is loaded stays: nobody looks through it again, and forked processes go on sharing it
     if n_workers == 1:
-        answer(prepare(0), listening, grace)
+        answer(prepare(0), listening, grace, partial(follow, reranker, metrics))
         return 0
     if not hasattr(os, "fork"):
         raise DataError("--workers above 1 needs a system that can fork: start several services on other ports")
-    return Workers(prepare, listening, n_workers, grace, refresh).run()
+    return Workers(prepare, listening, n_workers, grace, reranker, metrics).run()
 
 
 class Workers:
@@ -106,13 +115,15 @@ class Workers:
         listening: socket.socket,
         n_workers: int,
         grace: float,
-        refresh: Callable[[], Any],
+        reranker: WatchedReranker,
+        metrics: Metrics,
     ) -> None:
         self.prepare = prepare
         self.listening = listening
         self.n_workers = n_workers
         self.grace = grace
-        self.refresh = refresh
+        self.reranker = reranker
+        self.metrics = metrics
         self.stopping = False
         self.pids: dict[int, int] = {}  # process: its number among the workers
         self.begun: dict[int, float] = {}  # process: when
@@ -151,7 +162,8 @@ class Workers:
         code = FAILED
         try:
             os.close(self._held)  # the parent's alone: its end is the parent's end
-            answer(self.prepare(number), self.listening, self.grace, self.alive)
+            watch = partial(follow, self.reranker, self.metrics)
+            answer(self.prepare(number), self.listening, self.grace, watch, self.alive)
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -170,7 +182,7 @@ class Workers:
             self.n_quick_deaths = self.n_quick_deaths + 1 if lived < QUICK_DEATH else 0
             if not self.stopping:
                 print(f"worker {number} has died and is replaced", file=sys.stderr, flush=True)
-                self.refresh()
+                self.reranker.refresh()  # so that it starts with the model of now
                 self._start(number)
 
     def _end(self) -> None:

@@ -151,7 +151,7 @@ function explained(answer) {
   const rows = parts.map((part) => {
     const bar = element("span", { class: part.adds < 0 ? "bar down" : "bar" });
     bar.style.width = `${(100 * Math.abs(part.adds)) / largest}%`; // set by script: the policy forbids styles in markup only
-    const words = part.text ?? `${part.feature}: ${part.of_high} against ${part.of_low}`;
+    const words = part.text ?? `${part.of_high} against ${part.of_low}`;
     return element("tr", {}, element("td", { class: "number" }, signed(part.adds)),
       element("td", { class: "bar-cell" }, bar), element("td", {}, words));
   });
