@@ -34,6 +34,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "rules",
         "sampling",
         "serve.web",
+        "scale",
         "shop",
         "today",
         "training",
@@ -73,6 +74,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "render": set(),
     "rules": set(),
     "sampling": {"discretize", "normalize", "today"},
+    "scale": {"discretize", "evaluation", "io", "normalize", "rankers"},
     "serve": {"explain", "features", "model_file", "rankers", "today"},
     "serve.web": {"features", "io", "model_file", "rankers", "serve", "web"},
     "shop": {"io"},
@@ -97,6 +99,7 @@ FACADE = {
     ("dataset.py", "render"),
     ("rankers/base.py", "explain"),
     ("rankers/base.py", "model_file"),
+    ("rankers/base.py", "scale"),
     ("features/text_features.py", "model_file"),
     ("methods.py", "rankers"),
 }

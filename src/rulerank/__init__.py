@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from rulerank.rankers.stable_rules import StableRules as StableRules
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.sampling.strata import Strata as Strata
+    from rulerank.scale.fit import fit_parts as fit_parts
+    from rulerank.scale.score import evaluate_parts as evaluate_parts
     from rulerank.serve.reranker import Reranker as Reranker
     from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
@@ -134,6 +136,8 @@ _NAMES = {
     # figures
     "evaluation": ("Measure", "evaluate", "evaluate_run", "compare"),
     "training.in_pool": ("fit_in_pool",),
+    "scale.fit": ("fit_parts",),
+    "scale.score": ("evaluate_parts",),
     "training.from_today": ("learn_from_today",),
     "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),

@@ -23,6 +23,9 @@ class ReadError(RulerankError, ValueError):
         self.line = line
         self.message = message
 
+    def __reduce__(self) -> tuple[type[ReadError], tuple[str, int | None, str]]:
+        return type(self), (self.source, self.line, self.message)  # a worker's error reaches whoever asked
+
 
 class DataError(RulerankError, ValueError):
     """Arrays or tables that do not fit together, or values that are not allowed."""
@@ -49,3 +52,11 @@ class MissingExtraError(RulerankError, ImportError):
             f"install it with: pip install 'rulerank[{extra}]' (in a clone: '.[{extra}]')"
         )
         self.extra = extra
+        self.package = package
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        return type(self), (self.extra, self.package)
+
+
+class ClusterError(RulerankError, RuntimeError):
+    """A cluster that went away, or lost its workers, in the middle of the work."""

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
 
+from rulerank.core.blas import one_blas_thread
 from rulerank.core.parameters import Number, Parameter
 from rulerank.dataset import Array
-from rulerank.rankers.linear.linear_ranker import LinearRanker
+from rulerank.rankers.checked import Labelled
+from rulerank.rankers.chunks import Chunks, KeptChunks
+from rulerank.rankers.linear.likelihood_in_chunks import CHUNK_ROWS
+from rulerank.rankers.linear.linear_ranker import ColumnSums, LinearRanker, check_present, fill_missing
+from rulerank.rankers.parts import LearnsFromParts, TrainingParts
+from rulerank.rankers.training_rows import canonical_order
 
 FLAT = 1e-11  # features whose correlation leaves less than this share are combinations of others but for rounding
 
 
-class Regression(LinearRanker):
+class Regression(LearnsFromParts, LinearRanker):
     """Rank documents by a weighted sum of features that is fitted to their grades by least squares.
 
     The simplest baseline: queries play no part unless features are normalised by query. There is an intercept, which
@@ -55,13 +63,84 @@ class Regression(LinearRanker):
         self.missing = missing
         self.n_jobs = n_jobs
 
+    def _learn_parts(self, parts: TrainingParts) -> None:
+        chunks = parts.chunked(CHUNK_ROWS).mapped(in_order)
+        sums: Sums = chunks.total(Sums.of)
+        self._check_largest(sums.largest)
+        self._take_missing(sums.columns)
+        with one_blas_thread():
+            self.coef_ = self._solve(chunks.mapped(partial(present, self.fill_, parts.facts.feature_names)), sums)
+
     def _weigh(self, X: Array, grades: Array, queries: Array) -> Array:
-        centred = X - X.mean(axis=0)
-        scale = centred.std(axis=0)
-        varies = scale > 1e-12 * np.abs(X).max(axis=0)
+        rows = Labelled(X, grades, queries, np.unique(queries))
+        return self._solve(KeptChunks([rows]), Sums.of(rows))
+
+    def _solve(self, chunks: Chunks, sums: Sums) -> Array:
+        """Return the weights, given chunks of rows without missing values."""
+        fill = 0.0 if self.fill_ is None else self.fill_
+        n_rows, n_missing = sums.columns.n_rows, sums.columns.n_missing
+        means = (sums.columns.sums + n_missing * fill) / n_rows
+        scale = np.sqrt(chunks.total(partial(squares_of, means)) / n_rows)
+        varies = scale > 1e-12 * np.maximum(sums.largest, np.abs(fill))
         factors = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)
-        centred *= factors
-        squares, directions = eigh(centred.T @ centred)
+        moments: Moments = chunks.total(partial(Moments.of, means, factors, sums.grades / n_rows))
+        squares, directions = eigh(moments.squares)
         shrunk = np.where(squares > FLAT * squares.max(), squares + self.l2, np.inf)
-        weights = directions @ ((directions.T @ (centred.T @ (grades - grades.mean()))) / shrunk)
+        weights: Array = directions @ ((directions.T @ moments.products) / shrunk)
         return weights * factors
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of the columns; those of two chunks add up."""
+
+    columns: ColumnSums
+    largest: Array  # float64 (n_features,) values without their sign
+    grades: int
+
+    @classmethod
+    def of(cls, data: Labelled) -> Sums:
+        """Add up a chunk."""
+        largest = np.nanmax(np.abs(data.X), axis=0, initial=0.0).astype(np.float64)
+        return cls(ColumnSums.of(data.X), largest, int(data.grades.sum(dtype=np.int64)))
+
+    def __add__(self, other: Sums) -> Sums:
+        largest = np.maximum(self.largest, other.largest)
+        return Sums(self.columns + other.columns, largest, self.grades + other.grades)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Products of columns with each other and with the grades; those of two chunks add up."""
+
+    squares: Array  # float64 (n_features, n_features)
+    products: Array  # float64 (n_features,)
+
+    @classmethod
+    def of(cls, means: Array, factors: Array, mean_grade: float, data: Labelled) -> Moments:
+        """Multiply the columns of a chunk, less their means and times factors."""
+        centred = (data.X - means) * factors
+        return cls(centred.T @ centred, centred.T @ (data.grades - mean_grade))
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(self.squares + other.squares, self.products + other.products)
+
+
+def in_order(data: Labelled) -> Labelled:
+    """Return the rows of a chunk in an order that their content alone says."""
+    order, queries = canonical_order(data)
+    return data._replace(X=data.X[order], grades=data.grades[order], queries=queries)
+
+
+def present(fill: Array | None, names: tuple[str, ...], data: Labelled) -> Labelled:
+    """Return rows without missing values, float64."""
+    if fill is None:
+        check_present(data.X, names)
+    X = data.X if fill is None else fill_missing(data.X, fill)
+    return data._replace(X=X.astype(np.float64))
+
+
+def squares_of(means: Array, data: Labelled) -> Array:
+    """Return the sum of the squared differences of each column to its mean."""
+    found: Array = np.square(data.X - means).sum(axis=0)
+    return found

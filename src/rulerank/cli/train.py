@@ -39,7 +39,12 @@ def _print_parameters(method: str | None) -> None:
 
 
 def train(
-    source: Annotated[str, typer.Argument(metavar="DATA", help="Graded documents, - for stdin.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="Graded documents, - for stdin; a folder or a pattern of files is streamed."
+        ),
+    ],
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The model file; a model that is there is replaced.")
     ],
@@ -94,6 +99,10 @@ def train(
             metavar="METHOD", is_eager=True, callback=_print_parameters, help="Print what --set takes, and end."
         ),
     ] = None,
+    regroup: Annotated[
+        bool, typer.Option("--regroup", help="Bring rows of a query together that lie in several files of a folder.")
+    ] = False,
+    memory: Annotated[float, typer.Option(metavar="MIB", help="What may be held of a folder's data at once.")] = 1024,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
@@ -108,6 +117,9 @@ def train(
     are chosen by cross-validation by query, and the best of the table they were chosen from is printed beside the
     defaults. Documents without a grade are left out.
 
+    A folder (or a pattern such as 'data/*.parquet', in quotes) is read file by file and need not fit in memory; the
+    model is the same as from one file that holds all. Each file holds whole queries, or --regroup brings them together.
+
     With --labels, which are few, the model starts from today's ranking (--today) and moves away from it only as far as
     the labels say; what can honestly be said of it is printed. `rulerank check` says whether it is better.
 
@@ -115,6 +127,7 @@ def train(
 
     \b
         rulerank train train.txt -o model.rulerank
+        rulerank train parts -o model.rulerank --method RE-GR
         rulerank train train.csv -o model.rulerank --qid query --method RE-GR --votes residual
         rulerank train --parameters intercepts
         rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
@@ -124,10 +137,12 @@ def train(
     from time import perf_counter
 
     from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
+    from rulerank.cli.train_parts import train_on_parts
     from rulerank.core.words import counted, listed
     from rulerank.judging.label_files import with_labels
     from rulerank.judging.pool import read_pool
     from rulerank.model_file import check_overwrite, check_target
+    from rulerank.scale.opening import is_many
     from rulerank.training.choose import choose_ranker
     from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
     from rulerank.training.in_pool import fit_in_pool
@@ -155,6 +170,13 @@ def train(
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
     named = columns(qid, docid, grade, features)
+    if is_many(source):
+        if labels is not None or tune or vali is not None:
+            raise DataError("--labels, --tune and --vali need the data in memory: give one file instead of a folder")
+        train_on_parts(source, out, None if auto else chosen, given, measure, named, format, regroup, memory, as_json)
+        return
+    if regroup:
+        raise DataError(f"--regroup is for a folder of files: {source} is one file, whose queries are whole")
     tuned = None
     learned = now = found = None
     if labels is not None:

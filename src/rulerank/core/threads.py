@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 
 from rulerank.core.parameters import Threads
@@ -55,6 +56,22 @@ def in_blocks(work: Callable[[int, int], None], n_items: int, n_jobs: int | None
     finally:
         for other in others:
             other.result()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let `in_blocks` do everything in this thread: for workers that do several things at once anyway.
+
+    >>> with one_thread():
+    ...     in_blocks(lambda start, stop: print(start, stop), 10, n_jobs=4)
+    0 10
+    """
+    before = getattr(_inside, "pool", False)
+    _inside.pool = True
+    try:
+        yield
+    finally:
+        _inside.pool = before
 
 
 def _forget() -> None:

@@ -7,7 +7,14 @@ name and puts rows into bins by any of them.
 
 from rulerank.discretize.base import MAX_BINS, Discretizer
 from rulerank.discretize.categories import WithCategories
-from rulerank.discretize.choose import DISCRETIZER, DISCRETIZERS, bins_by, discretizer_from_state, make_discretizer
+from rulerank.discretize.choose import (
+    DISCRETIZER,
+    DISCRETIZERS,
+    bin_limits,
+    bins_by,
+    discretizer_from_state,
+    make_discretizer,
+)
 from rulerank.discretize.mdlp import MDLP
 from rulerank.discretize.tube import TUBE
 from rulerank.discretize.uniform import EqualFrequency, EqualWidth
@@ -22,6 +29,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "WithCategories",
+    "bin_limits",
     "bins_by",
     "discretizer_from_state",
     "make_discretizer",

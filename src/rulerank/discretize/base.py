@@ -55,6 +55,24 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
         self.record_params()
         return self
 
+    def cuts_in(self, X: Array, grades: Array) -> list[Array]:
+        """Return the cuts that `fit` finds in checked columns: for callers who hold only some of them at a time.
+
+        >>> from rulerank.discretize import EqualWidth
+        >>> EqualWidth(n_bins=2).cuts_in(np.array([[0.0], [1.0]]), np.zeros(2))
+        [array([0.5])]
+        """
+        self.check_parameters()
+        known = grades.astype(np.uint8) if self.needs_grades else np.empty(0, dtype=np.uint8)
+        return self._find_cuts(np.ascontiguousarray(X), known)
+
+    def with_cuts(self, cuts: list[Array]) -> Self:
+        """Take these cuts over, one ascending array for each feature, as if `fit` had found them."""
+        self._keep(cuts)
+        self.n_features_in_ = len(cuts)
+        self.record_params()
+        return self
+
     def transform(self, X: ArrayLike) -> Array:
         """Return the bin of each value, uint8 (n_rows, n_features)."""
         self._check_fitted()

@@ -77,6 +77,22 @@ def bins_by(discretizer: Any, X: Array, *, most: int | None = None, such_as: str
     return _whole_bins(np.asarray(bins), "the discretizer must give bin numbers", most, such_as)
 
 
+def bin_limits(discretizer: Any, n_features: int) -> Array:
+    """Return how many bins each feature may have by a fitted discretiser, int32: no bin number lies above.
+
+    >>> bin_limits(EqualWidth(n_bins=2).fit([[0.0], [1.0]]), 1).tolist(), bin_limits(None, 1).tolist()
+    ([3], [256])
+    """
+    if isinstance(discretizer, Discretizer):
+        return discretizer.n_bins_.astype(np.int32)
+    if isinstance(discretizer, WithCategories) and isinstance(discretizer.inner, Discretizer):
+        limits = discretizer.inner.n_bins_.astype(np.int32)
+        for feature, bins in discretizer.bins.items():
+            limits[feature] = bins[-1] + 2
+        return limits
+    return np.full(n_features, UNSEEN + 1, dtype=np.int32)
+
+
 def _whole_bins(bins: Array, expected: str, most: int | None, such_as: str) -> Array:
     whole = np.isfinite(bins) & (np.floor(bins) == bins) & (bins >= 0) & (bins <= (math.inf if most is None else most))
     if not whole.all():

@@ -11,6 +11,7 @@ from rulerank.dataset import Array
 from rulerank.discretize.base import MAX_BINS, Discretizer, between
 from rulerank.discretize.kernels import ALL, GRADE_BITS, MAGNITUDE, SIGN, find_cuts, pack
 
+ENTRIES_AT_ONCE = 1 << 20
 FEATURES_AT_ONCE = 16  # sorted together by one thread: bounds the scratch memory
 
 
@@ -110,7 +111,10 @@ def n_log_n(n_rows: int) -> tuple[Array, float]:
     >>> (table / scale).tolist()
     [0.0, 0.0, 2.0, 4.754887502163468, 8.0]
     """
-    n = np.arange(n_rows + 1, dtype=np.float64)
-    bits = n * np.log2(np.maximum(n, 1.0))
-    scale = 2.0 ** (61 - int(bits[-1]).bit_length())
-    return np.rint(bits * scale).astype(np.int64), scale
+    most = np.array([n_rows], dtype=np.float64)
+    scale = 2.0 ** (61 - int((most * np.log2(np.maximum(most, 1.0)))[0]).bit_length())
+    table = np.empty(n_rows + 1, dtype=np.int64)
+    for first in range(0, n_rows + 1, ENTRIES_AT_ONCE):  # four numbers in between for each would need much memory
+        n = np.arange(first, min(first + ENTRIES_AT_ONCE, n_rows + 1), dtype=np.float64)
+        table[first : first + ENTRIES_AT_ONCE] = np.rint(n * np.log2(np.maximum(n, 1.0)) * scale)
+    return table, scale

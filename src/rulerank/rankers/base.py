@@ -63,8 +63,15 @@ class Ranker(ChecksData, ABC):
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Array:
-        """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query."""
+        """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query.
+
+        A Dask data frame gives a Dask series, whose partitions are scored where they are; qid then names a column.
+        """
         check_is_fitted(self)
+        if type(X).__module__.startswith("dask"):
+            from rulerank.scale.score import predict_frame
+
+            return predict_frame(self, X, qid)
         return self._score(self.check_rows(X, qid))
 
     def fit_prepared(

@@ -12,8 +12,8 @@ from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Parameter, Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.rankers.base import Labelled
-from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rankers.parts import LearnsFromParts, TrainingParts
+from rulerank.rankers.rule_ranker import RuleRanker, binned_rows
 from rulerank.rankers.rule_tables import additive_tables, axes_of
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
@@ -23,7 +23,7 @@ from rulerank.rules.rule_book import RuleBook
 from rulerank.rules.votes import VOTES, LiftVotes, votes_named
 
 
-class GlobalRules(RuleRanker):
+class GlobalRules(LearnsFromParts, RuleRanker):
     """Rank documents by the votes of the association rules that cover them (RE-GR).
 
     Parameters
@@ -83,11 +83,9 @@ class GlobalRules(RuleRanker):
         self.work_limit = work_limit
         self.n_jobs = n_jobs
 
-    def _learn(self, data: Labelled) -> None:
+    def _learn_parts(self, parts: TrainingParts) -> None:
         scheme = votes_named(self.votes, self.metric)
-        rows, layout, training = self._prepare(data)
-        budget = self.memory_budget * 2**20
-        self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+        self.engine_ = self._learn_engine(Engine, self._prepare_parts(parts, binned_rows), scheme)
 
     @property
     def rules_(self) -> RuleBook:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,19 +18,23 @@ from rulerank.discretize import (
     DISCRETIZER,
     Discretizer,
     WithCategories,
+    bin_limits,
     bins_by,
     discretizer_from_state,
     make_discretizer,
 )
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.parts import Facts, OnePart, TrainingParts
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
 from rulerank.rules.rule_book import describe_items
-from rulerank.rules.strength import feature_strength, without_weakest
+from rulerank.rules.strength import BinCounts, without_weakest
 from rulerank.rules.tables import Counts, Rows, hide_unseen, rows_needed
 from rulerank.rules.votes import Training
+
+AnyEngine = TypeVar("AnyEngine", bound=Engine)
 
 
 class Prepared(NamedTuple):
@@ -39,6 +43,19 @@ class Prepared(NamedTuple):
     rows: Rows
     layout: Layout
     training: Training
+
+
+class PreparedParts(NamedTuple):
+    """Parts of training rows in bins, and what is to be counted of them."""
+
+    rows: TrainingParts  # of Rows
+    layout: Layout
+    training: Training
+
+
+def binned_rows(discretizer: Any, n_grades: int, data: Labelled) -> Rows:
+    """Return rows in bins by a fitted discretiser."""
+    return Rows.of(bins_by(discretizer, data.X), data.grades, data.queries, n_grades)
 
 
 class RuleRanker(Ranker):
@@ -80,22 +97,50 @@ class RuleRanker(Ranker):
 
     def _prepare(self, data: Labelled) -> Prepared:
         """Put training data into bins and lay out the feature sets to count."""
+        rows, layout, training = self._prepare_parts(OnePart.of(data, self), binned_rows)
+        return Prepared(rows.whole("rows"), layout, training)
+
+    def _prepare_parts(self, parts: TrainingParts, rows_of: Callable[[Any, int, Labelled], Rows]) -> PreparedParts:
+        """Put parts of training data into bins, as `rows_of` does, and lay out the feature sets to count."""
+        facts = parts.facts
         self.discretizer_ = make_discretizer(self.discretizer, self.n_jobs)
-        if self.discretizer_ is not None and data.categories:
-            kinds = {self.feature_names_.index(name): names for name, names in data.categories.items()}
+        if self.discretizer_ is not None and facts.categories:
+            kinds = {facts.feature_names.index(name): names for name, names in facts.categories.items()}
             self.discretizer_ = WithCategories(self.discretizer_, kinds)
         if self.discretizer_ is not None:
-            self.discretizer_.fit(data.X, data.grades)
-        return self._lay_out(Rows.of(bins_by(self.discretizer_, data.X), data.grades, data.queries))
+            self.discretizer_ = parts.fitted(self.discretizer_)
+        rows = parts.mapped(partial(rows_of, self.discretizer_, facts.n_grades))
+        return self._lay_out_parts(rows, bin_limits(self.discretizer_, len(facts.feature_names)))
 
     def _lay_out(self, rows: Rows) -> Prepared:
         """Decide which feature sets of training rows in bins are to be counted."""
-        self.n_bins_ = rows.n_bins()
-        strength = feature_strength(rows, self.n_bins_, self.n_jobs)
+        facts = Facts(self.feature_names_, rows.n_rows, 1, rows.n_grades)
+        # the rows' own limits: those of a file may lie outside the discretiser's
+        _, layout, training = self._lay_out_parts(OnePart(rows, facts), rows.bins.max(axis=1).astype(np.int32) + 1)
+        return Prepared(rows, layout, training)
+
+    def _lay_out_parts(self, rows: TrainingParts, widths: Array) -> PreparedParts:
+        counts: BinCounts = rows.total(partial(BinCounts.of, widths=widths, n_jobs=self.n_jobs))
+        self.n_bins_ = counts.n_bins()
+        strength = counts.strength(self.n_bins_)
         used = without_weakest(strength, self.n_bins_, self.drop_share)
-        check_work(self.n_bins_[used], self.max_size, rows.n_rows, self.work_limit)
-        training = Training.of(rows, int(rows_needed(self.min_support, rows.n_rows)), strength)
-        return Prepared(rows, Layout.over(self.n_bins_, self.max_size, used), training)
+        n_rows = rows.facts.n_rows
+        check_work(self.n_bins_[used], self.max_size, n_rows, self.work_limit)
+        training = counts.training(int(rows_needed(self.min_support, n_rows)), strength)
+        return PreparedParts(rows, Layout.over(self.n_bins_, self.max_size, used), training)
+
+    def _learn_engine(self, engine: type[AnyEngine], prepared: PreparedParts, scheme: Any) -> AnyEngine:
+        """Count all parts, or keep the rows where the tables would not fit the budget."""
+        rows, layout, training = prepared
+        need, budget = layout.n_cells * engine.cell_bytes(scheme, training), self.memory_budget * 2**20
+        if need > budget:
+            why = (
+                f"the tables of all {layout.n_sets:,} feature sets take {need / 2**20:,.0f} MiB, more than "
+                f"memory_budget={self.memory_budget:g}; raise it, or lower max_size. Without them all rows are kept"
+            )
+            return engine(layout, scheme, training, self.n_jobs, rows.whole(why), None, None)
+        counts = rows.total(partial(engine.count, layout=layout, scheme=scheme, n_jobs=self.n_jobs))
+        return engine.from_counts(layout, scheme, training, counts, n_jobs=self.n_jobs)
 
     def _known_bins(self, X: Array) -> Array:
         """Put documents into bins uint8 (n_features, n_rows), 255 where training saw none."""

@@ -13,7 +13,8 @@ from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rankers.parts import LearnsFromParts, TrainingParts
+from rulerank.rankers.rule_ranker import RuleRanker, binned_rows
 from rulerank.rules.rule import Item, Rule
 from rulerank.rules.rule_book import describe_items
 from rulerank.rules.stable.counts import QueryEngine, QueryRows, QueryVotes
@@ -46,7 +47,7 @@ class Stability:
         )
 
 
-class StableRules(RuleRanker):
+class StableRules(LearnsFromParts, RuleRanker):
     """Rank documents by the rules that say the same whatever the query (RE-SR).
 
     Parameters
@@ -123,13 +124,8 @@ class StableRules(RuleRanker):
         self.work_limit = work_limit
         self.n_jobs = n_jobs
 
-    def _learn(self, data: Labelled) -> None:
-        scheme = self._scheme()
-        data = _by_query(data)
-        rows, layout, training = self._prepare(data)
-        budget = self.memory_budget * 2**20
-        query_rows = QueryRows.along(rows, data.queries)
-        self.engine_ = QueryEngine.learn(query_rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+    def _learn_parts(self, parts: TrainingParts) -> None:
+        self.engine_ = self._learn_engine(QueryEngine, self._prepare_parts(parts, rows_by_query), self._scheme())
 
     def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
         """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""
@@ -180,6 +176,12 @@ class StableRules(RuleRanker):
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
         self.engine_ = QueryEngine.from_state(state["engine"], self._scheme())
+
+
+def rows_by_query(discretizer: Any, n_grades: int, data: Labelled) -> QueryRows:
+    """Return rows in bins, those of a query side by side."""
+    data = _by_query(data)
+    return QueryRows.along(binned_rows(discretizer, n_grades, data), data.queries)
 
 
 def _by_query(data: Labelled) -> Labelled:

@@ -32,13 +32,23 @@ def canonical_order(data: Labelled) -> tuple[Array, Array]:
     >>> X[order].ravel().tolist(), numbers.tolist()
     ([3.0, 5.0, 1.0], [0, 0, 1])
     """
-    # rows that differ have different sums with weights nobody would have chosen
-    probe = np.random.default_rng(0).random((data.X.shape[1],))
-    keys = np.empty(len(data.X))
-    dense_scores(np.nan_to_num(data.X, nan=0.123456789), probe, keys)
-    order = np.lexsort((keys, data.grades, data.queries))
-    starts = np.flatnonzero(np.diff(data.queries[order], prepend=-1))
-    hashes = np.add.reduceat(scrambled(keys, data.grades)[order], starts)
+    return order_by_content(content_keys(data.X), data.grades, data.queries)
+
+
+def content_keys(X: Array) -> Array:
+    """Return a number for each row that tells it from others: rows that differ have different sums with weights nobody
+    would have chosen."""
+    probe = np.random.default_rng(0).random((X.shape[1],))
+    keys = np.empty(len(X))
+    dense_scores(np.nan_to_num(X, nan=0.123456789), probe, keys)
+    return keys
+
+
+def order_by_content(keys: Array, grades: Array, queries: Array) -> tuple[Array, Array]:
+    """Return the order of `canonical_order`, given what tells rows from each other."""
+    order = np.lexsort((keys, grades, queries))
+    starts = np.flatnonzero(np.diff(queries[order], prepend=-1))
+    hashes = np.add.reduceat(scrambled(keys, grades)[order], starts)
     places = np.empty(starts.size, dtype=np.int64)
     places[np.argsort(hashes, kind="stable")] = np.arange(starts.size)
     numbers = np.repeat(places, np.diff(starts, append=order.size))

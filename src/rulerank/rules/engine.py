@@ -62,10 +62,14 @@ class Engine:
         """Build the tables if they take at most memory_budget bytes, else keep the rows."""
         if layout.n_cells * cls.cell_bytes(scheme, training) > memory_budget:
             return cls(layout, scheme, training, n_jobs, rows, None, None)
+        return cls.from_counts(layout, scheme, training, cls.count(rows, layout, scheme, n_jobs), n_jobs=n_jobs)
+
+    @classmethod
+    def count(cls, rows: Rows, layout: Layout, scheme: Votes, n_jobs: int | None = None) -> Counts:
+        """Count rows, or a shard of them that holds whole queries, into all cells of a layout."""
         counter = cls.counter(rows, layout.n_bins, scheme, n_jobs)
         with progress(layout.n_sets, "counting feature sets") as bar:
-            parts = [counter.count(block, bar.advance) for block in layout.sets or (NO_SETS,)]
-        return cls.from_counts(layout, scheme, training, joined(parts), n_jobs=n_jobs)
+            return joined([counter.count(block, bar.advance) for block in layout.sets or (NO_SETS,)])
 
     @classmethod
     def counter(cls, rows: Rows, n_bins: Array, scheme: Votes, n_jobs: int | None) -> Counter:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -80,6 +81,12 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.grades + other.grades, self.expected + other.expected)
+
+    def __iadd__(self, other: Counts) -> Self:
+        """Take the counts of another shard in, without a third table."""
+        self.grades.__iadd__(other.grades)
+        self.expected.__iadd__(other.expected)
+        return self
 
     def __sub__(self, other: Counts) -> Counts:
         return Counts(self.grades - other.grades, self.expected - other.expected)

@@ -11,7 +11,7 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.rankers.fitted.bins import Axis
 from rulerank.rankers.fitted.gradient import add_pulls
-from rulerank.rankers.fitted.linear_start import bin_centres, linear_votes
+from rulerank.rankers.fitted.linear_start import linear_votes
 from rulerank.rankers.fitted.rounds import add_votes, boost, count_cells
 from rulerank.rankers.fitted.screening import agreement
 from rulerank.rankers.fitted.settings import L2, LINEAR_L2, LINEAR_ROWS, Settings
@@ -34,11 +34,11 @@ class Stage:
 
 
 def linear_stage(
-    X: Array, bins: Array, axes: list[Axis], folds: TrainingFolds, monotone: Array, n_jobs: int | None
+    bins: Array, axes: list[Axis], centres: list[Array], folds: TrainingFolds, monotone: Array, n_jobs: int | None
 ) -> Stage:
-    """Learn a straight line in each fold."""
+    """Learn a straight line in each fold, in which a bin has the value of its centre."""
     terms = lay_out(bins, axes, monotone, [])
-    centres, queries = _centres(X, bins, axes), folds.queries
+    queries = folds.queries
     votes = np.zeros((folds.n_folds, terms.n_cells))
 
     def work(first: int, last: int) -> None:
@@ -57,12 +57,10 @@ def linear_stage(
 
 
 def straight_line(
-    X: Array, bins: Array, axes: list[Axis], folds: TrainingFolds, monotone: Array
+    bins: Array, axes: list[Axis], centres: list[Array], folds: TrainingFolds, monotone: Array
 ) -> tuple[Terms, Array, Array]:
     """Learn one straight line from all rows; return the tables, their votes and the votes' standard errors."""
-    votes, errors = linear_votes(
-        _centres(X, bins, axes), bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone
-    )
+    votes, errors = linear_votes(centres, bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone)
     return lay_out(bins, axes, monotone, []), np.concatenate(votes), np.concatenate(errors)
 
 
@@ -178,11 +176,6 @@ def triple_candidates(pairs: list[tuple[int, ...]]) -> Array:
     """
     found = {tuple(sorted({*one, *two})) for one, two in combinations(pairs, 2)}
     return np.array(sorted(one for one in found if len(one) == 3), dtype=np.int64).reshape(-1, 3)
-
-
-def _centres(X: Array, bins: Array, axes: list[Axis]) -> list[Array]:
-    centres = bin_centres(X, bins, [axis.n_bins for axis in axes])
-    return [np.zeros_like(own) if axis.category else own for own, axis in zip(centres, axes, strict=True)]
 
 
 def _rows_of(folds: TrainingFolds, fold: int) -> Array:

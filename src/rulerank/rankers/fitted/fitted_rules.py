@@ -18,8 +18,7 @@ from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZATIONS
-from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.fitted.bins import MAX_BINS, Axis, bins_on, find_axes
+from rulerank.rankers.fitted.bins import MAX_BINS
 from rulerank.rankers.fitted.fit import (
     Stage,
     boosted,
@@ -29,11 +28,13 @@ from rulerank.rankers.fitted.fit import (
     straight_line,
     triple_candidates,
 )
+from rulerank.rankers.fitted.row_views import BinnedRows, RowKeys, binned_rows
 from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, Settings
 from rulerank.rankers.fitted.tables import tables_of
 from rulerank.rankers.fitted.terms import lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds, deal
-from rulerank.rankers.training_rows import NOTHING, canonical_order
+from rulerank.rankers.parts import LearnsFromParts, TrainingParts
+from rulerank.rankers.training_rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
 
 AUTO = "auto"
@@ -41,16 +42,13 @@ TRIPLES = 5  # pairs for each triple: a few of them are enough, and can still be
 
 
 class View(NamedTuple):
-    """Training rows on one scale, in bins."""
+    """Training rows on one scale, and what was learned from them."""
 
-    name: str | None  # how they were normalised
-    X: Array
-    bins: Array
-    axes: list[Axis]
+    rows: BinnedRows
     stage: Stage | None  # what the folds have learned from single features; None: too few labels
 
 
-class FittedRules(Ranker):
+class FittedRules(LearnsFromParts):
     """Rank documents by the sum of one fitted vote for every rule.
 
     score = base + a vote for the bin of each feature + a vote for the bins of a few pairs of features. The votes
@@ -149,49 +147,48 @@ class FittedRules(Ranker):
     def _scale_before(self) -> str | None:
         return None if self.normalize == AUTO else self.normalize
 
-    def _learn(self, data: Labelled) -> None:
-        monotone = self._signs(data)
-        order, numbers = canonical_order(data)
-        X, grades = data.X[order], data.grades[order]
-        weights = np.zeros(0) if data.weights is None else data.weights[order]
-        places, folds = deal(numbers, grades, weights, self.n_folds, self.seed)
+    def _learn_parts(self, parts: TrainingParts) -> None:
+        categories = parts.facts.categories
+        monotone = self._signs(categories)
+        rows = parts.total(RowKeys.of).ordered()
+        places, folds = deal(rows.numbers, rows.grades, rows.weights, self.n_folds, self.seed)
         self._view, self.pairs_, self.n_rounds_ = None, (), ()
         if not folds.n_queries:
-            warnings.warn(f"no query has documents of different grades: {NOTHING}", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"no query has documents of different grades: {NOTHING}", ConvergenceWarning, stacklevel=5)
             self.tables_ = AdditiveTables(0.0, (), self.feature_names_)
             return
-        few = grades.size < FEW_LABELS or folds.n_queries < FEW_QUERIES
+        few = rows.grades.size < FEW_LABELS or folds.n_queries < FEW_QUERIES
         settings = Settings.of(places.size)
-        n_kinds = {self.feature_names_.index(name): len(kinds) for name, kinds in data.categories.items()}
 
         def view(name: str | None) -> View:
-            rows = X if name is None else self.on_one_scale(X, numbers, name)
-            axes = find_axes(rows, MAX_BINS // 2 if few else settings.n_bins, self.n_jobs, n_kinds)
-            rows = rows[places]
-            bins = bins_on(rows, axes, self.n_jobs)
+            n_bins = MAX_BINS // 2 if few else settings.n_bins
+            binned = binned_rows(parts, rows, places, name, n_bins, self.n_jobs)
             stage = None
             if not few or self.normalize == AUTO:
-                stage = linear_stage(rows, bins, axes, folds, monotone, self.n_jobs)
+                stage = linear_stage(binned.bins, binned.axes, binned.centres, folds, monotone, self.n_jobs)
             if stage is not None and not few:
                 stage = boosted(stage, stage.terms, folds, settings, self.n_jobs)
-            return View(name, rows, bins, axes, stage)
+            return View(binned, stage)
 
         chosen = view(None)
         if self.normalize == AUTO and folds.n_folds > 1:
             other = view("zscore")
             if chosen.stage and other.stage and clearly_less(other.stage.losses, chosen.stage.losses):
                 chosen = other
-            self._view = chosen.name
+            self._view = chosen.rows.name
+        binned = chosen.rows
         if few or chosen.stage is None:
-            terms, votes, spread = straight_line(chosen.X, chosen.bins, chosen.axes, folds, monotone)
-            self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, data.categories, spread)
+            terms, votes, spread = straight_line(binned.bins, binned.axes, binned.centres, folds, monotone)
+            self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)
             return
-        stage = self._with_pairs(chosen, chosen.stage, folds, monotone, settings)
-        self.pairs_ = tuple(tuple(self.feature_names_[f] for f in one) for one in stage.terms.sets[len(chosen.axes) :])
+        stage = self._with_pairs(binned, chosen.stage, folds, monotone, settings)
+        self.pairs_ = tuple(tuple(self.feature_names_[f] for f in one) for one in stage.terms.sets[len(binned.axes) :])
         self.n_rounds_ = tuple(stage.n_rounds)
-        self.tables_ = tables_of(stage.terms, stage.votes, folds.weights, self.feature_names_, data.categories)
+        self.tables_ = tables_of(stage.terms, stage.votes, folds.weights, self.feature_names_, categories)
 
-    def _with_pairs(self, view: View, stage: Stage, folds: TrainingFolds, monotone: Array, settings: Settings) -> Stage:
+    def _with_pairs(
+        self, view: BinnedRows, stage: Stage, folds: TrainingFolds, monotone: Array, settings: Settings
+    ) -> Stage:
         """Choose pairs, and triples of them, and go on with their tables beside those of the features."""
         if self.max_size == 1 or not self.max_pairs:
             return stage
@@ -210,14 +207,14 @@ class FittedRules(Ranker):
         deeper = boosted(stage, lay_out(view.bins, view.axes, monotone, higher), folds, settings, self.n_jobs)
         return deeper if clearly_less(deeper.losses, stage.losses) else stage
 
-    def _signs(self, data: Labelled) -> Array:
+    def _signs(self, categories: Mapping[str, tuple[str, ...]]) -> Array:
         """Return 1 for features whose votes must rise, -1 for those whose must fall, else 0."""
-        signs = np.zeros(data.X.shape[1], dtype=np.int64)
+        signs = np.zeros(len(self.feature_names_), dtype=np.int64)
         for name, sign in (self.monotone or {}).items():
             if name not in self.feature_names_:
                 known = ", ".join(self.feature_names_[:5]) + (", ..." if len(self.feature_names_) > 5 else "")
                 raise DataError(f"monotone names {name!r}, which is no feature; the features are {known}")
-            if name in data.categories:
+            if name in categories:
                 raise DataError(f"monotone names {name!r}, whose categories have no order; leave it out")
             signs[self.feature_names_.index(name)] = sign
         return signs

@@ -7,6 +7,7 @@ intercepts centres them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,11 +21,36 @@ EVEN = np.zeros(0)  # every row counts one
 CELLS_AT_ONCE = 2**18  # 2 MiB of float64: fits the cache, so that gathering rows costs little
 
 
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How far features vary within groups; that of two groups of rows adds up."""
+
+    squares: Array  # (n_features,) sums of squared differences to the group's mean
+    largest: Array  # (n_features,) values without their sign
+    n_rows: float
+
+    def __add__(self, other: Spread) -> Spread:
+        largest = np.maximum(self.largest, other.largest)
+        return Spread(self.squares + other.squares, largest, self.n_rows + other.n_rows)
+
+    def scale(self) -> tuple[Array, Array]:
+        """Return the deviation of each feature and what to multiply it by, both 0 for a constant one."""
+        scale = np.sqrt(self.squares / (self.n_rows or 1))
+        scale[scale <= CONSTANT * self.largest] = 0.0
+        factors = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return scale, factors
+
+
 class GroupedRows(Protocol):
     """What the likelihood asks of rows; start and stop count groups."""
 
+    spread: Spread
     scale: Array  # (n_features,) deviation within groups, 0 for a feature that is constant within each
     factors: Array  # one over it, 0 where it is 0
+
+    def put_on(self, spread: Spread) -> None:
+        """Take the scale of more rows than these."""
+        ...
 
     def scores(self, coef: Array, start: int, stop: int) -> Array:
         """Return the rows' scores, up to a constant for each group, by coefficients on the common scale."""
@@ -66,7 +92,11 @@ class DenseRows:
         self.centres = np.empty((bounds.size - 1, X.shape[1]), dtype=X.dtype)
         squares, largest = np.zeros((2, X.shape[1]))
         kernels.dense_spread(X, rows, weights, bounds, self.centres, squares, largest)
-        self.scale, self.factors = _scale(squares, largest, weights.sum() if weights.size else rows.size)
+        self.put_on(Spread(squares, largest, float(weights.sum() if weights.size else rows.size)))
+
+    def put_on(self, spread: Spread) -> None:
+        self.spread = spread
+        self.scale, self.factors = spread.scale()
 
     def scores(self, coef: Array, start: int, stop: int) -> Array:
         first, last = self.bounds[start], self.bounds[stop]
@@ -123,7 +153,11 @@ class SparseRows:
         self.rows, self.bounds = rows, bounds
         squares, largest = np.zeros((2, X.shape[1]))
         kernels.sparse_spread(*self.parts, rows, weights, bounds, squares, largest)
-        self.scale, self.factors = _scale(squares, largest, weights.sum() if weights.size else rows.size)
+        self.put_on(Spread(squares, largest, float(weights.sum() if weights.size else rows.size)))
+
+    def put_on(self, spread: Spread) -> None:
+        self.spread = spread
+        self.scale, self.factors = spread.scale()
 
     def scores(self, coef: Array, start: int, stop: int) -> Array:
         rows, _ = self._span(start, stop)
@@ -152,11 +186,3 @@ class SparseRows:
     def _span(self, start: int, stop: int) -> tuple[Array, Array]:
         bounds = self.bounds[start : stop + 1]
         return self.rows[bounds[0] : bounds[-1]], bounds - bounds[0]
-
-
-def _scale(squares: Array, largest: Array, n_rows: float) -> tuple[Array, Array]:
-    """Return the deviation of each feature and what to multiply it by, both 0 for a constant one."""
-    scale = np.sqrt(squares / (n_rows or 1))
-    scale[scale <= CONSTANT * largest] = 0.0
-    factors = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    return scale, factors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,9 +68,12 @@ class WeightedSum(Ranker):
 
     def _learn_missing(self, X: Any) -> None:
         """Find what stands for missing values."""
+        self._take_missing(ColumnSums.of(X))
+
+    def _take_missing(self, sums: ColumnSums) -> None:
         # as float32, in which rows may come: a missing value then counts the same whatever the type of X
-        self.fill_ = column_means(X).astype(np.float32).astype(np.float64) if self.missing == "mean" else None
-        self.n_missing_ = int(count_missing(X).sum())
+        self.fill_ = sums.means().astype(np.float32).astype(np.float64) if self.missing == "mean" else None
+        self.n_missing_ = int(sums.n_missing.sum())
 
     def _present(self, X: Any) -> Any:
         """Return X without missing values."""
@@ -138,7 +142,9 @@ class LinearRanker(WeightedSum):
             self.coef_ = self._weigh(self._present(X).astype(np.float64), data.grades[order], queries)
 
     def _check_size(self, X: Array) -> None:
-        largest = np.nanmax(np.abs(X), axis=0, initial=0.0)
+        self._check_largest(np.nanmax(np.abs(X), axis=0, initial=0.0))
+
+    def _check_largest(self, largest: Array) -> None:
         feature = int(largest.argmax())
         size = float(largest[feature])
         if size > LARGEST:
@@ -169,21 +175,43 @@ def check_present(X: Any, feature_names: tuple[str, ...]) -> None:
         )
 
 
-def column_means(X: Any) -> Array:
-    """Return each feature's mean over the rows that have it, 0 when none does; what is not stored is 0.
+@dataclass(frozen=True, eq=False)
+class ColumnSums:
+    """Sums of the values of each feature that are there; those of two groups of rows add up."""
 
-    >>> column_means(np.array([[1.0, np.nan], [2.0, np.nan]])).tolist()
-    [1.5, 0.0]
-    """
-    n_rows, n_features = X.shape
-    present = n_rows - count_missing(X)
-    if issparse(X):
-        sums = np.bincount(X.indices, weights=np.nan_to_num(X.data, nan=0.0), minlength=n_features)
-    elif (present == n_rows).all():
-        sums = X.sum(axis=0, dtype=np.float64)
-    else:
-        sums = np.nansum(X, axis=0, dtype=np.float64)
-    return sums / np.maximum(present, 1)
+    sums: Array  # float64 (n_features,)
+    n_missing: Array  # int64 (n_features,)
+    n_rows: int
+
+    @classmethod
+    def of(cls, X: Any) -> ColumnSums:
+        """Add up an array or a CSR matrix; what is not stored is 0."""
+        n_rows, n_features = X.shape
+        n_missing = count_missing(X)
+        if issparse(X):
+            sums = np.bincount(X.indices, weights=np.nan_to_num(X.data, nan=0.0), minlength=n_features)
+        elif not n_missing.any():
+            sums = X.sum(axis=0, dtype=np.float64)
+        else:
+            sums = np.nansum(X, axis=0, dtype=np.float64)
+        return cls(sums, n_missing, n_rows)
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        return ColumnSums(self.sums + other.sums, self.n_missing + other.n_missing, self.n_rows + other.n_rows)
+
+    def means(self) -> Array:
+        """Return each feature's mean over the rows that have it, 0 when none does.
+
+        >>> ColumnSums.of(np.array([[1.0, np.nan], [2.0, np.nan]])).means().tolist()
+        [1.5, 0.0]
+        """
+        found: Array = self.sums / np.maximum(self.n_rows - self.n_missing, 1)
+        return found
+
+
+def column_means(X: Any) -> Array:
+    """Return each feature's mean over the rows that have it, 0 when none does; what is not stored is 0."""
+    return ColumnSums.of(X).means()
 
 
 def fill_missing(X: Any, fill: Array) -> Any:

@@ -18,15 +18,16 @@ from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import TooLargeError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
-from rulerank.rankers.linear.linear_ranker import WeightedSum
+from rulerank.rankers.linear.likelihood_in_chunks import CHUNK_ROWS, ChunkedLikelihood
+from rulerank.rankers.linear.linear_ranker import ColumnSums, WeightedSum
 from rulerank.rankers.linear.newton import minimise
-from rulerank.rankers.linear.query_likelihood import QueryLikelihood
+from rulerank.rankers.parts import LearnsFromParts, OnePart, TrainingParts
 
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
 MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
 
 
-class QueryIntercepts(WeightedSum):
+class QueryIntercepts(LearnsFromParts, WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
     A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
@@ -129,24 +130,33 @@ class QueryIntercepts(WeightedSum):
         return LinearForm(self.feature_names_, self.coef_, self.scale_, self._present, self._score)
 
     def _learn(self, data: Labelled) -> None:
-        _check_size(data.X.shape[1])
-        groups = self._number_groups(data, self._judge)
-        self._learn_missing(data.X)
-        likelihood = QueryLikelihood(self._present(data.X), data.grades, groups, self.l2, self.n_jobs, data.weights)
+        groups, query_ids, judge_ids = _groups(data, self._judge)
+        self._learn_parts(OnePart.of(data._replace(queries=groups, query_ids=query_ids), self))
+        self.judge_ids_ = judge_ids
+
+    def _learn_parts(self, parts: TrainingParts) -> None:
+        n_features = len(parts.facts.feature_names)
+        _check_size(n_features)
+        chunks = parts.chunked(CHUNK_ROWS)
+        self._take_missing(chunks.total(_column_sums))
+        likelihood = ChunkedLikelihood(
+            chunks, self.l2, self.fill_, parts.facts.feature_names, parts.facts.n_grades, self.n_jobs
+        )
         with one_blas_thread():
-            found = minimise(likelihood, data.X.shape[1], self.max_iter)
-        seen = likelihood.outcomes
-        factors = likelihood.rows.factors
+            found = minimise(likelihood, n_features, self.max_iter)
+            ended = likelihood.end(found.x)
+        factors = likelihood.factors
         errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * factors
-        self.scale_ = likelihood.rows.scale
+        self.scale_ = likelihood.scale
         self.coef_ = found.x * factors
         self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
-        self.intercepts_ = likelihood.best_intercepts(found.x)
+        self.intercepts_ = np.concatenate(ended.intercepts)
+        self.query_ids_, self.judge_ids_ = np.concatenate(ended.query_ids), None
         self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
         self.gradient_norm_ = found.gradient_norm
         self.n_iter_ = found.n_iter
-        self.n_comparisons_ = int(seen.n[seen.informative].sum())
-        self.n_informative_ = int(likelihood.used.sum())
+        self.n_comparisons_ = int(ended.n_comparisons)
+        self.n_informative_ = ended.n_informative
         if not self.n_comparisons_:
             _warn("no query has documents of different grades: there is nothing to learn from, and all scores are 0")
         elif self.l2 == 0 and found.diverging:
@@ -157,17 +167,6 @@ class QueryIntercepts(WeightedSum):
             )
         elif not found.converged:
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter")
-
-    def _number_groups(self, data: Labelled, judge: Any) -> Array:
-        """Number the rows' queries, or pairs of query and judge, and keep their ids."""
-        self.query_ids_, self.judge_ids_ = data.query_ids, None
-        if judge is None:
-            return data.queries
-        judges, judge_ids = query_index(check_column("judge", judge, data.queries.size))
-        groups, pairs = query_index(data.queries * judge_ids.size + judges)
-        self.query_ids_ = data.query_ids[pairs // judge_ids.size]
-        self.judge_ids_ = judge_ids[pairs % judge_ids.size]
-        return groups
 
     def _learned_state(self) -> dict[str, Any]:
         return super()._learned_state() | {
@@ -195,6 +194,19 @@ class QueryIntercepts(WeightedSum):
         self.n_informative_ = state["n_informative"]
 
 
+def _groups(data: Labelled, judge: Any) -> tuple[Array, Array, Array | None]:
+    """Number the rows' queries, or pairs of query and judge; return their query ids and judges, too."""
+    if judge is None:
+        return data.queries, data.query_ids, None
+    judges, judge_ids = query_index(check_column("judge", judge, data.queries.size))
+    groups, pairs = query_index(data.queries * judge_ids.size + judges)
+    return groups, data.query_ids[pairs // judge_ids.size], judge_ids[pairs % judge_ids.size]
+
+
+def _column_sums(data: Labelled) -> ColumnSums:
+    return ColumnSums.of(data.X)
+
+
 def _check_size(n_features: int) -> None:
     if n_features > MAX_FEATURES:
         raise TooLargeError(
@@ -204,7 +216,7 @@ def _check_size(n_features: int) -> None:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=5)  # where fit was called
+    warnings.warn(message, ConvergenceWarning, stacklevel=6)  # where fit was called
 
 
 def _plain_ids(ids: Array) -> list[str | int | float]:

@@ -28,14 +28,14 @@ class Outcomes:
     n_passed: Array  # of them, those that pass the level
 
     @classmethod
-    def of(cls, grades: Array, groups: Array, weights: Array | None = None) -> Outcomes:
+    def of(cls, grades: Array, groups: Array, weights: Array | None = None, n_grades: int | None = None) -> Outcomes:
         """Count them; a row of grade g is compared at the levels from max(g, 1), and passes level g.
 
         >>> seen = Outcomes.of(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]))
         >>> seen.n.tolist(), seen.n_passed.tolist()
         ([[2, 3], [0, 1]], [[1, 1], [0, 1]])
         """
-        n_grades = int(grades.max()) + 1
+        n_grades = int(grades.max()) + 1 if n_grades is None else n_grades
         counts = np.bincount(groups * n_grades + grades, weights, minlength=(int(groups.max()) + 1) * n_grades)
         counts = counts.reshape(-1, n_grades)
         return cls(counts.cumsum(axis=1)[:, 1:], counts[:, 1:])
@@ -66,9 +66,10 @@ class QueryLikelihood:
         l2: float,
         n_jobs: int | None,
         weights: Array | None = None,
+        n_grades: int | None = None,
     ) -> None:
         self.l2, self.n_jobs = l2, n_jobs
-        self.outcomes = Outcomes.of(grades, groups, weights)
+        self.outcomes = Outcomes.of(grades, groups, weights, n_grades)
         self.used = np.asarray(self.outcomes.informative.any(axis=1))  # (n_groups,)
         order = np.arange(groups.size) if (groups[1:] >= groups[:-1]).all() else np.argsort(groups, kind="stable")
         order = order[self.used[groups[order]]]
@@ -108,6 +109,11 @@ class QueryLikelihood:
             np.isfinite(self.intercepts), self.intercepts + self.rows.offsets(coef)[:, None], found[self.used]
         )
         return found
+
+    @property
+    def n_comparisons(self) -> float:
+        """How many comparisons tell something, or what they count."""
+        return float(self.outcomes.n[self.outcomes.informative].sum())
 
     def _add_groups(self, coef: Array, start: int, stop: int, gradient: Array, hessian: Array) -> float:
         bounds = self.bounds[start : stop + 1]

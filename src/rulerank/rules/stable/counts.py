@@ -1,14 +1,14 @@
 """What the queries, each by itself, say of every cell: counted beside the grades, in the same parts and budget.
 
-All but `squares` are sums of integers (or largest values, for theta): the same bits in any order of the queries, and
-the sums of two shards that hold whole queries add up. `squares` are floats added in the order of the queries.
+All are sums of integers (or largest values, for theta): the same bits in any order of the queries, and the sums of two
+shards that hold whole queries add up. Squares are rounded once for each query and cell, to 2**-40.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 from rulerank.rules.engine import Engine, joined, picked
 from rulerank.rules.layout import FeatureSets
-from rulerank.rules.stable.kernels import THETAS, tally_queries
+from rulerank.rules.stable.kernels import SQUARE_UNITS, THETAS, tally_queries
 from rulerank.rules.tables import UNIT, Counter, Counts, Rows
 from rulerank.rules.votes import Parts, Training, Votes, vote_table
 
@@ -50,6 +50,9 @@ class QueryCounts(Counts):
 
     tallies: Array  # int64 (n_cells, n_tallies) columns as in the kernels; lifts in UNITs, thetas in THETA_UNITs
     squares: Array  # float64 (n_cells,) sum over queries of (lift times rows) squared
+    square_units: Array = field(  # int64 (n_cells, 2) the same as a sum of integers; models of before have none
+        default_factory=lambda: np.zeros((0, 2), dtype=np.int64)
+    )
 
     def __add__(self, other: Counts) -> QueryCounts:
         """Join two shards that hold whole queries."""
@@ -58,7 +61,19 @@ class QueryCounts(Counts):
         tallies = self.tallies + other.tallies
         tallies[:, THETAS:] = np.maximum(self.tallies, other.tallies)[:, THETAS:]
         sums = super().__add__(other)
-        return QueryCounts(sums.grades, sums.expected, tallies, self.squares + other.squares)
+        units = self.square_units + other.square_units
+        return QueryCounts(sums.grades, sums.expected, tallies, squares_of(units), units)
+
+    def __iadd__(self, other: Counts) -> Self:
+        """Take another shard in, without a third table."""
+        if not isinstance(other, QueryCounts):
+            return NotImplemented
+        super().__iadd__(other)
+        self.tallies[:, :THETAS] += other.tallies[:, :THETAS]
+        np.maximum(self.tallies[:, THETAS:], other.tallies[:, THETAS:], out=self.tallies[:, THETAS:])
+        self.square_units.__iadd__(other.square_units)
+        self.squares[:] = squares_of(self.square_units)
+        return self
 
     def __sub__(self, other: Counts) -> QueryCounts:
         return NotImplemented  # what the largest confidence would be without a query is not known
@@ -99,13 +114,13 @@ class QueryCounter(Counter):
             tallied = self._tally(none, other, part, np.full_like(self.n_bins, 2))
             parts.append(picked(tallied, slice(None, None, n_cells)))
         tallied = joined(parts)
-        return QueryCounts(counts.grades, counts.expected, tallied.tallies, tallied.squares)
+        return QueryCounts(counts.grades, counts.expected, tallied.tallies, tallied.squares, tallied.square_units)
 
     def _tally(self, counts: Counts, bins: Array, sets: FeatureSets, n_bins: Array) -> QueryCounts:
         rows, n_cells = self.rows, len(counts.grades)
         expected = np.zeros(n_cells, dtype=np.int64)
         tallies = np.zeros((n_cells, self._n_tallies), dtype=np.int64)
-        squares = np.zeros(n_cells)
+        squares = np.zeros((n_cells, 2), dtype=np.int64)
 
         def work(first: int, last: int) -> None:
             tally_queries(
@@ -128,7 +143,7 @@ class QueryCounter(Counter):
             )
 
         in_blocks(work, len(sets.features), self.n_jobs, min_block=4)
-        return QueryCounts(counts.grades, expected, tallies, squares)
+        return QueryCounts(counts.grades, expected, tallies, squares_of(squares), squares)
 
 
 class QueryVotes(ABC):
@@ -169,7 +184,7 @@ class QueryEngine(Engine):
     def cell_bytes(cls, scheme: Votes, training: Training) -> int:
         """Return how much memory the counts and votes of one cell take."""
         assert isinstance(scheme, QueryVotes)
-        return super().cell_bytes(scheme, training) + 8 * (n_tallies(scheme.needs_thetas, training.n_grades) + 1)
+        return super().cell_bytes(scheme, training) + 8 * (n_tallies(scheme.needs_thetas, training.n_grades) + 3)
 
     @classmethod
     def from_state(cls, state: dict[str, Any], scheme: Votes, n_jobs: int | None = None) -> Self:
@@ -194,6 +209,16 @@ class QueryEngine(Engine):
         return counts, np.concatenate(tables)
 
 
+def squares_of(units: Array) -> Array:
+    """Return sums of squares from what the kernel counts.
+
+    >>> squares_of(np.array([[2, 1 << 38]])).tolist()
+    [2.25]
+    """
+    found: Array = units[:, 0] + units[:, 1] / SQUARE_UNITS
+    return found
+
+
 def n_tallies(thetas: bool, n_grades: int) -> int:
     """Return how many columns of tallies there are."""
     return THETAS + 2 * n_grades * thetas
@@ -213,3 +238,6 @@ def _check_tallies(counts: dict[str, Array], width: int) -> None:
         )
     if squares.dtype != np.float64 or squares.shape != (n_cells,) or not (np.isfinite(squares) & (squares >= 0)).all():
         raise ModelFileError("the rules are damaged: squares must be numbers from 0, one per cell")
+    units = counts.get("square_units", squares[:0])
+    if len(units) and (units.dtype != np.int64 or units.shape != (n_cells, 2) or (squares_of(units) != squares).any()):
+        raise ModelFileError("the rules are damaged: squares and their units differ")

@@ -1,0 +1,157 @@
+"""Fit a ranker to data that does not fit in memory, and get the model that it would have been in memory."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from rulerank.core.checks import check_number
+from rulerank.errors import DataError, TooLargeError
+from rulerank.normalize import NORMALIZATIONS
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.parts import Facts, LearnsFromParts
+from rulerank.scale.dask_runner import OnDask, frame_of_files, frame_parts, is_dask_frame, own_client, shuffled
+from rulerank.scale.opening import open_parts
+from rulerank.scale.part import Columns, DatasetPart, KeptPart, Part, Shape
+from rulerank.scale.regroup import regroup as regrouped
+from rulerank.scale.streamed import InProcess, Runner, StreamedParts
+from rulerank.scale.survey import Survey, check_whole, look_at_all, shape_of
+
+AnyRanker = TypeVar("AnyRanker", bound=Ranker)
+KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
+MOST_ROWS = 2**31 - 1  # a cell counts rows in 32 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Surveyed:
+    """Parts that were looked at: whole queries, the same features."""
+
+    parts: Sequence[Part]
+    shape: Shape
+    survey: Survey
+    runner: Runner
+
+    @property
+    def facts(self) -> Facts:
+        """What rankers know of the rows before they look at them."""
+        return Facts(
+            self.shape.feature_names,
+            self.survey.n_rows,
+            self.survey.n_queries,
+            self.survey.highest + 1,
+            self.shape.has_names,
+            self.shape.categories,
+        )
+
+
+def fit_parts(
+    ranker: AnyRanker,
+    parts: Any,
+    client: Any = None,
+    *,
+    qid: str = "qid",
+    docid: str = "docid",
+    grade: str = "grade",
+    features: Sequence[str] | None = None,
+    format: str | None = None,
+    labelled_only: bool = False,
+    regroup: bool = False,
+    memory: float = 1024,
+) -> AnyRanker:
+    """Fit a ranker to parts that need not fit in memory together; the model is the one that `fit` would give.
+
+    parts: a folder, a pattern such as "data/*.parquet", or a sequence of files, data sets and data frames; each holds
+        whole queries. Parquet is read as it is; text (csv, LETOR) is kept as Parquet in a temporary folder meanwhile.
+        Or a Dask data frame.
+    client: a `distributed.Client`, whose workers then do the work; each must be able to read the files.
+    qid, docid, grade, features: columns of tables, as in `read_table`; the features are those of the first part.
+    labelled_only: leave rows without a grade out.
+    regroup: bring rows of a query together that lie in several parts; else such a query is an error.
+    memory: MiB for what is held of the data at once, beside the ranker's own tables.
+
+    >>> import rulerank as rr
+    >>> world = rr.make_world(n_queries=40, seed=0)
+    >>> parts = [world[[query == one for query in world.qid]] for one in dict.fromkeys(world.qid)]
+    >>> ranker = rr.fit_parts(rr.GlobalRules(), parts)
+    >>> bool((ranker.predict(world) == rr.GlobalRules().fit(world).predict(world)).all())
+    True
+    """
+    check_learns(ranker)
+    ranker.check_parameters()
+    columns = Columns(qid, docid, grade, None if features is None else tuple(features))
+    with surveyed(
+        parts,
+        columns,
+        client,
+        format=format,
+        labelled_only=labelled_only,
+        regroup=regroup,
+        memory=memory,
+    ) as found:
+        return fit_surveyed(ranker, found, memory)
+
+
+def fit_surveyed(ranker: AnyRanker, found: Surveyed, memory: float) -> AnyRanker:
+    """Fit a ranker to parts that were looked at."""
+    check_learns(ranker)
+    assert isinstance(ranker, LearnsFromParts)
+    if found.survey.n_rows > MOST_ROWS:
+        raise TooLargeError(
+            f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
+        )
+    how = ranker.get_params(deep=False).get("normalize")
+    shape = replace(found.shape, normalize=how if how in NORMALIZATIONS else None)  # FittedRules may choose for itself
+    streamed = StreamedParts(found.parts, shape, found.facts, found.runner, found.survey.sizes, int(memory * 2**20))
+    ranker.fit_from(streamed)
+    return ranker
+
+
+def check_learns(ranker: Any) -> None:
+    """Refuse a ranker that needs all rows at once."""
+    if not isinstance(ranker, LearnsFromParts):
+        raise DataError(
+            f"{type(ranker).__name__} needs the data in memory: read it (rr.read_table) and call fit; "
+            "GlobalRules, StableRules, QueryIntercepts, FittedRules and Regression learn from parts"
+        )
+
+
+@contextmanager
+def surveyed(
+    parts: Any,
+    columns: Columns,
+    client: Any = None,
+    *,
+    format: str | None = None,
+    labelled_only: bool = False,
+    regroup: bool = False,
+    memory: float = 1024,
+) -> Iterator[Surveyed]:
+    """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
+    check_number("memory", memory, 1, float("inf"), "MiB")
+    max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
+    runner: Runner = InProcess()
+    if is_dask_frame(parts) or client is not None:
+        runner = OnDask(own_client() if client is None else client)
+    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
+        if is_dask_frame(parts) or (regroup and client is not None):
+            frame = parts if is_dask_frame(parts) else frame_of_files(parts)
+            opened: Sequence[Any] = frame_parts(shuffled(frame, columns) if regroup else frame, columns)
+        else:
+            spool = folder if client is None else None
+            opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values)
+        shape = shape_of(opened, runner, labelled_only=labelled_only)
+        if regroup and isinstance(runner, InProcess):
+            look_at_all(opened, shape, runner)  # says what is wrong with a part before the long work
+            opened = regrouped(opened, shape, folder, max_values)
+        twice, survey = look_at_all(opened, shape, runner)
+        check_whole(twice, opened, runner)
+        if not survey.n_rows:
+            raise DataError("no document has a grade, so there is nothing to learn from")
+        small = 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20
+        if isinstance(runner, InProcess) and small:
+            opened = [part if isinstance(part, DatasetPart) else KeptPart.of(part, shape) for part in opened]
+        yield Surveyed(opened, shape, survey, runner)

@@ -1,0 +1,192 @@
+"""Score and measure data that does not fit in memory, part by part; on Dask data frames, where they are."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.progress import progress
+from rulerank.dataset import Array, Dataset
+from rulerank.errors import DataError, RulerankError
+from rulerank.evaluation import Measure, evaluate
+from rulerank.evaluation.result import Result
+from rulerank.io.scores import write_scores
+from rulerank.rankers.base import Ranker
+from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
+from rulerank.scale.opening import open_parts
+from rulerank.scale.part import Columns, Part, Shape
+from rulerank.scale.streamed import InProcess, Runner
+from rulerank.scale.survey import check_whole, look_at_all
+
+ENDINGS = {"scores": ".txt", "run": ".run", "csv": ".csv"}
+
+
+def rank_parts(
+    ranker: Ranker,
+    parts: Any,
+    folder: str | os.PathLike[str],
+    *,
+    to: str = "scores",
+    columns: Columns | None = None,
+    format: str | None = None,
+    memory: float = 1024,
+) -> int:
+    """Write the scores of each part to a file of a new folder, named after the part's; return how many there are.
+
+    The folder is there when all is written, and not before.
+    """
+    columns = columns or Columns()
+    target = Path(folder)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise DataError(f"cannot write {target}: it is there already, and not an empty folder; choose another name")
+    if not target.absolute().parent.is_dir():
+        raise DataError(f"cannot write {target}: there is no directory {target.parent}")
+    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as spool:
+        max_values = int(memory * 2**20) // 16
+        opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values, graded=False)
+        shape = Shape(ranker.feature_names_, ranker.categories_, graded=False, own_kinds=True)
+        if ranker.needs_the_query():
+            twice, _ = look_at_all(opened, replace(shape, labelled_only=True), InProcess())
+            check_whole(twice, opened, InProcess())
+        beside = target.absolute().with_name(f".{secrets.token_hex(8)}.part")
+        beside.mkdir()
+        n_rows = 0
+        try:
+            with progress(len(opened), "scoring parts") as bar:
+                for part, name in zip(opened, _file_names(opened), strict=True):
+                    data = part.dataset(shape)
+                    write_scores(data, _scored(ranker, data, part.name), beside / f"{name}{ENDINGS[to]}", to)
+                    n_rows += len(data)
+                    bar.advance()
+            if target.exists():
+                target.rmdir()
+            beside.rename(target)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    return n_rows
+
+
+def evaluate_parts(
+    ranker: Ranker,
+    parts: Any,
+    measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
+    client: Any = None,
+    *,
+    qid: str = "qid",
+    docid: str = "docid",
+    grade: str = "grade",
+    format: str | None = None,
+    memory: float = 1024,
+    **options: Any,
+) -> Result:
+    """Measure how well a fitted ranker ranks the documents of parts, as `evaluate` does in memory.
+
+    parts and client are those of `fit_parts`; options those of `evaluate`. Rows without a grade are left out.
+
+    >>> import rulerank as rr
+    >>> world = rr.make_world(n_queries=20, seed=0)
+    >>> ranker = rr.GlobalRules().fit(world)
+    >>> parts = [world[[query == one for query in world.qid]] for one in dict.fromkeys(world.qid)]
+    >>> found = rr.evaluate_parts(ranker, parts)
+    >>> found.means == rr.evaluate(world.y, ranker.predict(world), world.qid).means
+    True
+    """
+    columns = Columns(qid, docid, grade)
+    runner: Runner = InProcess()
+    if is_dask_frame(parts) or client is not None:
+        runner = OnDask(own_client() if client is None else client)
+    asked = [measures] if isinstance(measures, str | Measure) else [*measures]
+    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as spool:
+        opened: Sequence[Any] = (
+            frame_parts(parts, columns)
+            if is_dask_frame(parts)
+            else open_parts(parts, columns, format=format, spool=spool, max_values=int(memory * 2**20) // 16)
+        )
+        shape = Shape(ranker.feature_names_, ranker.categories_, labelled_only=True, own_kinds=True)
+        twice, survey = look_at_all(opened, shape, runner)
+        check_whole(twice, opened, runner)
+        options = {"max_grade": survey.highest} | options  # of all parts, for ERR
+        found = runner.listed(partial(_measured, ranker, shape, asked, options), opened, "measuring parts")
+    results = [one for one in found if one is not None]
+    if not results:
+        raise DataError("no document has a grade, so there is nothing to measure")
+    return replace(
+        results[0],
+        queries=np.concatenate([one.queries for one in results]),
+        values=np.concatenate([one.values for one in results], axis=1),
+        n_docs=sum(one.n_docs for one in results),
+        n_tied=sum(one.n_tied for one in results),
+        n_without_relevant=sum(one.n_without_relevant for one in results),
+    )
+
+
+def predict_frame(ranker: Ranker, frame: Any, qid: Any = None) -> Any:
+    """Return the scores of a Dask data frame as a Dask series; nothing is computed yet.
+
+    A ranker that normalises by query needs whole queries in each partition, which is looked at now, and `qid`: the name
+    of their column, "qid" unless given.
+    """
+    column = "qid" if qid is None else qid
+    if not isinstance(column, str):
+        raise DataError(f"qid must be the name of a column of the Dask data frame: got {type(column).__name__}")
+    if ranker.needs_the_query():
+        if column not in frame.columns:
+            raise DataError(f"there is no column {column!r}: name the column of the query id, predict(frame, qid=...)")
+        _check_whole_partitions(frame[[column]], column)
+    return frame.map_partitions(_score_partition, ranker, column, meta=("score", "f8"))
+
+
+def _score_partition(frame: Any, ranker: Ranker, column: str) -> Any:
+    pandas = needed("pandas")
+    if not len(frame):
+        return pandas.Series(np.zeros(0), name="score", index=frame.index)
+    queries = frame[column] if ranker.needs_the_query() else None
+    return pandas.Series(ranker.predict(frame, qid=queries), name="score", index=frame.index)
+
+
+def _check_whole_partitions(frame: Any, column: str) -> None:
+    counts = [one.drop_duplicates() for one in frame.partitions]
+    dask = needed("dask")
+    seen: dict[Any, int] = {}
+    for number, ids in enumerate(dask.compute(*counts)):
+        for one in ids[column].tolist():
+            if one in seen:
+                raise DataError(
+                    f"partitions {seen[one]} and {number} both have rows of query {one!r}, and this ranker compares "
+                    f"the documents of a query: bring them together first, frame.shuffle(on={column!r})"
+                )
+            seen[one] = number
+
+
+def _scored(ranker: Ranker, data: Dataset, name: str) -> Array:
+    try:
+        return ranker.predict(data)
+    except RulerankError as error:
+        raise DataError(f"{name}: {error}") from None
+
+
+def _measured(
+    ranker: Ranker, shape: Shape, measures: list[str | Measure], options: dict[str, Any], part: Part
+) -> Result | None:
+    data = part.dataset(shape).labelled()
+    if not len(data):
+        return None
+    return evaluate(data.y, _scored(ranker, data, part.name), data.qid, measures, docid=data.docid, **options)
+
+
+def _file_names(parts: Sequence[Part]) -> list[str]:
+    """Return a name for the scores of each part: that of its file, with a number where a file has several parts."""
+    stems = [Path(getattr(part, "name", "part").split(" (rows ")[0]).name.split(".")[0] for part in parts]
+    if len({*stems}) == len(stems):
+        return stems
+    width = len(str(len(stems)))
+    return [f"{stem}-{number:0{width}}" for number, stem in enumerate(stems, 1)]

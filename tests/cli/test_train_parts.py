@@ -1,0 +1,85 @@
+"""rulerank train FOLDER and rulerank rank MODEL FOLDER: file by file, with the results of one file that holds all."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import rulerank as rr
+
+
+@pytest.fixture
+def whole(folder):
+    """One file with the rows of the folder `parts`."""
+    pl.concat([pl.read_parquet(f"parts/{number}.parquet") for number in range(3)]).write_parquet("whole.parquet")
+    return "whole.parquet"
+
+
+@pytest.mark.parametrize("method", ["RE-GR", "RE-SR", "Regression", "FR"])
+def test_a_folder_trains_the_model_of_its_rows(method, run, whole):
+    given = ["--set", "missing=mean"] if method == "Regression" else []
+    one = run("train", whole, "-o", "one.rulerank", "--method", method, *given)
+    many = run("train", "parts", "-o", "many.rulerank", "--method", method, *given)
+    assert (one.code, many.code) == (0, 0), many.err
+    assert Path("one.rulerank").read_bytes() == Path("many.rulerank").read_bytes()
+    assert many.out.startswith("trained on parts: 3 parts, 96 rows, 12 queries, 20 features\n")
+
+
+def test_a_pattern_chooses_the_method_on_the_first_files(run, whole):
+    done = run("train", "parts/*.parquet", "-o", "model.new", "--json")
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
+    assert (summary["method"], summary["rows"], summary["parts"]) == ("QI", 96, 3)
+    told = run("train", "parts", "-o", "model.new")
+    assert "method chosen: intercepts on z-scores by query: 96 labels of 12 queries are too few" in told.out
+
+
+def test_rows_of_a_query_in_two_files_are_brought_together_when_asked(run, whole):
+    rows = pl.read_parquet(whole)
+    Path("mixed").mkdir()
+    rows[::2].write_parquet("mixed/0.parquet")
+    rows[1::2].write_parquet("mixed/1.parquet")
+    refused = run("train", "mixed", "-o", "mixed.rulerank", "--method", "RE-GR")
+    assert refused.code == 2
+    assert "both have rows of 12 queries, such as" in refused.err
+    assert "--regroup" in refused.err
+    assert not Path("mixed.rulerank").exists()
+    assert run("train", "mixed", "-o", "mixed.rulerank", "--method", "RE-GR", "--regroup").code == 0
+    assert run("train", whole, "-o", "one.rulerank", "--method", "RE-GR").code == 0
+    assert Path("mixed.rulerank").read_bytes() == Path("one.rulerank").read_bytes()
+
+
+def test_a_folder_is_ranked_file_by_file(run, whole):
+    assert run("train", "parts", "-o", "parts.rulerank", "--method", "RE-GR").code == 0
+    done = run("rank", "parts.rulerank", "parts", "-o", "scored")
+    assert done.out == "scored: 96 scores, one per line, a file for each part\n"
+    alone = run("rank", "parts.rulerank", whole)
+    assert "".join(Path(f"scored/{number}.txt").read_text() for number in range(3)) == alone.out
+    again = run("rank", "parts.rulerank", "parts", "-o", "scored")
+    assert (again.code, "choose another name" in again.err) == (2, True)
+    assert "name a new folder for their scores" in run("rank", "parts.rulerank", "parts").err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--method", "RE-QR"], "QueryRules needs the data in memory"),
+        (["--tune", "--method", "RE-GR"], "--labels, --tune and --vali need the data in memory"),
+        (["--memory", "0", "--method", "RE-GR"], "memory must be MiB"),
+    ],
+)
+def test_what_a_folder_cannot_be_trained_with_is_said(options, said, run, folder):
+    done = run("train", "parts", "-o", "new.rulerank", *options)
+    assert (done.code, said in done.err) == (2, True), done.err
+    assert not Path("new.rulerank").exists()
+
+
+def test_regroup_is_for_folders(run, folder):
+    assert "--regroup is for a folder of files" in run("train", "train.txt", "-o", "new.rulerank", "--regroup").err
+
+
+def test_a_model_is_never_written_over_a_part(run, folder):
+    done = run("train", "parts", "-o", "parts/1.parquet", "--method", "RE-GR")
+    assert done.code == 2
+    assert rr.read_table("parts/1.parquet").X.size
