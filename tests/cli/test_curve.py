@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from rulerank.experiment.label_curve.learners import LEARNERS
 from rulerank.io.convert import write_any
 from rulerank.worlds import make_folds, make_world
 
@@ -49,10 +50,10 @@ SPLITS = ("--today", "f1", "--splits", "2", "--sizes", "10,20")
 def test_splits_show_what_is_gained_over_todays_ranking(run, folder):
     done = run("curve", "train.txt", *SPLITS, "-o", "gains.png", "-o", "gains.csv")
     assert done.code == 0, done.err
-    for ranker in ("from-today", "QI", "RE-GR", "FR"):
+    for ranker in LEARNERS:
         assert f"\n{ranker} " in f"\n{done.out}"
     for sampler in ("strata", "SSAR", "SSARP", "SSAR per query", "random"):
-        assert done.out.count(f"\n{sampler}  ") == 4
+        assert done.out.count(f"\n{sampler}  ") == len(LEARNERS)
     assert "\ntoday, f1: NDCG@10 0." in done.out
     assert (
         "what was gained over it in 2 splits:\nmean/worst, in brackets how many of them lost more than 0.02."

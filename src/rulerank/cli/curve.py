@@ -47,7 +47,7 @@ def curve(
         typer.Option(
             help=f"What to train; may be given several times: {', '.join(METHODS)}, or from-today, which is Anchored "
             "until a full learner is better [RE-GR and QI; with --today Anchored and QI; with --splits from-today, "
-            "QI, RE-GR and FR].",
+            "AnchoredRules, QI, RE-GR and FR].",
         ),
     ] = None,
     sampler: Annotated[

@@ -91,6 +91,24 @@ def test_a_point_is_what_the_road_by_hand_gives(curve, data):
     assert curve.lines[-1].value == pytest.approx(np.mean(base))
 
 
+def test_a_curve_hands_over_where_the_road_does(data, monkeypatch):
+    for module in ("experiment.label_curve.learners", "training.from_today"):
+        monkeypatch.setattr(f"rulerank.{module}.HAND_OVER", {"QI": 60})
+    curve = label_curve(data, ["from-today"], ["strata"], n_splits=4, sizes=[60, 120, 180], today=TODAY)
+    n_others, values = 0, {60: [], 120: [], 180: []}
+    for number, split in enumerate(HalfSplits(data, 4)):
+        order = rr.Strata(today=TODAY, seed=number).select(split.train, lambda row, y=split.train.y: y[row], budget=180)
+        for size, found in values.items():
+            y = np.full(len(split.train), -1)
+            y[order[:size]] = split.train.y[order[:size]]
+            learned = learn_from_today(replace(split.train, y=y), TODAY)
+            n_others += learned.method != "Anchored"
+            scores = learned.ranker.predict(split.test)
+            found.append(rr.evaluate(split.test.y, scores, split.test.qid, "NDCG@10").means["NDCG@10"])
+    assert [point.value for point in curve.points] == [pytest.approx(np.mean(found)) for found in values.values()]
+    assert n_others == sum(int(point.took_over.split()[2]) for point in curve.points if point.took_over)
+
+
 def test_every_draw_counts_and_a_sampler_ends_at_its_stop(curve):
     assert {point.gains.n for point in curve.of("QI", "random")} == {6}
     assert [point.stop_of for point in curve.of("QI", "strata")] == [None, None]

@@ -47,7 +47,7 @@ def label_curve(
     ----------
     data: folds, or graded documents, which are split by query into five.
     rankers: names of `rulerank.methods`, set for few labels, "from-today" for `learn_from_today`, or rankers by a name
-        of your own; by default RE-GR and QI, in splits from-today, QI, RE-GR and FR.
+        of your own; by default RE-GR and QI, in splits from-today, AnchoredRules, QI, RE-GR, FR.
     samplers: names among strata, SSAR, SSARP (five partitions), SSAR per query and random, or by a name of your own
         `SSAR`, `Strata` or functions of (pool, random generator) that return rows of the pool in the order to label
         them. By default all of them, strata when today is said. In folds random draws are there always.

@@ -18,7 +18,7 @@ from rulerank.training.from_today import HAND_OVER, hand_over_if_better
 from rulerank.training.in_pool import PoolLearner
 
 FROM_TODAY = "from-today"  # `learn_from_today`: Anchored, until a full learner is better beyond doubt
-LEARNERS = (FROM_TODAY, "QI", "RE-GR", "FR")  # of splits by default; a method that is to be compared, too, joins here
+LEARNERS = (FROM_TODAY, "AnchoredRules", "QI", "RE-GR", "FR")  # of splits by default: others join here
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ class HandingOver(PoolLearner):
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
         if len(rows) < min(HAND_OVER.values()):  # cross-validation would change nothing
             return super().fit(rows, grades)
-        return hand_over_if_better(PoolLearner(self.ranker, self.pool), rows, np.asarray(grades))[0].fit(rows, grades)
+        order = np.argsort(rows)  # as they lie in the pool: the folds that decide follow it
+        rows, grades = rows[order], np.asarray(grades)[order]
+        return hand_over_if_better(PoolLearner(self.ranker, self.pool), rows, grades)[0].fit(rows, grades)
 
 
 def starts_from_today(ranker: Ranker) -> bool:
