@@ -18,7 +18,7 @@ from rulerank.evaluation import Measure
 from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
 from rulerank.experiment.systems import Asking, System, choose_systems
 from rulerank.experiment.workers import Cell, Outcome, run_cells
-from rulerank.render.notebook import ShownTable
+from rulerank.render.notebook import ShownTable, html_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +70,7 @@ class Experiment:
         return repr(self.table())
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        return html_table(self.table().table)
 
     def failures_list(self) -> list[dict[str, Any]]:
         """Return the cells that have no scores, and why, as plain values."""
