@@ -16,7 +16,8 @@ import sys
 from scipy.stats import t
 
 import rulerank as rr
-from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
+from rulerank.experiment.label_curve.curve import label_curve
+from rulerank.experiment.label_curve.design import SAMPLERS
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
 from rulerank.experiment.label_curve.simulation import by_rules, thin_folds
 from rulerank.render.tables import markdown_table

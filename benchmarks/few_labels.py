@@ -3,11 +3,13 @@
 Half of the queries are the pool, half are tested on, so many splits. Labels are taken by `Strata` in the order of each
 split's seed; `Anchored` learns from the first 20, 50, 100, 200, 400. Differences of NDCG@10 to today's ranking x 1000.
 
-    python benchmarks/few_labels.py DATA --today FEATURE [--splits 20] [--way library | cli] [--duels] [--samplers]
+    python benchmarks/few_labels.py DATA --today FEATURE [--splits 20] [--way library | cli] [--method AnchoredRules]
+    python benchmarks/few_labels.py DATA --today FEATURE --duels | --samplers | --learners Anchored,AnchoredRules
 
 DATA: graded documents, or a folder of folds, whose test parts are put together. --way cli drives `rulerank sample`,
 `train --labels` and `rank` instead of the library, on the same splits. --duels simulates judges who err in 0, 10 and
-20 % of their grades. --samplers and --learners compare other ways to choose and to learn.
+20 % of their grades. --samplers and --learners compare other ways to choose and to learn. Texts have the default
+features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0 where none is given.
 """
 
 from __future__ import annotations
@@ -19,22 +21,25 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 import rulerank as rr
+from rulerank.experiment.label_curve.splits import Gains, HalfSplits
 from rulerank.io.convert import read_any, write_any
 from rulerank.judging.duels import MOST, Duel, Duels, Tally, run_duels
 from rulerank.judging.pool import Pool
+from rulerank.methods import FROM_TODAY, method_named
 from rulerank.today import Today, find_today
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.from_today import learn_from_today, top_sets
 from rulerank.training.in_pool import PoolLearner
 
 SIZES = [20, 50, 100, 200, 400]
-BAD = -0.02
+LEARNERS = ["Anchored", "AnchoredRules", "QI", "RE-GR"]
 ERRORS = (0.0, 0.1, 0.2)
 
 
@@ -51,11 +56,8 @@ class Split(NamedTuple):
 
 
 def splits(data: rr.Dataset, today: Today, n_splits: int) -> Iterator[Split]:
-    names = np.unique(data.qid.astype(str))
-    for seed in range(n_splits):
-        half = np.random.default_rng(seed).permutation(names)[: names.size // 2]
-        inside = np.isin(data.qid.astype(str), half)
-        yield Split(seed, data[np.flatnonzero(inside)], data[np.flatnonzero(~inside)], today)
+    for seed, split in enumerate(HalfSplits(data, n_splits)):
+        yield Split(seed, split.train, split.test, today)
 
 
 def labelled(pool: rr.Dataset, rows: np.ndarray) -> rr.Dataset:
@@ -69,15 +71,17 @@ def by_strata(split: Split, most: int) -> np.ndarray:
     return sampler.select(split.pool, lambda row: split.pool.y[row], budget=most)
 
 
-def by_library(split: Split) -> Iterator[tuple[str, int, float]]:
+def by_library(split: Split, method: str | None = None) -> Iterator[tuple[str, int, float]]:
     """Yield (who took part, labels, NDCG@10)."""
+    ranker = None if method is None else method_named(method).ranker_class()(today=split.today.option)
     order = by_strata(split, max(SIZES))
     for size in SIZES:
-        learned = learn_from_today(labelled(split.pool, order[:size]), split.today.option)
+        learned = learn_from_today(labelled(split.pool, order[:size]), split.today.option, ranker=ranker)
         yield learned.method, size, split.ndcg(learned.ranker.predict(split.test))
 
 
-def by_command_line(split: Split) -> Iterator[tuple[str, int, float]]:
+def by_command_line(split: Split, method: str | None = None) -> Iterator[tuple[str, int, float]]:
+    asked = [] if method is None else ["--method", method]
     with tempfile.TemporaryDirectory() as folder:
         pool, test, labels, model, scores = (
             str(Path(folder) / name)
@@ -90,10 +94,9 @@ def by_command_line(split: Split) -> Iterator[tuple[str, int, float]]:
             rulerank(
                 "sample", pool, *today, "--seed", str(split.seed), "--own-grades", "--budget", str(size), "-o", labels
             )
-            rulerank("train", pool, "--labels", labels, *today, "-o", model)
+            rulerank("train", pool, "--labels", labels, *today, *asked, "-o", model)
             rulerank("rank", model, test, "-o", scores)
-            method = rr.load(model)
-            yield type(method).__name__, size, split.ndcg(np.loadtxt(scores))
+            yield type(rr.load(model)).__name__, size, split.ndcg(np.loadtxt(scores))
 
 
 def rulerank(*words: str) -> None:
@@ -167,8 +170,10 @@ def compare_samplers(split: Split) -> Iterator[tuple[str, int, float]]:
 
 def compare_learners(split: Split) -> Iterator[tuple[str, int, float]]:
     order = by_strata(split, max(SIZES))
-    for name in ("Anchored", "QI", "RE-GR"):
-        ranker = rr.Anchored(today=split.today.option) if name == "Anchored" else few_label_ranker(name)
+    for name in LEARNERS:
+        ranker = few_label_ranker(name)
+        if name in FROM_TODAY:
+            ranker.set_params(today=split.today.option)
         learner = PoolLearner(ranker, split.pool)
         for size in SIZES:
             rows = order[:size]
@@ -184,14 +189,15 @@ def print_gains(
         base = split.ndcg(today.scores(split.test.X))
         bases.append(base)
         for name, size, value in way(split):
-            key = "ours" if way in (by_library, by_command_line) else name
+            key = "ours" if isinstance(way, partial) else name
             methods.add(name)
             found.setdefault((key, size), []).append(value - base)
     print(f"today {np.mean(bases):.4f}, {n_splits} splits; models: {', '.join(sorted(methods))}")
     print(f"{'':18}{'labels':>8}{'mean':>8}{'worst':>8}{'share below -.02':>18}")
     for (name, size), values in found.items():
-        gains = np.array(values)
-        print(f"{name:18}{size:8}{1000 * gains.mean():8.1f}{1000 * gains.min():8.1f}{(gains < BAD).mean():18.2f}")
+        gains = Gains.of(values)
+        share = gains.n_losses / gains.n
+        print(f"{name:18}{size:8}{1000 * gains.mean:8.1f}{1000 * gains.worst:8.1f}{share:18.2f}")
 
 
 def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:
@@ -243,10 +249,12 @@ def main() -> None:
     parser.add_argument("--way", choices=["library", "cli"], default="library")
     parser.add_argument("--duels", action="store_true")
     parser.add_argument("--samplers", action="store_true")
-    parser.add_argument("--learners", action="store_true")
+    parser.add_argument("--learners", nargs="?", const=",".join(LEARNERS), help="compare methods, such as Anchored,QI")
+    parser.add_argument("--method", help="the way's learner instead of Anchored, which may hand over")
     parser.add_argument("--sizes", default="20,50,100,200,400", help="numbers of labels")
     given = parser.parse_args()
     SIZES[:] = map(int, given.sizes.split(","))
+    LEARNERS[:] = [method_named(name).name for name in (given.learners or "").split(",") if name]
     if Path(given.data).is_dir():
         data = rr.Dataset.concat([fold.test for fold in rr.read_folds(given.data)])
     else:
@@ -257,8 +265,8 @@ def main() -> None:
     if given.duels:
         print_duels(data, today, given.splits)
         return
-    way = by_library if given.way == "library" else by_command_line
-    way = compare_samplers if given.samplers else compare_learners if given.learners else way
+    ours = partial(by_library if given.way == "library" else by_command_line, method=given.method)
+    way = compare_samplers if given.samplers else compare_learners if given.learners else ours
     print_gains(data, today, given.splits, way)
 
 

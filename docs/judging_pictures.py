@@ -1,13 +1,17 @@
-"""Take the pictures of docs/judging.md from the demo in a real browser: python docs/judging_pictures.py"""
+"""Take the pictures of docs/judging.md from the demo in a real browser: python docs/judging_pictures.py [FOLDER]
+
+With a folder they go there, in the light, in the dark and on a phone, to be looked at.
+"""
 
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import threading
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from rulerank.judging.demo import MAX_GRADE, demo_pool
 from rulerank.judging.loop import Judging
@@ -23,14 +27,21 @@ GUIDELINES = """Think of the person who typed the query.
 2: good - What was asked for.
 3: perfect - And well rated, at a fair price, in stock.
 """
+LOOKS = {
+    "-light": {"color_scheme": "light"},
+    "-dark": {"color_scheme": "dark"},
+    "-phone": {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True},
+}
+TODAY = "bm25(all)"
 COMMAND = "rulerank judge --demo --train --model model.rulerank --method {}"
 
 
 def main() -> None:
     pool = demo_pool()
     with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder, "labels.db")) as store:
-        judging = Judging(pool, store, max_grade=MAX_GRADE, overlap=0.3)
+        judging = Judging(pool, store, today=TODAY, max_grade=MAX_GRADE, overlap=0.3)
         judge_truly(judging)
+        judging.save_model(Path(folder, "model.rulerank"), "Anchored")  # what the duels are about
         app = create_app(judging, guidelines=parse_guidelines(GUIDELINES, MAX_GRADE), command=COMMAND.format)
         with open_socket("127.0.0.1", 0) as listening:
             server = make_server(app)
@@ -50,7 +61,7 @@ def judge_truly(judging: Judging, n_labels: int = 36) -> None:
         task = judging.next(rater)
         if task is not None:
             grade = true_grade(judging, task.query, task.doc)
-            judging.grade(rater, task.query, task.doc, max(0, grade - (rater == "ben" and place % 4 == 0)))
+            judging.grade(rater, task.query, task.doc, max(0, grade - (rater == "ben" and place % 2 == 0)))
 
 
 def true_grade(judging: Judging, query: str, doc: str) -> int:
@@ -62,18 +73,46 @@ def take(url: str, judging: Judging) -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": 1160, "height": 640})
-        page.goto(f"{url}?rater=ann")
-        page.wait_for_selector("#judge[data-state=ready]")
-        task = judging.next("ann")  # what the page shows: it is hers until she grades it
-        page.keyboard.press(str(true_grade(judging, task.query, task.doc)))
-        page.wait_for_selector("#result .rules")
-        page.wait_for_selector("#judge[data-state=ready]")
-        page.screenshot(path=HERE / "judging.png")
-        page.set_viewport_size({"width": 1160, "height": 800})
-        page.goto(f"{url}overview?rater=ann")
-        page.screenshot(path=HERE / "judging-overview.png")
+        looks = {"": {}} if len(sys.argv) == 1 else LOOKS
+        for look, options in looks.items():
+            context = browser.new_context(**{"viewport": {"width": 1160, "height": 640}} | options)
+            take_all(context.new_page(), url, judging, look)
+            context.close()
         browser.close()
+
+
+def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
+    folder = Path(*sys.argv[1:2]) if len(sys.argv) > 1 else HERE
+
+    def shoot(name: str) -> None:
+        page.screenshot(path=folder / f"{name}{look}.png")
+
+    page.goto(f"{url}?rater=ann")
+    page.wait_for_selector("#judge[data-state=ready]")
+    task = judging.next("ann")  # what the page shows: it is hers until she grades it
+    page.keyboard.press(str(true_grade(judging, task.query, task.doc)))
+    page.wait_for_selector("#result .rules", state="attached")  # a phone folds them
+    page.wait_for_selector("#judge[data-state=ready]")
+    shoot("judging")
+    page.goto(f"{url}duels?rater=ann")
+    duel(page, judging)
+    shoot("judging-duels")
+    page.set_viewport_size({**page.viewport_size, "height": 1600 if look else 800})
+    page.goto(f"{url}overview?rater=ann")
+    shoot("judging-overview")
+
+
+def duel(page: Page, judging: Judging, n: int = 3) -> None:
+    """Fight a few duels by the true grades, and leave one half done."""
+    for number in range(n + 1):
+        page.wait_for_selector("#main[data-state=ready]")
+        task = judging.check.next("ann")
+        if task is None:
+            return
+        for doc in task.docs[: 1 if number == n else 2]:
+            page.wait_for_timeout(500)  # the same key sooner is taken for a bounce
+            with page.expect_response(lambda answer: answer.request.method == "POST"):
+                page.keyboard.press(str(true_grade(judging, doc.query, doc.doc)))
 
 
 if __name__ == "__main__":

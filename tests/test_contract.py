@@ -26,6 +26,7 @@ RANKERS = {
     "QueryIntercepts": partial(rr.QueryIntercepts, l2=1.0, missing="mean"),
     # z-scores need the queries, which most promises do without
     "Anchored": partial(rr.Anchored, today=0, normalize=None),
+    "AnchoredRules": partial(rr.AnchoredRules, today=0, normalize=None),
     "Regression": partial(rr.Regression, missing="mean"),
     "RankSVM": partial(rr.RankSVM, missing="mean"),
     "SVMMAP": partial(rr.SVMMAP, missing="mean"),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rulerank.evaluation import Measure as Measure
     from rulerank.evaluation import compare as compare
     from rulerank.evaluation import evaluate as evaluate
+    from rulerank.evaluation import evaluate_run as evaluate_run
     from rulerank.experiment.label_curve.curve import label_curve as label_curve
     from rulerank.experiment.report import write_report as write_report
     from rulerank.experiment.run import run_experiment as run_experiment
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from rulerank.io.trec import write_run as write_run
     from rulerank.model_file import load as load
     from rulerank.rankers.anchored.anchored import Anchored as Anchored
+    from rulerank.rankers.anchored.anchored_rules import AnchoredRules as AnchoredRules
     from rulerank.rankers.fitted.fitted_rules import FittedRules as FittedRules
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
     from rulerank.rankers.linear.query_intercepts import QueryIntercepts as QueryIntercepts
@@ -109,6 +111,7 @@ _NAMES = {
     "rankers.linear.query_intercepts": ("QueryIntercepts",),
     "rankers.fitted.fitted_rules": ("FittedRules",),
     "rankers.anchored.anchored": ("Anchored",),
+    "rankers.anchored.anchored_rules": ("AnchoredRules",),
     "baselines.regression": ("Regression",),
     "baselines.rank_svm": ("RankSVM",),
     "baselines.svm_map": ("SVMMAP",),
@@ -131,7 +134,7 @@ _NAMES = {
     "export": ("export_model",),
     "serve.reranker": ("Reranker",),
     # figures
-    "evaluation": ("Measure", "evaluate", "compare"),
+    "evaluation": ("Measure", "evaluate", "evaluate_run", "compare"),
     "training.in_pool": ("fit_in_pool",),
     "scale.fit": ("fit_parts",),
     "scale.score": ("evaluate_parts",),

@@ -14,6 +14,7 @@ from rulerank.core.words import counted
 from rulerank.errors import DataError
 
 UNLABELLED = -1  # the grade of a document nobody has judged
+SHOWN_ROWS, SHOWN_FEATURES = 5, 8  # of a data set in a notebook
 MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file
 
 
@@ -90,6 +91,23 @@ class Dataset:
             f"Dataset({counted(len(self), 'row')}, {counted(n_queries, 'query', 'queries')}, "
             f"{counted(self.X.shape[1], 'feature')}, grades {grades or 'none'})"
         )
+
+    def _repr_html_(self) -> str:
+        """Show the first rows in a notebook."""
+        from rulerank.render.notebook import html_table, table_of  # nothing else here is about pages
+
+        names, kept = list(self.feature_names[:SHOWN_FEATURES]), min(len(self), SHOWN_ROWS)
+        header = ["qid", *(["docid"] if self.docid is not None else []), "grade", *names]
+        rows = []
+        for row in range(kept):
+            ids = [str(self.qid[row]), *([str(self.docid[row])] if self.docid is not None else [])]
+            grade = "" if self.y[row] == UNLABELLED else str(self.y[row])
+            rows.append([*ids, grade, *("" if v != v else f"{v:.4g}" for v in self.X[row, : len(names)].tolist())])
+        more = [
+            counted(n, what) for n, what in ((len(self) - kept, "row"), (self.X.shape[1] - len(names), "feature")) if n
+        ]
+        note = f"and {' and '.join(more)} more" if more else ""
+        return html_table(table_of(header, rows, len(header) - 1 - len(names), note), title=repr(self))
 
     def __getitem__(self, rows: Any) -> Dataset:
         """Pick rows by a mask, row numbers or a slice."""

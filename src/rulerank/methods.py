@@ -40,6 +40,7 @@ METHODS = {
         Method("QI", "intercepts", "rankers.linear.query_intercepts", "QueryIntercepts"),
         Method("FR", "fitted", "rankers.fitted.fitted_rules", "FittedRules"),
         Method("Anchored", "anchored", "rankers.anchored.anchored", "Anchored"),
+        Method("AnchoredRules", "anchored-rules", "rankers.anchored.anchored_rules", "AnchoredRules"),
         Method("Regression", "regression", "baselines.regression", "Regression"),
         Method("RankSVM", "ranksvm", "baselines.rank_svm", "RankSVM"),
         Method("SVMMAP", "svmmap", "baselines.svm_map", "SVMMAP"),
@@ -50,6 +51,8 @@ METHODS = {
         Method("ListNet", "listnet", "baselines.list_net", "ListNet"),
     )
 }  # fmt: skip
+
+FROM_TODAY = ("Anchored", "AnchoredRules")  # those that start from today's ranking, the better one first
 
 
 def method_named(name: str) -> Method:
@@ -63,3 +66,12 @@ def method_named(name: str) -> Method:
             return method
     choices = ", ".join(f"{method.name} ({method.short})" for method in METHODS.values())
     raise DataError(f"unknown method {name!r}; choose from {choices}")
+
+
+def method_of(ranker: Ranker) -> Method:
+    """Return the method of a ranker.
+
+    >>> method_of(METHODS["QI"].ranker_class()()).name
+    'QI'
+    """
+    return next(method for method in METHODS.values() if method.class_name == type(ranker).__name__)

@@ -58,11 +58,20 @@ def save(ranker: Any, path: str | os.PathLike[str]) -> None:
     The same model gives the same bytes.
     """
     check_target(path)
-    write_bytes(Path(path), content_of(ranker))
+    content = b"".join(_parts(ranker))
+    write_bytes(Path(path), content + hashlib.sha256(content).digest())
 
 
-def content_of(ranker: Any) -> bytes:
-    """Return the bytes of a model file."""
+def version_of(ranker: Any) -> str:
+    """Return by what a model is called, the first digits of its file's checksum: another model has another."""
+    checksum = hashlib.sha256()
+    for part in _parts(ranker):
+        checksum.update(part)
+    return checksum.hexdigest()[:N_VERSION]
+
+
+def _parts(ranker: Any) -> list[bytes | memoryview]:
+    """Return a model file up to its checksum, arrays as they lie in memory."""
     arrays: list[Array] = []
     saved = described(ranker)
     state = _pack(saved["state"], arrays, "state")
@@ -74,15 +83,9 @@ def content_of(ranker: Any) -> bytes:
             "state": state,
         }
     ).encode()
-    body = [manifest, *(array.tobytes() for array in arrays)]
-    size = HEADER.size + sum(map(len, body)) + N_CHECKSUM
-    content = b"".join([HEADER.pack(MAGIC, VERSION, len(manifest), size), *body])
-    return content + hashlib.sha256(content).digest()
-
-
-def version_of(content: bytes) -> str:
-    """Return by what a model is called, the first digits of its file's checksum: another model has another."""
-    return content[-N_CHECKSUM:].hex()[:N_VERSION]
+    size = HEADER.size + len(manifest) + sum(array.nbytes for array in arrays) + N_CHECKSUM
+    head = HEADER.pack(MAGIC, VERSION, len(manifest), size)
+    return [head, manifest, *(array.reshape(-1).view(np.uint8).data for array in arrays)]
 
 
 def described(ranker: Any) -> dict[str, Any]:
@@ -187,7 +190,7 @@ def _read(path: Path) -> tuple[Any, str]:
         raise
     except NONSENSE as error:
         raise ModelFileError(f"does not describe a {found.__name__}: {error}; {AGAIN}") from error
-    return made, version_of(content)
+    return made, content[-N_CHECKSUM:].hex()[:N_VERSION]
 
 
 def _check_container(path: Path) -> tuple[dict[str, Any], bytes, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +90,14 @@ def check_today(today: Any) -> None:
         raise DataError(
             "today must be the feature that ranks the documents now, its name such as 'bm25' or its column number "
             f"from 0: got {shown(today)}"
+        )
+
+
+def check_no_category(today: Today, categories: Iterable[str]) -> None:
+    """Refuse a today's ranking that is a category: its codes have no order."""
+    if today.feature in categories:
+        raise DataError(
+            f"today: {today.feature!r} holds categories, which put nothing in order; name a feature of numbers"
         )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 
 from rulerank.cli import main
+from rulerank.features.text_features import TextFeatures
 from rulerank.io.convert import convert, write_any
 from rulerank.io.letor import read_letor
+from rulerank.io.queries import read_queries
+from rulerank.io.texts import read_texts
 from rulerank.io.trec import run_from_scores, write_run
 from rulerank.judging.store import LabelStore
 from rulerank.rankers.global_rules import GlobalRules
@@ -79,8 +83,36 @@ def folder(tmp_path, monkeypatch):
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
     judged_pool(monkeypatch)
+    served_texts(monkeypatch)
     engine_logs(tmp_path)
+    small_report(tmp_path / "small")
     return tmp_path
+
+
+def served_texts(monkeypatch):
+    """Keep an index of the texts and a model of its features; a service that starts here stops at once."""
+    features = TextFeatures(features=["bm25(all)", "price"]).fit(read_texts("docs.jsonl"))
+    features.save("text.rulerank")
+    pool = features.dataset(read_queries("queries.tsv"), top=10)
+    grades = np.arange(len(pool)) % 2
+    QueryIntercepts(l2=1.0).fit(replace(pool, y=grades)).save("shop.rulerank")
+    monkeypatch.setattr("rulerank.serve.web.workers.run", lambda *arguments: 0)
+
+
+def small_report(folder):
+    """What `rulerank compare` leaves for `rulerank figure`, with figures that nobody measured."""
+    folder.mkdir()
+    measures = ["MAP", *(f"{kind}@{k}" for kind in ("NDCG", "P") for k in range(1, 11))]
+    results = ["system,group,measure,fold,value,convention,ties"]
+    for place, (system, group) in enumerate([("RE-GR", "rules"), ("QI", "linear"), ("RankSVM", "baselines")]):
+        for measure in measures:
+            results += [
+                f"{system},{group},{measure},{fold},0.{place + 3},standard,expected" for fold in ("Fold1", "mean")
+            ]
+    (folder / "results.csv").write_text("\n".join(results) + "\n")
+    header = "system,against,measure,difference,low,high,p_t_queries,p_t_folds,p_randomisation,p_holm,wins,losses"
+    lines = [f"{s},RE-GR,{m},0.1,0.05,0.15,0.01,nan,0.01,0.02,5,1" for s in ("QI", "RankSVM") for m in measures]
+    (folder / "differences.csv").write_text("\n".join([header, *lines]) + "\n")
 
 
 def engine_logs(folder):

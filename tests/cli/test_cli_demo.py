@@ -3,7 +3,11 @@ import json
 import pytest
 
 from rulerank.dataset import Dataset
+from rulerank.evaluation import evaluate
 from rulerank.experiment.demo import LEARNERS, OURS, reasons
+from rulerank.experiment.demo_road import walk_the_road
+from rulerank.experiment.label_curve.splits import HalfSplits
+from rulerank.worlds import make_world
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +38,12 @@ def test_the_demo_goes_from_texts_to_reasons(run, small_world):
         assert f"\n{label} " in done.out
     assert f": {OURS} " in done.out
     assert " in NDCG@10 " in done.out
-    assert "\nnone: BM25 alone " in done.out
+    assert "\n4. Labels are costly: start from today's ranking, BM25 alone, and grade ten products each " in done.out
+    assert "\nStarts from today's ranking (bm25(all)); 100 labels of 10 queries; the top 3 changes in " in done.out
+    assert "\nCheck by duels, on queries without labels. " in done.out
+    assert "\nThe truth, on 15 other queries: NDCG@10 0." in done.out
+    assert "\n0: today's ranking " in done.out
+    assert done.err == ""
     assert "? All rules that cover it vote; exactly:\n" in done.out
     assert "And why above the second? By feature:\n" in done.out
     assert "chosen on the training queries" in done.out
@@ -42,10 +51,37 @@ def test_the_demo_goes_from_texts_to_reasons(run, small_world):
 
 def test_few_labels_are_set_against_bm25_whatever_comes_out(run, small_world):
     payload = json.loads(run(*small_world, "--json").out)
-    bm25 = next(one["means"]["NDCG@10"] for one in payload["rankings"] if one["ranking"] == "BM25 alone")
-    line = payload["label_curve"]["lines"][-1]
-    assert line["name"] == "by bm25(all)"
-    assert line["value"] == pytest.approx(bm25)
+    few, curve = payload["few_labels"], payload["label_curve"]
+    assert (few["today"], few["labels"], few["labelled_queries"]) == ("bm25(all)", 100, 10)
+    assert few["duels"]["verdict"] in ("better", "worse", "unclear", "too few")
+    assert 0 < few["truth"]["today"] < 1
+    assert curve["lines"][-1]["name"] == "today, bm25(all)"
+    assert [point["n_labels"] for point in curve["points"]] == [50, 100, 200, 400]
+    assert {point["gains"]["n"] for point in curve["points"]} == {curve["n_splits"]} == {10}
+
+
+def test_the_road_says_what_its_pieces_say():
+    data = make_world(n_queries=40, seed=1)
+    road = walk_the_road(data, "bm25_body", "NDCG@10")
+    assert road.lines()[: len(road.learned.lines())] == road.learned.lines()
+    assert road.tally.line() in road.lines()[-2]
+    split = HalfSplits(data, 2)[0]
+    by_hand = evaluate(split.test.y, road.learned.ranker.predict(split.test), split.test.qid, ["NDCG@10"])
+    assert road.new == by_hand.means["NDCG@10"]
+    assert f"NDCG@10 {road.new:.4f}, today's {road.today:.4f} (" in road.lines()[-1]
+    assert not {*split.train.qid} & {*split.test.qid}
+    header, rows = road.table()
+    assert header[2] == "worst of 10 splits"
+    assert [row[0] for row in rows] == [
+        "0: today's ranking",
+        *(f"{n} of {road.curve.n_pool:,.0f}" for n in (50, 100, 200, 400)),
+    ]
+
+
+def test_when_all_queries_have_labels_there_is_nothing_to_check(run):
+    assert "There is nothing to check: the first three of no query without labels differ." in run(
+        "demo", "--queries", "10"
+    ).out.replace("\n", " ")
 
 
 def test_the_same_seed_prints_the_same(run, small_world):

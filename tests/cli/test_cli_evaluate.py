@@ -176,8 +176,6 @@ def test_markdown_holds_the_figures_and_the_note(run, folder):
             "one.run: a run holds scores, and neither grades nor features; it is judged beside qrels",
         ),
         ("one.run", "one.run: a run holds scores, and neither grades nor features; it is judged beside qrels (--qrels"),
-        ("test.txt one.run", "one.run: this looks like a TREC run, not a score file; a run is judged beside qrels"),
-        ("qrels.txt one.run", "one.run: this looks like a TREC run, not a score file; a run is judged beside qrels"),
         ("test.txt model.rulerank", "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
         ("model.rulerank scores.txt", "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
         ("ids.csv --feature a --ties docid", "--ties docid needs ids of the documents: name their column with --docid"),
@@ -220,3 +218,24 @@ def test_official_figures_come_out_of_the_command_line(run, letor, official, nam
     digits = 1e-9 if data.startswith("letor3") else 5.1e-5  # the LETOR 4 script prints four digits
     for line in lines:
         assert float(row[line["measure"]]) == pytest.approx(float(line["value"]), abs=digits)
+
+
+def test_a_run_and_judged_data_meet_by_ids(run, folder):
+    by_qrels = json.loads(run("evaluate", "--qrels", "qrels.txt", "one.run", "--json").out)["rankings"][0]
+    for judged in ("test.txt", "test.csv"):
+        beside_data = json.loads(run("evaluate", judged, "one.run", "--json").out)["rankings"][0]
+        as_qrels = json.loads(run("evaluate", "--qrels", judged, "one.run", "--json").out)["rankings"][0]
+        assert beside_data["means"] == as_qrels["means"] == by_qrels["means"]
+
+
+def test_a_table_of_scores_with_ids_is_a_run(run, folder):
+    run("rank", "model.rulerank", "test.txt", "-o", "ranked.csv")
+    run("rank", "model.rulerank", "test.txt", "-o", "ranked.run")
+    first, second = json.loads(run("evaluate", "test.txt", "ranked.csv", "ranked.run", "--json").out)["rankings"]
+    assert first["means"] == second["means"]
+
+
+def test_scores_runs_and_features_are_compared_in_one_table(run, folder):
+    done = run("evaluate", "test.csv", "one.run", "scores.txt", "--feature", "pagerank", "--compare")
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()[1:4]] == ["one.run", "scores.txt", "pagerank"]

@@ -47,7 +47,10 @@ def test_it_writes_the_report_and_prints_the_means(run, folds):
     assert [line.split()[0] for line in done.out.splitlines()[1:3]] == ["RE-GR", "QI"]
     assert "convention standard, ties expected" in done.out
     names = {path.name for path in (folds / "out").iterdir()}
-    assert names == {"cells", "report.html", "report.md", "report.tex", "results.csv", "differences.csv", "cells.csv"}
+    files = {"report.html", "report.md", "report.tex", "results.csv", "differences.csv", "cells.csv"}
+    assert names == files | {"cells", "figures"}
+    drawn = {path.name for path in (folds / "out" / "figures").iterdir()}
+    assert drawn == {"differences.pdf", "differences.svg", "curves.pdf", "curves.svg"}
     assert "<h1>A &amp; B</h1>" in (folds / "out" / "report.html").read_text()
     assert len(list((folds / "out" / "cells").iterdir())) == 2
 
@@ -55,9 +58,10 @@ def test_it_writes_the_report_and_prints_the_means(run, folds):
 def test_a_second_run_gives_the_same_report_byte_for_byte(run, folds):
     args = ("compare", ".", "--method", "RE-GR", "--method", "QI", "-o", "out", "--jobs", "1")
     run(*args)
-    before = {path.name: path.read_bytes() for path in (folds / "out").glob("*.*")}
+    before = {path.name: path.read_bytes() for path in (folds / "out").rglob("*.*")}
     run(*args)
-    assert {path.name: path.read_bytes() for path in (folds / "out").glob("*.*")} == before
+    assert {path.name: path.read_bytes() for path in (folds / "out").rglob("*.*")} == before
+    assert "curves.pdf" in before
 
 
 def test_json_has_the_means_the_failures_and_the_files(run, folds):
@@ -108,15 +112,29 @@ def test_why_there_is_no_label_curve_is_told(run, folds, monkeypatch):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "error: expected a directory with folds: rulerank compare DIR, or --list for the systems"),
+        ((), "error: expected folds, or a file to split: rulerank compare DATA, or --list for the systems"),
         ((".", "--method", "RE-GG"), "error: unknown system 'RE-GG'; did you mean RE-"),
-        ((".", "--to", "pdf"), "error: unknown format 'pdf'; choose from html, markdown, latex, csv"),
+        ((".", "--to", "pdf"), "error: unknown format 'pdf'; choose from html, markdown, latex, csv, figures"),
         ((".", "-m", "MAPP"), "error: unknown measure 'MAPP'"),
         ((".", "--method", "QI", "--against", "RE-GR"), "error: cannot compare with 'RE-GR', which is not run"),
-        (("nowhere",), "error: nowhere: expected a directory with folds, got nothing of that name"),
+        (
+            ("nowhere",),
+            "error: nowhere: expected a directory with folds or a file of graded documents, got nothing of that name",
+        ),
         ((".", "--reference", "x"), "error: unknown reference 'x'; choose from auto, ohsumed, none"),
         ((".", "--jobs", "0"), "error: n_jobs must be a positive number, or -1 for all cores: got 0"),
         ((".", "--tune-by", "x"), "error: unknown measure 'x'"),
+        ((".", "--run", "one.run"), "error: --run takes NAME=VALUE, such as --run mine=...: got 'one.run'"),
+        (
+            (".", "--run", "a=one.run", "--run", "a=two.run"),
+            "error: --run 'a' is there twice: give each a name of its own",
+        ),
+        ((".", "--run", "QI=one.run"), "error: two systems are called 'QI': give each a name of its own"),
+        ((".", "--folds", "3"), "error: . is a directory, which has its folds as LETOR files: leave out --folds"),
+        (("test.csv", "--folds", "2"), "error: n_folds must be"),
+        (("test.csv", "--run", "a=scores.txt"), "error: scores.txt: "),
+        (("test.csv", "--scores", "a=qrels.txt"), "error: qrels.txt:1: expected one finite number"),
+        ((".", "--ranker", "a=nothing:x"), "error: cannot load the ranker 'nothing:x': ModuleNotFoundError"),
     ],
 )
 def test_mistakes_are_told_in_a_line(run, folds, args, message):
@@ -124,3 +142,37 @@ def test_mistakes_are_told_in_a_line(run, folds, args, message):
     assert done.code == 2
     assert message in done.err
     assert "Traceback" not in done.err
+
+
+def test_one_file_is_split_and_ones_own_systems_stand_in_the_same_table(run, folds):
+    (folds / "my_rankers.py").write_text("from sklearn.ensemble import HistGradientBoostingRegressor as Trees\n")
+    done = run(
+        "compare", "test.csv", "--folds", "3", "--method", "RE-GR", "--run", "engine=one.run", "--scores",
+        "old=scores.txt", "--ranker", "trees=my_rankers:Trees", "--against", "engine", "--jobs", "2", "-o", "out",
+        "--to", "markdown,csv", "-m", "MAP",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    values = {line.split()[0]: line.split()[1] for line in done.out.splitlines()[1:5]}
+    assert list(values) == ["RE-GR", "trees", "engine", "old"]
+    assert values["engine"] == values["old"], "both rank by the first feature"
+    assert "less that of engine" in (folds / "out" / "report.md").read_text()
+
+
+def test_a_run_that_fits_nothing_is_reported_and_not_dropped(run, folds):
+    (folds / "bad.run").write_text("z Q0 d 1 0.5 x\n")
+    done = run("compare", ".", "--method", "QI", "--run", "bad=bad.run", "--jobs", "1", "--to", "markdown", "-o", "out")
+    assert done.code == 1
+    assert "bad" in [line.split()[0] for line in done.out.splitlines()[:4]]
+    assert "bad: failed in all folds: DataError: no query of " in done.out
+    assert "no query of" in (folds / "out" / "report.md").read_text()
+
+
+def test_ungraded_documents_of_a_file_are_left_out_and_told(run, folds):
+    lines = (folds / "test.csv").read_text().splitlines()
+    place = lines[0].split(",").index("grade")
+    cells = lines[1].split(",")
+    cells[place] = ""
+    (folds / "some.csv").write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+    done = run("compare", "some.csv", "--folds", "3", "--method", "QI", "--jobs", "1", "--to", "markdown", "-o", "out")
+    assert done.code == 0
+    assert "left out, without a grade: 1 document\n" in done.err

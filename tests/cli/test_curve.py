@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from rulerank.experiment.label_curve.learners import LEARNERS
 from rulerank.io.convert import write_any
 from rulerank.worlds import make_folds, make_world
 
@@ -43,6 +44,41 @@ def test_folds_are_read_and_may_be_thinned(run, folder):
     assert "means over 6 folds; one relevant document in 4 kept; " in done.out
 
 
+SPLITS = ("--today", "f1", "--splits", "2", "--sizes", "10,20")
+
+
+def test_splits_show_what_is_gained_over_todays_ranking(run, folder):
+    done = run("curve", "train.txt", *SPLITS, "-o", "gains.png", "-o", "gains.csv")
+    assert done.code == 0, done.err
+    for ranker in LEARNERS:
+        assert f"\n{ranker} " in f"\n{done.out}"
+    for sampler in ("strata", "SSAR", "SSARP", "SSAR per query", "random"):
+        assert done.out.count(f"\n{sampler}  ") == len(LEARNERS)
+    assert "\ntoday, f1: NDCG@10 0." in done.out
+    assert (
+        "what was gained over it in 2 splits:\nmean/worst, in brackets how many of them lost more than 0.02."
+        in done.out
+    )
+    assert Path("gains.png").read_bytes().startswith(b"\x89PNG")
+    assert ",gain,worst_gain,n_losses,n_runs,took_over\n" in Path("gains.csv").read_text()
+
+
+def test_splits_of_folds_take_their_test_parts_and_may_be_thinned(run, folder):
+    world = make_world(n_queries=24, docs_per_query=12, n_features=5)
+    write_any(world, "world.csv")
+    for fold in make_folds(world, 3):
+        for part in ("train", "vali", "test"):
+            Path("folds", fold.name).mkdir(parents=True, exist_ok=True)
+            write_any(getattr(fold, part), f"folds/{fold.name}/{part}.txt")
+    few = ("--method", "anchored", "--sampler", "strata", "--thin", "4", "--json")
+    whole = json.loads(run("curve", "world.csv", *SPLITS[2:], *few).out)
+    parts = json.loads(run("curve", "folds", *SPLITS, *few).out)
+    assert (whole["today"], parts["today"]) == ("bm25_body", "f1")  # the first is found by its name
+    assert {point["ranker"] for point in parts["points"]} == {"Anchored"}
+    assert parts["n_pool"] == whole["n_pool"] < len(world) / 2
+    assert parts["n_splits"] == 2
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -55,6 +91,15 @@ def test_folds_are_read_and_may_be_thinned(run, folder):
         ((".", "--qid", "query"), "folds are LETOR files: leave out --from and the names of columns"),
         (("train.txt", "--draws", "1"), "n_draws must be a whole number from 2"),
         (("train.txt", "--measure", "BEST"), "BEST"),
+        (("train.txt", "--splits", "3"), "which feature ranks the documents now? Say --today FEATURE, one of f1, "),
+        (("train.txt", "--splits", "1", "--today", "f1"), "n_splits must be a whole number from 2"),
+        (("train.txt", "--splits", "2", "--today", "f99"), "today: there is no feature 'f99'; the data has f1, "),
+        (("train.txt", *SPLITS, "--pools", "2"), "--pools makes several thinned pools of a fold; every split has"),
+        (("train.txt", *SPLITS, "--sampler", "best"), "unknown sampler 'best'; choose from strata, SSAR, SSARP"),
+        (("train.txt", *SPLITS, "--thin", "500"), "one in 500 of "),
+        (("train.txt", *QUICK, "--sampler", "strata"), "strata are those of today's ranking: say which feature it is"),
+        (("train.txt", "--method", "from-today"), "from-today starts from today's ranking: say which feature it is"),
+        (("two.csv", *SPLITS[2:], "--today", "bm25_body"), "expected graded documents of at least 4 queries to split"),
         (("train.txt", "--thin", "0"), "keep_one_in must be a whole number from 1: got 0"),
     ],
 )
@@ -64,14 +109,3 @@ def test_mistakes_end_in_one_line(run, folder, args, message):
     assert done.code == 2
     assert done.err.startswith("error: ")
     assert message in done.err
-
-
-def test_the_demo_shows_what_few_labels_are_worth(run):
-    done = run("demo", "--queries", "12")
-    assert (
-        "\n4. Labels are costly. SSAR says which documents to label, one at a time; query intercepts learn" in done.out
-    )
-    assert "where it stops by itself" in done.out
-    assert "at random (95 % of 10 draws)" in done.out
-    payload = json.loads(run("demo", "--queries", "12", "--json").out)
-    assert payload["label_curve"]["points"][0]["sampler"] == "SSAR"

@@ -30,6 +30,12 @@ def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder
     assert rr.load("m.rulerank").predict(rr.read_table("pool.csv")).shape == (24,)
 
 
+def test_rules_of_few_labels_are_warned_of_here_too(run, folder):
+    run("judge", "pool.csv", "--labels", "judged.db", "--port", "0")
+    done = run("judge", "pool.csv", "--labels", "judged.db", "--train", "--method", "RE-GR", "--model", "m.rulerank")
+    assert "warning: RE-GR learned from 24 labels is mostly worse than today's ranking (docs/few" in done.err
+
+
 def test_judge_prints_the_address_as_json(run, folder):
     found = json.loads(run("judge", "pool.csv", "--port", "0", "--no-open", "--json").out)
     assert found["url"].startswith("http://127.0.0.1:")
@@ -54,7 +60,7 @@ def test_documents_are_chosen_query_by_query_or_among_all(words, per_query, run,
 
 def test_the_demo_keeps_its_labels_apart(run, folder):
     done = run("judge", "--demo", "--port", "0")
-    assert "12 queries" in done.out
+    assert "40 queries" in done.out
     assert (folder / "demo-labels.db").exists()
 
 
@@ -132,6 +138,8 @@ def test_labels_go_out_and_come_back(run, folder):
     assert json.loads(run("labels", "judged.db", "--json").out) == {"labels": 24, "documents": 24, "raters": 1}
     run("labels", "judged.db", "-o", "judged.txt", "--pool", "pool.csv")
     assert len(rr.read_letor("judged.txt")) == 24
+    said = run("labels", "judged.db", "-o", "judged.qrels", "--combine", "majority").out
+    assert said == "judged.qrels: 24 rows, as qrels; of several raters what most raters say\n"
     run("labels", "judged.db", "-o", "each.csv", "--per-rater")
     assert run("labels", "copy.db", "--import", "each.csv", "--rater", "ben").out == "copy.db: 24 new labels\n"
     with LabelStore("copy.db") as store:

@@ -164,7 +164,7 @@ def test_names_are_escaped_in_latex():
     ("change", "message"),
     [
         ({"scores": {"a": [1, 2]}}, "expected at least two rankings to compare: got 1"),
-        ({"scores": [[1, 2], [2, 1]]}, "expected the rankings as a dict from name to scores: got list"),
+        ({"scores": [[1, 2], [2, 1]]}, "expected the grades, and the rankings as a dict from name to scores: got list"),
         ({}, "expected at least two queries to tell a difference from chance: got 1"),
         ({"tests": ["wilcoxon"]}, "unknown test 'wilcoxon'; choose from t, randomisation"),
         ({"tests": "t"}, "tests must be a list such as .*: got 't'"),

@@ -7,10 +7,11 @@ import pytest
 
 import rulerank as rr
 from failing_rankers import First
+from rulerank.errors import DataError
 from rulerank.evaluation.single_feature import best_feature, feature_scores
 from rulerank.experiment.cells import code_of, plain
 from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank, rank
-from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop, in_bins, shuffled_train
+from rulerank.experiment.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop, in_bins, shuffled_rows
 from rulerank.training.trials import Scoring
 
 FOLD = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
@@ -67,9 +68,11 @@ def test_the_best_feature_is_the_best_on_vali_either_way_round():
 
 def test_sampling_sees_the_grades_of_the_documents_it_asks_for_alone():
     seen = Asked(rr.SSAR()).run(FOLD, {}, "MAP")
-    mixed = shuffled_train(FOLD).train
-    binned = in_bins(shuffled_train(FOLD), "tube").train
+    order = shuffled_rows(FOLD)
+    mixed = FOLD.train[order]
+    binned = in_bins(FOLD, "tube").train[order]
     chosen = rr.SSAR(discretizer=None).select(binned.X, lambda row: int(mixed.y[row]), mixed.qid)
+    assert sorted(order[chosen]) == seen.chosen.tolist()
     assert seen.n_labels == chosen.size < len(mixed)
     known = {(mixed.qid[row], mixed.docid[row]): mixed.y[row] for row in chosen}
     grades = [known.get(doc, 0) for doc in zip(FOLD.train.qid, FOLD.train.docid, strict=True)]
@@ -84,6 +87,30 @@ def test_random_and_top_documents_are_as_many_as_were_asked_for():
     assert drawn.n_labels == top.n_labels == used["SSAR"].n_labels
     assert drawn.test.shape == (3, len(FOLD.test))
     assert top.params == {"feature": best_feature(FOLD.vali)}
+    assert drawn.chosen.shape == (3, used["SSAR"].n_labels)
+    values = feature_scores(FOLD.train, top.params["feature"])
+    assert values[top.chosen].min() >= np.delete(values, top.chosen).max()
+
+
+def test_the_svm_learns_from_the_very_documents_that_were_chosen():
+    used = {"SSARP": Asked(rr.SSAR(partitions=2)).run(FOLD, {}, "MAP")}
+    found = AsChosen(SVM).run(FOLD, used, "MAP")
+    np.testing.assert_array_equal(found.chosen, used["SSARP"].chosen)
+    hidden = np.zeros_like(FOLD.train.y)
+    hidden[found.chosen] = FOLD.train.y[found.chosen]
+    blind = AsChosen(SVM).run(replace(FOLD, train=replace(FOLD.train, y=hidden)), used, "MAP")
+    np.testing.assert_array_equal(blind.test, found.test)
+    assert set(found.params) == {"C"}
+
+
+def test_without_two_grades_in_a_query_the_svm_ties_all_documents():
+    one = replace(Asked(rr.SSAR()).run(FOLD, {}, "MAP"), chosen=np.array([0]))
+    assert not AsChosen(SVM).run(FOLD, {"SSAR": one}, "MAP").test.any()
+
+
+def test_only_documents_that_were_chosen_can_be_learned_from():
+    with pytest.raises(DataError, match="RE-GR has not chosen documents to label, such as SSAR does"):
+        AsChosen(SVM).run(FOLD, {"RE-GR": rank(First(), {}, FOLD.train, FOLD, "MAP")}, "MAP")
 
 
 def test_bins_of_sampled_systems_do_not_depend_on_grades():
@@ -96,7 +123,7 @@ def test_bins_of_sampled_systems_do_not_depend_on_grades():
     [
         (np.float64(0.5), 0.5),
         ({"a": (1, None)}, {"a": [1, None]}),
-        (First(), {"First": {"fail": None, "sign": 1.0}, "code": code_of(First)}),
+        (First(), {"First": {"fail": None, "sign": 1.0}, "code": code_of(First), "version": ""}),
         (First, repr(First)),
     ],
 )

@@ -28,7 +28,7 @@ EMPTY = ("meta", "link", "img", "br", "path", "use", "image")
 def experiment():
     mine = System(NASTY, "yours", Rank(First()), "a <b>bold</b> claim")
     systems = [
-        *choose_systems(["RE-GR", "RE-QR", "DC3A", "RRF", "QI"]),
+        *choose_systems(["RE-GR", "RE-QR", "DC3A", "RRF", "QI", "SSARP", "RankSVM (SSARP)", "Regression"]),
         mine,
         System("bad", "yours", Rank(First("badly")), ""),
     ]
@@ -73,7 +73,7 @@ class Tags(HTMLParser):
 
 def test_a_report_has_all_its_sections(report):
     keys = [section.key for section in report.blocks]
-    assert keys == ["results", "folds", "significance", "published", "time", "competence", "labels", "run"]
+    assert keys == ["results", "folds", "significance", "published", "time", "competence", "sampling", "labels", "run"]
 
 
 def test_the_sentence_names_the_best_system_and_what_was_tested(report):
@@ -116,7 +116,7 @@ def test_data_does_not_become_markup(page):
 
 def test_pictures_take_the_ink_and_the_font_of_the_page(report):
     pictures = [part for section in report.blocks for part in section.parts if hasattr(part, "svg")]
-    assert len(pictures) == 6
+    assert len(pictures) == 7
     for picture in pictures:
         assert "currentColor" in picture.svg
         assert "#000000" not in picture.svg
@@ -137,7 +137,7 @@ def test_markdown_and_latex_have_every_table(report):
     markdown, latex = render_markdown(report), render_latex(report)
     tables = [part for section in report.blocks for part in section.parts if hasattr(part, "rows")]
     assert markdown.count("\n### ") == len(tables)
-    assert latex.count(r"\begin{tabular}") == len(tables)
+    assert latex.count(r"\begin{tabular}") + latex.count(r"\begin{longtable}") == len(tables)
     assert r"\textless{}script" in latex
     assert '\\<script\\>alert("1")\\</script\\>\\|' in markdown  # no markup, and a bar must not end a cell
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
@@ -147,15 +147,15 @@ def test_markdown_and_latex_have_every_table(report):
 def test_csv_has_every_figure_with_all_digits(experiment, tmp_path):
     files = {path.name: path for path in write_report(experiment, tmp_path, ["csv"])}
     rows = list(csv.DictReader(io.StringIO(files["results.csv"].read_text())))
-    assert len(rows) == 13 * 21 * 6  # systems, measures, folds and mean
+    assert len(rows) == 16 * 21 * 6  # systems, measures, folds and mean
     row = next(r for r in rows if (r["system"], r["measure"], r["fold"]) == ("QI", "MAP", "Fold2"))
     test = FOLDS[1].test
     expected = rr.evaluate(test.y, experiment.cells["QI", 1].test, test.qid, "MAP").means["MAP"]
     assert float(row["value"]) == expected
     assert (row["convention"], row["ties"]) == ("standard", "expected")
     differences = list(csv.DictReader(io.StringIO(files["differences.csv"].read_text())))
-    assert len(differences) == 12 * 21
-    assert len(files["cells.csv"].read_text().splitlines()) == 1 + 13 * 5
+    assert len(differences) == 15 * 21
+    assert len(files["cells.csv"].read_text().splitlines()) == 1 + 16 * 5
 
 
 def test_one_fold_and_one_system_are_enough_for_a_report(tmp_path):
@@ -185,7 +185,7 @@ def test_trials_are_set_beside_the_papers_only_where_there_are_five(experiment, 
 
 
 def test_an_unknown_format_and_a_missing_package_are_told_before_the_work(monkeypatch):
-    with pytest.raises(DataError, match="unknown format 'pdf'; choose from html, markdown, latex, csv"):
+    with pytest.raises(DataError, match="unknown format 'pdf'; choose from html, markdown, latex, csv, figures"):
         check_formats(["pdf"])
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"this needs matplotlib, .* pip install 'rulerank\[figures\]'"):

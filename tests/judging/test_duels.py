@@ -57,7 +57,7 @@ def test_forty_duels_are_the_most(pool):
     tally = Tally(6, 4, MOST - 10)
     assert tally.over
     assert tally.line() == "No clear difference (6 : 4); the new ranking stays close to today's."
-    assert Tally(6, 4, 3).line() == "No clear difference (6 : 4); more duels would tell."
+    assert Tally(6, 4, 3).line() == "No clear difference (6 : 4); more duels may tell."
     assert not Tally(6, 4, MOST - 11).over
     assert run_duels(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0]), lambda duel: (1, 1)).drawn == MOST
 

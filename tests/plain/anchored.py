@@ -6,31 +6,46 @@ import numpy as np
 from scipy.optimize import minimize
 
 
-def loss_plainly(x, Z, grades, queries, centre, precision):
+def loss_plainly(x, Z, grades, queries, centre, precision, offset):
     """Return the negative log posterior of weights, thresholds and effects, document by document."""
     p, n_levels = Z.shape[1], int(grades.max())
     w, thresholds, effects = x[:p], x[p : p + n_levels], x[p + n_levels :]
     total = 0.5 * precision * ((w - centre) ** 2).sum() + 0.5 * 0.05 * (thresholds**2).sum() + (effects**2).sum() / 18
-    for z, grade, query in zip(Z, grades, queries, strict=True):
+    for z, grade, query, start in zip(Z, grades, queries, offset, strict=True):
         levels = range(max(int(grade), 1), n_levels + 1)
         for level in levels:
-            margin = w @ z + effects[query] - thresholds[level - 1]
+            margin = start + w @ z + effects[query] - thresholds[level - 1]
             total += np.logaddexp(0, -margin if level == grade else margin) / len(levels)
     return float(total)
 
 
-def posterior_plainly(Z, grades, queries, centre, precision):
+def items_plainly(X, cuts):
+    """Return the (feature, bin) pairs that can hold, and which of them hold of each row, one at a time."""
+    items = []
+    for feature, own in enumerate(cuts):
+        bins = list(range(len(own) + 1)) + ([len(own) + 1] if any(np.isnan(row[feature]) for row in X) else [])
+        if len(bins) > 1:
+            items += [(feature, bin) for bin in bins]
+    held = []
+    for row in X:
+        bins = [len(own) + 1 if np.isnan(v) else sum(c <= v for c in own) for own, v in zip(cuts, row, strict=True)]
+        held.append([float(bins[feature] == bin) for feature, bin in items])
+    return items, np.array(held)
+
+
+def posterior_plainly(Z, grades, queries, centre, precision, offset=None):
     """Return the most likely weights and the log evidence by Laplace, from a Hessian by differences."""
+    offset = np.zeros(len(Z)) if offset is None else offset
     n = Z.shape[1] + int(grades.max()) + int(queries.max()) + 1
     start = np.zeros(n)
     start[: Z.shape[1]] = centre
-    found = minimize(loss_plainly, start, args=(Z, grades, queries, centre, precision), method="BFGS", tol=1e-9)
+    found = minimize(loss_plainly, start, args=(Z, grades, queries, centre, precision, offset), method="BFGS", tol=1e-9)
     x, step = found.x, 1e-3
     hessian = np.empty((n, n))
     basis = step * np.eye(n)
 
     def at(place):
-        return loss_plainly(place, Z, grades, queries, centre, precision)
+        return loss_plainly(place, Z, grades, queries, centre, precision, offset)
 
     for i in range(n):
         for j in range(n):

@@ -49,6 +49,27 @@ def test_scores_are_those_of_the_plain_sum_to_the_last_bit(model, data):
 
 
 @given(models(), st.data())
+def test_shares_and_bins_are_the_plain_ones_and_add_up(model, data):
+    n = len(model.feature_names)
+    X = np.array(data.draw(st.lists(st.lists(VALUES, min_size=n, max_size=n), min_size=1, max_size=5)))
+    for x, shares, score in zip(X, model.shares(X), model.score(X), strict=True):
+        cells = [table.bins([x[f] for f in table.features]) for table in model.tables]
+        assert model.cells_of(x) == cells
+        plain = np.zeros(n)
+        for table, cell in zip(model.tables, cells, strict=True):
+            for feature in table.features:
+                plain[feature] += table.votes[cell] / len(table.features)
+        assert shares == pytest.approx(plain, rel=1e-12, abs=1e-12)
+        assert model.base + shares.sum() == pytest.approx(score, abs=1e-9)
+    finest = {
+        f: max((len(cuts), -len(table.features), -t, axis) for t, table in enumerate(model.tables)
+               for axis, (own, cuts) in enumerate(zip(table.features, table.cuts, strict=True)) if own == f)
+        for f in {f for table in model.tables for f in table.features}
+    }  # fmt: skip
+    assert model.finest == {f: (-t, axis) for f, (_, _, t, axis) in finest.items()}
+
+
+@given(models(), st.data())
 def test_votes_on_the_grid_add_up_to_the_same_bits_in_any_order(model, data):
     x = data.draw(st.lists(VALUES, min_size=len(model.feature_names), max_size=len(model.feature_names)))
     model = model.on_grid()

@@ -163,6 +163,27 @@ def test_an_error_that_nobody_expected_leaves_the_model_too(models, path, monkey
     assert watched.current().version == models[0].version  # the lock was given back
 
 
+def test_where_no_thread_can_be_started_the_model_stays(models, path, monkeypatch, caplog):
+    watched = rr.Reranker.watch(path, every=0)
+    models[1].save(path)
+
+    def no_thread(self):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "rulerank.serve"):
+        patched.setattr(threading.Thread, "start", no_thread)
+        assert watched.current().version == models[0].version
+    assert "the new model is not read: can't start new thread" in caplog.text
+    assert watched.refresh().version == models[1].version
+
+
+def test_a_directory_in_the_place_of_the_file_is_no_model(models, path):
+    watched = rr.Reranker.watch(path, every=0)
+    path.unlink()
+    path.symlink_to(path.parent)
+    assert "got a directory" in watched.refresh().problem
+
+
 def test_threads_rank_while_the_model_is_replaced_and_every_answer_is_of_one_model(models, path, dicts, world):
     expected = {}
     for model in models:

@@ -18,6 +18,7 @@ RANKERS = {
     "GlobalRules, rank": partial(rr.GlobalRules, normalize="rank"),
     "StableRules": rr.StableRules,
     "QueryRules": rr.QueryRules,
+    "FittedRules": partial(rr.FittedRules, n_folds=2),
     "FittedRules, zscore": partial(rr.FittedRules, normalize="zscore"),
     "QueryIntercepts": partial(rr.QueryIntercepts, missing="mean"),
     "Anchored": partial(rr.Anchored, today="bm25_body"),
@@ -112,15 +113,19 @@ def test_reasons_add_up_to_the_score(rerankers, dicts, name):
             assert len(short) <= n + 2
 
 
-def test_reasons_are_the_shares_of_the_explanation(rerankers, dicts):
-    reranker = rerankers("GlobalRules")
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_reasons_are_the_shares_of_the_explanation(rerankers, dicts, name):
+    reranker = rerankers(name)
     result = reranker.rank("", dicts)[0]
     why = reranker.explain("", result.id, docs=dicts)
     assert why.document == result.id
-    assert why.score == result.score
-    shares = {share.feature: (share.text, share.adds) for share in why.features if share.adds}
-    assert {reason.feature: (reason.text, reason.adds) for reason in result.reasons[1:]} == shares
+    assert why.score == pytest.approx(result.score, abs=1e-12)
+    texts = {share.feature: share.text for share in why.features if share.adds}
+    assert {reason.feature: reason.text for reason in result.reasons[1:]} == texts
+    shares = {share.feature: share.adds for share in why.features if share.adds}
+    assert {reason.feature: reason.adds for reason in result.reasons[1:]} == pytest.approx(shares, abs=1e-12)
     assert result.reasons[0].text == why.base_text
+    assert result.reasons[0].adds == why.base
 
 
 def test_a_ranker_that_gives_no_reasons_says_so_when_asked_to_explain(rerankers, dicts):
@@ -249,6 +254,46 @@ def test_a_query_must_be_text(rerankers, reranker, dicts):
             rerankers("GlobalRules").rank(query, dicts)
         with pytest.raises(DataError, match="query must be text: got"):
             reranker.rank(query)
+
+
+def test_a_sparse_matrix_is_refused(rerankers):
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(
+        DataError, match=r"docs must be a list of dicts of features, a data frame, or an .*: got one csr_"
+    ):
+        rerankers("GlobalRules").rank("", csr_matrix(np.ones((2, 6))))
+
+
+def test_a_ranker_fitted_to_an_array_calls_its_features_by_number(world):
+    reranker = rr.Reranker(rr.GlobalRules().fit(world.X, world.y, qid=world.qid))
+    X = world.X[:5]
+    expected = reranker.rank("", X, top=None)
+    names = [f"f{column + 1}" for column in range(6)]
+    found = reranker.rank("", [dict(zip(names, row, strict=True)) for row in X.tolist()], top=None)
+    assert (found.ids, found.scores) == (expected.ids, expected.scores)
+    with pytest.warns(UserWarning, match="X has feature names, but GlobalRules was fitted without feature names"):
+        frame = reranker.rank("", pd.DataFrame(X, columns=list("abcdef"), index=range(7, 12)), top=None)
+    assert frame.scores == expected.scores
+    assert frame[0].features == expected[0].features == found[0].features
+
+
+@pytest.mark.parametrize("make", [lambda X, names: X, lambda X, names: pd.DataFrame(X, columns=names)])
+def test_todays_ranking_is_found_in_arrays_and_frames(rerankers, world, make):
+    X = world.X[:8]
+    found = rerankers("Anchored").rank("", make(X, world.feature_names), top=None)
+    by_today = sorted(found, key=lambda result: result.today)
+    assert [result.place for result in by_today] == np.argsort(-X[:, 0], kind="stable").tolist()
+
+
+def test_a_reranker_that_was_fitted_to_a_frame_is_warmed_without_a_word(world):
+    import warnings
+
+    frame = pd.DataFrame(world.X, columns=world.feature_names)
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, world.y, qid=world.qid))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reranker.warm()
 
 
 def test_several_queries_are_refused(rerankers, world):

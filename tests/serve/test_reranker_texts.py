@@ -51,6 +51,91 @@ def test_categories_are_called_by_name_and_go_back_in(reranker, ranker, query):
         alone.rank("", [found[0].features | {"brand": ["a", "b"]}])
 
 
+def test_ready_features_may_come_where_there_are_texts(reranker, features, query):
+    found = reranker.rank(query, top=None)
+    docs = [{"id": result.id, "features": result.features} for result in found]
+    assert reranker.rank(query, docs, top=None).scores == found.scores
+    data = features.for_query(query)
+    assert sorted(reranker.rank(query, data, top=None).scores) == sorted(found.scores)
+    with pytest.raises(DataError, match="docs must all bring features, or none of them: 1 of 2 do"):
+        reranker.rank(query, [docs[0], {"title": "tent"}])
+
+
+def test_data_frames_and_generators_are_lists_of_documents(reranker, shop, query):
+    import pandas as pd
+    import polars as pl
+
+    docs = shop.documents[:6]
+    expected = reranker.rank(query, docs)
+    for given in (pd.DataFrame(docs), pl.DataFrame(docs), (doc for doc in docs)):
+        found = reranker.rank(query, given)
+        assert (found.ids, found.scores) == (expected.ids, expected.scores)
+    assert reranker.explain(query, 2, docs=(doc for doc in docs)).document == docs[2]["id"]
+    ids = (doc["id"] for doc in docs)
+    assert reranker.rank(query, ids).scores == expected.scores
+
+
+def test_what_is_no_character_is_no_word(reranker):
+    plain = reranker.rank("watering can", top=None)
+    assert reranker.rank("watering \ud800 can\x00\x01", top=None).ids == plain.ids
+    assert len(reranker.rank("can", [{"title": "a \udfff can"}])) == 1
+
+
+def test_a_reranker_can_be_pickled_and_copied(reranker, query, tmp_path):
+    import copy
+    import pickle
+
+    reranker.save(tmp_path / "model.rulerank")
+    watched = rr.Reranker.watch(tmp_path / "model.rulerank")
+    expected = reranker.rank(query).to_dict()
+    for one in (reranker, watched):
+        assert pickle.loads(pickle.dumps(one)).rank(query).to_dict() == expected
+        assert copy.deepcopy(one).rank(query).to_dict() == expected
+
+
+def test_a_dict_without_fields_is_the_indexed_document(reranker, shop, query):
+    ids = [*shop.texts.ids[:5]]
+    expected = reranker.rank(query, ids)
+    found = reranker.rank(query, [{"id": one, "source": "engine"} for one in ids])
+    assert (found.ids, found.scores) == (expected.ids, expected.scores)
+    assert found[0].document == expected[0].document | {"id": found[0].id, "source": "engine"}
+    with pytest.raises(DataError, match="there is no document 'nope' in the index; give its fields as a dict"):
+        reranker.rank(query, [{"id": "nope"}])
+    assert reranker.rank(query, [{}])[0].features["price"] is None  # a document of nothing
+
+
+def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
+    lines = []
+    for qid, text in zip(shop.queries.ids, shop.queries.texts, strict=True):
+        found = features.for_query(text, top=10).docid
+        lines += [f"{qid} Q0 {one} {place} {20 - place}.5 engine" for place, one in enumerate(found, start=1)]
+    (tmp_path / "engine.run").write_text("\n".join(lines))
+    pairs = rr.read_pairs(str(tmp_path / "engine.run"))
+    data = shop.graded(features.dataset(shop.queries, pairs=pairs))
+    reranker = rr.Reranker(rr.GlobalRules().fit(data), features, today="engine_rank")
+    assert {"engine_rank", "engine_score"} <= {*reranker.feature_names}
+    rows = data[data.qid == shop.queries.ids[0]]
+    docs = [
+        {"id": one, "engine_rank": place, "engine_score": 20.5 - place}
+        for place, one in enumerate(rows.docid.tolist(), start=1)
+    ]
+    found = reranker.rank(query, docs, top=None)
+    expected = reranker.ranker.predict(rows)
+    assert [expected[result.place] for result in found] == found.scores
+    assert [result.today for result in found] == [result.place + 1 for result in found]
+    texts = {doc["id"]: doc for doc in shop.documents}
+    assert reranker.rank(query, [texts[doc["id"]] | doc for doc in docs], top=None).scores == found.scores
+    assert reranker.explain(query, docs[0]).score == next(one.score for one in found if one.place == 0)
+    reranker.save(tmp_path / "model.rulerank")
+    again = load(tmp_path / "model.rulerank")
+    assert again.rank(query, docs, top=None).to_dict() == found.to_dict()
+    for without in (None, found.ids):
+        with pytest.raises(DataError, match="the ranker reads engine_rank, engine_score, which documents must bring: "):
+            reranker.rank(query, without)
+    with pytest.raises(DataError, match="the documents lack 1 of the 2 features of the model: engine_score; give null"):
+        reranker.rank(query, [{"id": found.ids[0], "engine_rank": 1}])
+
+
 def test_repeated_ids_are_ranked_as_often_as_they_come(reranker, shop, query):
     one, two = shop.texts.ids[:2]
     found = reranker.rank(query, [one, two, one])
@@ -120,6 +205,10 @@ def test_documents_may_bring_todays_score_along(world, dicts):
     assert all(result.today == len(dicts) - result.place for result in found)
     docs[0]["engine_rank"] = None
     assert {result.place: result.today for result in reranker.rank("", docs, top=None)}[0] == len(dicts)
+    beside = [{"features": doc, "engine_rank": doc["engine_rank"]} for doc in docs]
+    for doc in beside:
+        doc["features"] = {name: value for name, value in doc["features"].items() if name != "engine_rank"}
+    assert [one.today for one in reranker.rank("", beside)] == [one.today for one in reranker.rank("", docs)]
     nested = [{"features": doc} for doc in docs]
     assert [result.today for result in reranker.rank("", nested)] == [
         result.today for result in reranker.rank("", docs)

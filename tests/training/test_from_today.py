@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.judging.loop import Judging
+from rulerank.judging.pool import Pool
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.from_today import FromToday, share_tied, top_sets
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, pairs_in_order
@@ -87,7 +90,15 @@ def test_codes_of_categories_have_no_weight(data):
         np.hstack([data.X, codes]), data.y, data.qid, data.docid, (*data.feature_names, "brand"),
         categories={"brand": ("a", "b", "c")},
     )  # fmt: skip
-    assert rr.learn_from_today(label_first(kinds, 200), "bm25_body").ranker.coef_[-1] == 0
+    learned = rr.learn_from_today(label_first(kinds, 200), "bm25_body")
+    assert learned.ranker.coef_[-1] == 0
+    assert "Left out: brand, for categories are no amounts." in learned.lines()
+    with pytest.raises(DataError, match="today: 'brand' holds categories, which put nothing in order; name a feature"):
+        rr.learn_from_today(label_first(kinds, 200), "brand")
+    with pytest.raises(DataError, match="today: 'brand' holds categories"):
+        rr.Strata(today="brand").begin(kinds)
+    with pytest.raises(DataError, match="today: 'brand' holds categories"):
+        Judging(Pool(kinds), None, today="brand")
 
 
 def test_what_is_still_to_gain_is_a_share(data):

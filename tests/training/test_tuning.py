@@ -160,3 +160,22 @@ def test_a_ranker_that_chooses_its_own_scale_may_be_tuned():
     tuned = rr.tune(world, rr.FittedRules(n_folds=2), {"normalize": [None, "auto"]}, n_splits=2)
     assert [trial.params["normalize"] for trial in tuned.table] == [None, "auto"]
     assert tuned.ranker.predict(world).shape == (len(world),)
+
+
+def test_the_measure_stands_in_the_fourth_place_as_in_evaluate_and_compare():
+    grid = {"max_size": [1, 2]}
+    new, by_name = (
+        tune(DATA, GlobalRules(), grid, "P@1", n_splits=2),
+        tune(DATA, GlobalRules(), grid, measure="P@1", n_splits=2),
+    )
+    assert new.measure == by_name.measure == "P@1"
+    assert new.table == by_name.table
+
+
+def test_what_is_no_grid_and_no_ranker_is_refused():
+    with pytest.raises(
+        DataError, match=r"expected a grid, such as .*: got 'NDCG@10'; a measure goes by name, measure='MAP'"
+    ):
+        tune(DATA, GlobalRules(), "NDCG@10")
+    with pytest.raises(DataError, match=r"expected a ranker to tune, such as rr.GlobalRules\(\): got 'MAP'"):
+        tune(DATA, "MAP")

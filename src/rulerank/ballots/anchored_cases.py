@@ -8,6 +8,7 @@ import numpy as np
 
 from rulerank.ballots.case import Case
 from rulerank.ballots.linear_cases import LinearForm, linear_case
+from rulerank.ballots.table_cases import TableForm, table_case
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 
@@ -35,5 +36,27 @@ def anchored_case(form: LinearForm, X: Array, row: int, today: int, name: str) -
         arithmetic=(
             f"today's ranking gives {start:.4f}, and {counted(n_moves, 'other feature')} "
             f"move it by {moved.score - start:+.4f} to {moved.score:.4f}",
+        ),
+    )
+
+
+def anchored_table_case(form: TableForm, x: Array, today: int, name: str) -> Case:
+    """Return the case of a document, given as values, whose score is today's part plus votes of tables."""
+    tables = form.tables
+    assert tables.weights is not None
+    assert tables.fill is not None
+    weight, missing = float(tables.weights[today]), bool(np.isnan(x[today]))
+    value = float(tables.fill[today] if missing else x[today])
+    start = weight * value
+    case = table_case(form, x, "AnchoredRules")
+    ballot = replace(case.ballot, tally=lambda sums: start + sums[:, 0], base=start)
+    shown = f"{form.names[today]} = {value:.4g}{' (missing: behind all others)' if missing else ''}"
+    return replace(
+        case,
+        ballot=ballot,
+        base_text=f"where today's ranking ({name}) puts it: {shown} times {weight:.4g}",
+        arithmetic=(
+            f"today's ranking gives {start:.4f}, and {counted(int(ballot.voted.sum()), 'rule')} "
+            f"move it by {ballot.score - start:+.4f} to {ballot.score:.4f}",
         ),
     )

@@ -13,6 +13,8 @@ from rulerank.dataset import Array
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.rule import Item
 
+AVERAGE = "the average document in training"  # where scores of centred tables start
+
 
 @dataclass(frozen=True, eq=False)
 class TableForm:
@@ -20,6 +22,7 @@ class TableForm:
 
     tables: AdditiveTables
     n_jobs: int | None = None
+    base_text: str = AVERAGE
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -29,6 +32,15 @@ class TableForm:
     def score(self, X: Array) -> Array:
         """Return the scores of checked rows."""
         return self.tables.score(X, self.n_jobs)
+
+    def value(self, x: Array, feature: int) -> str:
+        """Return a document's bin of a feature in words, as the finest table has it."""
+        found = self.finest(feature)
+        if found is None:
+            return f"{self.names[feature]} has no vote"
+        table, axis = found
+        own = self.tables.tables[table]
+        return self.tables.item_text(table, axis, own.bins([float(x[f]) for f in own.features])[axis])
 
     def finest(self, feature: int) -> tuple[int, int] | None:
         """Return the table, and its axis, that cuts a feature most finely; None if it has none."""
@@ -69,12 +81,7 @@ def table_case(form: TableForm, x: Array, method: str) -> Case:
         return Item(feature, bin, tables.item_text(order[cell], axis, bin))
 
     def value(feature: int) -> str:
-        found = form.finest(feature)
-        if found is None:
-            return f"{form.names[feature]} has no vote"
-        table, axis = found
-        own = tables.tables[table]
-        return tables.item_text(table, axis, own.bins([float(x[f]) for f in own.features])[axis])
+        return form.value(x, feature)
 
     added = float(ballot.adds.sum())
     return Case(
@@ -82,7 +89,7 @@ def table_case(form: TableForm, x: Array, method: str) -> Case:
         ballot=ballot,
         item=item,
         value=value,
-        base_text="the average document in training",
+        base_text=form.base_text,
         arithmetic=(
             f"{counted(int(ballot.voted.sum()), 'rule')} vote, one of each table: together {added:+.4f}",
             f"{ballot.base:.4f} {added:+.4f} = {ballot.score:.4f}",

@@ -32,6 +32,7 @@ from rulerank.cli.labels import labels
 from rulerank.cli.logs import logs
 from rulerank.cli.rank import rank
 from rulerank.cli.sample import sample
+from rulerank.cli.serve import serve
 from rulerank.cli.train import train
 from rulerank.cli.world import world
 from rulerank.errors import RulerankError
@@ -51,6 +52,7 @@ COMMANDS = (
     curve,
     figure,
     export,
+    serve,
     convert,
     logs,
     world,

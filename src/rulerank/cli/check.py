@@ -62,7 +62,7 @@ def check(
         rulerank check train.txt model.rulerank --today f1 --grades qrels.txt --json
     """
     from rulerank.cli.output import print_json
-    from rulerank.core.words import percent
+    from rulerank.core.words import counted, percent
     from rulerank.judging.check import Check
     from rulerank.judging.duel_terminal import check_in_terminal
     from rulerank.judging.label_files import LabelFile, appended_format, label_format, read_labels
@@ -90,10 +90,8 @@ def check(
         file_format = appended_format(Path(kept)) or label_format(None, kept)
         file = stack.enter_context(closing(LabelFile(pool, kept, file_format, before)))
         duels = Check(pool, file, new, old, seed)
-        print(
-            f"The first three differ in {percent(duels.changed)} of queries; {len(duels.duels)} duels can be fought.",
-            file=sys.stderr,
-        )
+        ready = counted(len(duels.duels), "duel")
+        print(f"The first three differ in {percent(duels.changed)} of queries; {ready} can be fought.", file=sys.stderr)
         if simulated:
             simulate_duels(duels, answered)
             stop = "over" if duels.tally().over else "none"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson
+from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, Seed, columns
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,12 +20,29 @@ SECONDS_BETWEEN_LINES = 10.0
 
 def compare(
     source: Annotated[
-        str | None, typer.Argument(metavar="DIR", help="Fold1, Fold2, ... with train, vali and test; or one fold.")
+        str | None,
+        typer.Argument(metavar="DATA", help="A folder with Fold1, Fold2, ... or one fold; or a file, which is split."),
     ] = None,
     out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Where the report goes.")] = "report",
     method: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A system to run; repeat it [all of --list].")
     ] = None,
+    ranker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=MODULE:OBJECT", help="A ranker of your own, from Python code; repeat it."),
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A TREC run, or a table with qid, docid, score; repeat it."),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE", help="Scores, one per row of the file; for folds: one file each, {fold}.txt."
+        ),
+    ] = None,
+    folds: Annotated[int | None, typer.Option(metavar="N", help="Parts that a file is split into [5].")] = None,
+    seed: Seed = 0,
     measure: Annotated[
         list[str] | None,
         typer.Option("--measure", "-m", metavar="NAME", help="Measures of the first table; repeat it [MAP, NDCG, P]."),
@@ -37,41 +54,58 @@ def compare(
     convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
     ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
     reference: Annotated[str, typer.Option(help="Published figures to show: auto, ohsumed or none.")] = "auto",
-    formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv.")] = (
-        "html,markdown,latex,csv"
+    formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv, figures.")] = (
+        "html,markdown,latex,csv,figures"
     ),
-    title: Annotated[str | None, typer.Option(help="Title of the report [the name of DIR].")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the report [the name of DATA].")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes [-1: one per core].")] = -1,
     quick: Annotated[bool, typer.Option("--quick", help="A few systems, without the label curve.")] = False,
+    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of a file [by name].")] = None,
+    qid: QidColumn = None,
+    docid: DocidColumn = None,
+    grade: GradeColumn = None,
+    features: FeatureColumns = None,
     listed: Annotated[bool, typer.Option("--list", help="List the systems and stop.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run every method over the folds, and write a report.
 
-    DIR holds folds as LETOR lays them out. Every system learns from train, chooses its parameters on vali and is
-    measured on test. What is finished lies in the folder of the report: run again, and only what is missing or has
-    changed runs. A system that fails is told in the report and does not stop the others; the exit code is then 1.
+    A folder holds folds as LETOR lays them out; a file of graded documents is split by query (--folds). Every system
+    learns from train, chooses its parameters on vali and is measured on test. Beside the systems of --list go your own:
+    rankers with fit and predict, of any library; runs, which meet the documents by ids; and scores.
+
+    What is finished lies in the folder of the report: run again, and only what is missing or has changed runs. A system
+    that fails is told in the report and does not stop the others; the exit code is then 1.
 
     Example:
 
     \b
         rulerank compare --list
         rulerank compare . --method RE-GR --method QI --to markdown,csv --jobs 1
+        rulerank compare test.csv --folds 3 --method RE-GR --run engine=one.run --scores old=scores.txt --jobs 1 -o mine
         rulerank compare . --quick --jobs 1 --title "A small world" -o small
     """
     if listed:
         list_systems(as_json)
         return
     if source is None:
-        raise DataError("expected a directory with folds: rulerank compare DIR, or --list for the systems")
+        raise DataError("expected folds, or a file to split: rulerank compare DATA, or --list for the systems")
     from rulerank.cli.output import print_json, print_table
+    from rulerank.core.words import counted
     from rulerank.experiment.compare import compare_folds
     from rulerank.experiment.report import HEADLINE
+    from rulerank.experiment.shown import failure_of
 
+    owns = (("rankers", ranker, "--ranker"), ("runs", run, "--run"), ("scores", scores, "--scores"))
     compared = compare_folds(
         source,
         out,
         method,
+        **{kind: by_name(given, option) for kind, given, option in owns},
+        n_folds=folds,
+        seed=seed,
+        format=format,
+        columns=columns(qid, docid, grade, features),
         measures=[name for several in measure or HEADLINE for name in several.split(",")],
         against=against,
         tune_by=tune_by,
@@ -84,17 +118,36 @@ def compare(
         quick=quick,
         on_step=Lines().tell,
     )
+    if compared.n_ungraded:
+        print(f"left out, without a grade: {counted(compared.n_ungraded, 'document')}", file=sys.stderr)
     if compared.no_curve is not None:
         print(f"the report has no label curve: {compared.no_curve}", file=sys.stderr)
     if as_json:
         print_json(compared.to_dict())
     else:
         rows = [[name, *(f"{value:.4f}" for value in row.values())] for name, row in compared.means.items()]
+        lacking = dict.fromkeys(system for system, _ in compared.experiment.failures)
+        rows += [[name, *("-" for _ in compared.measures)] for name in lacking]
         print_table(["system", *compared.measures], rows)
+        for name in lacking:
+            print(f"{name}: {failure_of(compared.experiment, name)}")
         print(f"\n{compared.sentence}\nconvention {compared.summary.convention}, ties {compared.summary.ties}")
         print(", ".join(str(file) for file in compared.files))
     if compared.failed:
         raise typer.Exit(1)
+
+
+def by_name(given: list[str] | None, option: str) -> dict[str, str]:
+    """Return NAME=VALUE options as a dict."""
+    from rulerank.experiment.sources import named
+
+    found: dict[str, str] = {}
+    for text in given or []:
+        name, value = named(text, option)
+        if name in found:
+            raise DataError(f"{option} {name!r} is there twice: give each a name of its own")
+        found[name] = value
+    return found
 
 
 def list_systems(as_json: bool) -> None:

@@ -14,14 +14,14 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     """See the road from texts to a ranker, in a minute.
 
     Makes a small shop with texts, features of its products and queries, and rankers that learn from grades; shows what
-    they gain over BM25 alone, with all labels and with few that are chosen. It needs no file.
+    they gain over BM25 alone, with all labels and with few of them, starting from BM25. It needs no file.
 
     Example:
         rulerank demo
         rulerank demo --queries 60 --seed 3 --json
     """
     from rulerank.cli.output import print_json, print_results, print_table
-    from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, SAMPLER, TOP, run_demo
+    from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, TOP, run_demo
 
     if queries < MIN_QUERIES:
         raise DataError(f"--queries must be at least {MIN_QUERIES}, two to test in each fold: got {queries}")
@@ -38,7 +38,10 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print(f"{BM25}: by bm25(all), what a shop without learning does")
     print(f"{BEST}: {', '.join(dict.fromkeys(shown.chosen))}, chosen on the training queries of each fold")
     print("RE-GR: relevance estimation with global rules, learned from the training queries of each fold")
+    print("ridge regression and query intercepts read brand and category as numbers, rules as what they are")
     print(f"\n{shown.closing()}\n")
-    print(f"4. Labels are costly. {SAMPLER} says which documents to label, one at a time; query intercepts learn:")
-    print_table(*shown.few_labels())
+    print("4. Labels are costly: start from today's ranking, BM25 alone, and grade ten products each of a few queries.")
+    print("\n".join(fill(line, WIDTH) for line in shown.road.lines()) + "\n")
+    print_table(*shown.road.table())
+    print("splits: half of the queries are labelled, the others are tested on")
     print(f"\n5. {shown.reasons()}")

@@ -12,7 +12,7 @@ from rulerank.errors import DataError
 
 def evaluate(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="Data, then score files; with --qrels: TREC runs.")
+        list[str], typer.Argument(metavar="FILE", help="Data, then score files or runs; with --qrels: runs.")
     ],
     measures: Annotated[
         list[str],
@@ -22,10 +22,10 @@ def evaluate(
     ] = ["MAP", "NDCG@10", "P@1"],  # noqa: B006 typer needs a list, and nobody changes it
     convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
     ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
-    qrels: Annotated[str | None, typer.Option(metavar="FILE", help="TREC judgements: the files are runs.")] = None,
-    complete: Annotated[
-        bool, typer.Option("--complete", help="A query missing in a run counts 0 (with --qrels).")
-    ] = False,
+    qrels: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Judgements, as TREC has them or a table: the files are runs.")
+    ] = None,
+    complete: Annotated[bool, typer.Option("--complete", help="A query missing in a run counts 0.")] = False,
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,12 +57,14 @@ def evaluate(
     """Measure rankings and compare them.
 
     Ranks the documents of each query by scores, by features of the data, or as TREC runs do. A score file has one
-    number per line, in the order of the data. The output says how ties were resolved and how many documents were tied.
+    number per line, in the order of the data; a run, or a table with qid, docid and score, meets it by ids. The output
+    says how ties were resolved and how many documents were tied.
 
     Example:
         rulerank evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3
         rulerank evaluate test.csv --feature bm25_body --feature pagerank --compare
         rulerank evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5
+        rulerank evaluate test.csv one.run scores.txt --compare
     """
     from rulerank.cli.output import print_results
     from rulerank.evaluation import compare_results, evaluate
@@ -78,9 +80,11 @@ def evaluate(
     if qrels is not None:
         if by:
             raise DataError("--feature ranks by a column of the data; TREC runs have none")
-        rankings = from_runs(qrels, files, complete=complete or compare)
+        named_columns = columns(qid, docid, grade, features) | ({"format": format} if format else {})
+        rankings = from_runs(qrels, files, complete=complete or compare, **named_columns)
     else:
-        rankings = from_data(files[0], files[1:], by or [], format=format, **columns(qid, docid, grade, features))
+        how = columns(qid, docid, grade, features)
+        rankings = from_data(files[0], files[1:], by or [], complete=complete or compare, format=format, **how)
     if ties == "docid" and any(ranking.docid is None for ranking in rankings):
         raise DataError("--ties docid needs ids of the documents: name their column with --docid, or choose other ties")
     results = {

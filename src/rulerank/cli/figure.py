@@ -1,22 +1,38 @@
-"""rulerank figure: draw what a model has learned."""
+"""rulerank figure: draw what a model has learned, or what a comparison has found."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, columns
 from rulerank.errors import DataError
 
-KINDS = ("competence",)
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rulerank.dataset import Dataset
+
+OF_MODELS = ("competence", "scores", "effects")  # drawn from a model and documents
+OF_REPORTS = ("curves", "differences", "labels")  # drawn from the folder of a report
+KINDS = (*OF_REPORTS, *OF_MODELS)
+WORDS = {"competence": "competence map", "scores": "mean scores"}  # of what was drawn
 
 
 def figure(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What to draw: {', '.join(KINDS)}.")],
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file that `rulerank train` wrote.")],
-    source: Annotated[str, typer.Argument(metavar="DATA", help="Documents with grades, - for stdin.")],
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The .png or .svg file to write.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A model file, or the folder of a report; see above.")
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The .png, .svg or .pdf file to write.")],
+    data: Annotated[
+        str | None, typer.Argument(metavar="DATA", help="Documents, where a model is drawn; - for stdin.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A system to show in curves or differences; repeat it.")
+    ] = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", metavar="NAME", help="Of the differences.")] = "MAP",
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
@@ -24,28 +40,82 @@ def figure(
     features: FeatureColumns = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a picture of a model and write it as PNG or SVG.
+    """Draw a picture and write it as PDF, SVG or PNG; the same bytes every time.
 
-    competence: which training queries of an RE-QR model judge which documents well, one panel per grade, light where
-    a query's estimate lies close to the grade.
+    Of the folder that `rulerank compare` wrote: curves, precision and NDCG at the first ten places, of the papers'
+    systems unless --method names some; differences, to the system compared with, with intervals; labels, quality
+    against labels (or of the JSON that `rulerank curve --json` prints).
+
+    Of a model and DATA: competence, who judges which graded documents well, of an RE-QR model the training queries, of
+    a literal Competence (DC3A, QC3A) its members, and beside them which are chosen: that paper's Figure 1; scores, the
+    mean score of each member by grade: its Figure 2; effects, the score against the value of the most influential
+    features.
 
     Example:
 
     \b
-        rulerank figure competence query.rulerank test.txt -o map.png
-        rulerank figure competence query.rulerank test.txt -o map.svg
+        rulerank figure competence query.rulerank test.txt -o map.pdf
+        rulerank figure effects model.rulerank test.txt -o effects.svg
+        rulerank figure curves small --method RE-GR --method QI -o curves.pdf
+        rulerank figure differences small -m NDCG@10 -o differences.svg
     """
     from rulerank.cli.output import report
-    from rulerank.experiment.figures.competence import draw_competence_map
-    from rulerank.model_file import load_ranker
-    from rulerank.rankers.documents import read_documents
+    from rulerank.io.outputs import write_bytes
+    from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes
 
     if kind not in KINDS:
         raise DataError(f"unknown figure {kind!r}; choose from {', '.join(KINDS)}")
+    if kind in OF_REPORTS and data is not None:
+        raise DataError(f"{kind} are drawn from the folder of a report alone: leave out {data!r}")
+    if method and kind not in ("curves", "differences"):
+        raise DataError(f"--method chooses systems of curves and differences: {kind} has none to choose")
+    target = check_figure_file(out)
+    check_matplotlib()
+    payload: dict[str, object] = {"figure": out, "kind": kind}
+    if kind in OF_REPORTS:
+        drawn, about = of_report(kind, source, measure, method or []), f"{kind} of {source}"
+    else:
+        if data is None:
+            raise DataError(f"{kind} needs documents, too: rulerank figure {kind} MODEL DATA -o {out}")
+        drawn, n_rows = of_model(kind, source, data, format, columns(qid, docid, grade, features))
+        about = f"{WORDS.get(kind, kind)} of {n_rows:,} documents"
+        payload["rows"] = n_rows
+    write_bytes(target, figure_bytes(drawn, target.suffix))
+    report(payload, f"{out}: {about}", as_json=as_json, target=out)
+
+
+def of_report(kind: str, source: str, measure: str, systems: list[str]) -> Figure:
+    """Draw a figure of a report."""
+    from rulerank.experiment.figures import from_report
+
+    if kind == "curves":
+        return from_report.curves_figure(source, systems)
+    if kind == "differences":
+        return from_report.differences_figure(source, measure, systems)
+    return from_report.labels_figure(source)
+
+
+def of_model(kind: str, model: str, source: str, format: str | None, named: dict[str, Any]) -> tuple[Figure, int]:
+    """Draw a figure of a model and documents, and say how many they are."""
+    from rulerank.model_file import load_ranker
+    from rulerank.rankers.documents import read_documents
+
     ranker = load_ranker(model)
     names = ranker.feature_names_
-    data = read_documents(source, format, columns(qid, docid, grade, features), wanted=names).with_features(names)
-    draw_competence_map(ranker, data, out)
-    report(
-        {"figure": out, "rows": len(data)}, f"{out}: {kind} map of {len(data):,} documents", as_json=as_json, target=out
-    )
+    data = read_documents(source, format, named, wanted=names).with_features(names)
+    if kind != "effects":
+        return of_competence(kind, ranker, data), len(data)
+    from rulerank.explain.figures import effects_figure
+    from rulerank.explain.overview import overview_of
+
+    return effects_figure(overview_of(ranker, data)), len(data)
+
+
+def of_competence(kind: str, ranker: Any, data: Dataset) -> Figure:
+    """Draw who is competent for which documents, or what each member says."""
+    from rulerank.aggregate.competence import Competence
+    from rulerank.experiment.figures.competence import average_scores, competence_domains, competence_map
+
+    if kind == "scores":
+        return average_scores(ranker, data)
+    return competence_domains(ranker, data) if isinstance(ranker, Competence) else competence_map(ranker, data)

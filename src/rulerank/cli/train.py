@@ -20,7 +20,7 @@ from rulerank.cli.options import (
 )
 from rulerank.cli.output import print_json, print_tuning
 from rulerank.errors import DataError, TooLargeError
-from rulerank.methods import METHODS, method_named
+from rulerank.methods import FROM_TODAY, METHODS, method_named
 
 if TYPE_CHECKING:
     from rulerank.dataset import Dataset
@@ -158,7 +158,7 @@ def train(
     from rulerank.model_file import check_overwrite, check_target
     from rulerank.scale.opening import is_many
     from rulerank.training.choose import choose_ranker
-    from rulerank.training.from_today import learn_from_today, warn_of_few_labels
+    from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
     from rulerank.training.in_pool import fit_in_pool
 
     if out == "-":
@@ -191,7 +191,8 @@ def train(
             f"auto chooses the method, and --{option} is of one of them: name it, such as --method RE-GR --{option} ..."
         )
     chosen = method_named(FEW if auto else method)
-    if today is not None and labels is None and (auto or chosen.name != FEW):
+    anchored = chosen.name in FROM_TODAY
+    if today is not None and labels is None and (auto or not anchored):
         raise DataError(f"--today is where {FEW} starts from: leave it out, or add --labels or --method {FEW}")
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
@@ -209,7 +210,7 @@ def train(
         data, n_left_out = pool.labelled(), 0
     else:
         data, n_left_out = read_labelled(sources, format, named)
-    if chosen.name == FEW and "today" not in given and (labels is not None or not auto):
+    if anchored and "today" not in given and (labels is not None or not auto):
         now = today_of(data.feature_names, today, "; or a method that does without, such as --method QI")
         given["today"] = now.option
     elif today is not None:
@@ -223,10 +224,10 @@ def train(
     if found is not None:
         chosen, given = method_named(found.candidate.method), found.candidate.params
     ranker = untuned = make_ranker(chosen.ranker_class(), given)
-    if labels is not None and (now is not None or chosen.name == FEW):
+    if labels is not None and (now is not None or anchored):
         where = given["today"] if now is None else now.option
         learned = learn_from_today(pool, where, ranker=None if plain else ranker)
-        ranker, chosen = learned.ranker, method_named(learned.method if plain else chosen.name)
+        ranker, chosen = learned.ranker, method_named(learned.method if learned.took_over else chosen.name)
     elif labels is not None:
         ranker = fit_in_pool(ranker, pool)
     elif tune or vali is not None:
@@ -241,6 +242,8 @@ def train(
 
     if labels is not None:
         warn_of_few_labels(chosen.name, len(data))
+        if learned is None:
+            warn_of_ties(ranker, pool)
     params = used_params(ranker)
     n_rules = count_rules(ranker)
     warn_if_useless(ranker, data)

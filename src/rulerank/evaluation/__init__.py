@@ -2,7 +2,8 @@
 
 `measures.py` names the measures and conventions, `evaluation.py` computes them with the loops of `kernels.py`,
 `result.py` holds and tabulates what they give, `comparison.py` compares rankings over queries with the tests of
-`significance.py`. `rankings.py` reads what is to be judged; `single_feature.py` ranks by one feature alone.
+`significance.py`. `rankings.py` reads what is to be judged, `runs.py` judges TREC runs; `single_feature.py` ranks by
+one feature alone.
 """
 
 from rulerank.evaluation.comparison import Comparison, Pair, compare, compare_results
@@ -21,6 +22,7 @@ from rulerank.evaluation.measures import (
     Recall,
 )
 from rulerank.evaluation.result import Result
+from rulerank.evaluation.runs import evaluate_run
 from rulerank.evaluation.significance import TESTS
 
 __all__ = [
@@ -42,4 +44,5 @@ __all__ = [
     "compare",
     "compare_results",
     "evaluate",
+    "evaluate_run",
 ]

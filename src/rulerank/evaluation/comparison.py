@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rulerank.core.checks import is_whole
-from rulerank.dataset import Array
+from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
-from rulerank.evaluation.evaluation import evaluate
+from rulerank.evaluation.evaluation import evaluate, graded
 from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.evaluation.result import Result
 from rulerank.evaluation.significance import SAME, TESTS, bootstrap_means, holm
+from rulerank.render.notebook import html_table, table_of
 from rulerank.render.tables import latex_table, markdown_table, plain_table
 
 
@@ -67,6 +68,9 @@ class Comparison:
     def __repr__(self) -> str:
         return f"{plain_table(*self.rows(), n_left=3)}\n{self.note}"
 
+    def _repr_html_(self) -> str:
+        return html_table(table_of(*self.rows(), n_left=3, note=self.note))
+
     def to_markdown(self) -> str:
         return f"{markdown_table(*self.rows(), n_left=3)}\n\n{self.note}\n"
 
@@ -106,10 +110,10 @@ class Comparison:
 
 
 def compare(
+    y: ArrayLike | Dataset,
     scores: Mapping[str, ArrayLike],
-    y: ArrayLike,
-    qid: ArrayLike,
-    measure: str | Measure | Iterable[str | Measure] = "MAP",
+    qid: ArrayLike | None = None,
+    measures: str | Measure | Iterable[str | Measure] = "MAP",
     *,
     tests: Sequence[str] = ("t", "randomisation"),
     n_rounds: int = 10_000,
@@ -121,37 +125,53 @@ def compare(
     relevant_from: int = 1,
     max_grade: int | None = None,
     n_jobs: int | None = None,
+    measure: str | Measure | Iterable[str | Measure] | None = None,
 ) -> Comparison:
     """Compare each pair of rankings over queries.
 
     >>> y, qid = [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3]
-    >>> found = compare({"good": [2, 1, 2, 1, 2, 1], "bad": [1, 2, 2, 1, 1, 2]}, y, qid)
+    >>> found = compare(y, {"good": [2, 1, 2, 1, 2, 1], "bad": [1, 2, 2, 1, 1, 2]}, qid)
     >>> pair = found.pairs[0]
     >>> pair.difference, pair.wins, pair.ties, pair.p["randomisation"]
     (0.33333333333333337, 2, 1, 0.5)
 
     Parameters
     ----------
-    scores : the rankings by name, each one score per row.
-    measure : one or several, such as "MAP" or ["MAP", "NDCG@10"]; the correction is over the pairs of each.
+    y : the grades, with qid, the query of each; or a Dataset, which has its queries with it.
+    scores : the rankings by name, each one score per row. A dict in the first place and grades in the second, as the
+        first version had it, are understood, too: only one of the two is a dict.
+    measures : one or several, such as "MAP" or ["MAP", "NDCG@10"]; the correction is over the pairs of each. `measure`
+        is the first version's name of it.
     tests : of "t" (paired t-test) and "randomisation" (signs of the differences flipped at random, two-sided; all ways
         of flipping them when there are at most n_rounds).
     n_rounds : rounds of the randomisation test and of the bootstrap of the mean difference (percentile interval).
     convention, ties, docid, relevant_from, max_grade : as in `evaluate`.
     """
-    asked = as_measures(measure)
-    if not isinstance(scores, Mapping):
-        raise DataError(f"expected the rankings as a dict from name to scores: got {type(scores).__name__}")
+    if measure is not None:
+        if measures != "MAP":
+            raise DataError("measures and measure mean the same: give one of them")
+        measures = measure
+    asked = as_measures(measures)
+    grades, rankings = _in_order(y, scores)
+    grades, queries, docid = graded(grades, qid, docid, "compare(data, scores, measures=...)")
     results = {}
-    for name, column in scores.items():
+    for name, column in rankings.items():
         try:
             results[str(name)] = evaluate(
-                y, column, qid, asked, convention=convention, ties=ties, docid=docid,
+                grades, column, queries, asked, convention=convention, ties=ties, docid=docid,
                 relevant_from=relevant_from, max_grade=max_grade, n_jobs=n_jobs,
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"ranking {str(name)!r}: {error}") from None
     return compare_results(results, tests=tests, n_rounds=n_rounds, seed=seed, alpha=alpha)
+
+
+def _in_order(first: Any, second: Any) -> tuple[Any, Mapping[str, ArrayLike]]:
+    """Return grades and rankings; the rankings are the one that is a dict, so that no order has to be guessed."""
+    if isinstance(first, Mapping) == isinstance(second, Mapping):
+        came = "two dicts" if isinstance(first, Mapping) else type(second).__name__
+        raise DataError(f"expected the grades, and the rankings as a dict from name to scores: got {came}")
+    return (second, first) if isinstance(first, Mapping) else (first, second)
 
 
 def compare_results(

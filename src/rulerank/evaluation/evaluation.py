@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rulerank.core.checks import is_whole
 from rulerank.core.threads import in_blocks
-from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, check_column, check_grades, query_index
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
 from rulerank.evaluation.result import Result
@@ -18,9 +18,9 @@ ROWS_PER_THREAD = 50_000  # about a millisecond of work; starting a thread takes
 
 
 def evaluate(
-    y: ArrayLike,
+    y: ArrayLike | Dataset,
     scores: ArrayLike,
-    qid: ArrayLike,
+    qid: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
     *,
     convention: str = "standard",
@@ -40,8 +40,12 @@ def evaluate(
     P@1      0.7500
     2 queries, convention standard, ties expected: 2 of 5 documents tied
 
+    The order is that of `compare` and `tune`, too: the grades or the data, what is judged, then by which measures. A
+    Dataset has its queries and document ids with it: evaluate(data, scores, measures="MAP").
+
     Parameters
     ----------
+    y : the grades, with qid, the query of each; or a Dataset.
     measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them.
     convention : "standard" (trec_eval), "standard-exp" (gain 2^g - 1), "letor3" or "letor4" (the LETOR scripts).
     ties : "expected" (exact mean over all orders of tied documents), "file" (as the rows come) or "docid" (trec_eval:
@@ -55,6 +59,7 @@ def evaluate(
     """
     from rulerank.evaluation.kernels import measure_queries  # numba takes longer to load than the rest of the library
 
+    y, qid, docid = graded(y, qid, docid, "evaluate(data, scores, measures=...)")
     asked = as_measures(measures)
     rules = convention_named(convention)
     tie_rule = _check_ties(rules.ties if ties is None else ties, docid)
@@ -96,6 +101,19 @@ def evaluate(
         convention=rules.name,
         ties=tie_rule,
     )
+
+
+def graded(
+    y: ArrayLike | Dataset, qid: ArrayLike | None, docid: ArrayLike | None, by_name: str
+) -> tuple[ArrayLike, ArrayLike, ArrayLike | None]:
+    """Return grades, queries and document ids, of a Dataset its own; by_name: how to call with one."""
+    if isinstance(y, Dataset):
+        if qid is not None:
+            raise DataError(f"a Dataset has its own queries: leave qid out, and name what follows, {by_name}")
+        return y.y, y.qid, y.docid if docid is None else docid
+    if qid is None:
+        raise DataError(f"expected qid, the query of each document; a Dataset has them with it, {by_name}")
+    return y, qid, docid
 
 
 def _group(qid: Array, names: list[str] | None) -> tuple[Array | None, Array, Array]:

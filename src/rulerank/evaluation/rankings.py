@@ -12,9 +12,15 @@ from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.evaluation.result import Remark
 from rulerank.evaluation.single_feature import feature_named, feature_scores
-from rulerank.io.convert import read_found
+from rulerank.io.convert import NamedBytes, read_found, read_scored
+from rulerank.io.doc_names import with_keys
+from rulerank.io.formats import HEAD, detect, sniff
 from rulerank.io.scores import read_scores
-from rulerank.io.trec import Qrels, Run, join, read_qrels, read_run
+from rulerank.io.streams import read_bytes
+from rulerank.io.tables import is_frame
+from rulerank.io.trec import Qrels, Run, join, qrels_from_data, read_qrels
+
+RANKED = ("run", "csv", "tsv", "parquet")  # files whose rankings meet the documents by ids
 
 
 class Ranking(NamedTuple):
@@ -29,8 +35,13 @@ class Ranking(NamedTuple):
     remarks: tuple[Remark, ...] = ()
 
 
-def from_data(data_file: str, score_files: Sequence[str], features: Sequence[str], **reading: Any) -> list[Ranking]:
-    """Return the documents of a data file ranked by each score file and by each feature named."""
+def from_data(
+    data_file: str, score_files: Sequence[str], features: Sequence[str], *, complete: bool = False, **reading: Any
+) -> list[Ranking]:
+    """Return the documents of a data file ranked by each score file, by each run, which meets them by ids, and feature.
+
+    complete: a query that a run lacks counts 0.
+    """
     data = read_found(data_file, graded=True, wanted=features, **reading).data
     if not score_files and not features:
         raise DataError(f"expected scores for {data_file}: name a score file after it, or a column with --feature")
@@ -40,31 +51,56 @@ def from_data(data_file: str, score_files: Sequence[str], features: Sequence[str
             f"{data_file}: {n_ungraded:,} of {counted(len(data), 'document')} have no grade; leave them out, "
             "or grade them 0 to count them as not relevant"
         )
-    by_scores = [(name, read_scores_of(data, name, data_file), ()) for name in score_files]
-    by_features = [(name, feature_scores(data, name), missing_values(data, name)) for name in features]
-    return [
-        Ranking(name, data.y, scores, data.qid, data.docid, remarks=remarks)
-        for name, scores, remarks in [*by_scores, *by_features]
+    found = [_of_file(data, name, data_file, complete) for name in score_files]
+    return found + [
+        Ranking(name, data.y, feature_scores(data, name), data.qid, data.docid, remarks=missing_values(data, name))
+        for name in features
     ]
 
 
-def from_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool) -> list[Ranking]:
-    """Return each TREC run beside the same judgements; complete: a query that a run lacks counts 0."""
-    qrels = read_qrels(qrels_file)
-    rankings = []
-    for name in run_files:
-        run = read_run(name)
-        try:
-            both = join(run, qrels, complete)
-        except DataError as error:  # says what does not fit, but not in which of the runs
-            raise ReadError(name, None, f"does not fit {qrels_file}: {error}") from None
-        remarks = queries_apart(run, qrels, complete=complete)
-        rankings.append(Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks))
-    return rankings
+def _of_file(data: Dataset, name: str, data_file: str, complete: bool) -> Ranking:
+    """Return the documents ranked by a file: a run, or a table of scores with ids, or one score per line."""
+    content, source = read_bytes(name)
+    named = NamedBytes(content, source)
+    if sniff(content[:HEAD]) in RANKED:
+        qrels = qrels_from_data(with_keys(data))
+        return beside(name, read_scored(named), qrels, data_file, complete)
+    return Ranking(name, data.y, read_scores_of(data, named, data_file), data.qid, data.docid)
 
 
-def queries_apart(run: Run, qrels: Qrels, *, complete: bool) -> tuple[Remark, ...]:
-    """Say how many queries are only in the judgements, and how many only in the run.
+def from_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool, **reading: Any) -> list[Ranking]:
+    """Return each run beside the same judgements; complete: a query that a run lacks counts 0."""
+    qrels = judgements_from(qrels_file, **reading)
+    return [beside(name, read_scored(name), qrels, qrels_file, complete) for name in run_files]
+
+
+def beside(name: str, run: Run, qrels: Qrels, judged: str, complete: bool) -> Ranking:
+    """Return a run beside judgements, whose file is named."""
+    try:
+        both = join(run, qrels, complete)
+    except DataError as error:  # says what does not fit, but not in which of the runs
+        raise ReadError(name, None, f"does not fit {judged}: {error}") from None
+    remarks = queries_apart(run, qrels, complete=complete)
+    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks)
+
+
+def judgements_from(source: Any, **reading: Any) -> Qrels:
+    """Return judgements: as they are, of a data set, or of a file: TREC qrels, or any format with grades and ids."""
+    if isinstance(source, Qrels):
+        return source
+    if isinstance(source, Dataset):
+        return qrels_from_data(with_keys(source))
+    if is_frame(source):
+        return qrels_from_data(with_keys(read_found(source, graded=True, **reading).data))
+    content, name = read_bytes(source)
+    named = NamedBytes(content, name)
+    if not reading and detect(name, content[:HEAD]) == "qrels":
+        return read_qrels(named)
+    return qrels_from_data(with_keys(read_found(named, graded=True, **reading).data))
+
+
+def queries_apart(run: Run, qrels: Qrels, *, complete: bool, otherwise: str = "--complete") -> tuple[Remark, ...]:
+    """Say how many queries are only in the judgements, and how many only in the run; otherwise: how to count them.
 
     >>> run, qrels = Run(["a"], ["d"], [1.0], ["me"]), Qrels(["a", "b", "c"], ["d", "d", "d"], [1, 1, 1])
     >>> [remark.text for remark in queries_apart(run, qrels, complete=True)]
@@ -72,7 +108,7 @@ def queries_apart(run: Run, qrels: Qrels, *, complete: bool) -> tuple[Remark, ..
     """
     judged, ran = set(qrels.qid), set(run.qid)
     n_missing, n_extra = len(judged - ran), len(ran - judged)
-    counts = "they count 0" if complete else "they are not counted; --complete counts them 0"
+    counts = "they count 0" if complete else f"they are not counted; {otherwise} counts them 0"
     missing = f"{n_missing:,} of {len(judged):,} judged queries are not in the run: {counts}"
     extra = f"{n_extra:,} of {len(ran):,} queries of the run have no judgements: they are not counted"
     found = Remark("n_queries_not_in_run", n_missing, missing), Remark("n_queries_not_judged", n_extra, extra)
@@ -87,11 +123,13 @@ def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
     return (Remark("n_missing_values", n, text),) if n else ()
 
 
-def read_scores_of(data: Dataset, score_file: str, data_file: str) -> Array:
+def read_scores_of(data: Dataset, score_file: NamedBytes, data_file: str) -> Array:
     """Return one score per row of the data."""
     scores = read_scores(score_file)
     if scores.size != len(data):
         raise ReadError(
-            score_file, None, f"expected {len(data):,} scores, one per document of {data_file}: got {scores.size:,}"
+            score_file.name,
+            None,
+            f"expected {len(data):,} scores, one per document of {data_file}: got {scores.size:,}",
         )
     return scores

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulerank.dataset import Array
 from rulerank.evaluation.measures import TIE_RULES, Measure
+from rulerank.render.notebook import html_table, table_of
 from rulerank.render.tables import csv_table, markdown_table, plain_table
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Result:
     n_without_relevant: int  # queries without a relevant document count 0 (in NDCG and ERR: without any gain)
     convention: str
     ties: str
+    remarks: tuple[Remark, ...] = ()  # what else a reader must know, such as queries that a run lacks
 
     @property
     def n_queries(self) -> int:
@@ -51,10 +53,15 @@ class Result:
         if self.n_without_relevant:
             queries += f" ({self.n_without_relevant:,} without a relevant document)"
         tied = f"{self.n_tied:,} of {self.n_docs:,} documents tied"
-        return f"{queries}, convention {self.convention}, ties {self.ties}: {tied}"
+        return "; ".join(
+            [f"{queries}, convention {self.convention}, ties {self.ties}: {tied}", *(one.text for one in self.remarks)]
+        )
 
     def __repr__(self) -> str:
         return f"{plain_table(['measure', 'mean'], self._rounded())}\n{self.note}"
+
+    def _repr_html_(self) -> str:
+        return html_table(table_of(["measure", "mean"], self._rounded(), note=self.note))
 
     def to_markdown(self) -> str:
         return f"{markdown_table(['measure', 'mean'], self._rounded())}\n\n{self.note}\n"
@@ -77,7 +84,7 @@ class Result:
             "n_tied": self.n_tied,
             "convention": self.convention,
             "ties": self.ties,
-        }
+        } | {remark.key: remark.n for remark in self.remarks}
         if per_query:
             payload["queries"] = self.queries.tolist()
             payload["per_query"] = {label: values.tolist() for label, values in self.per_query.items()}

@@ -12,6 +12,7 @@ import inspect
 import io
 import json
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -31,14 +32,16 @@ from rulerank.training.trials import Trial
 
 FORMAT = 1
 KEY_DIGITS = 16
-NO_SCORES = ("cli", "experiment/report", "experiment/figures", "explain", "judging")  # code that no score depends on
+# code that no score depends on
+NO_SCORES = ("cli", "experiment/report", "experiment/figures", "explain", "export", "judging", "render")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scores:
     """What a system made of one fold."""
 
-    vali: Array  # one score per document; (n_draws, n_docs) when figures are means over random draws
+    # one score per document, NaN where a run did not return it; (n_draws, n_docs) when figures are means over draws
+    vali: Array
     test: Array
     params: dict[str, Any]  # chosen on vali; empty when there was nothing to choose
     tried: tuple[Trial, ...]
@@ -47,6 +50,7 @@ class Scores:
     fit_seconds: float  # of the chosen setting
     tune_seconds: float  # of all settings, on train and vali
     predict_seconds: float  # all test documents
+    chosen: Array | None = None  # rows of train whose grades were used, (n_draws, n) where drawn; None: all, or none
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,15 @@ def described(ranker: Any) -> dict[str, Any]:
     """Return a ranker's class and parameters, those of its members too, as plain values; of foreign ones the code."""
     params = ranker.get_params(deep=False) if hasattr(ranker, "get_params") else vars(ranker)
     made = {type(ranker).__name__: {name: plain(value) for name, value in params.items() if name != "n_jobs"}}
-    return made if type(ranker).__module__.startswith("rulerank.") else made | {"code": code_of(type(ranker))}
+    if type(ranker).__module__.startswith("rulerank."):
+        return made
+    return made | {"code": code_of(type(ranker)), "version": version_of(type(ranker))}
+
+
+def version_of(kind: type) -> str:
+    """Return the version of the package that a class comes from; "" where it has none."""
+    package = sys.modules.get(kind.__module__.partition(".")[0])
+    return str(getattr(package, "__version__", ""))
 
 
 def code_of(kind: type) -> str:
@@ -160,10 +172,11 @@ class CellStore:
 
 def pack(scores: Scores) -> bytes:
     """Return a cell as the bytes of an npz file without pickled objects."""
-    about = {name: value for name, value in asdict(scores).items() if name not in ("vali", "test")}
+    about = {name: value for name, value in asdict(scores).items() if name not in ("vali", "test", "chosen")}
     out = io.BytesIO()
     text = np.frombuffer(json.dumps(plain(about)).encode(), dtype=np.uint8)
-    np.savez_compressed(out, vali=scores.vali, test=scores.test, about=text)
+    more: dict[str, Any] = {} if scores.chosen is None else {"chosen": scores.chosen.astype(np.int64)}
+    np.savez_compressed(out, vali=scores.vali, test=scores.test, about=text, **more)
     return out.getvalue()
 
 
@@ -172,7 +185,8 @@ def unpack(content: bytes) -> Scores:
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         about = json.loads(arrays["about"].tobytes().decode())
         about["tried"] = tuple(Trial(**trial | {"folds": tuple(trial["folds"])}) for trial in about["tried"])
-        return Scores(vali=_floats(arrays["vali"]), test=_floats(arrays["test"]), **about)
+        chosen = arrays.get("chosen")
+        return Scores(vali=_floats(arrays["vali"]), test=_floats(arrays["test"]), chosen=chosen, **about)
 
 
 def file_name(text: str) -> str:

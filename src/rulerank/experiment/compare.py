@@ -1,9 +1,9 @@
-"""From a directory of folds to a report: every system on every fold, the label curve, the files."""
+"""From files to a report: every system on every fold, the label curve, the files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from rulerank.errors import RulerankError
 from rulerank.evaluation.measures import as_measures
 from rulerank.experiment.label_curve.curve import kept_label_curve
 from rulerank.experiment.reference import choose_reference
-from rulerank.experiment.report import HEADLINE, check_formats, make_report, write_files
+from rulerank.experiment.report import DRAWN, FORMATS, HEADLINE, check_formats, make_report, write_files
 from rulerank.experiment.run import Experiment, Step, run_experiment
+from rulerank.experiment.sources import open_folds, own_systems
 from rulerank.experiment.summary import Summary, check_rules
-from rulerank.experiment.systems import QUICK, choose_systems, system_named
-from rulerank.io.folds import read_folds
+from rulerank.experiment.systems import QUICK, SYSTEMS, choose_systems, system_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class Compared:
     measures: tuple[str, ...]  # of the first table
     files: tuple[Path, ...]
     no_curve: str | None  # why the report has no label curve, where it should have one
+    n_ungraded: int = 0  # documents of the file that were left out
 
     @property
     def means(self) -> dict[str, dict[str, float]]:
@@ -50,6 +51,7 @@ class Compared:
             "convention": self.summary.convention,
             "ties": self.summary.ties,
             "means": self.means,
+            "n_ungraded": self.n_ungraded,
             "failures": self.experiment.failures_list(),
             "files": [str(file) for file in self.files],
         }
@@ -60,26 +62,41 @@ def compare_folds(
     out: str | os.PathLike[str],
     systems: Sequence[str] | None = None,
     *,
+    rankers: Mapping[str, str] | None = None,
+    runs: Mapping[str, str] | None = None,
+    scores: Mapping[str, str] | None = None,
+    n_folds: int | None = None,
+    seed: int = 0,
+    format: str | None = None,
+    columns: Mapping[str, Any] | None = None,
     measures: Sequence[str] = HEADLINE,
     against: str | None = None,
     tune_by: str = "MAP",
     convention: str = "standard",
     ties: str | None = None,
     reference: str = "auto",
-    formats: Sequence[str] = ("html", "markdown", "latex", "csv"),
+    formats: Sequence[str] = FORMATS,
     title: str | None = None,
     n_jobs: int | None = None,
     quick: bool = False,
     on_step: Callable[[Step], None] | None = None,
 ) -> Compared:
-    """Run systems over the folds of a directory and write the report; what can be wrong is said before the work.
+    """Run systems over the folds of a directory, or of one file, and write the report.
 
+    What can be wrong is said before the work.
+
+    systems: names from `rulerank compare --list`; all of them by default, or none beside your own when [].
+    rankers, runs, scores: your own by name: places in Python code (`module:object`), files of runs, of scores.
+    n_folds, seed, format, columns: how a file is read and split.
     quick: a few systems unless some are named, and no label curve.
     """
-    chosen = choose_systems(systems or (QUICK if quick else None))
-    baseline = None if against is None else system_named(against).name
     check_formats(formats)
-    folds = read_folds(source)
+    opened = open_folds(source, n_folds, seed=seed, format=format, **columns or {})
+    folds = opened.folds
+    own = own_systems(opened, rankers or {}, runs or {}, scores or {})
+    asked = systems if systems is not None else QUICK if quick else list(SYSTEMS)
+    chosen = choose_systems([*asked, own])
+    baseline = None if against is None else against if against in own else system_named(against).name
     check_rules(folds, chosen, measures, convention, ties, baseline)
     collection = choose_reference(reference, folds)
     cells = Path(out, "cells")
@@ -99,8 +116,8 @@ def compare_folds(
         against=baseline,
         collection=collection,
         curve=curve,
-        draw="html" in formats,
+        draw=any(name in DRAWN for name in formats),
     )
     files = write_files(page, summary, Path(out), formats)
     labels = tuple(str(measure) for measure in as_measures(measures))
-    return Compared(experiment, summary, page.lead[0], labels, tuple(files), no_curve)
+    return Compared(experiment, summary, page.lead[0], labels, tuple(files), no_curve, opened.n_ungraded)

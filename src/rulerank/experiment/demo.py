@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +18,7 @@ from rulerank.dataset import Dataset, Fold
 from rulerank.evaluation import Comparison, Pair, Result, compare_results, evaluate
 from rulerank.evaluation.result import as_dict
 from rulerank.evaluation.single_feature import best_feature, feature_scores
-from rulerank.experiment.label_curve.curve import SAMPLERS, label_curve
-from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
+from rulerank.experiment.demo_road import Road, walk_the_road
 from rulerank.features.text_features import TextFeatures
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.foreign import fit_ranker, predict_ranker
@@ -36,9 +36,6 @@ MIN_QUERIES = 10
 TOP = 50  # candidates of a query
 BEST = "best single feature"
 OURS = "RE-GR (default)"
-FEW = (50, 100, 200)  # labels
-N_DRAWS = 10
-SAMPLER = "SSAR"
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ridge regression": lambda: make_pipeline(SimpleImputer(), StandardScaler(), Ridge()),  # the least one can do
@@ -62,25 +59,11 @@ class Demo:
     chosen: tuple[str, ...]  # the best single feature of each fold's train
     results: dict[str, Result]
     comparison: Comparison
-    curve: LabelCurve
+    road: Road  # from today's ranking and few labels
 
     def closing(self) -> str:
         """Say in a sentence what the table shows."""
         return _closing(next(pair for pair in self.comparison.pairs if (pair.a, pair.b) == (OURS, BM25)))
-
-    def few_labels(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows: what few labels are worth, chosen and at random, beside none and all."""
-        rows = [["none: BM25 alone", f"{self.curve.lines[-1].value:.4f}", ""]]
-        for point in self.curve.of("QI", SAMPLER):
-            chance = self.curve.with_same_labels(point, RANDOM)
-            assert chance is not None
-            stops = ", where it stops by itself" if point.stop_of else ""
-            at_random = f"{chance.value:.4f} ({chance.low:.4f} to {chance.high:.4f})"
-            labels = f"{point.n_labels:,.0f} of {self.curve.n_pool:,.0f}{stops}"
-            rows.append([labels, f"{point.value:.4f}", at_random])
-        rows.append(["all", f"{self.curve.lines[0].value:.4f}", ""])
-        measure = self.curve.measure
-        return ["labels", f"{measure}, chosen by {SAMPLER}", f"at random (95 % of {self.curve.n_draws} draws)"], rows
 
     def an_example(self) -> str:
         """Show what goes in: a document and a few queries."""
@@ -98,7 +81,8 @@ class Demo:
         names = self.data.feature_names
         sizes = {"products": len(self.shop.texts), "queries": len(self.shop.queries), "rows": len(self.data)}
         about = {"shop": {"seed": self.seed} | sizes | {"features": names}, "chosen_features": list(self.chosen)}
-        return about | as_dict(self.results, self.comparison) | {"label_curve": self.curve.to_dict()}
+        few = {"few_labels": self.road.to_dict(), "label_curve": self.road.curve.to_dict()}
+        return about | as_dict(self.results, self.comparison) | few
 
 
 def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
@@ -113,7 +97,8 @@ def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
     scores = {"random order": np.zeros(len(tested))}  # all tied: the expected value over all orders
     scores[BM25] = feature_scores(tested, TODAY)
     scores[BEST] = np.concatenate([feature_scores(fold.test, name) for fold, name in zip(folds, chosen, strict=True)])
-    with progress(len(LEARNERS) * len(folds), "learning") as bar:
+    with progress(len(LEARNERS) * len(folds), "learning") as bar, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* reads the categories of ")  # the table says so once
         for label, make in LEARNERS.items():
             parts = []
             for fold in folds:
@@ -123,11 +108,8 @@ def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
 
     results = {label: evaluate(tested.y, values, tested.qid, MEASURES) for label, values in scores.items()}
     comparison = compare_results({label: results[label] for label in (*LEARNERS, BM25)})
-    sampler = {SAMPLER: SAMPLERS[SAMPLER]}
-    curve = label_curve(
-        folds, ["QI"], sampler, sizes=FEW, n_draws=N_DRAWS, feature=TODAY, measure=MEASURES[0], seed=seed
-    )
-    return Demo(seed, shop, data, tuple(folds), tuple(chosen), results, comparison, curve)
+    road = walk_the_road(data, TODAY, MEASURES[0], seed)
+    return Demo(seed, shop, data, tuple(folds), tuple(chosen), results, comparison, road)
 
 
 def _closing(pair: Pair) -> str:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rulerank.core.progress import Bar, progress
 from rulerank.core.threads import n_threads
@@ -16,14 +16,18 @@ from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
 from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
-from rulerank.experiment.systems import System, choose_systems
+from rulerank.experiment.systems import Asking, System, choose_systems
 from rulerank.experiment.workers import Cell, Outcome, run_cells
+from rulerank.render.notebook import ShownTable, html_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Place = tuple[str, int]  # system, fold
 ENOUGH = 10  # cells that must have run before a guess of the time left is worth telling
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Experiment:
     """Every system on every fold: scores where it went well, the reason where it did not."""
 
@@ -38,6 +42,35 @@ class Experiment:
     def complete(self) -> list[System]:
         """The systems that have scores in every fold."""
         return [s for s in self.systems if all((s.name, fold) in self.cells for fold in range(len(self.folds)))]
+
+    def table(self, measures: Sequence[str] | None = None, **rules: Any) -> ShownTable:
+        """Return every system by some measures, which prints, and shows in a notebook, as a table.
+
+        A system that failed stands in it with the reason. rules: convention and ties, as in `rr.evaluate`.
+
+        >>> from rulerank.worlds import make_folds, make_world
+        >>> folds = make_folds(make_world(n_queries=9, docs_per_query=8), n_folds=3)
+        >>> print(run_experiment(folds, ["RE-GR", "QI"]).table(["P@1"]))
+        system     P@1
+        RE-GR   0.4630
+        QI      0.1111
+        3 folds, mean; 9 test queries, convention standard, ties expected
+        """
+        from rulerank.experiment.shown import MEASURES, experiment_table
+
+        return ShownTable(experiment_table(self, measures or MEASURES, **rules))
+
+    def frame(self, measures: Sequence[str] | None = None, **rules: Any) -> pl.DataFrame:
+        """Return one row per system and fold as a Polars data frame: measures, labels, seconds, and why it failed."""
+        from rulerank.experiment.shown import MEASURES, experiment_frame
+
+        return experiment_frame(self, measures or MEASURES, **rules)
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def _repr_html_(self) -> str:
+        return html_table(self.table().table)
 
     def failures_list(self) -> list[dict[str, Any]]:
         """Return the cells that have no scores, and why, as plain values."""
@@ -61,7 +94,7 @@ class Step:
 
 def run_experiment(
     folds: Sequence[Fold],
-    systems: Iterable[str | System] | Mapping[str, Any] | None = None,
+    systems: Iterable[Asking] | Mapping[str, Any] | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
     measure: str = "MAP",
@@ -70,7 +103,9 @@ def run_experiment(
 ) -> Experiment:
     """Train every system on every fold's train, choose its parameters on vali, and score test.
 
-    systems: names from `rulerank compare --list`, `System`s, or rankers by name; all known ones by default.
+    systems: names from `rulerank compare --list` and your own in one list: ["RE-GR", {"mine": ranker, "engine": run}].
+        Yours are rankers of any library with fit and predict, runs (`rr.read_run`), which meet the documents by ids,
+        or scores of the test documents by fold. All known systems by default.
     out: a directory that keeps finished cells; run again, it takes up where it stopped.
     measure: what parameters are chosen by.
     n_jobs: processes, each with one core; None or -1 for all cores. More than one in a script needs

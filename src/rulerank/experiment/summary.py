@@ -29,6 +29,7 @@ class Row:
     system: System
     folds: Array  # (n_measures, n_folds): mean over each fold's test queries
     queries: Array  # (n_measures, n_queries): all test queries, fold after fold
+    draws: Array  # (n_measures, n_draws): the mean over the folds of each random draw; one where nothing was drawn
     n_tied: int
     cells: tuple[Scores, ...]
 
@@ -40,6 +41,12 @@ class Row:
     def means(self) -> Array:
         """The mean over the folds of each measure, as the papers take it."""
         return self.folds.mean(axis=1)
+
+    @property
+    def deviations(self) -> Array:
+        """The standard deviation over the folds of each measure, NaN for one fold."""
+        n_measures, n_folds = self.folds.shape
+        return self.folds.std(axis=1, ddof=1) if n_folds > 1 else np.full(n_measures, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,7 @@ class Summary:
     convention: str
     ties: str
     n_queries: int
+    queries_of: tuple[slice, ...]  # where each fold's queries lie among all
     n_docs: int
     n_without_relevant: int
     n_rounds: int
@@ -97,11 +105,17 @@ class Summary:
         place = self.place(measure)
         return max(self.rows, key=lambda row: float(row.means[place]))
 
-    def ties_with_best(self, measure: str | Measure) -> set[str]:
-        """Return the best system and those no worse by a paired t-test over queries: the papers' bold figures."""
-        place, best = self.place(measure), self.best(measure)
-        behind = np.array([best.queries[place] - row.queries[place] for row in self.rows])
-        p = t_test(behind) if behind.shape[1] > 1 else np.ones(len(behind))
+    def ties_with_best(self, measure: str | Measure, fold: int | None = None) -> set[str]:
+        """Return the best system and those no worse by a paired t-test over queries: the papers' bold figures.
+
+        fold: by that trial's queries alone, as the papers' tables of trials have it.
+        """
+        place = self.place(measure)
+        where = slice(None) if fold is None else self.queries_of[fold]
+        values = np.array([row.means[place] if fold is None else row.folds[place, fold] for row in self.rows])
+        best = self.rows[int(values.argmax())]
+        behind = np.array([best.queries[place, where] - row.queries[place, where] for row in self.rows])
+        p = t_test(behind) if behind.shape[1] > 1 else np.where(values >= values.max(), 1.0, 0.0)
         return {row.name for row, value in zip(self.rows, p, strict=True) if value >= ALPHA}
 
     def differences(self, measure: str | Measure) -> list[Difference]:
@@ -181,22 +195,45 @@ def summarise(
     rows = []
     for system in complete:
         cells = tuple(experiment.cells[system.name, number] for number in range(len(experiment.folds)))
-        values = []
+        values, drawn = [], []
         n_tied = 0.0
         for fold, cell in zip(experiment.folds, cells, strict=True):
             draws = [
                 evaluate(fold.test.y, scores, fold.test.qid, asked, convention=convention, ties=tie_rule,
-                         docid=fold.test.docid)
+                         docid=fold.test.docid, retrieved=returned(scores))
                 for scores in np.atleast_2d(cell.test)
             ]  # fmt: skip
             values.append(np.mean([draw.values for draw in draws], axis=0))
+            drawn.append([draw.values.mean(axis=1) for draw in draws])
             n_tied += float(np.mean([draw.n_tied for draw in draws]))
             n_empty[fold.name] = draws[0].n_without_relevant
         by_fold = np.array([value.mean(axis=1) for value in values]).T
-        rows.append(Row(system, by_fold, np.concatenate(values, axis=1), round(n_tied), cells))
-    n_queries = rows[0].queries.shape[1]
+        alike = len({len(of_fold) for of_fold in drawn}) == 1
+        by_draw = np.mean(drawn, axis=0).T if alike else by_fold.mean(axis=1, keepdims=True)
+        rows.append(Row(system, by_fold, np.concatenate(values, axis=1), by_draw, round(n_tied), cells))
+    ends = np.cumsum([value.shape[1] for value in values])
     n_docs = sum(len(fold.test) for fold in experiment.folds)
     return Summary(
-        experiment, asked, tuple(rows), chosen, convention, tie_rule, n_queries, n_docs, sum(n_empty.values()),
-        n_rounds, seed,
-    )  # fmt: skip
+        experiment=experiment,
+        measures=asked,
+        rows=tuple(rows),
+        against=chosen,
+        convention=convention,
+        ties=tie_rule,
+        n_queries=int(ends[-1]),
+        queries_of=tuple(slice(int(end) - value.shape[1], int(end)) for end, value in zip(ends, values, strict=True)),
+        n_docs=n_docs,
+        n_without_relevant=sum(n_empty.values()),
+        n_rounds=n_rounds,
+        seed=seed,
+    )
+
+
+def returned(scores: Array) -> Array | None:
+    """Tell which documents a run returned, those with a score; None for all.
+
+    >>> returned(np.array([0.5, np.nan])).tolist(), returned(np.array([0.5]))
+    ([True, False], None)
+    """
+    known = ~np.isnan(scores)
+    return None if known.all() else known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rulerank.aggregate.competence import Competence
@@ -21,8 +21,10 @@ from rulerank.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.baselines.regression import Regression
 from rulerank.baselines.svm_map import SVMMAP
 from rulerank.errors import DataError
+from rulerank.experiment.given import GivenRun, GivenScores
 from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Plan, Rank
-from rulerank.experiment.sampled import Asked, AtRandom, FromTheTop
+from rulerank.experiment.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop
+from rulerank.io.trec import Run
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
@@ -39,6 +41,7 @@ GROUPS = {
     "baselines": "baselines of the papers",
     "beyond": "beyond the papers",
     "peers": "rankers of other libraries",
+    "yours": "yours",
 }
 
 
@@ -107,6 +110,9 @@ SYSTEMS = {
         System("SSARP", "sampling", Asked(SSAR(partitions=5)), "RE-GR on the documents that SSARP asks for"),
         System("Random (SSARP)", "sampling", AtRandom(), "RE-GR on as many documents at random", ("SSARP",)),
         System("BM25 (SSARP)", "sampling", FromTheTop(), "RE-GR on the top documents of the best feature", ("SSARP",)),
+        System("RankSVM (SSARP)", "sampling", AsChosen(SVM), "RankSVM on what SSARP asks for", ("SSARP",)),
+        System("RankSVM, random (SSARP)", "sampling", AtRandom(SVM), "RankSVM on as many at random", ("SSARP",)),
+        System("RankSVM, top (SSARP)", "sampling", FromTheTop(learner=SVM), "RankSVM on a feature's top", ("SSARP",)),
         System("RankSVM", "baselines", Rank(RankSVM(**SCALED), COSTS), "pairs of documents, hinge loss"),
         System("RankBoost", "baselines", Rank(RankBoost()), "boosted stumps on pairs"),
         System("FRank", "baselines", Rank(FRank()), "boosted stumps on pairs, fidelity loss"),
@@ -128,20 +134,27 @@ SYSTEMS = {
 QUICK = ("RE-GR", "RE-SR+", "RE-QR+", "RE-GR+", "QI")
 
 
-def choose_systems(asked: Iterable[str | System] | Mapping[str, Any] | None = None) -> list[System]:
-    """Return systems by name, as they are, or made of rankers by name; those that they build on come first.
+Asking = str | System | Mapping[str, Any]
+
+
+def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) -> list[System]:
+    """Return systems by name, as they are, or of your own by name; those that they build on come first.
 
     >>> [system.name for system in choose_systems(["RRF"])][-2:]
     ['Relative Confidence', 'RRF']
+    >>> [system.name for system in choose_systems(["RE-GR", {"mine": GlobalRules(max_size=1)}])]
+    ['RE-GR', 'mine']
     """
     if asked is None:
         return list(SYSTEMS.values())
-    if isinstance(asked, Mapping):
-        wanted = [System(str(name), "yours", Rank(ranker), type(ranker).__name__) for name, ranker in asked.items()]
-    elif isinstance(asked, str):
+    if isinstance(asked, str):
         raise DataError(f"expected a list of systems, such as [{asked!r}]: got the text {asked!r}")
-    else:
-        wanted = [system if isinstance(system, System) else system_named(system) for system in asked]
+    wanted: list[System] = []
+    for one in [asked] if isinstance(asked, Mapping) else asked:
+        if isinstance(one, Mapping):
+            wanted += [own_system(str(name), value) for name, value in one.items()]
+        else:
+            wanted.append(one if isinstance(one, System) else system_named(one))
     if not wanted:
         raise DataError("expected at least one system to run: got none")
     chosen: dict[str, System] = {}
@@ -160,12 +173,37 @@ def choose_systems(asked: Iterable[str | System] | Mapping[str, Any] | None = No
     return list(chosen.values())
 
 
+def own_system(name: str, value: Any) -> System:
+    """Return a system of one's own: a ranker, a run, scores by fold, or a known system under another name.
+
+    >>> own_system("mine", GlobalRules()).about, own_system("letter", "RE-GR").about
+    ('GlobalRules', 'global rules, to the letter')
+    """
+    if isinstance(value, str):
+        return replace(system_named(value), name=name)
+    if isinstance(value, System):
+        return replace(value, name=name)
+    if isinstance(value, Run):
+        return System(name, "yours", GivenRun(value), "a run made elsewhere")
+    if isinstance(value, Mapping):
+        return System(name, "yours", GivenScores(value), "scores made elsewhere")
+    if hasattr(value, "fit") and hasattr(value, "predict") and not isinstance(value, type):
+        return System(name, "yours", Rank(value), type(value).__name__)
+    came = f"the class {value.__name__}, not one of it" if isinstance(value, type) else f"{value!r:.60}"
+    raise DataError(
+        f"{name}: expected a ranker with fit and predict, a run (rr.read_run), scores by fold "
+        f"({{'Fold1': scores, ...}}) or the name of a system: got {came}"
+    )
+
+
 def system_named(name: str) -> System:
     """Return a system by its name; capitals, blanks and apostrophes do not matter.
 
     >>> system_named("re-gr").name, system_named("yules q").name
     ('RE-GR', "Yule's Q")
     """
+    if not isinstance(name, str):
+        raise DataError(f"expected the name of a system, or {{'mine': {name!r:.40}}} for one of your own")
     by_bare_name = {_bare(known): system for known, system in SYSTEMS.items()}
     if _bare(name) in by_bare_name:
         return by_bare_name[_bare(name)]

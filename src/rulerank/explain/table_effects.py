@@ -114,5 +114,7 @@ def _value_in(bin: int, now: int, cuts: Array, codes: bool) -> float:
     """Return a value that lies in a bin, the nearest to where the document is."""
     if codes:
         return float(bin)
+    if not len(cuts):  # missing is all that it tells apart
+        return 0.0
     upward = bin > now or bin == len(cuts)
     return float(cuts[bin - 1]) if upward else float(np.nextafter(cuts[bin], -np.inf))

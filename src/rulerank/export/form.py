@@ -70,6 +70,13 @@ def form_of(ranker: Any) -> Form:
     """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
     check_is_fitted(ranker)
     kind = type(ranker).__name__
+    mixed = getattr(ranker, "tables_", None)
+    if mixed is not None and mixed.weights is not None and mixed.tables:
+        raise DataError(
+            f"{kind} cannot be exported exactly: it adds votes to a weighted value, today's ranking, and other "
+            "systems take trees or weights; export FittedRules, or Anchored with normalize=None, or score with "
+            "rulerank itself"
+        )
     if getattr(ranker, "normalize_", None) is not None:
         raise DataError(
             f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), and other systems score "

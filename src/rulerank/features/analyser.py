@@ -11,6 +11,7 @@ import html
 import importlib
 import re
 import sys
+import threading
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
@@ -78,8 +79,7 @@ class Words(dict[str, int]):
     def __missing__(self, word: str) -> int:
         stem = self.stem(word)
         number = self.numbers.setdefault(stem, len(self.numbers)) if self.grows else self.numbers.get(stem, UNKNOWN)
-        if self.grows:  # what a service is asked must not fill its memory
-            self[word] = number
+        self[word] = number  # one that does not grow lives for one call: what a service is asked must not fill memory
         return number
 
 
@@ -94,7 +94,7 @@ class Analyser:
     def __init__(self, language: str = "en") -> None:
         self.language = check_language(language)
         found = LANGUAGES[language]
-        self.stem = str if found.stemmer is None else _package("Stemmer", "PyStemmer").Stemmer(found.stemmer).stemWord
+        self._own = threading.local()
         self.stop_words: frozenset[str] = frozenset()
         if found.stop_words is not None:
             lists = _package("bm25s.stopwords", "bm25s")
@@ -102,13 +102,27 @@ class Analyser:
                 stem for word in getattr(lists, f"STOPWORDS_{found.stop_words}") for stem in self.words(word)
             )
 
+    @property
+    def stem(self) -> Any:
+        """What stems a word: a stemmer of each thread's own, because it keeps words in a buffer and a cache."""
+        found = getattr(self._own, "stem", None)
+        if found is None:
+            name = LANGUAGES[self.language].stemmer
+            found = str if name is None else _package("Stemmer", "PyStemmer").Stemmer(name).stemWord
+            self._own.stem = found
+        return found
+
+    def __reduce__(self) -> tuple[Any, tuple[str, frozenset[str]]]:
+        return _remade, (self.language, self.stop_words)
+
     def split(self, text: str) -> list[str]:
         """Return the words of a text as they are written, folded."""
         return _split(text.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " "))
 
     def words(self, text: str) -> list[str]:
         """Return the stemmed words of a text."""
-        return [self.stem(word) for word in self.split(text)]
+        stem = self.stem
+        return [stem(word) for word in self.split(text)]
 
     def numbers(self, texts: Sequence[str | list[str] | None], words: Words) -> tuple[Array, Array]:
         """Return the words of all texts as numbers, one after the other, and where each text starts (and ends).
@@ -126,6 +140,12 @@ class Analyser:
             starts.append(n_before + ends - np.arange(len(chunk)))
             n_before += len(numbers) - len(chunk)
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32), np.concatenate(starts)
+
+
+def _remade(language: str, stop_words: frozenset[str]) -> Analyser:
+    made = Analyser(language)
+    made.stop_words = stop_words
+    return made
 
 
 def fold(text: str) -> str:

@@ -195,6 +195,15 @@ def _write_judgements(qrels: Qrels, target: Source, format: str) -> Converted:
     return Converted(len(qrels), note=f"grades below 0 ({n_negative:,}), written as 0" if n_negative else "")
 
 
+def read_scored(source: Any, format: str | None = None) -> Run:
+    """Read a ranking with ids: a TREC run, or a table with the columns qid, docid and score.
+
+    >>> read_scored(io.BytesIO(b"qid,docid,score\\nq1,d7,0.5\\n"))
+    Run(1 row, 1 query)
+    """
+    return _read_scored(source, format, {})[0]
+
+
 def _read_scored(source: Any, format: str | None, columns: dict[str, str]) -> tuple[Run, str, str]:
     """Read a run, or a table that has the columns of one; return also its format and the columns a run cannot carry."""
     foreign = [role for role in columns if role not in ("qid", "docid")]

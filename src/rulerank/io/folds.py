@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rulerank.dataset import Fold, query_index
+from rulerank.dataset import Dataset, Fold, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import read_found
 from rulerank.io.letor import read_letor, widen
@@ -103,11 +103,16 @@ def read_or_split(
         if columns or format:
             raise DataError("folds are LETOR files: leave out --from and the names of columns")
         return read_folds(source)
+    data = read_graded(source, format, **columns)
+    n_queries = query_index(data.qid)[1].size
+    if n_queries < 3:
+        raise DataError(f"{source}: expected graded documents of at least 3 queries to split, got {n_queries}")
+    return make_folds(data, min(n_folds, n_queries), seed)
+
+
+def read_graded(source: str | os.PathLike[str], format: str | None = None, **columns: Any) -> Dataset:
+    """Read the graded documents of one file, which must have features; columns as in `read_any`."""
     data, name, _ = read_found(source, format, graded=True, **columns)
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
-    data = data.labelled()
-    n_queries = query_index(data.qid)[1].size
-    if n_queries < 3:
-        raise DataError(f"{name}: expected graded documents of at least 3 queries to split, got {n_queries}")
-    return make_folds(data, min(n_folds, n_queries), seed)
+    return data.labelled()

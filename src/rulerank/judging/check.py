@@ -1,18 +1,20 @@
 """A check of a new ranking against today's, by duels: the loop that page and terminal share.
 
 The labels are the only state: a duel is over when both of its documents have a grade, so that a crash, an undo or a
-second rater need nothing of their own. A query that had a label when the check began is never taken.
+second rater need nothing of their own. A query that had a label when the check began is never taken: a store notes
+which label was the last then, so that a check goes on where it was after a restart.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Set
 from dataclasses import dataclass
 from itertools import islice
 
 from rulerank.dataset import Array
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.duels import MOST, Duel, Duels, Tally
+from rulerank.judging.duels import MOST, NOTHING_TO_CHECK, Duel, Duels, Tally
 from rulerank.judging.labels import JudgingTask, KeepsLabels, Plain
 from rulerank.judging.pool import Pool
 
@@ -34,6 +36,7 @@ class Check:
 
     store: keeps the labels, a `LabelStore` or a `LabelFile`.
     new, today: scores of the pool's rows.
+    judged: the queries that had labels when the check began; by default those that have some now.
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.label_files import LabelFile
@@ -47,12 +50,21 @@ class Check:
     (1, True)
     """
 
-    def __init__(self, pool: Pool, store: KeepsLabels, new: Array, today: Array, seed: int = 0) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        store: KeepsLabels,
+        new: Array,
+        today: Array,
+        seed: int = 0,
+        judged: Set[str] | None = None,
+    ) -> None:
         self.pool, self.store = pool, store
         self._lock = threading.Lock()
         self._current = CurrentLabels(pool, store)
         self._current.sync(store.state())
-        judged = {pool.pairs[row][0] for row in self._current.by_row}
+        if judged is None:
+            judged = {pool.pairs[row][0] for row in self._current.by_row}
         duels = Duels(pool, new, today, judged, seed)
         self.changed = duels.changed
         self.n_left_out = duels.n_left_out
@@ -89,7 +101,7 @@ class Check:
         """Say what follows from the duels so far."""
         tally = self.tally()
         if not self.duels and not tally.n:
-            return "There is nothing to check: the first three of no query without labels differ."
+            return NOTHING_TO_CHECK
         return tally.line()
 
     def _fought(self, duel: Duel) -> bool:

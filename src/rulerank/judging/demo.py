@@ -10,7 +10,7 @@ from rulerank.judging.pool import Pool
 from rulerank.shop.shop import make_shop
 
 MAX_GRADE = 3
-N_QUERIES = 12
+N_QUERIES = 40  # of which some are left to compare the new ranking with today's by
 TOP = 15  # candidates of a query
 FEATURES = (
     *("grams(title)", "bm25(title)", "length(title)", "bm25(all)", "cosine(all)", "run(all)", "covered(best)"),
@@ -19,10 +19,10 @@ FEATURES = (
 
 
 def demo_pool(seed: int = 0) -> Pool:
-    """Return the candidates of twelve searches in the synthetic shop; its own grades are the true ones.
+    """Return the candidates of forty searches in the synthetic shop; its own grades are the true ones.
 
     >>> demo_pool()
-    Pool(180 documents, 12 queries, 14 features, texts: query_text, description, title, text, url)
+    Pool(600 documents, 40 queries, 14 features, texts: query_text, description, title, text, url)
     """
     shop = make_shop(n_products=800, n_queries=N_QUERIES, seed=seed)
     features = TextFeatures(features=FEATURES, language="none").fit(shop.texts)  # stemming needs an extra

@@ -25,6 +25,7 @@ LEAD = 5  # duels by which one ranking must lead
 MOST = 40  # duels in one check
 LEAST = 5  # decided duels; below, nothing is said
 LEVEL = 0.9  # of intervals
+NOTHING_TO_CHECK = "There is nothing to check: the first three of no query without labels differ."
 
 
 class Duel(NamedTuple):
@@ -43,6 +44,8 @@ class Tally:
 
     >>> print(Tally(won=9, lost=2, drawn=7).line())
     Better: the new ranking won 9 of 11 duels, 7 drawn (90 % interval 53-97 %).
+    >>> print(Tally(won=6, lost=1).line())
+    Probably better: the new ranking won 6 of 7 duels, 0 drawn (90 % interval 48-99 %).
     >>> print(Tally(won=2, lost=9).line())
     Your labels say it is worse (2 of 11 won): keep today's ranking.
     >>> print(Tally(won=2, lost=1).line())
@@ -123,10 +126,11 @@ class Tally:
             return f"Not enough to tell yet ({self.won} : {self.lost}, {self.drawn} drawn)."
         if self.verdict == "better":
             interval = f"90 % interval {100 * low:.0f}-{percent(high)}"
-            return f"Better: the new ranking won {self.won} of {self.decided} duels, {self.drawn} drawn ({interval})."
+            better = "Better" if low > 0.5 else "Probably better"  # a lead of five is seldom wrong, but no proof
+            return f"{better}: the new ranking won {self.won} of {self.decided} duels, {self.drawn} drawn ({interval})."
         if self.verdict == "worse":
             return f"Your labels say it is worse ({self.won} of {self.decided} won): keep today's ranking."
-        ending = "the new ranking stays close to today's" if self.over else "more duels would tell"
+        ending = "the new ranking stays close to today's" if self.over else "more duels may tell"
         return f"No clear difference ({self.won} : {self.lost}); {ending}."
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import read_found, write_any
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import COMPRESSIONS
 from rulerank.io.trec import Qrels, require_docids, write_qrels
-from rulerank.judging.labels import Claim, Glance, Label, State
+from rulerank.judging.labels import Claim, Glance, Label, State, agreed_grade
 from rulerank.judging.pool import Pool
 
 FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
@@ -72,6 +74,7 @@ def appended_format(path: Path) -> str | None:
 def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
     """Return the grade of each row of a pool that a file has one for, in the order of the file.
 
+    A document that several lines grade differently, as those of several raters do, has the median, and that is said.
     strict: a document that is not in the pool is a mistake; otherwise it is passed over.
     """
     if Path(source).is_file() and not Path(source).stat().st_size:
@@ -81,14 +84,22 @@ def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
         return {}
     if labels.docid is None:
         raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
-    found = {}
+    found: dict[int, list[int]] = {}
     for qid, docid, grade in zip(labels.qid, labels.docid, labels.y.tolist(), strict=True):
         row = pool.find(str(qid), str(docid))
         if row is None and strict:
             raise ReadError(name, None, f"document {str(docid)!r} of query {str(qid)!r} is not in {pool.name}")
         if row is not None and grade != UNLABELLED:
-            found[row] = grade
-    return found
+            found.setdefault(row, []).append(grade)
+    differ = [row for row, grades in found.items() if len(set(grades)) > 1]
+    if differ:
+        query, doc = pool.pairs[differ[0]]
+        warnings.warn(
+            f"{name}: {counted(len(differ), 'document')} with different grades, such as {doc!r} of query {query!r}: "
+            "their median, rounded down, counts",
+            stacklevel=2,
+        )
+    return {row: (grades[0] if len(grades) == 1 else agreed_grade(grades) or 0) for row, grades in found.items()}
 
 
 def with_labels(pool: Pool, source: str) -> Dataset:
@@ -215,6 +226,16 @@ class LabelFile:
     def skipped(self, rater: str) -> list[tuple[str, str]]:
         """Return what was passed over."""
         return [*self._skipped]
+
+    def history(self) -> list[Label]:
+        """Return every label in the order they were given."""
+        return [*self._given]
+
+    def note_check(self, last_label: int, method: str, today: str) -> None:
+        """Keep nothing: a file of labels has no room for it."""
+
+    def last_check(self) -> None:
+        """Return that there is none."""
 
     def close(self) -> None:
         """Close the file."""

@@ -81,6 +81,16 @@ class Glance(NamedTuple):
     skipped: list[tuple[str, str]]  # by the rater who asks
 
 
+class CheckRecord(NamedTuple):
+    """Which model was trained to be compared with today's ranking: by the labels of then it can be trained again."""
+
+    id: int
+    last_label: int  # id of the last label it learned from
+    method: str
+    today: str
+    time: datetime  # UTC
+
+
 class KeepsLabels(Protocol):
     """What the labelling loop needs of what keeps its labels: `LabelStore` for a team, `LabelFile` for one person."""
 
@@ -98,6 +108,9 @@ class KeepsLabels(Protocol):
     def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool: ...
     def skip(self, query: str, doc: str, rater: str, *, judgement: str | None = None) -> None: ...
     def skipped(self, rater: str) -> list[tuple[str, str]]: ...
+    def history(self) -> list[Label]: ...
+    def note_check(self, last_label: int, method: str, today: str) -> CheckRecord | None: ...
+    def last_check(self) -> CheckRecord | None: ...
 
 
 class Plain:
@@ -137,6 +150,7 @@ class Progress(Plain):
     skipped: int  # documents this rater has skipped and not judged since
     pool_size: int  # documents in the pool
     closeness: float  # how near the sampler's stop is, from 0 to 1
+    stops: bool  # by itself; else closeness is the share of the pool that is labelled
     done: bool  # there was nothing more for this rater when last asked
     reason: str = ""  # why, in words
 
@@ -197,3 +211,21 @@ def check_grade(grade: object, max_grade: int = MAX_GRADE) -> int | None:
     if not is_whole(grade, 0, max_grade):
         raise DataError(f"a grade must be a whole number from 0 to {max_grade}, or None: got {grade!r:.60}")
     return int(grade)  # type: ignore[call-overload]  # is_whole looked
+
+
+def labels_at(history: Iterable[Label], last_id: int, time: datetime) -> list[Label]:
+    """Return the labels that were in force when the one of an id was the last, whatever became of them since.
+
+    >>> from datetime import UTC
+    >>> then, later = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 6, tzinfo=UTC)
+    >>> given = [Label(1, "q", "d", 0, "ann", then, superseded_by=3), Label(2, "q", "e", 1, "ann", then, None, later)]
+    >>> [label.id for label in labels_at([*given, Label(3, "q", "d", 2, "ann", later)], 2, then)]
+    [1, 2]
+    """
+    found: dict[tuple[str, str, str], Label] = {}
+    for label in history:
+        replaced = label.superseded_by is not None and label.superseded_by <= last_id
+        gone = label.withdrawn is not None and label.withdrawn <= time
+        if label.id <= last_id and not replaced and not gone:
+            found[label.query, label.doc, label.rater] = label  # an undo since then brought older ones back
+    return [*found.values()]

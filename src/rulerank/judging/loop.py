@@ -18,15 +18,17 @@ from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
 from rulerank.judging.check import Check
 from rulerank.judging.current import CurrentLabels
+from rulerank.judging.kept_check import KeptCheck
 from rulerank.judging.labels import Glance, JudgingTask, KeepsLabels, Label, Progress, check_grade, check_name
 from rulerank.judging.overview import LabelOverview, Standing, count_queries, count_rater
 from rulerank.judging.pool import FeatureValue, Pool
 from rulerank.judging.train import Estimate, PoolModel, SavedModel
+from rulerank.methods import method_of
 from rulerank.rankers.base import Ranker
 from rulerank.sampling.chooser import Chooser
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
-from rulerank.today import find_today, suggest_today
+from rulerank.today import check_no_category, find_today, suggest_today
 
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
 WAITING = "other raters are judging the documents that are left"
@@ -98,6 +100,8 @@ class Judging:
         check_number("claim_seconds", claim_seconds, 1, 1e9, "how long a document stays with a rater")
         names = pool.data.feature_names
         self.today = suggest_today(names) if today is None else find_today(names, today)
+        if self.today is not None:
+            check_no_category(self.today, pool.data.categories)
         if sampler is None:
             sampler = SSAR(per_query=True) if today is None else Strata(today=today)
         self.pool, self.store = pool, store
@@ -110,7 +114,7 @@ class Judging:
         self._training = threading.Lock()  # one at a time: warnings are caught for all threads
         self._model = PoolModel(pool, max_grade)
         self._standing = Standing(pool, self.today)
-        self._check: Check | None = None  # of the model that was trained last
+        self._check = None if self.today is None else KeptCheck(pool, store, self._model, self.today)
 
     def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
@@ -183,6 +187,7 @@ class Judging:
                 skipped=len(self._rows(glance.skipped)),
                 pool_size=len(self.pool),
                 closeness=self._ready().closeness,
+                stops=self.stops_by_itself,
                 done=stop is not None,
                 reason="" if stop is None else stop.reason,
             )
@@ -216,37 +221,41 @@ class Judging:
             standing=self._standing.lines(grades),
         )
 
-    def train(self, path: str | os.PathLike[str], method: str = "RE-GR") -> Ranker:
-        """Train a ranker on the current labels and save it to a model file."""
-        grades = self._current_grades()
+    @property
+    def usual_method(self) -> str:
+        """What to train when nothing else is asked for."""
+        return "RE-GR" if self.today is None else "Anchored"
+
+    def train(self, path: str | os.PathLike[str], method: str | None = None) -> Ranker:
+        """Train a ranker on the current labels, by default of the usual method, and save it to a model file."""
+        method = method or self.usual_method
+        with self._lock:
+            state = self.store.state()
+            self._current.sync(state)
+            grades = dict(self._current.grades)
+            judged = {self.pool.pairs[row][0] for row in self._current.by_row}
         if len(set(grades.values())) < 2:
             n_docs = "no document has a grade" if not grades else f"all {len(grades)} labels have the same grade"
             raise DataError(f"nothing can be learned yet: {n_docs}; judge documents of different grades first")
-        if self.today is None:
-            ranker = self._model.train_method(method, grades)
-            ranker.save(path)
-            return ranker
         ranker = self._model.train_method(method, grades, self.today)
         ranker.save(path)
-        new, today = ranker.predict(self.pool.data), self.today.scores(self.pool.data.X)
-        with self._lock:
-            self._check = Check(self.pool, self.store, new, today)
+        if self._check is not None:
+            self._check.begin(ranker, method, state.last_id, judged)
         return ranker
 
     @property
     def check(self) -> Check | None:
         """The duels of the model that was trained last against today's ranking; None: none was trained yet."""
-        with self._lock:
-            return self._check
+        return None if self._check is None else self._check.current()
 
-    def save_model(self, path: str | os.PathLike[str], method: str = "RE-GR") -> SavedModel:
+    def save_model(self, path: str | os.PathLike[str], method: str | None = None) -> SavedModel:
         """Train and save as `train` does, and return what there is to say of it."""
         with self._training, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             n_labels = len(self._current_grades())
-            self.train(path, method)
+            ranker = self.train(path, method)
         notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-        return SavedModel(os.fspath(path), method, n_labels, notes)
+        return SavedModel(os.fspath(path), method_of(ranker).name, n_labels, notes)
 
     def _current_grades(self) -> dict[int, int]:
         with self._lock:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from rulerank.dataset import MAX_GRADE
-from rulerank.judging.labels import Claim, Label, StoreError
+from rulerank.judging.labels import CheckRecord, Claim, Label, StoreError
 
 
 def as_text(moment: datetime) -> str:
@@ -33,15 +33,20 @@ def claim_of(row: Any, store: str) -> Claim:
         _damaged(store, f"the claim on {row.doc!r:.40}", f"the time {row.until!r:.40}")
 
 
-def _moment(text: Any, label_id: Any, store: str) -> datetime:
+def check_of(row: Any, store: str) -> CheckRecord:
+    """Return the record that a row of the table `checks` holds."""
+    if type(row.last_label) is not int or not all(isinstance(text, str) for text in (row.method, row.today)):
+        _damaged(store, f"check {row.id!r:.40}", "a number or a name of another kind")
+    return CheckRecord(row.id, row.last_label, row.method, row.today, _moment(row.time, row.id, store, "check"))
+
+
+def _moment(text: Any, number: Any, store: str, kind: str = "label") -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except (TypeError, ValueError):
         moment = None
     if moment is None or moment.tzinfo is None:
-        _damaged(
-            store, f"label {label_id!r:.40}", f"the time {text!r:.40}; expected one like 2026-01-05T12:00:00+00:00"
-        )
+        _damaged(store, f"{kind} {number!r:.40}", f"the time {text!r:.40}; expected one like 2026-01-05T12:00:00+00:00")
     return moment
 
 

@@ -55,6 +55,15 @@ JUDGEMENTS = sa.Table(  # since version 2
     sa.Column("doc", sa.Text),
     sa.Column("label", sa.ForeignKey("labels.id")),  # that was given, or taken back; NULL: none
 )
+CHECKS = sa.Table(  # stores of version 2 that lack it get it with the first check
+    "checks",
+    METADATA,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),  # 1, 2, 3, ...
+    sa.Column("last_label", sa.Integer, nullable=False),  # the model learned from labels up to this id
+    sa.Column("method", sa.Text, nullable=False),
+    sa.Column("today", sa.Text, nullable=False),
+    sa.Column("time", sa.Text, nullable=False),  # ISO 8601, UTC
+)
 CURRENT = LABELS.c.superseded_by.is_(None) & LABELS.c.withdrawn.is_(None)
 
 
@@ -126,3 +135,6 @@ ADD_CLAIM = _insert(CLAIMS, until=sa.bindparam("new_until"))
 SKIPPED = sa.select(SKIPS.c.query, SKIPS.c.doc).where(SKIPS.c.rater == RATER).order_by(*SKIPS.c["time", "query", "doc"])
 DROP_SKIP = SKIPS.delete().where(_own(SKIPS))
 ADD_SKIP = _insert(SKIPS, time=NOW)
+
+LAST_CHECK = sa.select(CHECKS).order_by(CHECKS.c.id.desc()).limit(1)
+ADD_CHECK = CHECKS.insert()

@@ -15,8 +15,18 @@ from rulerank.errors import DataError
 from rulerank.judging import engines, versions
 from rulerank.judging import schema as sql
 from rulerank.judging.judgements import note, seen
-from rulerank.judging.labels import Claim, Glance, Label, ReadOnlyError, State, StoreError, check_grade, check_name
-from rulerank.judging.rows import as_text, claim_of, label_of
+from rulerank.judging.labels import (
+    CheckRecord,
+    Claim,
+    Glance,
+    Label,
+    ReadOnlyError,
+    State,
+    StoreError,
+    check_grade,
+    check_name,
+)
+from rulerank.judging.rows import as_text, check_of, claim_of, label_of
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -54,6 +64,7 @@ class LabelStore:
         self._turn = threading.Lock()
         self._clock = clock
         self._closed = False
+        self._has_checks = False  # as far as is known
         self._path = os.path.abspath(self._engine.url.database or "")
         self._file: tuple[int, int] | None = None
         self._no_writing: ReadOnlyError | None = None
@@ -218,6 +229,23 @@ class LabelStore:
         """Return the (query, doc) pairs a rater has passed over, in the order of time."""
         with self._read() as connection:
             return _skipped(connection, rater)
+
+    def note_check(self, last_label: int, method: str, today: str) -> CheckRecord:
+        """Note that a model, trained on the labels up to an id, is compared with today's ranking from now on."""
+        with self._write() as connection:
+            sql.CHECKS.create(connection, checkfirst=True)
+            before = connection.execute(sql.LAST_CHECK).first()
+            record = CheckRecord(1 if before is None else before.id + 1, last_label, method, today, self._now())
+            connection.execute(sql.ADD_CHECK, record._asdict() | {"time": as_text(record.time)})
+        return record
+
+    def last_check(self) -> CheckRecord | None:
+        """Return the latest of them; None: there is none."""
+        with self._read() as connection:
+            if not self._has_checks:
+                self._has_checks = versions.has_checks(connection)
+            found = connection.execute(sql.LAST_CHECK).first() if self._has_checks else None
+        return None if found is None else check_of(found, self.name)
 
     def close(self) -> None:
         """Let go of the file or the server; nothing needs saving."""

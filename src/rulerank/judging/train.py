@@ -14,6 +14,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.today import Today
 from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
 from rulerank.training.in_pool import Grades, PoolLearner, rows_and_grades
 
 LEAST_LABELS = 4
@@ -81,11 +82,20 @@ class PoolModel:
         return ranker
 
     def train_method(self, method: str, grades: Grades, today: Today | None = None) -> Ranker:
-        """Return a ranker of any method, set for few labels, trained on some rows in the pool."""
+        """Return a ranker of any method, set for few labels, trained on some rows: what `train --labels` makes of them.
+
+        Anchored hands over to a full learner when labels say so, as it does there.
+        """
+        ordered = dict(sorted(grades.items()))  # a file has no order of time
+        if today is not None and method == "Anchored":
+            return learn_from_today(self.pool.graded(ordered), today.option).ranker
         ranker = few_label_ranker(method)
         if today is not None and "today" in ranker.get_params():
             ranker.set_params(today=today.option)
-        return PoolLearner(ranker, self.pool.data).fit(*rows_and_grades(grades))
+        fitted = PoolLearner(ranker, self.pool.data).fit(*rows_and_grades(ordered))
+        warn_of_few_labels(method, len(grades))
+        warn_of_ties(fitted, self.pool.data)
+        return fitted
 
     def current(self, grades: Grades, without: int | None = None) -> TimedRanker | None:
         """Return a ranker trained on all labels, except the row `without`; a little old when training is slow."""

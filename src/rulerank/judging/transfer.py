@@ -18,7 +18,8 @@ from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.table_columns import ids
 from rulerank.io.tables import TABLE_FORMATS, from_frame, read_frame, write_frame
 from rulerank.io.trec import require_docids
-from rulerank.judging.labels import Label, agreed_grade
+from rulerank.judging.combine import combine
+from rulerank.judging.labels import Label
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 
@@ -32,12 +33,14 @@ def export_labels(
     format: str | None = None,
     *,
     per_rater: bool = False,
+    combine_by: str = "median",
 ) -> Converted:
     """Write the current labels to a file, in the format that is named or that the file's name ends in.
 
-    One row per document, with the features when the pool is given, which LETOR needs. The grade of a document judged
-    by several is the median, rounded down; one that nobody could judge has no grade, and qrels leave it out.
+    One row per document, with the features when the pool is given, which LETOR needs. A document that nobody could
+    judge has no grade, and qrels leave it out.
     per_rater: one row per label instead, a table of qid, docid, grade (empty: cannot be judged), rater and time.
+    combine_by: how the grades of a document judged by several become one, as `judging.combine` has it.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -59,10 +62,10 @@ def export_labels(
         raise DataError(
             "LETOR lines hold features, which labels have not: give the pool too (--pool), or choose another format"
         )
-    grades: dict[tuple[str, str], list[int | None]] = defaultdict(list)
+    given: dict[tuple[str, str], dict[str, int | None]] = defaultdict(dict)
     for label in labels:
-        grades[label.query, label.doc].append(label.grade)
-    agreed = {pair: agreed_grade(given) for pair, given in grades.items()}
+        given[label.query, label.doc][label.rater] = label.grade
+    agreed = dict.fromkeys(given) | combine(given, combine_by)
     if pool is None:
         queries, docs = (np.array(names, dtype=object) for names in zip(*agreed, strict=True))
         data = Dataset(np.empty((len(agreed), 0)), _grades(agreed, list(agreed)), queries, docs)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import secrets
 
 from rulerank.judging.labels import StoreError
-from rulerank.judging.schema import JUDGEMENTS, METADATA, STORE  # first: it names the extra when SQLAlchemy is missing
+from rulerank.judging.schema import (
+    CHECKS,
+    JUDGEMENTS,
+    METADATA,
+    STORE,
+)  # first: it names the extra when SQLAlchemy is missing
 
 # isort: split
 import sqlalchemy as sa
@@ -49,3 +54,8 @@ def prepare(connection: sa.Connection, name: str) -> None:
 def identity_of(connection: sa.Connection) -> str:
     """Return what tells a store of this version from every other."""
     return str(connection.execute(sa.select(STORE.c.identity)).scalar_one())
+
+
+def has_checks(connection: sa.Connection) -> bool:
+    """Tell whether the store has a table of checks: those of version 2 get it with their first one."""
+    return sa.inspect(connection).has_table(CHECKS.name)

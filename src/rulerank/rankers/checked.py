@@ -68,6 +68,13 @@ class ChecksData(HasParameters, BaseEstimator):
         """Tell whether it matters to which query a training row belongs."""
         return True
 
+    def _words_for_categories(self, names: str) -> str:
+        """Say what becomes of categories in a ranker that does not know them."""
+        return (
+            f"{type(self).__name__} reads the categories of {names} as numbers, as if they had an order; "
+            "FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are"
+        )
+
     def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
         names: tuple[str, ...] = ()
         categories: Mapping[str, tuple[str, ...]] = {}
@@ -94,11 +101,7 @@ class ChecksData(HasParameters, BaseEstimator):
         self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
         self.categories_ = dict(categories)
         if categories and not self._knows_categories:
-            warnings.warn(
-                f"{type(self).__name__} reads the categories of {listed([*categories])} as numbers, as if they had "
-                "an order; FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are",
-                stacklevel=3,
-            )
+            warnings.warn(self._words_for_categories(listed([*categories])), stacklevel=3)
         if qid is None and self._uses_queries():
             warnings.warn(
                 "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",

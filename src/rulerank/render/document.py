@@ -6,8 +6,8 @@ The terminal, Markdown, LaTeX and HTML render a `Page`; explanations and reports
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
 DASH = "–"  # where a number is missing
 
@@ -65,6 +65,11 @@ class Table:
         return place < self.n_left or self.header[place] in self.words
 
     @property
+    def word_places(self) -> set[int]:
+        """The columns that hold words."""
+        return {place for place in range(len(self.header)) if self.is_words(place)}
+
+    @property
     def marked(self) -> set[int]:
         """The columns that have marks, for which every cell leaves room."""
         cells = ((place, content) for row in self.rows for place, content in enumerate(row))
@@ -81,12 +86,14 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing as SVG, and in words what it shows; only HTML has room for it."""
+    """A drawing as SVG for HTML, and in words what it shows; what can have files beside it takes them from `draw`."""
 
     title: str
     svg: str
     about: str
-    key: str = ""
+    key: str = ""  # names its files, too
+    draw: Callable[[str], bytes] | None = field(default=None, compare=False, repr=False)  # a file by its ending
+    inches: float = 0.0  # how wide it was drawn, 0 when that does not matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,12 @@ class Page:
     groups: tuple[tuple[str, str], ...] = ()  # of rows, in all tables: a word for each, and what to call it in a legend
     footer: str = ""
     sortable: bool = False  # in HTML, a click on a column's title sorts by it; that takes a script
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """All pictures in their order."""
+        parts = [part for block in self.blocks for part in (block.parts if isinstance(block, Section) else (block,))]
+        return [part for part in parts if isinstance(part, Picture)]
 
     def in_words(self) -> Iterator[tuple[int, Table | Sentences | Section]]:
         """Yield what formats without pictures show, in order, with the depth of each heading; sections come first.

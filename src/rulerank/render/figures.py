@@ -16,9 +16,11 @@ from rulerank.errors import DataError, MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMATS = (".png", ".svg")  # of files
+FORMATS = (".png", ".svg", ".pdf")  # of files
 # what our figures draw with, and what stands for it on a page that may be dark
 ON_PAGE = {"#000000": "currentColor", "#30343a": "currentColor", "#e4e6ea": "#9aa0a859"}
+# what a file says about its making is left out
+TIMELESS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 FONT = re.compile(r"font-family: [^;\"]*|(font: [^';\"]*)'[^;\"]*")  # of a text, alone or with its size
 DIGITS = re.compile(r"(\d+\.\d{2})\d+")
@@ -59,20 +61,21 @@ def check_figure_file(path: str | PathLike[str]) -> Path:
     """Return where a figure is to be written, or complain before it is drawn."""
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
-        raise DataError(f"a figure is written as {' or '.join(FORMATS)}: got {target.name!r}")
+        raise DataError(f"a figure is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}: got {target.name!r}")
     if target.is_dir() or not target.parent.is_dir():
         raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
     return target
 
 
-def figure_bytes(figure: Figure, suffix: str) -> bytes:
-    """Return a figure as the content of a .png or .svg file; nothing that changes from run to run is in it."""
+def figure_bytes(figure: Figure, suffix: str, dpi: int = 160) -> bytes:
+    """Return a figure as the content of a .png, .svg or .pdf file; nothing that changes from run to run is in it."""
     import matplotlib as mpl
 
     out = io.BytesIO()
-    metadata = {"Date": None} if suffix.lower() == ".svg" else {"Software": None}
-    with mpl.rc_context({"svg.hashsalt": "rulerank"}):
-        figure.savefig(out, format=suffix.lower().removeprefix("."), dpi=160, metadata=metadata)
+    # letters stay letters in a PDF, and ids of an SVG do not depend on the process
+    with mpl.rc_context({"svg.hashsalt": "rulerank", "pdf.fonttype": 42}):
+        kind = suffix.lower().removeprefix(".")
+        figure.savefig(out, format=kind, dpi=dpi, metadata=TIMELESS[kind])
     return out.getvalue()
 
 

@@ -11,7 +11,7 @@ from html import escape
 from rulerank.render.document import Bar, Block, Cell, Content, Page, Picture, Section, Sentences, Table
 
 LONG = 30  # letters; longer texts get room
-N_COLOURS = 8  # of groups, in page.css
+N_COLOURS = 9  # of groups, in page.css
 WHOLE = """body { margin: 0; }
 @media print { @page { size: A4; margin: 14mm 12mm; } html { font-size: 9.5pt; } }
 """  # what only a page of its own may say
@@ -46,7 +46,10 @@ def _kind(page: Page) -> str:
 
 
 def _body(page: Page) -> str:
-    parts = [f"<h1>{escape(page.title)}</h1>", *(f'<p class="lead">{escape(sentence)}</p>' for sentence in page.lead)]
+    parts = [
+        *([f"<h1>{escape(page.title)}</h1>"] if page.title else []),
+        *(f'<p class="lead">{escape(sentence)}</p>' for sentence in page.lead),
+    ]
     if page.facts:
         facts = "\n".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in page.facts)
         parts.append(f'<dl class="facts">\n{facts}\n</dl>')
@@ -61,7 +64,8 @@ def _body(page: Page) -> str:
 
 def _block(block: Block, page: Page) -> str:
     if not isinstance(block, Section):
-        return f"<section>\n<h2>{escape(block.title)}</h2>\n{_content(block, page)}\n</section>"
+        title = f"<h2>{escape(block.title)}</h2>\n" if block.title else ""
+        return f"<section>\n{title}{_content(block, page)}\n</section>"
     about = f'<p class="about">{escape(block.about)}</p>\n' if block.about else ""
     cards = "\n".join(
         f'<div class="part">\n<h3>{escape(part.title)}</h3>\n{_content(part, page)}\n</div>' for part in block.parts

@@ -1,38 +1,209 @@
-"""The tables of pages as LaTeX, to be put into a paper."""
+"""Pages as LaTeX: tables and figures to be put into a paper, each with its caption and label, in a file that compiles.
+
+Bold is bold, and an arrow up or down is a dagger or a double dagger, in tables and captions alike.
+"""
 
 from __future__ import annotations
 
-from rulerank.render.document import Page, Table
-from rulerank.render.tables import latex_table
+import re
+import textwrap
+from collections.abc import Iterator
 
-SYMBOLS = str.maketrans({"▲": "+", "▼": "-", "–": "--"})
+from rulerank.render.document import Cell, Content, Page, Picture, Section, Sentences, Table
+from rulerank.render.tables import latex_text
+
+PREAMBLE = r"""\documentclass[a4paper]{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage{array}
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage{graphicx}
+\setlength{\belowcaptionskip}{6pt}
+\setlength{\LTcapwidth}{\textwidth}
+\setcounter{totalnumber}{8}
+\renewcommand{\topfraction}{0.95}
+\renewcommand{\textfraction}{0.05}
+\renewcommand{\floatpagefraction}{0.6}
+\sloppy
+"""
+HEAD = 12  # letters of a title in one line
+TEXT_INCHES = 6.6  # how wide the text of the page is
+LONG = 34  # letters; a column with longer texts breaks its lines
+LONG_CM = 4.2  # how wide such a column is
+LETTERS = 26  # in a line of it, at the smallest size
+MOST_LINES = 52  # of a table that stands on one page
+SIZES = ((72, r"\small", "6pt"), (96, r"\footnotesize", "4pt"), (10**9, r"\scriptsize", "3pt"))  # by letters of a line
 
 
-def render_latex(page: Page) -> str:
-    r"""Write the tables, each under its title and above its note as comments; they need the package booktabs.
+def render_latex(page: Page, figures: str | None = None) -> str:
+    r"""Write a page as a LaTeX file that compiles by itself; its tables and figures can be copied into another one.
 
-    >>> print(render_latex(Page("Two", ("RE-GR wins.",), (Table("All", ("ranker", "MAP"), (("RE-GR", "–"),)),))))
-    % Two
-    % RE-GR wins.
+    figures: the folder beside the file that has the pictures as PDF; without it they are left out.
+
+    >>> table = Table("All", ("ranker", "MAP"), (("RE-GR", Cell("0.45", strong=True)),))
+    >>> print(render_latex(Page("Two", ("RE-GR wins.",), (table,))).split("maketitle")[1])
     <BLANKLINE>
-    % All
-    \begin{tabular}{lr}
+    RE-GR wins.
+    <BLANKLINE>
+    \begin{table}[htbp]
+    \centering\small\setlength{\tabcolsep}{6pt}
+    \caption[All]{All.}
+    \label{tab:all}
+    \begin{tabular}{@{}lr@{}}
     \toprule
     ranker & MAP \\
     \midrule
-    RE-GR & -- \\
+    RE-GR & \textbf{0.45} \\
     \bottomrule
     \end{tabular}
+    \end{table}
+    <BLANKLINE>
+    \end{document}
     <BLANKLINE>
     """
-    parts = [_comment(line) for line in (page.title, *page.lead)]
-    for _, block in page.in_words():
-        if isinstance(block, Table):
-            rows = [[str(content).translate(SYMBOLS) for content in row] for row in block.rows]
-            parts += ["", _comment(block.title), latex_table(block.header, rows, block.n_left)]
-            parts += [_comment(block.note)] if block.note else []
-    return "\n".join(parts) + "\n"
+    title = f"\\title{{{latex_text(page.title)}}}\n\\author{{}}\n\\date{{}}\n"
+    parts = [f"{PREAMBLE}{title}\\begin{{document}}\n\\maketitle", *map(latex_text, page.lead)]
+    if page.facts:
+        parts.append("; ".join(f"{latex_text(name)}: {latex_text(value)}" for name, value in page.facts) + ".")
+    labels = _Labels()
+    for block in page.blocks:
+        parts += _section(block, labels, figures) if isinstance(block, Section) else _part(block, labels, figures)
+    return "\n\n".join([*parts, "\\end{document}"]) + "\n"
 
 
-def _comment(text: str) -> str:
-    return f"% {' '.join(text.split())}"  # a line that breaks would end the comment
+class _Labels:
+    """Labels of one document, each there once."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def give(self, kind: str, name: str) -> str:
+        base = f"{kind}:{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'untitled'}"
+        label, number = base, 1
+        while label in self._given:
+            number += 1
+            label = f"{base}-{number}"
+        self._given.add(label)
+        return label
+
+
+def _section(section: Section, labels: _Labels, figures: str | None) -> list[str]:
+    parts = [one for part in section.parts for one in _part(part, labels, figures)]
+    if not parts:
+        return []
+    head = [f"\\section{{{latex_text(section.title)}}}"]
+    return [*head, *([latex_text(section.about)] if section.about else []), *parts, r"\clearpage"]
+
+
+def _part(part: Table | Sentences | Picture, labels: _Labels, figures: str | None) -> list[str]:
+    if isinstance(part, Table):
+        return [_table(part, labels.give("tab", part.key or part.title))]
+    if isinstance(part, Picture):
+        return [] if figures is None or part.draw is None else [_figure(part, labels.give("fig", part.key), figures)]
+    items = "\n".join(f"\\item {latex_text(sentence)}" for sentence in part.sentences)
+    return [f"\\subsection*{{{latex_text(part.title)}}}\n\\begin{{itemize}}\n{items}\n\\end{{itemize}}"]
+
+
+def _figure(picture: Picture, label: str, figures: str) -> str:
+    width = f"{picture.inches}in" if 0 < picture.inches < TEXT_INCHES else r"\linewidth"
+    size = rf"width={width},height=0.8\textheight,keepaspectratio"
+    return "\n".join(
+        [
+            r"\begin{figure}[htbp]",
+            r"\centering",
+            rf"\includegraphics[{size}]{{{figures}/{picture.key}.pdf}}",
+            _caption(picture.title, picture.about),
+            rf"\label{{{label}}}",
+            r"\end{figure}",
+        ]
+    )
+
+
+def _table(table: Table, label: str) -> str:
+    columns, width = _columns(table)
+    size, gap = next((size, gap) for most, size, gap in SIZES if width <= most)
+    head = " & ".join(_heading(table, place) for place in range(len(table.header))) + r" \\"
+    look = rf"\centering{size}\setlength{{\tabcolsep}}{{{gap}}}"
+    caption, mark = _caption(table.title, table.note), rf"\label{{{label}}}"
+    body = list(_lines(table))
+    if _height(table) <= MOST_LINES:
+        return "\n".join(
+            [
+                r"\begin{table}[htbp]", look, caption, mark, rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule",
+                head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}",
+            ]
+        )  # fmt: skip
+    return "\n".join(
+        [
+            rf"{{{look}", rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}", caption, mark + r" \\", r"\toprule", head,
+            r"\midrule", r"\endfirsthead", r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot",
+            *body, r"\end{longtable}}",
+        ]
+    )  # fmt: skip
+
+
+def _caption(title: str, about: str) -> str:
+    short = latex_text(title)
+    whole = f"{short}. {latex_text(about)}" if about else f"{short}."
+    return rf"\caption[{short}]{{{whole}}}"
+
+
+def _columns(table: Table) -> tuple[str, int]:
+    """Return how the columns are set, and about how many letters a line has."""
+    kinds, width = [], 0
+    for place in range(len(table.header)):
+        longest = max([_longest_word(table.header[place]), *(len(_text(row[place])) for row in table.rows)])
+        if table.is_words(place) and longest > LONG:
+            kinds.append(rf">{{\raggedright\arraybackslash}}p{{{LONG_CM}cm}}")
+            width += LETTERS
+        else:
+            kinds.append("l" if table.is_words(place) else "r")
+            width += longest + 2
+    return "".join(kinds), width
+
+
+def _height(table: Table) -> int:
+    """Return about how many lines of text the rows take."""
+    wraps = [
+        place
+        for place in range(len(table.header))
+        if table.is_words(place) and any(len(_text(row[place])) > LONG for row in table.rows)
+    ]
+    return sum(max([1, *(-(-len(_text(row[place])) // LETTERS) for place in wraps)]) for row in table.rows)
+
+
+def _heading(table: Table, place: int) -> str:
+    """Write a column's title; a long one stands in several lines, so that numbers keep together."""
+    name = table.header[place]
+    if table.is_words(place) or len(name) <= HEAD or " " not in name:
+        return latex_text(name)
+    lines = r" \\ ".join(latex_text(line) for line in textwrap.wrap(name, HEAD, break_long_words=False))
+    return rf"\shortstack[r]{{{lines}}}"
+
+
+def _longest_word(name: str) -> int:
+    """Return how wide a column's title is."""
+    return max(map(len, textwrap.wrap(name, HEAD, break_long_words=False)), default=0)
+
+
+def _lines(table: Table) -> Iterator[str]:
+    for number, row in enumerate(table.rows):
+        if number and table.groups and table.groups[number] != table.groups[number - 1]:
+            yield r"\addlinespace"
+        yield " & ".join(_entry(table, place, content) for place, content in enumerate(row)) + r" \\"
+
+
+def _entry(table: Table, place: int, content: Content) -> str:
+    if not isinstance(content, Cell):
+        return latex_text(str(content))
+    text = latex_text(content.text)
+    if content.strong:
+        text = rf"\textbf{{{text}}}"
+    if not content.mark:
+        return text
+    mark = f"$^{{{latex_text(content.mark).strip('$')}}}$"
+    return text + (mark if table.is_words(place) else rf"\rlap{{{mark}}}")  # so that digits stand below each other
+
+
+def _text(content: Content) -> str:
+    return str(content)

@@ -30,7 +30,9 @@ def render_markdown(page: Page) -> str:
             parts.append("\n".join(f"- {_escaped(sentence)}" for sentence in block.sentences))
         else:
             rows = [[_content(content) for content in row] for row in block.rows]
-            parts.append(markdown_table([_escaped(name) for name in block.header], rows, block.n_left))
+            parts.append(
+                markdown_table([_escaped(name) for name in block.header], rows, block.n_left, block.word_places)
+            )
             parts += [_escaped(block.note)] if block.note else []
     return "\n\n".join(parts) + "\n"
 

@@ -33,10 +33,22 @@ def render_text(page: Page) -> str:
         elif isinstance(block, Sentences):
             lines += [_wrapped(sentence) for sentence in block.sentences]
         else:
-            lines.append(plain_table(block.header, [[str(cell) for cell in row] for row in block.rows], block.n_left))
+            lines.append(text_table(block))
             lines += [_wrapped(block.note)] if block.note else []
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def text_table(block: Table) -> str:
+    """Write a table as aligned text, words to the left.
+
+    >>> print(text_table(Table("", ("a", "n", "why"), (("x", "10", "so"), ("yy", "9", "because")), words=("why",))))
+    a    n  why
+    x   10  so
+    yy   9  because
+    """
+    rows = [[str(cell) for cell in row] for row in block.rows]
+    return plain_table(block.header, rows, block.n_left, block.word_places)
 
 
 def rich_page(page: Page) -> Any:

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
 from rulerank.core.intervals import in_words, shorten
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
+from rulerank.rules.additive_kernels import add_table_shares, add_table_votes, add_weighted
 
 MAX_SIZE = 3  # features of a table
 BITS = 24  # of a sum of votes, as a float32 has: engines that add in float32 give the same bits as `score`
@@ -71,7 +71,7 @@ class Table:
 class AdditiveTables:
     """A whole model: score = base + sum of the tables' votes + sum of weights times values.
 
-    Models of rules have tables alone, linear ones weights alone.
+    Models of rules have tables alone, linear ones weights alone; rules that move today's ranking have both.
 
     >>> one = Table((0,), (np.array([2.0]),), np.array([-0.5, 0.5, 0.0]))
     >>> two = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.25, 0.0], [0.0, 0.0], [0.0, 0.0]]))
@@ -133,12 +133,7 @@ class AdditiveTables:
 
     def score(self, X: Array, n_jobs: int | None = None) -> Array:
         """Return the score of each row of X, float32 or float64 (n_rows, n_features), NaN where a value is missing."""
-        X = np.ascontiguousarray(X)
-        if X.ndim != 2 or X.shape[1] != len(self.feature_names) or X.dtype not in (np.float32, np.float64):
-            raise DataError(
-                f"X must be float32 or float64 with {len(self.feature_names)} features: "
-                f"got {X.dtype} of shape {X.shape}"
-            )
+        X = self._checked(X)
         out = np.empty(len(X))
         plan = self._plan
 
@@ -151,6 +146,29 @@ class AdditiveTables:
 
         in_blocks(work, len(X), n_jobs, min_block=ROWS_PER_THREAD)
         return out
+
+    def shares(self, X: Array) -> Array:
+        """Return what each feature adds to the score of each row, (n_rows, n_features), by the tables alone.
+
+        A table's vote is shared alike by its features: with the base, and without weights, they add up to the score.
+
+        >>> pair = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.5, 0.0], [1.0, 0.0], [0.0, 0.0]]))
+        >>> AdditiveTables(1.0, (pair,), ("bm25", "length")).shares(np.array([[1.0, 3.0], [4.0, 3.0]])).tolist()
+        [[0.25, 0.25], [0.5, 0.5]]
+        """
+        X = self._checked(X)
+        out = np.zeros(X.shape)
+        add_table_shares(X, *self._plan, out)
+        return out
+
+    def _checked(self, X: Array) -> Array:
+        X = np.ascontiguousarray(X)
+        if X.ndim != 2 or X.shape[1] != len(self.feature_names) or X.dtype not in (np.float32, np.float64):
+            raise DataError(
+                f"X must be float32 or float64 with {len(self.feature_names)} features: "
+                f"got {X.dtype} of shape {X.shape}"
+            )
+        return X
 
     def cells_of(self, x: Array) -> list[tuple[int, ...]]:
         """Return the bins of one document in each table, as `Table.bins` has them."""
@@ -268,62 +286,3 @@ class AdditiveTables:
             features,
             np.unique(features[features >= 0]).astype(np.int64),
         )
-
-
-@compiled
-def add_table_votes(
-    X: Array,
-    cuts: Array,
-    cut_offsets: Array,
-    places: Array,
-    place_starts: Array,
-    votes: Array,
-    vote_starts: Array,
-    table_features: Array,
-    used: Array,
-    base: float,
-    first: int,
-    last: int,
-    out: Array,
-) -> None:
-    """Write the scores of the rows first..last-1; the arrays are those of `AdditiveTables._plan`."""
-    bins = np.zeros(cut_offsets.size - 1, dtype=np.int64)
-    for row in range(first, last):
-        for j in range(used.size):
-            f = used[j]
-            value = X[row, f]
-            low, high = cut_offsets[f], cut_offsets[f + 1]
-            if value != value:
-                bins[f] = high - low + 1
-                continue
-            start = low
-            while low < high:
-                middle = (low + high) // 2
-                if cuts[middle] <= value:
-                    low = middle + 1
-                else:
-                    high = middle
-            bins[f] = low - start
-        score = base
-        for t in range(table_features.shape[0]):
-            cell = vote_starts[t]
-            for j in range(3):
-                f = table_features[t, j]
-                if f < 0:
-                    break
-                cell += places[place_starts[t, j] + bins[f]]
-            score += votes[cell]
-        out[row] = score
-
-
-@compiled
-def add_weighted(X: Array, weights: Array, fill: Array, filled: bool, first: int, last: int, out: Array) -> None:
-    """Add weight times value to the scores of the rows first..last-1, features in order; fill stands for NaN."""
-    for row in range(first, last):
-        total = 0.0
-        for f in range(weights.size):
-            value = X[row, f]
-            if filled and value != value:
-                value = fill[f]
-            total += value * weights[f]
-        out[row] += total

@@ -15,7 +15,7 @@ from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.sampling.selection import check_label, labels_of
 from rulerank.sampling.ssar import ask_all
-from rulerank.today import TODAY, find_today
+from rulerank.today import TODAY, check_no_category, find_today
 
 LAST_PLACES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # of today's rank in each stratum; a tenth stratum has the rest
 N_STRATA = len(LAST_PLACES) + 1
@@ -74,6 +74,7 @@ class Strata(HasParameters, BaseEstimator):
         """Return the state that names one row after the other, for callers who cannot wait for a grade."""
         self.check_parameters()
         names: tuple[str, ...] = ()
+        categories = X.categories if isinstance(X, Dataset) else {}
         if isinstance(X, Dataset):
             names, qid, X = X.feature_names, X.qid if qid is None else qid, X.X
         X = np.asarray(X)
@@ -84,6 +85,7 @@ class Strata(HasParameters, BaseEstimator):
         if self.today is None:
             raise DataError("strata are those of today's ranking: say which feature it is, such as today='bm25'")
         today = find_today(names or [f"f{i + 1}" for i in range(X.shape[1])], self.today)
+        check_no_category(today, categories)
         order = draw_order(today.scores(X), check_column("qid", qid, len(X)), self.seed)
         selection = StrataSelection(order)
         for row, grade in labels_of(start):
@@ -123,9 +125,10 @@ class StrataSelection:
 
     def next(self, skip: Collection[int] = ()) -> int | None:
         """Return the row to label next, never one in skip; None when all are labelled or skipped."""
-        for row in self._planned[self._at :].tolist():
+        for at in range(self._at, len(self._planned)):
+            row = int(self._planned[at])
             if row not in self._grades and row not in skip:
-                return int(row)
+                return row
         return None
 
     def add(self, row: int, grade: Any) -> None:

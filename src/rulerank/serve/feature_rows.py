@@ -47,26 +47,38 @@ class FeatureRows:
     def values(self, row: int, ranker: Ranker) -> dict[str, float | str | None]:
         """Return the features that the ranker reads, by name: None where missing, a category by what it is called."""
         data, names = self.data, ranker.feature_names_
+        kinds: Mapping[str, Sequence[str]] = ranker.categories_
         if isinstance(data, Dataset):
             found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
-            kinds = dict(ranker.categories_) | dict(data.categories)
+            if data.feature_names == names and not kinds:  # the most usual, and the quickest
+                return {name: None if value != value else value for name, value in found.items()}
+            kinds = {**kinds, **data.categories}
+        elif hasattr(data, "columns"):
+            found = {name: float(value) for name, value in zip(names, self._cells(names, row), strict=True)}
         else:
-            own = [data[name][row : row + 1] for name in names] if hasattr(data, "columns") else data[row]
-            found = dict(zip(names, np.asarray(own, dtype=np.float64).ravel().tolist(), strict=True))
-            kinds = ranker.categories_
+            found = dict(zip(names, data[row].tolist(), strict=True))
         return {name: _shown(found[name], kinds.get(name)) for name in names}
 
-    def column(self, name: str) -> Array:
+    def column(self, name: str, ranker: Ranker) -> Array:
         """Return one value per document, which the ranker need not know, float64, NaN where missing."""
-        if isinstance(self.data, Dataset) and name in self.data.feature_names:
-            return self.data.X[:, self.data.feature_names.index(name)].astype(np.float64)
-        if hasattr(self.data, "columns") and name in self.data.columns:
-            return np.asarray(self.data[name], dtype=np.float64)
-        if any(name in features_in(doc, ()) for doc in self.documents):
-            return feature_matrix([features_in(doc, ()) for doc in self.documents], (name,), {})[:, 0].astype(
-                np.float64
-            )
+        data, names = self.data, ranker.feature_names_
+        if isinstance(data, Dataset) and name in data.feature_names:
+            return data.X[:, data.feature_names.index(name)].astype(np.float64)
+        if hasattr(data, "columns") and name in data.columns:
+            return np.asarray(data[name], dtype=np.float64)
+        if isinstance(data, np.ndarray) and name in names:
+            return data[:, names.index(name)].astype(np.float64)
+        own = [features_in(doc, names) for doc in self.documents]
+        found = [{name: row.get(name, doc.get(name))} for row, doc in zip(own, self.documents, strict=True)]
+        if any(row[name] is not None for row in found):
+            return feature_matrix(found, (name,), {})[:, 0].astype(np.float64)
         raise DataError(f"today: no document has {name!r}, the feature that ranks documents today")
+
+    def _cells(self, names: Sequence[str], row: int) -> list[Any]:
+        """Return one row of a data frame, by position where the ranker knows no names."""
+        columns = [str(column) for column in self.data.columns]
+        chosen = names if all(name in columns for name in names) else self.data.columns
+        return [np.asarray(self.data[name])[row] for name in chosen]
 
 
 def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
@@ -149,13 +161,13 @@ def numbered(ids: Any, n_docs: int) -> list[str]:
     """Return ids as text, and the place where there is none."""
     if ids is None:
         return [str(place) for place in range(n_docs)]
-    return [str(place) if own is None or own == "" else str(own) for place, own in enumerate(ids)]
+    return [str(place) if own is None or (own_id := str(own)) == "" else own_id for place, own in enumerate(ids)]
 
 
 def _matrix(docs: Any, names: Sequence[str]) -> Array:
     expected = f"docs must be a list of dicts of features, a data frame, or an array of {len(names)} columns"
-    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__len__"):
-        raise DataError(f"{expected}: got {'one ' if not callable(docs) else ''}{type(docs).__name__}")
+    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__len__") or hasattr(docs, "toarray"):
+        raise DataError(f"{expected}: got one {type(docs).__name__}")
     if len(docs) == 0:
         return np.empty((0, len(names)))
     try:
@@ -173,7 +185,7 @@ def _number(value: Any, name: str, kinds: Sequence[str] | None, place: int) -> A
     """Return one value as a number; a category may be named, and a new one has the code after the last."""
     if kinds is not None and isinstance(value, str):
         return kinds.index(value) if value in kinds else len(kinds)
-    if type(value) in NUMBERS or isinstance(value, int | float | np.number):
+    if type(value) in NUMBERS or isinstance(value, int | float | np.integer | np.floating):
         return value
     expected = "a number or the name of a category" if kinds is not None else "a number"
     raise DataError(

@@ -74,6 +74,8 @@ class WatchedReranker:
                 if found != self._seen:
                     threading.Thread(target=self._swap, args=(found, True), name="rulerank-model", daemon=True).start()
                     reads = True  # and gives the lock back
+            except RuntimeError as error:  # no thread can be started, as when Python is shutting down
+                log.warning("the new model is not read: %s", error)
             finally:
                 if not reads:
                     self._lock.release()
@@ -133,6 +135,13 @@ class WatchedReranker:
         """Write the model of now to a file."""
         self.current().save(path)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
+
     def __repr__(self) -> str:
         return f"WatchedReranker({os.fspath(self.path)!r}, {self._model!r})"
 
@@ -174,6 +183,8 @@ class WatchedReranker:
 def seen(path: Path) -> Seen:
     """Return what tells one state of a file from another, without reading it."""
     try:
+        if not path.is_file():  # a pipe would let us wait
+            return GONE
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
             file.seek(max(0, found.st_size - N_TAIL))

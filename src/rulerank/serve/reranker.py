@@ -17,10 +17,11 @@ from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain import Explanation, Versus
 from rulerank.features.text_features import TextFeatures
-from rulerank.model_file import content_of, described, rebuilt, save, version_of
+from rulerank.model_file import described, rebuilt, save, version_of
 from rulerank.rankers.base import Ranker
-from rulerank.serve.feature_rows import FeatureRows, ids_in, numbered, rows_of_features
+from rulerank.serve.feature_rows import FeatureRows, rows_of_features
 from rulerank.serve.results import Ranking, Result, Scored
+from rulerank.serve.text_rows import ENGINE, as_docs, bring_features, brought_along, rows_of_texts
 from rulerank.today import Today, find_today
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ CANDIDATES = 100
 
 
 class Reranker:
-    """A fitted ranker with what it needs to rank documents for a query. It never changes, so threads may share it.
+    """A fitted ranker with what it needs to rank documents for a query.
+
+    Threads may share it: it changes nothing, and neither must you, so do not fit the ranker again.
 
     ranker: a fitted ranker of this library.
     features: a fitted TextFeatures; documents are then texts. None: documents come with their features.
@@ -62,7 +65,7 @@ class Reranker:
         if features is not None:
             if not isinstance(features, TextFeatures) or not hasattr(features, "feature_names_"):
                 raise DataError(f"features must be a fitted TextFeatures, or None: got {shown(features)}")
-            missing = [name for name in names if name not in features.feature_names_]
+            missing = [name for name in names if name not in (*features.feature_names_, *ENGINE)]
             if missing:
                 raise DataError(
                     f"the ranker reads {counted(len(missing), 'feature')} that these TextFeatures do not give: "
@@ -95,7 +98,7 @@ class Reranker:
     def version(self) -> str:
         """By what this model is called: the first digits of the checksum that its file has or would have."""
         try:
-            return version_of(content_of(self))
+            return version_of(self)
         except DataError:  # a ranker that cannot be saved, such as Competence
             return "unsaved"
 
@@ -130,9 +133,10 @@ class Reranker:
     ) -> Ranking:
         """Return documents, the best first; equal ones in the order in which they came.
 
-        docs: with TextFeatures: ids of indexed documents, or dicts of fields, which need not be in the index; None: the
-            best documents of the index by bm25(all), as many as candidates says. Without: dicts of features by name,
-            {"id": .., "features": {..}}, an array, a data frame, or a Dataset of one query.
+        docs: with TextFeatures: ids of indexed documents, or dicts of fields, which need not be in the index (a dict
+            without any field is the indexed document of its id; it may bring engine_score or engine_rank); None: the
+            best documents of the index by bm25(all), as many as candidates says. Without: dicts of features by name, an
+            array, or a data frame. With both: {"id": .., "features": {..}}, or a Dataset of one query.
         top: how many to return; None returns all.
         vectors: of the query, for fields of vectors.
         """
@@ -167,8 +171,7 @@ class Reranker:
         doc, versus: an id, a dict as in `rank`, or with docs the place in it, from 0.
         docs: the list that was ranked, as in `rank`; needed where scores depend on it and documents are given as dicts.
         """
-        listed_docs, place, other = self._found(query, doc, versus, docs, candidates, vectors)
-        rows = self._rows(query, listed_docs, candidates, vectors)
+        rows, place, other = self._found(query, doc, versus, docs, candidates, vectors)
         return self.ranker.explain(_named(rows), place, versus=other, n_rules=n_rules)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -199,9 +202,9 @@ class Reranker:
         if self.features is not None:
             self.features.for_query("", [{}])
             _ = self.features.inverted
-        row = np.zeros((1, len(self.feature_names)), dtype=np.float32)
-        Scored(self.ranker, rows_of_features(row, self.ranker)).reasons(0)
-        self.ranker.predict(row, qid=np.zeros(1))
+        rows = rows_of_features([dict.fromkeys(self.feature_names, 0.0)], self.ranker)
+        self.ranker.predict(rows.data, qid=rows.qid)
+        Scored(self.ranker, rows).reasons(0)
         return self
 
     def __repr__(self) -> str:
@@ -214,21 +217,19 @@ class Reranker:
             if docs is None:
                 raise DataError("docs must be given: this reranker has no TextFeatures, so it has no index to search")
             return rows_of_features(docs, self.ranker)
-        if docs is None and not is_whole(candidates, 1):
-            raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
-        given = None if docs is None else _as_docs(docs)
-        if given == []:
-            return FeatureRows(None, ())
-        data = self.features.for_query(query, given, top=candidates, vectors=vectors)
-        if given and isinstance(given[0], Mapping):
-            return FeatureRows(data, ids_in(given), given)
-        return FeatureRows(data, numbered(data.docid, len(data)))
+        if isinstance(docs, Dataset):
+            return rows_of_features(docs, self.ranker)
+        given = None if docs is None else as_docs(docs)
+        if given and bring_features(given, self.features):
+            return rows_of_features(given, self.ranker)
+        brought = brought_along(self.feature_names, self.features)
+        return rows_of_texts(self.features, query, given, brought, candidates=candidates, vectors=vectors)
 
     def _ranks_today(self, rows: FeatureRows) -> Array:
         """Return each document's rank today, from 1."""
         places = np.arange(len(rows))
         if self.today is not None:
-            column = rows.column(self.today.feature)
+            column = rows.column(self.today.feature, self.ranker)
             places = np.argsort(-replace(self.today, column=0).scores(column[:, None]), kind="stable")
         ranks = np.empty(len(rows), dtype=np.int64)
         ranks[places] = np.arange(1, len(rows) + 1)
@@ -236,8 +237,8 @@ class Reranker:
 
     def _found(
         self, query: str, doc: Any, versus: Any, docs: Any, candidates: int, vectors: Any
-    ) -> tuple[Any, int, int | None]:
-        """Return the list to rank, and the places of the document and of the other one in it."""
+    ) -> tuple[FeatureRows, int, int | None]:
+        """Return the rows to rank, and the places of the document and of the other one in them."""
         pair = [doc] if versus is None else [doc, versus]
         if docs is None and not self.list_matters:
             if not all(isinstance(one, str) for one in pair) and not all(isinstance(one, Mapping) for one in pair):
@@ -247,16 +248,15 @@ class Reranker:
                 )
             if self.features is None and isinstance(doc, str):
                 raise DataError(f"there is no index to find {doc!r:.60} in: give docs, the list that was ranked")
-            return pair, 0, None if versus is None else 1
+            return self._rows(query, pair, candidates, vectors), 0, None if versus is None else 1
         if docs is None and (self.features is None or any(isinstance(one, Mapping) for one in pair)):
             raise DataError(
                 "scores of this reranker depend on the documents that are ranked together: give docs, the list that "
                 "was ranked"
             )
         rows = self._rows(query, docs, candidates, vectors)
-        chosen = rows.ids if docs is None else docs
         places = [_place_of(one, rows, docs is None) for one in pair]
-        return chosen, places[0], None if versus is None else places[1]
+        return rows, places[0], None if versus is None else places[1]
 
 
 def _todays(today: Any, ranker: Ranker, features: TextFeatures | None) -> Today | None:
@@ -264,24 +264,10 @@ def _todays(today: Any, ranker: Ranker, features: TextFeatures | None) -> Today 
     if today is None:
         return getattr(ranker, "today_", None)
     names = ranker.feature_names_ if features is None else features.feature_names_
-    if features is None and isinstance(today, str):
-        known = today in names or today[1:] in names
-        names = names if known else (*names, today[1:] if today[:1] in ("-", "+") else today)
+    if isinstance(today, str) and today not in names and today[1:] not in names:
+        bare = today[1:] if today[:1] in ("-", "+") else today
+        names = (*names, bare) if features is None or bare in ENGINE else names
     return find_today(names, today)
-
-
-def _as_docs(docs: Any) -> list[Any]:
-    """Return ids, whole numbers among them as text, or dicts of fields."""
-    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__iter__"):
-        raise DataError(f"docs must be a list of ids or of dicts of fields: got one {type(docs).__name__}")
-    given = [str(doc) if is_whole(doc, 0) else doc for doc in docs]
-    for place, doc in enumerate(given):
-        if not isinstance(doc, str | Mapping) or isinstance(doc, str) != isinstance(given[0], str):
-            raise DataError(
-                f"docs must be ids, or dicts of fields, all of one kind: number {place} is a {type(doc).__name__}, "
-                f"the first a {type(given[0]).__name__}"
-            )
-    return given
 
 
 def _place_of(doc: Any, rows: FeatureRows, own: bool) -> int:

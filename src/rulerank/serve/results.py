@@ -55,19 +55,31 @@ class Scored:
         None if the ranker cannot tell. Words are found for what is returned only: they take most of the time.
         """
         try:
-            case = self.ranker.case(self.checked, row)
+            base, base_text, shares, words = self._parts(row)
         except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
             return ()
-        shares = case.ballot.shares
         there = np.flatnonzero(shares)
         strongest = there[np.argsort(-np.abs(shares[there]), kind="stable")]
         names = self.ranker.feature_names_
         first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
-        found = [Reason(None, case.base_text, float(case.ballot.base))]
-        found += [Reason(names[f], case.value(f), float(shares[f])) for f in first.tolist()]
+        found = [Reason(None, base_text, base)]
+        found += [Reason(names[f], words(f), float(shares[f])) for f in first.tolist()]
         if rest.size:
             found.append(Reason(None, f"{counted(rest.size, 'other feature')} together", float(shares[rest].sum())))
         return tuple(found)
+
+    def _parts(self, row: int) -> tuple[float, str, Array, Callable[[int], str]]:
+        """Return where a score starts, in words too, what each feature adds, and words for a feature."""
+        form, shares = self._of_tables
+        if form is not None:  # those of the case, for all documents at once
+            return form.tables.base, form.base_text, shares[row], lambda feature: form.value(self.checked[row], feature)
+        case = self.ranker.case(self.checked, row)
+        return float(case.ballot.base), case.base_text, case.ballot.shares, case.value
+
+    @cached_property
+    def _of_tables(self) -> tuple[Any, Array]:
+        form = self.ranker.table_form()
+        return form, np.zeros(0) if form is None else form.tables.shares(self.checked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.words import counted, percent
+from rulerank.core.words import counted, listed, percent
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.base import Ranker
-from rulerank.today import Today, find_today
+from rulerank.today import Today, check_no_category, find_today
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import PoolLearner, fit_in_pool
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, held_out_scores, pairs_in_order
@@ -21,6 +22,7 @@ from rulerank.training.still_to_gain import ENOUGH, gain_in_words, still_to_gain
 # full learners that take over when held-out pairs say that they are better, each from so many labels on; with 400
 # labels of cranfield rules fooled the held-out pairs in one split of 20 and lost .067 there
 HAND_OVER = {"QI": 200, "FR": 1000}
+GOOD_START = 100  # labels, ten documents each of ten queries: with fewer nobody is told to stop
 TOP = 3  # places that people look at
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
 
@@ -30,7 +32,8 @@ class FromToday:
     """A ranker learned from today's ranking and labels, and what there is to say of it."""
 
     ranker: Ranker
-    method: str  # Anchored, or what took over
+    method: str  # Anchored, what took over, or the class of the ranker that was given
+    took_over: bool  # a full learner, from Anchored
     today: Today
     n_labels: int
     n_queries: int  # with labels
@@ -38,6 +41,12 @@ class FromToday:
     tied: float  # share of the pool's documents that are level with another one of their query
     to_gain: float | None  # share of DCG@10 that more labels could add, at least about; None: not estimated
     pairs: PairAccuracy | None  # new against today on held-out labels; None: all labels are of one query
+    left_out: tuple[str, ...] = ()  # features of categories, where the ranker does without them
+
+    @property
+    def starts_from_today(self) -> bool:
+        """Whether the ranker is one that moves today's ranking; a full learner may have taken over from it."""
+        return self.took_over or isinstance(self.ranker, StartsFromToday)
 
     @property
     def worse(self) -> bool:
@@ -48,21 +57,27 @@ class FromToday:
         """Say all of it, a sentence a line."""
         labels = f"{counted(self.n_labels, 'label')} of {counted(self.n_queries, 'query', 'queries')}"
         changed = f"the top {TOP} changes in {percent(self.changed)} of queries"
-        first = f"Starts from today's ranking ({self.today}); {labels}; {changed}"
+        begins = "Starts from" if self.starts_from_today else "Compared with"
+        first = f"{begins} today's ranking ({self.today}); {labels}; {changed}"
         if self.to_gain is not None:
             first += f"; more labels could add {gain_in_words(self.to_gain)}"
         lines = [f"{first}."]
-        if self.method != "Anchored":
+        if self.left_out:
+            lines.append(f"Left out: {listed(self.left_out)}, for categories are no amounts.")
+        if self.took_over:
             lines.append(f"{self.method} took over: it has more pairs of held-out labels in order than Anchored.")
         if self.pairs is not None:
             said = self.pairs.line()
             lines.append(said[0].upper() + said[1:] + ".")
         if self.worse:
             lines.append("Keep today's ranking until more labels say otherwise.")
-        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels:
-            lines.append("More labels would add little: check it against today's ranking; use it if it is not behind.")
+        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels >= GOOD_START:
+            lines.append(
+                "That may be enough, though the estimate is a low one: check it against today's ranking, and use it if "
+                "it is not behind."
+            )
         if self.tied > TIED:
-            lines.append(f"{percent(self.tied)} of the documents are level with another: chance puts them in order.")
+            lines.append(words_for_ties(self.tied))
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,14 +112,18 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
     ('Anchored', 83)
     """
     found = find_today(pool.feature_names, today)
+    check_no_category(found, pool.categories)
     rows = np.flatnonzero(pool.y != UNLABELLED)
     grades = pool.y[rows]
     today_scores = found.scores(pool.X)
     learner = PoolLearner(Anchored(today=found.option) if ranker is None else ranker, pool)
     method = type(learner.ranker).__name__
-    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
-    if ranker is None and held_out is not None and rows.size >= min(HAND_OVER.values()):
-        learner, method, held_out = hand_over(learner, rows, grades, held_out)
+    took_over = False
+    if ranker is None:
+        learner, method, held_out = hand_over_if_better(learner, rows, grades)
+        took_over = method != "Anchored"
+    else:
+        held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
     fitted = learner.fit(rows, grades) if rows.size else fit_in_pool(learner.ranker, pool)
     scores = fitted.predict(pool)
     query = query_index(pool.qid)[0]
@@ -117,14 +136,24 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
     return FromToday(
         ranker=fitted,
         method=method,
+        took_over=took_over,
         today=found,
         n_labels=int(rows.size),
         n_queries=int(np.unique(query[rows]).size),
         changed=float((top_sets(scores, query) != top_sets(today_scores, query)).any(axis=1).mean()),
         tied=share_tied(scores, query),
-        to_gain=still_to_gain(fitted, pool) if isinstance(fitted, Anchored) else None,
+        to_gain=still_to_gain(fitted, pool) if isinstance(fitted, Anchored) else None,  # made for its posterior
         pairs=pairs,
+        left_out=tuple(pool.categories) if isinstance(fitted, StartsFromToday) else (),
     )
+
+
+def hand_over_if_better(learner: PoolLearner, rows: Array, grades: Array) -> tuple[PoolLearner, str, Array | None]:
+    """Return what is to learn from these labels, its name, and its held-out scores, None where labels are too few."""
+    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
+    if held_out is None or rows.size < min(HAND_OVER.values()):
+        return learner, type(learner.ranker).__name__, held_out
+    return hand_over(learner, rows, grades, held_out)
 
 
 def hand_over(learner: PoolLearner, rows: Array, grades: Array, held_out: Array) -> tuple[PoolLearner, str, Array]:
@@ -167,11 +196,27 @@ def share_tied(scores: Array, query: Array) -> float:
     return float((np.append(same, False) | np.append(False, same)).mean())
 
 
+def words_for_ties(share: float) -> str:
+    """Say that a ranking hardly is one.
+
+    >>> words_for_ties(0.5)
+    '50 % of the documents are level with another: chance puts them in order.'
+    """
+    return f"{percent(share)} of the documents are level with another: chance puts them in order."
+
+
+def warn_of_ties(ranker: Ranker, pool: Dataset) -> None:
+    """Say so when a model has more than a third of a pool's documents level with another one of their query."""
+    share = share_tied(ranker.predict(pool), query_index(pool.qid)[0])
+    if share > TIED:
+        warnings.warn(words_for_ties(share), stacklevel=3)
+
+
 def warn_of_few_labels(method: str, n_labels: int) -> None:
     """Say that a method made for many labels mostly loses against today's ranking when it has few."""
     if method in ("RE-GR", "RE-SR", "RE-QR") and n_labels < 1000:
         warnings.warn(
             f"{method} learned from {n_labels:,} labels is mostly worse than today's ranking (docs/few-labels.md); "
-            "Anchored starts from it: --method Anchored --today FEATURE",
+            "Anchored and AnchoredRules start from it: --method Anchored --today FEATURE",
             stacklevel=3,
         )

@@ -14,7 +14,7 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
-from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.learning_on import LearnsOn
 
@@ -36,7 +36,7 @@ def fit_in_pool(ranker: Ranker, pool: Dataset) -> Ranker:
     0.58
     """
     rows = np.flatnonzero(pool.y != UNLABELLED)
-    if not rows.size and isinstance(ranker, Anchored):
+    if not rows.size and isinstance(ranker, StartsFromToday):
         return clone(ranker).start(pool.feature_names)  # today's ranking, until labels say otherwise
     if not rows.size:
         raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")
@@ -53,7 +53,7 @@ class PoolLearner:
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
         self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
-        if pool.categories and isinstance(ranker, Anchored):  # codes are no amounts: without values they have no weight
+        if pool.categories and isinstance(ranker, StartsFromToday):  # codes are no amounts: at 0 they get no weight
             self.X = self.X.copy()
             self.X[:, [pool.feature_names.index(name) for name in pool.categories]] = 0.0
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)

@@ -103,8 +103,8 @@ def tune(
     data: Dataset,
     ranker: Any = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
-    *,
     measure: str | Measure = "MAP",
+    *,
     n_splits: int = 5,
     seed: int = 0,
 ) -> Tuned:
@@ -113,12 +113,17 @@ def tune(
     ranker: one of ours, RE-GR by default, or any other with fit, predict and scikit-learn's parameters.
     grid: values to try by parameter, by default those of `GRID` that the ranker has; what it does not name stays as
     ranker has it.
+    measure: what settings are compared by. It stands in the fourth place, as in `evaluate` and `compare`.
 
     >>> from rulerank.worlds import make_world
     >>> tuned = tune(make_world(n_queries=20), grid={"votes": ["evidence", "mean"], "max_size": [1, 2]}, n_splits=3)
     >>> len(tuned.table), sorted(tuned.best), type(tuned.ranker).__name__
     (4, ['max_size', 'votes'], 'GlobalRules')
     """
+    if grid is not None and not isinstance(grid, Mapping):
+        raise DataError(
+            f"expected a grid, such as {{'max_size': [1, 2]}}: got {grid!r:.60}; a measure goes by name, measure='MAP'"
+        )
     if not isinstance(data, Dataset):
         raise DataError(
             f"expected a Dataset, such as rr.from_frame(frame) or rr.Dataset(X, y, qid): got {type(data).__name__}"
@@ -126,6 +131,8 @@ def tune(
     if (data.y == UNLABELLED).any():
         raise DataError("only labelled rows can be learned from: leave the others out, tune(data.labelled())")
     ranker = GlobalRules() if ranker is None else ranker
+    if not hasattr(ranker, "fit"):
+        raise DataError(f"expected a ranker to tune, such as rr.GlobalRules(): got {ranker!r:.60}")
     if grid is None:
         known = ranker.get_params()
         grid = {name: values for name, values in GRID.items() if name in known}

@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from starlette.requests import ClientDisconnect, Request
 
 from rulerank.web.fields import Value, read_values
 from rulerank.web.refusals import RequestError
+
+try:  # four times as fast, which is most of the time of a large request
+    import orjson
+except ImportError:
+    orjson = None  # type: ignore[assignment]
 
 MAX_BODY = 16 * 1024  # bytes; enough for a few ids
 BODY_SECONDS = 20  # how long a body may take to arrive
@@ -44,7 +50,7 @@ async def read_body(request: Request, most: int = MAX_BODY) -> bytes:
 def read_object(body: bytes, fields: Sequence[Value]) -> dict[str, Any]:
     """Return the fields of a JSON body: an object that holds these and nothing else."""
     try:
-        found = json.loads(body, parse_constant=_not_json)
+        found = parse_json(body)
     except (ValueError, RecursionError):
         raise RequestError(400, "malformed", "the body is not JSON in UTF-8") from None
     if not isinstance(found, dict):
@@ -54,6 +60,18 @@ def read_object(body: bytes, fields: Sequence[Value]) -> dict[str, Any]:
         name = ascii(unknown[0])[:60]
         raise RequestError(422, "bad_value", f"the body must not hold {name}", field=name[1:-1])
     return read_values(fields, found)
+
+
+def parse_json(body: bytes) -> Any:
+    """Return what a body holds; a ValueError, a RecursionError or a refusal if it is not JSON in UTF-8.
+
+    >>> parse_json(b'{"top": 3}')
+    {'top': 3}
+    """
+    if orjson is not None:
+        with suppress(ValueError):  # what it does not take is looked at once more: that names what is wrong
+            return orjson.loads(body)
+    return json.loads(body.decode(), parse_constant=_not_json)  # of bytes it would take UTF-16, too
 
 
 def _not_json(constant: str) -> NoReturn:

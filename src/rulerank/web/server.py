@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import socket
 import webbrowser
 from contextlib import suppress
@@ -11,7 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from rulerank.errors import DataError, RulerankError
-from rulerank.web.connections import PatientProtocol
+from rulerank.web.connections import HEAD_SECONDS, PatientProtocol
 
 USUAL_PORT = 8765
 LEAST_TOKEN = 12  # characters
@@ -54,7 +55,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def check_token(host: str, token: str | None) -> None:
+def check_token(host: str, token: str | None, who: str = "rater") -> None:
     """Refuse to open the page to others without a token that is hard to guess.
 
     >>> check_token("127.0.0.1", None)
@@ -62,7 +63,7 @@ def check_token(host: str, token: str | None) -> None:
     if token is None and not is_loopback(host):
         raise DataError(
             f"--host {host} opens the page to other machines, which needs --token: a secret of at least "
-            f"{LEAST_TOKEN} characters that every rater gets"
+            f"{LEAST_TOKEN} characters that every {who} gets"
         )
     if token is not None and not token.isascii():
         raise DataError("--token must be of ASCII characters: programs could not send others in a header")
@@ -92,21 +93,26 @@ def url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def make_server(app: ASGIApp) -> uvicorn.Server:
-    """Return a server that keeps quiet unless something goes wrong."""
-    config = uvicorn.Config(
+def server_config(app: ASGIApp, grace: float = 5) -> uvicorn.Config:
+    """Return how applications are served; grace: seconds in which to answer what has begun when it is to stop."""
+    return uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
         lifespan="off",
         proxy_headers=False,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=math.ceil(grace),
+        timeout_keep_alive=HEAD_SECONDS,
         http=PatientProtocol,
         ws="none",
         backlog=BACKLOG,
     )
-    return uvicorn.Server(config)
+
+
+def make_server(app: ASGIApp) -> uvicorn.Server:
+    """Return a server that keeps quiet unless something goes wrong."""
+    return uvicorn.Server(server_config(app))
 
 
 def serve(app: ASGIApp, listening: socket.socket) -> None:

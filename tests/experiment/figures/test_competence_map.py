@@ -73,8 +73,8 @@ def test_more_documents_than_pixels_are_averaged():
 
 
 def test_mistakes_are_named(ranker, data, tmp_path, monkeypatch):
-    with pytest.raises(DataError, match=r"a figure is written as .png or .svg: got 'map.pdf'"):
-        draw_competence_map(ranker, data, "map.pdf")
+    with pytest.raises(DataError, match=r"a figure is written as .png, .svg or .pdf: got 'map.gif'"):
+        draw_competence_map(ranker, data, "map.gif")
     with pytest.raises(DataError, match="its directory does not exist"):
         draw_competence_map(ranker, data, tmp_path / "nowhere" / "map.png")
     with pytest.raises(DataError, match=r"shows the queries of a QueryRules model \(RE-QR\): got GlobalRules"):

@@ -6,6 +6,7 @@ import pytest
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.experiment.figures.label_curve import draw_label_curve, label_curve_figure
 from rulerank.experiment.label_curve.result import LabelCurve, Line, Point
+from rulerank.experiment.label_curve.splits import Gains
 
 
 def point(ranker, sampler, n_labels, value, stop_of=None):
@@ -85,9 +86,59 @@ def test_one_ranker_and_many_samplers_can_be_drawn(curve):
     assert len(figure.axes) == 1
 
 
+@pytest.fixture
+def gains(curve):
+    def with_gains(one):
+        mean = one.value - 0.3
+        return replace(one, gains=Gains(mean, mean - 0.3 * (one.ranker == "RE-GR"), 0, 20), low=None, high=None)
+
+    lines = (Line("today, bm25", None, 0.4),)
+    points = tuple(map(with_gains, curve.points))
+    return replace(curve, points=points, lines=lines, today="bm25", n_splits=20, n_folds=20)
+
+
+def test_gains_have_today_at_zero_means_as_lines_and_the_worst_as_thin_ones(gains):
+    figure = label_curve_figure(gains)
+    assert [panel.get_title() for panel in figure.axes] == ["RE-GR", "QI"]
+    assert figure.axes[0].get_ylabel() == "MAP minus today's"
+    assert figure.axes[1].get_xlabel() == "labels (of 5,000 documents)"
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == [
+        "SSAR",
+        "random",
+        "top of bm25",
+        "worst split of each",
+        "today, bm25: MAP 0.400",
+        "stops by itself",
+    ]
+    rows, panel = {}, figure.axes[1]
+    for line in panel.lines:
+        rows.setdefault((line.get_color(), line.get_linewidth()), line.get_xydata().tolist())
+    expected = [[p.n_labels, p.gains.mean] for p in gains.of("QI", "SSAR")]
+    assert rows["#0072b2", 2.0] == expected
+    assert rows["#0072b2", 0.9] == expected  # in QI the worst is as good as the mean
+    assert panel.lines[0].get_ydata() == [0, 0]
+
+
+def test_losses_below_the_axis_are_told_in_words(gains):
+    panels = label_curve_figure(gains).axes
+    assert [[text.get_text() for text in panel.texts] for panel in panels] == [["worst: \N{MINUS SIGN}0.29"], []]
+    assert -0.12 < panels[0].get_ylim()[0] < -0.05
+
+
+def test_five_learners_are_drawn_in_two_rows(gains):
+    points = tuple(replace(p, ranker=f"{p.ranker} {n}") for n in range(3) for p in gains.points)[:45]
+    figure = label_curve_figure(replace(gains, points=points))
+    assert sum(panel.get_visible() for panel in figure.axes) == 5
+    figure.draw_without_rendering()
+    legend = figure.legends[0].get_window_extent()
+    assert figure.bbox.x0 <= legend.x0
+    assert legend.x1 <= figure.bbox.x1
+
+
 def test_mistakes_are_named(curve, tmp_path, monkeypatch):
-    with pytest.raises(DataError, match=r"a figure is written as .png or .svg: got 'curve.pdf'"):
-        draw_label_curve(curve, "curve.pdf")
+    with pytest.raises(DataError, match=r"a figure is written as .png, .svg or .pdf: got 'curve.gif'"):
+        draw_label_curve(curve, "curve.gif")
     with pytest.raises(DataError, match="its directory does not exist"):
         draw_label_curve(curve, tmp_path / "nowhere" / "curve.png")
     monkeypatch.setitem(sys.modules, "matplotlib", None)

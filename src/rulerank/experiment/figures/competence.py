@@ -24,7 +24,7 @@ MAX_PIXELS = 2000  # documents or queries beyond this are averaged, as no pictur
 
 
 def draw_competence_map(ranker: QueryRules, data: Dataset, path: str | PathLike[str]) -> None:
-    """Write the competence map of a fitted ranker on graded documents to a .png or .svg file."""
+    """Write the competence map of a fitted ranker on graded documents to a .png, .svg or .pdf file."""
     target = check_figure_file(path)
     write_bytes(target, figure_bytes(competence_map(ranker, data), target.suffix))
 

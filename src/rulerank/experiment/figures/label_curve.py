@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from rulerank.experiment.figures.label_gains import COLOURS, GREY, INK, label_gains_figure
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
 from rulerank.io.outputs import write_bytes
 from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes, plain
@@ -12,20 +13,19 @@ from rulerank.render.figures import check_figure_file, check_matplotlib, figure_
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # told apart by colour-blind eyes too
-GREY = "#8a8f98"
-INK = "#30343a"
 RING: dict[str, Any] = {"marker": "o", "markersize": 9, "markerfacecolor": "white", "markeredgewidth": 2}
 
 
 def draw_label_curve(curve: LabelCurve, path: str | PathLike[str]) -> None:
-    """Write the curve to a .png or .svg file."""
+    """Write the curve to a .png, .svg or .pdf file."""
     target = check_figure_file(path)
     write_bytes(target, figure_bytes(label_curve_figure(curve), target.suffix))
 
 
 def label_curve_figure(curve: LabelCurve) -> Figure:
-    """Draw quality against labels; a ring marks where a way to choose stops by itself."""
+    """Draw quality against labels, of splits what is gained; a ring marks where a way to choose stops by itself."""
+    if curve.n_splits:
+        return label_gains_figure(curve)
     check_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any
 
+from rulerank.experiment.label_curve.splits import LOSS, Gains
 from rulerank.render.tables import csv_table, plain_table
 
 RANDOM = "random"
@@ -26,6 +27,8 @@ class Point:
     error: float | None  # standard error of the mean over the draws
     share_relevant: float  # of the labelled documents
     stop_of: str | None  # the sampler that stops here by itself
+    gains: Gains | None = None  # over today's ranking, where that is said
+    took_over: str | None = None  # full learners that did, and in how many runs
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class LabelCurve:
     share_relevant: float
     n_folds: int
     n_draws: int
+    today: str | None = None  # the feature that ranks the documents now
+    n_splits: int | None = None  # that were asked for, when folds are splits into halves
 
     @property
     def rankers(self) -> list[str]:
@@ -89,7 +94,26 @@ class LabelCurve:
         return chance is not None and chance.high is not None and last.value > chance.high
 
     def table(self, ranker: str) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows: each way to choose at its last point, beside chance with as many labels."""
+        """Return header and rows: of splits the gains, of folds each way to choose at its last point, beside chance."""
+        return self._gains_table(ranker) if self.n_splits else self._last_points_table(ranker)
+
+    def _gains_table(self, ranker: str) -> tuple[list[str], list[list[str]]]:
+        """Return mean and worst gain over today's ranking: a row per way to choose, a column per number of labels."""
+        sizes = sorted({point.n_labels for point in self.points if point.stop_of is None})
+        header = [ranker, *(f"{size:,.0f} labels" for size in sizes)]
+        rows = []
+        for sampler in self.samplers:
+            points = self.of(ranker, sampler)
+            by_size = {point.n_labels: point for point in points if point.stop_of is None}
+            rows.append([sampler, *(str(by_size[size].gains) if size in by_size else "" for size in sizes)])
+            rows[-1].append(next((f"{p.n_labels:,.0f}: {p.gains}" for p in points if p.stop_of), ""))
+        if any(row[-1] for row in rows):
+            header.append("at its stop")
+        else:
+            rows = [row[:-1] for row in rows]
+        return header, rows
+
+    def _last_points_table(self, ranker: str) -> tuple[list[str], list[list[str]]]:
         header = [f"{self.measure} of {ranker}", "labels", "% of pool", "% relevant", self.measure, "at random"]
         rows = []
         for sampler in self.samplers:
@@ -115,19 +139,36 @@ class LabelCurve:
     def to_csv(self) -> str:
         """Return one line per point, then those that the choice does not change, without a number of labels."""
         header = [field.name for field in fields(Point)]
-        cells = [["" if cell is None else cell for cell in astuple(point)] for point in self.points]
-        cells += [[line.ranker or "", line.name, "", "", line.value, *[""] * 5] for line in self.lines]
+        place = header.index("gains")
+        header[place : place + 1] = ["gain", "worst_gain", "n_losses", "n_runs"]
+        blank = [""] * (len(header) - 5)
+        cells = [["" if cell is None else cell for cell in _flat(point)] for point in self.points]
+        cells += [[line.ranker or "", line.name, "", "", line.value, *blank] for line in self.lines]
         return csv_table(header, cells)
 
     def verdict(self, ranker: str) -> str:
-        """Say in a sentence which ways to choose beat chance."""
+        """Say in a sentence which ways to choose beat chance, or in splits what took over."""
+        if self.n_splits:
+            others = [f"{p.sampler}, {p.n_labels:,.0f} labels: {p.took_over}" for p in self.points
+                      if p.ranker == ranker and p.took_over]  # fmt: skip
+            return f"took over: {'; '.join(others)}" if others else ""
         above = [name for name in self.samplers if name != RANDOM and self.beats_random(ranker, name)]
         return f"above 95 % of the random draws: {', '.join(above) or 'none'}"
 
     def note(self, thinned: int | None = None) -> str:
         """Say how the figures came about; thinned: of how many relevant documents one was kept."""
-        chosen = ", ".join(dict.fromkeys(self.features))
         kept = f"; one relevant document in {thinned} kept" if thinned else ""
+        chosen = ", ".join(dict.fromkeys(self.features))
+        if self.n_splits:
+            today = next(line for line in self.lines if line.name.startswith("today, "))
+            cut = f" of the {self.n_splits} asked for, as it was interrupted" if self.n_folds < self.n_splits else ""
+            relevant = f"{self.share_relevant:.1%}".replace("%", " %")
+            return (
+                f"{today.name}: {self.measure} {today.value:.3f}. Cells are what was gained over it in {self.n_folds} "
+                f"splits{cut}:\nmean/worst, in brackets how many of them lost more than {LOSS}. Half of the queries "
+                f"are the pool, half are tested on{kept};\n"
+                f"{self.n_pool:,.0f} documents to choose from, {relevant} of them relevant"
+            )
         return (
             f"means over {self.n_folds} folds{kept}; at random: mean of {self.n_draws} draws and where 95 % of them "
             f"lie\n% relevant: of the documents labelled; feature: {chosen}; ties count as the mean over all orders"
@@ -146,10 +187,21 @@ class LabelCurve:
         """Return the curve that `to_json` wrote."""
         found: dict[str, Any] = json.loads(text)
         known = {field.name: found[field.name] for field in fields(LabelCurve)}
-        known["points"] = tuple(Point(**point) for point in known["points"])
+        known["points"] = tuple(
+            Point(**point | {"gains": point["gains"] and Gains(**point["gains"])}) for point in known["points"]
+        )
         known["lines"] = tuple(Line(**line) for line in known["lines"])
         known["features"] = tuple(known["features"])
         return LabelCurve(**known)
+
+
+def _flat(point: Point) -> list[Any]:
+    """Return a point's fields, its gains as four of them."""
+    cells: list[Any] = []
+    for name in (field.name for field in fields(Point)):
+        value = getattr(point, name)
+        cells += [value] if name != "gains" else [None] * 4 if value is None else astuple(value)
+    return cells
 
 
 def _with_band(point: Point) -> str:

@@ -12,12 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset, Fold
 from rulerank.errors import DataError
 from rulerank.evaluation.single_feature import feature_scores
-from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.experiment.label_curve.learners import starts_from_today
+from rulerank.rankers.base import Ranker
+from rulerank.sampling.ssar import SSAR
+from rulerank.sampling.strata import Strata
 from rulerank.training.in_pool import PoolLearner
 from rulerank.training.trials import Scoring
 
@@ -40,26 +44,65 @@ class Simulation:
 
     def learn(self, learner: PoolLearner, rows: Array) -> float:
         """Return how good the learner is on the test part after the labels of these rows."""
+        return self.judge_fitted(self.fit(learner, rows))
+
+    def fit(self, learner: PoolLearner, rows: Array) -> Ranker | None:
+        """Return what was learned from the labels of these rows; None: there was nothing to learn from."""
         grades = self.pool.y[rows]
-        if np.unique(grades).size < 2 and not isinstance(
-            learner.ranker, Anchored
-        ):  # nothing to learn from: all tied, which is the mean over all orders
-            return self.judge(np.zeros(len(self.test)))
+        if np.unique(grades).size < 2 and not starts_from_today(learner.ranker):
+            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that few labels say little is what the curve shows
-            return self.judge(learner.fit(rows, grades).predict(self.test))
+            return learner.fit(rows, grades)
+
+    def judge_fitted(self, ranker: Ranker | None) -> float:
+        """Return how good a ranker is on the test part; None has all tied, which is the mean over all orders."""
+        return self.judge(np.zeros(len(self.test)) if ranker is None else ranker.predict(self.test))
 
     def judge(self, scores: Array) -> float:
         """Return the mean of the measure over the test queries."""
         return Scoring(self.measure).mean(self.test, scores)
 
 
-def shuffled(fold: Fold, seed: list[int]) -> Dataset:
-    """Return the graded training rows in random order, as the order of some files tells the grade."""
+def pool_of(fold: Fold) -> Dataset:
+    """Return the graded training rows."""
     pool = fold.train.labelled()
     if not len(pool):
         raise DataError(f"{fold.name}: a curve needs graded documents to choose from, and there are none")
-    return pool[np.random.default_rng(seed).permutation(len(pool))]
+    return pool
+
+
+def mixed_rows(pool: Dataset, seed: list[int]) -> Array:
+    """Return the rows in random order, as the order of some files tells the grade."""
+    return np.random.default_rng(seed).permutation(len(pool))
+
+
+def shuffled(fold: Fold, seed: list[int]) -> Dataset:
+    """Return the graded training rows in random order."""
+    pool = pool_of(fold)
+    return pool[mixed_rows(pool, seed)]
+
+
+def choose(
+    sampler: Sampler | SSAR | Strata, pool: Dataset, seed: int, place: int, draw: int = 0, most: int | None = None
+) -> Array:
+    """Return the rows of a pool in the order in which a sampler asks for their labels; place: of the fold.
+
+    All see the rows shuffled but `Strata`, which draws by itself, with seed + place, as `rulerank sample` does.
+
+    >>> pool = Dataset([[1.0], [3.0], [2.0]], [0, 1, 0], ["q"] * 3, feature_names=["bm25"])
+    >>> choose(top_of("bm25"), pool, seed=0, place=0, most=2).tolist()
+    [1, 2]
+    """
+    if isinstance(sampler, Strata):
+        drawn = clone(sampler).set_params(seed=seed + place)
+        return np.asarray(drawn.select(pool, lambda row: pool.y[row], budget=most), dtype=np.int64)
+    mixed = mixed_rows(pool, [seed, place])
+    if isinstance(sampler, SSAR):
+        chosen = clone(sampler).select(pool[mixed], lambda row: pool.y[mixed[row]], budget=most)
+    else:
+        chosen = sampler(pool[mixed], np.random.default_rng([seed, place, draw]))[:most]
+    return np.asarray(mixed[chosen], dtype=np.int64)
 
 
 def random_order(pool: Dataset, rng: np.random.Generator) -> Array:
@@ -86,21 +129,8 @@ def by_rules(**options: Any) -> Sampler:
     """Label the documents that SSAR asks for, until it stops by itself; options are those of `SSAR`."""
 
     def order(pool: Dataset, rng: np.random.Generator) -> Array:
-        from rulerank.sampling.ssar import SSAR
-
         rows = SSAR(**options).select(pool, lambda row: pool.y[row])
         return np.asarray(rows, dtype=np.int64)
-
-    return order
-
-
-def by_strata(today: str) -> Sampler:
-    """Label documents from all over today's ranking, queries in random order."""
-
-    def order(pool: Dataset, rng: np.random.Generator) -> Array:
-        from rulerank.sampling.strata import Strata
-
-        return Strata(today=today, seed=int(rng.integers(2**31))).select(pool, lambda row: pool.y[row])
 
     return order
 

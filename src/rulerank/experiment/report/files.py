@@ -1,4 +1,4 @@
-"""The files of a report: a web page, Markdown, LaTeX and csv."""
+"""The files of a report: a web page, Markdown, LaTeX, csv, and its figures as PDF and SVG."""
 
 from __future__ import annotations
 
@@ -20,25 +20,45 @@ PAGES: dict[str, tuple[str, Callable[[Page], str]]] = {
     "markdown": ("report.md", render_markdown),
     "latex": ("report.tex", render_latex),
 }
-FORMATS = (*PAGES, "csv")
+FORMATS = (*PAGES, "csv", "figures")
+DRAWN = ("html", "figures")  # formats that need pictures
+FIGURES = "figures"  # the folder
+ENDINGS = (".pdf", ".svg")
 
 
 def write_files(page: Page, summary: Summary, out: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Write report.html, report.md, report.tex and the csv files into a directory; return what was written."""
-    contents: dict[str, str] = {}
-    for name in formats:
-        check_formats([name])
+    """Write report.html, report.md, report.tex, the csv files and the figures into a directory; return what it was."""
+    contents: dict[str, bytes] = {}
+    names = list(formats)
+    check_formats(names)
+    for name in names:
         if name == "csv":
-            contents["results.csv"] = results_csv(summary)
-            contents["differences.csv"] = differences_csv(summary)
-            contents["cells.csv"] = cells_csv(summary)
+            contents["results.csv"] = results_csv(summary).encode()
+            contents["differences.csv"] = differences_csv(summary).encode()
+            contents["cells.csv"] = cells_csv(summary).encode()
+        elif name == "figures":
+            contents |= figure_files(page)
+        elif name == "latex":
+            contents["report.tex"] = render_latex(page, FIGURES if "figures" in names else None).encode()
         else:
             file, render = PAGES[name]
-            contents[file] = render(page)
+            contents[file] = render(page).encode()
     out.mkdir(parents=True, exist_ok=True)
-    for file, text in contents.items():
-        write_bytes(out / file, text.encode())
+    if any(file.startswith(f"{FIGURES}/") for file in contents):
+        (out / FIGURES).mkdir(exist_ok=True)
+    for file, content in contents.items():
+        write_bytes(out / file, content)
     return [out / file for file in contents]
+
+
+def figure_files(page: Page) -> dict[str, bytes]:
+    """Return every picture of a page as PDF and SVG, the same bytes whenever they are drawn."""
+    return {
+        f"{FIGURES}/{picture.key}{ending}": picture.draw(ending)
+        for picture in page.pictures
+        if picture.draw is not None
+        for ending in ENDINGS
+    }
 
 
 def check_formats(formats: Iterable[str]) -> None:
@@ -46,7 +66,7 @@ def check_formats(formats: Iterable[str]) -> None:
     for name in formats:
         if name not in FORMATS:
             raise DataError(f"unknown format {name!r}; choose from {', '.join(FORMATS)}")
-        if name == "html":
+        if name in DRAWN:
             check_matplotlib()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rulerank.aggregate.competence import Competence
@@ -35,7 +36,23 @@ def differences_picture(summary: Summary, measure: str, found: Sequence[Differen
     )
 
 
-def curves_picture(summary: Summary, shown: Sequence[str]) -> Picture:
+def curves_pictures(summary: Summary) -> list[Picture]:
+    """Draw the systems of the papers' Figures 1 and 3, and beside them the best of every group."""
+    papers, best = paper_systems(summary), best_systems(summary)
+    about_papers = (
+        "Figures 1 and 3 of the paper on query-level rules: its rule rankers to the letter, and the best baseline."
+    )
+    about_best = "Of each group the system with the best MAP."
+    drawn = []
+    if len(papers) > 1:
+        drawn.append(curves_picture(summary, "curves", "Precision and NDCG, the papers' systems", about_papers, papers))
+    if set(best) != set(papers):
+        key = "curves-best" if drawn else "curves"
+        drawn.append(curves_picture(summary, key, "Precision and NDCG, the best of each group", about_best, best))
+    return drawn
+
+
+def curves_picture(summary: Summary, key: str, title: str, about: str, shown: Sequence[str]) -> Picture:
     from rulerank.experiment.figures.comparison import rank_curves
 
     curves = {
@@ -45,22 +62,29 @@ def curves_picture(summary: Summary, shown: Sequence[str]) -> Picture:
         }
         for measure in ("P", "NDCG")
     }
-    about = (
-        f"Mean over folds, convention {summary.convention}, ties {summary.ties}. Rule rankers, and of each other group "
-        f"the system with the best MAP: {joined(shown)}."
-    )
-    return picture("curves", "Precision and NDCG at the first places", about, rank_curves(curves))
+    rules = f"Mean over folds, convention {summary.convention}, ties {summary.ties}."
+    return picture(key, title, f"{about} {rules} Shown: {joined(shown)}.", rank_curves(curves))
 
 
-def curve_systems(summary: Summary) -> list[str]:
-    """Return the rule rankers and the best system of every other group."""
+def paper_systems(summary: Summary) -> list[str]:
+    """Return the rule rankers to the letter, and the best of the baselines of the papers."""
     place = summary.place("MAP")
-    names = [row.name for row in summary.rows if row.name in ("RE-GR", "RE-SR+", "RE-QR+")]
+    names = [row.name for row in summary.rows if row.name in ("RE-GR", "RE-SR", "RE-QR")]
+    baselines = [row for row in summary.rows if row.system.group == "baselines"]
+    return names + ([max(baselines, key=lambda row: float(row.means[place])).name] if names and baselines else [])
+
+
+def best_systems(summary: Summary) -> list[str]:
+    """Return the best system of every group, and all of your own."""
+    place = summary.place("MAP")
+    names = []
     for group in dict.fromkeys([*GROUPS, *(row.system.group for row in summary.rows)]):
-        rows = [row for row in summary.rows if row.system.group == group and group != "rules"]
-        if rows:
+        rows = [row for row in summary.rows if row.system.group == group]
+        if group == "yours":
+            names += [row.name for row in rows]
+        elif rows:
             names.append(max(rows, key=lambda row: float(row.means[place])).name)
-    return (names or [row.name for row in summary.rows])[:MOST_CURVES]
+    return names[:MOST_CURVES]
 
 
 def competence_pictures(summary: Summary) -> list[Picture]:
@@ -105,8 +129,10 @@ def labels_picture(curve: LabelCurve) -> Picture:
 
 
 def picture(key: str, title: str, about: str, figure: Figure, dpi: int = 110) -> Picture:
-    from rulerank.render.figures import inline_svg
+    from rulerank.render.figures import figure_bytes, inline_svg
 
     if figure.get_suptitle():
         figure.suptitle("")  # the page has the title as text
-    return Picture(title, inline_svg(figure, re.sub(r"\W", "-", key), dpi), about, key)
+    name = re.sub(r"\W", "-", key)
+    svg, width = inline_svg(figure, name, dpi), float(figure.get_figwidth())
+    return Picture(title, svg, about, name, partial(figure_bytes, figure), width)

@@ -14,8 +14,8 @@ from rulerank.core.words import joined
 from rulerank.dataset import Dataset, query_index
 from rulerank.experiment.label_curve.result import LabelCurve
 from rulerank.experiment.reference import published
-from rulerank.experiment.report import pictures, tables
-from rulerank.experiment.report.files import FORMATS, check_formats, write_files
+from rulerank.experiment.report import pictures, sampling, tables, trials
+from rulerank.experiment.report.files import DRAWN, FORMATS, check_formats, write_files
 from rulerank.experiment.run import Experiment
 from rulerank.experiment.summary import Difference, Summary, summarise
 from rulerank.experiment.systems import GROUPS
@@ -53,7 +53,7 @@ def write_report(
     ['report.md', 'results.csv', 'differences.csv', 'cells.csv']
     """
     check_formats(formats)
-    report, summary = make_report(experiment, draw="html" in formats, **options)
+    report, summary = make_report(experiment, draw=any(name in DRAWN for name in formats), **options)
     return write_files(report, summary, Path(out), formats)
 
 
@@ -82,11 +82,17 @@ def make_report(
     gaps = (tables.differences_table(summary, m, differences[m]) for m in tested if differences[m])
     sections = [
         Section("Results", _results(summary, labels, differences, draw), key="results"),
-        Section("Fold by fold", (tables.folds_table(summary, first),), ABOUT_FOLDS, "folds"),
+        Section(
+            "Fold by fold",
+            (trials.folds_table(summary, first), *trials.deviations_tables(summary)),
+            ABOUT_FOLDS,
+            "folds",
+        ),
         Section("Significance", tuple(gaps), key="significance"),
         _published(summary, collection),
         Section("Execution time", (tables.times_table(summary, published(), collection),), key="time"),
         Section("Competence", tuple(pictures.competence_pictures(summary) if draw else ()), key="competence"),
+        Section("Chosen labels", tuple(sampling.sampling_tables(summary)), sampling.ABOUT, "sampling"),
         _labels(curve, draw),
         _what_was_run(summary),
     ]
@@ -95,7 +101,7 @@ def make_report(
         (sentence(summary, first, differences[first]),),
         tuple(section for section in sections if section is not None and section.parts),
         facts=facts(summary),
-        groups=(*GROUPS.items(), ("yours", "yours")),
+        groups=tuple(GROUPS.items()),
         footer="Made by rulerank compare. Click a column's title to sort by it.",
         sortable=True,
     )
@@ -148,7 +154,7 @@ def _results(
     if draw:
         if differences[labels[0]]:
             drawn.append(pictures.differences_picture(summary, labels[0], differences[labels[0]]))
-        drawn.append(pictures.curves_picture(summary, pictures.curve_systems(summary)))
+        drawn += pictures.curves_pictures(summary)
     return (tables.means_table(summary, labels, differences), *drawn)
 
 

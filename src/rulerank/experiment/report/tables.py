@@ -49,23 +49,6 @@ def means_table(summary: Summary, measures: Sequence[str], differences: dict[str
     return Table("All systems", header, tuple(rows), note=note, key="means", groups=groups(summary), legend=True)
 
 
-def folds_table(summary: Summary, measure: str) -> Table:
-    """Return one measure fold by fold, as the papers' trials."""
-    place, strong = summary.place(measure), summary.ties_with_best(measure)
-    best = [max(float(row.folds[place, fold]) for row in summary.rows) for fold in range(len(summary.experiment.folds))]
-    rows = []
-    for row in summary.rows:
-        values = [float(value) for value in row.folds[place]]
-        figures = [number_cell(value, strong=value >= top) for value, top in zip(values, best, strict=True)]
-        mean = number_cell(float(row.means[place]), strong=row.name in strong)
-        rows.append((named(row), *figures, mean, Cell(row.system.plan.learns_from)))
-    header = ("system", *(fold.name for fold in summary.experiment.folds), "mean", "learned from")
-    note = f"{measure}. {how(summary)} {BOLD} In a fold: the highest figure."
-    return Table(
-        f"{measure}, fold by fold", header, tuple(rows), note=note, key="folds", words=WORDS, groups=groups(summary)
-    )
-
-
 def differences_table(summary: Summary, measure: str, found: Sequence[Difference]) -> Table:
     """Return how each system differs from the one compared with."""
     rows = tuple(

@@ -8,7 +8,7 @@ from typing import Any
 from rulerank.judging.labels import MAX_RATER, JudgingTask, Label
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
-from rulerank.methods import METHODS
+from rulerank.methods import FROM_TODAY, METHODS
 from rulerank.web.fields import Field
 from rulerank.web.refusals import RequestError
 
@@ -95,8 +95,8 @@ class Api:
     @property
     def methods(self) -> list[str]:
         """What can be trained here, the best for few labels first."""
-        first = [] if self.judging.today is None else ["Anchored"]
-        return first + [name for name in METHODS if name != "Anchored"]
+        first = [] if self.judging.today is None else [*FROM_TODAY]
+        return first + [name for name in METHODS if name not in FROM_TODAY]
 
     def duel(self, rater: str) -> Payload:
         """Hand a duel to a rater: two documents of one query, one by each ranking, unnamed."""

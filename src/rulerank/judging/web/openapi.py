@@ -53,7 +53,7 @@ SCHEMAS: dict[str, Any] = {
     "Task": thing(query=TEXT, doc=TEXT, **TEXTS, judged=YES_NO, grade=GRADE),
     "Progress": thing(
         rater=TEXT, mine=COUNT, labelled=COUNT, cannot_judge=COUNT, skipped=COUNT, pool_size=COUNT,
-        closeness=SHARE, done=YES_NO, reason=TEXT,
+        closeness=SHARE, stops=YES_NO, done=YES_NO, reason=TEXT,
     ),
     "Label": thing(**FACT),
     "Estimate": thing(grade=NUMBER, rank=COUNT, n_docs=COUNT, reasons=many(TEXT), n_labels=COUNT),

@@ -29,7 +29,8 @@ HERE = Path(__file__).parent
 MOST_ROWS = 500  # of a table on a page; the JSON twin has them all
 FOREIGN_NAME = "A link from elsewhere has named this rater: check that it is you, or write your own name."
 ABOUT = {  # what the choice of methods says of those that have a word to say
-    "Anchored": "Anchored: starts from today's ranking, the default",
+    "Anchored": "Anchored: from today's ranking",
+    "AnchoredRules": "AnchoredRules: the same as rules",
     "RE-GR": "RE-GR: rules, for many labels",
     "RE-SR": "RE-SR: rules that hold in every query",
     "RE-QR": "RE-QR: rules of each query",

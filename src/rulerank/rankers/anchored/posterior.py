@@ -79,8 +79,11 @@ def find_posterior(
     centre: Array,
     precision: float,
     weights: Array | None = None,
+    offset: Array | None = None,
 ) -> Posterior:
     """Return the posterior of the weights under the prior N(centre, 1 / precision), by Newton and Laplace.
+
+    offset: what each row's margin has beside w.z, and no weight can change.
 
     >>> Z = np.array([[1.0], [-1.0]])
     >>> found = find_posterior(Z, np.array([1, 0]), np.array([0, 0]), np.zeros(1), 1.0)
@@ -94,8 +97,10 @@ def find_posterior(
     prior = np.concatenate([np.full(p, precision), np.full(seen.n_levels, THRESHOLD_PRECISION)])
     centres = np.concatenate([centre, np.zeros(seen.n_levels)])
 
+    start = np.zeros(len(Z)) if offset is None else offset
+
     def place(x: Array, effects: Array) -> _Place:
-        return _look(Z, queries, seen, x, effects, centres, prior)
+        return _look(Z, queries, seen, x, effects, centres, prior, start)
 
     here = place(x, effects)
     for _ in range(MAX_STEPS):
@@ -123,11 +128,11 @@ def find_posterior(
 
 
 def _look(
-    Z: Array, queries: Array, seen: Comparisons, x: Array, effects: Array, centres: Array, prior: Array
+    Z: Array, queries: Array, seen: Comparisons, x: Array, effects: Array, centres: Array, prior: Array, start: Array
 ) -> _Place:
     p, n_queries = Z.shape[1], effects.size
     row, level = seen.row, seen.level
-    margin = (Z @ x[:p])[row] + effects[queries[row]] - x[p:][level]
+    margin = (start + Z @ x[:p])[row] + effects[queries[row]] - x[p:][level]
     chance = 1 / (1 + np.exp(-np.clip(margin, -500, 500)))
     loss = seen.weight @ (np.logaddexp(0.0, margin) - seen.passed * margin)
     residual = seen.weight * (chance - seen.passed)

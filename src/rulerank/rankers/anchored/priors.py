@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +42,7 @@ def average(
     >>> average(np.zeros((0, 2)), np.zeros(0, dtype=int), np.zeros(0, dtype=int), 1, 1).weights.round(3).tolist()
     [0.0, 0.693]
     """
-    if np.unique(grades).size < 2:
-        Z, grades, queries, row_weights = Z[:0], grades[:0], queries[:0], None
+    Z, grades, queries, row_weights = what_says_something(Z, grades, queries, row_weights)
     n_features = Z.shape[1]
     found: list[Posterior] = []
     for prior in PRIORS:
@@ -50,7 +50,21 @@ def average(
         centre[today] = sign * prior.start
         # times the number of features: else more of them would move the score further
         found.append(find_posterior(Z, grades, queries, centre, prior.strength * n_features, row_weights))
-    logs = np.array([one.log_evidence + np.log(prior.share) for one, prior in zip(found, PRIORS, strict=True)])
+    return mixed(found, PRIORS)
+
+
+def what_says_something(
+    Z: Array, grades: Array, queries: Array, row_weights: Array | None
+) -> tuple[Array, Array, Array, Array | None]:
+    """Return the rows as they are, or none of them where all grades are the same."""
+    if np.unique(grades).size < 2:
+        return Z[:0], grades[:0], queries[:0], None
+    return Z, grades, queries, row_weights
+
+
+def mixed(found: list[Posterior], priors: Sequence[Prior]) -> Averaged:
+    """Average what was found under each prior by its evidence."""
+    logs = np.array([one.log_evidence + np.log(prior.share) for one, prior in zip(found, priors, strict=True)])
     shares = np.exp(logs - logs.max())
     shares /= shares.sum()
     weights = sum_of([share * one.weights for share, one in zip(shares, found, strict=True)])

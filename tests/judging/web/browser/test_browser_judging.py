@@ -43,6 +43,64 @@ def test_a_whole_run_by_keyboard_ends_with_what_to_do_next(serve, visit, tmp_pat
     assert rr.load(tmp_path / "model.rulerank").predict(served.judging.pool.data).shape == (15,)
 
 
+# the keys of someone who does not wait: as soon as anything listens, long before the field is read
+TYPE_AT_ONCE = """
+const listen = document.addEventListener;
+document.addEventListener = function (type, ...rest) {
+  listen.call(document, type, ...rest);
+  if (type !== "DOMContentLoaded") return;
+  window.sooner = !document.getElementById("rater");
+  for (const key of ["x", "Backspace", "a", "n"])
+    document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+};
+"""
+
+
+def test_no_letter_of_the_name_is_lost_while_the_page_loads(serve, browser):
+    served = serve()
+    with browser.new_context() as context:
+        page, stalled = context.new_page(), []
+        page.route(
+            "**/style.css", lambda route: stalled.append(route)
+        )  # nothing is drawn, and nothing has the focus, before it
+        page.goto(served.url, wait_until="commit")
+        page.wait_for_selector("#rater", state="attached")
+        page.keyboard.type("An")
+        assert page.input_value("#rater") == "An"
+        while not stalled:
+            page.wait_for_timeout(50)
+        stalled[0].continue_()
+        page.wait_for_load_state()
+        page.keyboard.type("na")
+        assert page.input_value("#rater") == "Anna"
+        page.unroute("**/style.css")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".who:has-text('Anna')")
+
+
+def test_letters_typed_before_there_is_a_field_wait_for_it(serve, browser):
+    served = serve()
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.add_init_script(TYPE_AT_ONCE)
+        page.goto(served.url)
+        page.keyboard.type("n")
+        assert page.input_value("#rater") == "ann"
+        assert page.evaluate("window.sooner")
+
+
+def test_a_suggested_name_is_replaced_by_what_is_typed(serve, browser):
+    served = serve()
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(f"{served.url}?rater=ann")
+        page.click("text=change")
+        page.wait_for_selector("#rater")
+        assert page.input_value("#rater") == "ann"
+        page.keyboard.type("ben")
+        assert page.input_value("#rater") == "ben"
+
+
 def test_the_estimate_appears_only_after_the_grade_and_with_its_reasons(serve, visit):
     served = serve(rater="ann")
     window = visit(served.url)

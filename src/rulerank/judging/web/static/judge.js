@@ -11,6 +11,7 @@ const page = byId("judge");
 const maxGrade = Number(page.dataset.maxGrade);
 const REST = 350; // milliseconds after a new document in which a second key press is taken for a bounce
 const PAUSES = [1000, 2000, 4000, 8000];
+const GOOD_START = 100; // labels: ten documents each of ten queries
 
 const outbox = new Outbox(storage(), store, rater);
 let task = null;
@@ -198,12 +199,15 @@ function sentence(words) {
   return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-function showProgress({ mine, labelled, skipped, pool_size, closeness, done }) {
+function showProgress({ mine, labelled, skipped, pool_size, closeness, stops, done }) {
   const parts = [`${mine} by you`, `${labelled} of ${pool_size} labelled`];
   if (skipped) parts.push(`${skipped} skipped`);
-  parts.push(done ? "nothing left for you" : `${Math.floor(100 * closeness)} % of the way`);
+  const start = Math.min(GOOD_START, pool_size);
+  if (done) parts.push("nothing left for you");
+  else if (stops) parts.push(`${Math.floor(100 * closeness)} % of the way`);
+  else if (labelled < start) parts.push(`${start} are a good start`);
   put("progress-text", parts.join(" · "));
-  byId("progress-bar").value = done ? 1 : closeness;
+  byId("progress-bar").value = done ? 1 : stops ? closeness : Math.min(1, labelled / start);
 }
 
 function announce(text) {

@@ -1,0 +1,155 @@
+"""What is compared, from files: folds of a directory or of one file, and rankings made elsewhere beside them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rulerank.dataset import UNLABELLED, Array, Dataset, Fold, query_index
+from rulerank.errors import DataError, ReadError
+from rulerank.io.convert import read_found, read_scored
+from rulerank.io.folds import read_folds
+from rulerank.io.scores import read_scores
+from rulerank.worlds import make_folds
+
+FOLD = "{fold}"  # in the name of a score file, where the fold's name goes
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Folds, and for those of one file which of its rows each fold's test holds."""
+
+    name: str
+    folds: list[Fold]
+    rows: Mapping[str, Array] | None = None
+    n_rows: int = 0
+    n_ungraded: int = 0  # rows of the file that were left out
+
+
+def open_folds(
+    source: str | os.PathLike[str],
+    n_folds: int | None = None,
+    *,
+    seed: int = 0,
+    format: str | None = None,
+    **columns: Any,
+) -> Opened:
+    """Read the folds of a directory, or split the graded documents of one file by query, five ways unless told."""
+    name = os.fspath(source)
+    if Path(source).is_dir():
+        told = {"--from": format, "--folds": n_folds, **{f"--{role}": column for role, column in columns.items()}}
+        given = [option for option, value in told.items() if value is not None]
+        if given:
+            raise DataError(f"{name} is a directory, which has its folds as LETOR files: leave out {', '.join(given)}")
+        return Opened(name, read_folds(source))
+    if not Path(source).exists() and name != "-":
+        raise ReadError(
+            name, None, "expected a directory with folds or a file of graded documents, got nothing of that name"
+        )
+    data = read_found(source, format, graded=True, **columns).data
+    if not data.X.shape[1]:
+        raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
+    graded = np.flatnonzero(data.y != UNLABELLED)
+    n_queries = query_index(data.qid[graded])[1].size
+    n = 5 if n_folds is None else n_folds
+    if n_queries < n or n_queries < 3:
+        raise DataError(
+            f"{name}: expected graded documents of at least {max(n, 3)} queries for {n} folds, got {n_queries}"
+        )
+    marked = replace(data[graded], comment=graded)  # so that each row is known after the split
+    folds, rows = [], {}
+    for fold in make_folds(marked, n, seed):
+        folds.append(Fold(fold.name, *(data[_rows(part)] for part in (fold.train, fold.vali, fold.test))))
+        rows[fold.name] = _rows(fold.test)
+    return Opened(name, folds, rows, len(data), len(data) - graded.size)
+
+
+def own_systems(
+    opened: Opened, rankers: Mapping[str, str], runs: Mapping[str, str], scores: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return one's own systems by name: rankers from Python code, runs and scores from files."""
+    own = {name: own_ranker(place) for name, place in rankers.items()}
+    for several in (runs, scores):
+        twice = next((name for name in several if name in own), None)
+        if twice is not None:
+            raise DataError(f"two systems are called {twice!r}: give each a name of its own")
+        own |= {
+            name: read_scored(path) if several is runs else given_scores(path, opened) for name, path in several.items()
+        }
+    return own
+
+
+def given_scores(path: str, opened: Opened) -> dict[str, Array]:
+    """Read scores without ids: one per row of the file that is compared on, or one file per fold of a directory."""
+    if opened.rows is not None:
+        scores = read_scores(path)
+        if scores.size != opened.n_rows:
+            raise ReadError(
+                path, None, f"expected {opened.n_rows:,} scores, one per row of {opened.name}: got {scores.size:,}"
+            )
+        return {fold: scores[rows] for fold, rows in opened.rows.items()}
+    if FOLD not in path:
+        raise DataError(
+            f"{path}: the folds of a directory have a score file each: write {FOLD} where the fold's name goes, such "
+            f"as scores/{FOLD}.txt; or give a run with ids"
+        )
+    return {fold.name: _of_fold(path.replace(FOLD, fold.name), fold) for fold in opened.folds}
+
+
+def own_ranker(place: str) -> Any:
+    """Return the ranker that a place in Python code names, `module:object`; a class or function is called for it.
+
+    >>> own_ranker("rulerank:GlobalRules")
+    GlobalRules()
+    """
+    module, _, name = place.partition(":")
+    if not module or not name:
+        raise DataError(f"expected module:object, such as my_rankers:trees: got {place!r}")
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)  # as `python -m` does; processes that are started get it, too
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        made = found() if isinstance(found, type) or not hasattr(found, "fit") else found
+    except Exception as error:  # whatever somebody's code does
+        raise DataError(f"cannot load the ranker {place!r}: {type(error).__name__}: {error}") from None
+    if not (hasattr(made, "fit") and hasattr(made, "predict")):
+        raise DataError(f"{place!r} is no ranker: expected something with fit and predict, got {type(made).__name__}")
+    return made
+
+
+def named(text: str, option: str) -> tuple[str, str]:
+    """Split NAME=VALUE.
+
+    >>> named("engine=x.run", "--run")
+    ('engine', 'x.run')
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise DataError(f"{option} takes NAME=VALUE, such as {option} mine=...: got {text!r}")
+    return name.strip(), value.strip()
+
+
+def _rows(part: Dataset) -> Array:
+    assert part.comment is not None
+    return part.comment.astype(np.int64)
+
+
+def _of_fold(path: str, fold: Fold) -> Array:
+    scores = read_scores(path)
+    if scores.size != len(fold.test):
+        raise ReadError(
+            path,
+            None,
+            f"expected {len(fold.test):,} scores, one per document of {fold.name}'s test: got {scores.size:,}",
+        )
+    return scores

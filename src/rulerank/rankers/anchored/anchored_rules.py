@@ -1,0 +1,209 @@
+"""Rules from the first label: today's ranking, moved by one vote for each interval of each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.ballots import Case, TableForm
+from rulerank.ballots.anchored_cases import anchored_table_case
+from rulerank.core.blas import one_blas_thread
+from rulerank.core.parameters import Parameter, Whole
+from rulerank.dataset import Array
+from rulerank.discretize import EqualFrequency
+from rulerank.discretize.base import MAX_BINS
+from rulerank.errors import DataError, TooLargeError
+from rulerank.rankers.anchored.items import Items, average_votes
+from rulerank.rankers.anchored.starts_from_today import StartsFromToday
+from rulerank.rankers.anchored.vote_table import ItemVote, VoteTable
+from rulerank.rankers.base import Labelled
+from rulerank.rules.additive import AdditiveTables, Table
+
+MAX_ITEMS = 2_500  # four Hessians of as many rows
+MAX_CELLS = 50_000_000  # items times labels: 400 MB, a few times over
+
+
+class AnchoredRules(StartsFromToday):
+    """Rank documents by today's ranking, corrected by rules that few labels vote for: seldom far, hardly ever worse.
+
+    A rule says: if a feature lies in this interval, the score moves by so much. Every feature has five intervals that
+    hold equally many documents. The likelihood is that of `Anchored`; a prior pulls every vote towards 0, how strongly
+    is averaged over by the evidence, with a small share for a today's ranking that is of no use. Without labels, or
+    when all labels have one grade, it is today's ranking. It gains less than `Anchored`, and loses less.
+
+    Parameters
+    ----------
+    today: the feature that ranks the documents now: a name or a column number. The highest value comes first;
+        "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) counts places, and
+        there the lowest comes first; "+name" says that it does not.
+    n_bins: intervals of each feature at most. A missing value has a rule of its own.
+    normalize: how features are put on one scale by query. The prior is made for z-scores of today's ranking; None is
+        for features that are on such a scale already.
+    n_jobs: threads of scoring; all cores by default.
+
+    Attributes
+    ----------
+    tables_: the model as `AdditiveTables`: a weight of today's ranking and a table of votes of each feature.
+    coef_, covariance_: votes of the items, feature by feature, and how unsure they are. thresholds_: of the levels.
+    today_: which feature is today's ranking. prior_shares_: how much each of `priors.PRIORS` counts.
+    n_labels_, n_queries_: what it was trained on.
+
+    Examples
+    --------
+    >>> import rulerank as rr
+    >>> data = rr.make_world(n_queries=30, n_features=3, seed=0)
+    >>> ranker = rr.AnchoredRules(today="bm25_body", n_bins=2).fit(data[:100])
+    >>> ranker.rules()
+    if                       vote  std. error  labels
+    pagerank < -0.366     -0.1403      0.2486      50
+    bm25_body >= -0.118   -0.1329      0.2459      50
+    pagerank >= -0.366    +0.1248      0.2458      50
+    bm25_body < -0.118    +0.1174      0.2447      50
+    bm25_title < -0.447   -0.1031      0.2497      50
+    bm25_title >= -0.447  +0.0876      0.2465      50
+    starts from today's ranking (bm25_body); 100 labels of 2 queries
+    """
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "n_bins": Whole(2, MAX_BINS, meaning="intervals of each feature at most")
+    }
+    _weighs_rows: ClassVar[bool] = False  # intervals hold equally many rows
+
+    items_: Items
+    tables_: AdditiveTables
+
+    def __init__(
+        self,
+        today: str | int | None = None,
+        n_bins: int = 5,
+        normalize: str | None = "zscore",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.today = today
+        self.n_bins = n_bins
+        self.normalize = normalize
+        self.n_jobs = n_jobs
+
+    @property
+    def discretizer(self) -> EqualFrequency:
+        """What finds the intervals: it needs no grades, so a whole pool says where they lie."""
+        return EqualFrequency(n_bins=self.n_bins, n_jobs=self.n_jobs)
+
+    def rules(self) -> VoteTable:
+        """Return the rules with their votes, the largest first."""
+        check_is_fitted(self)
+        texts = [
+            self.tables_.item_text(t, 0, bin)
+            for t, table in enumerate(self.tables_.tables)
+            for bin in self.items_.bins[self.items_.features == table.features[0]].tolist()
+        ]
+        errors = np.sqrt(np.diagonal(self.covariance_).clip(0))
+        columns = (texts, self.coef_.tolist(), errors.tolist(), self.counts_.tolist())
+        rows = [ItemVote(*row) for row in zip(*columns, strict=True)]
+        return VoteTable(tuple(sorted(rows, key=lambda row: -abs(row.vote))), self._note())
+
+    @property
+    def rules_(self) -> tuple[ItemVote, ...]:
+        """The rules, the one with the largest vote first."""
+        return self.rules().rows
+
+    def table_form(self) -> TableForm:
+        """Return the fitted model as tables, and today's ranking, that are added up."""
+        return TableForm(self.tables_, self.n_jobs)
+
+    def additive(self) -> AdditiveTables:
+        """Return the fitted model as a weight of today's ranking and tables of votes: `tables_`."""
+        check_is_fitted(self)
+        return self.tables_
+
+    def case(self, X: Array, row: int) -> Case:
+        """Return a document as today's ranking has it, and the rules that move it from there."""
+        return anchored_table_case(self.table_form(), X[row], self.today_.column, str(self.today_))
+
+    @property
+    def _today_weight(self) -> float:
+        assert self.tables_.weights is not None
+        return float(self.tables_.weights[self.today_.column])
+
+    def _today_of(self, X: Array) -> Array:
+        """Return the feature of today's ranking, with something behind all others where it is missing."""
+        assert self.tables_.fill is not None
+        values = np.asarray(X[:, self.today_.column], dtype=np.float64)
+        return np.where(np.isnan(values), self.tables_.fill[self.today_.column], values)
+
+    def _learn(self, data: Labelled) -> None:
+        self._find_today(data)
+        X = self._amounts(data)
+        n_rows, n_features = X.shape
+        if self._known is not None and self._known.bins is not None:
+            cuts = self._known.bins.cuts_
+        elif n_rows:
+            cuts = self.discretizer.fit(X).cuts_
+        else:
+            cuts = [np.zeros(0)] * n_features
+        self.items_ = Items.of(cuts, X)
+        n_items = self.items_.features.size
+        if n_items > MAX_ITEMS:
+            raise TooLargeError(
+                f"AnchoredRules takes at most {MAX_ITEMS:,} rules: {n_features:,} features have {n_items:,}; "
+                "choose features, or give a smaller n_bins"
+            )
+        if n_items * n_rows > MAX_CELLS:
+            raise TooLargeError(
+                f"AnchoredRules is for few labels: {n_rows:,} of them and {n_items:,} rules are too many; "
+                "use FittedRules"
+            )
+        weights, fill = np.zeros(n_features), np.zeros(n_features)
+        column, sign = self.today_.column, self.today_.sign
+        fill[column] = self._stands_for_missing(X)
+        self.tables_ = AdditiveTables(0.0, (), self.feature_names_, weights=weights, fill=fill)
+        held = self.items_.hold(X)
+        with one_blas_thread():
+            counts, found = average_votes(held, sign * self._today_of(X), n_features, data.grades, data.queries)
+        weights[column] = sign * counts
+        self.coef_, self.covariance_ = found.weights, found.covariance
+        self.thresholds_, self.prior_shares_ = found.thresholds, found.shares
+        self.counts_ = held.sum(axis=0).astype(np.int64)
+        self._lay_out(weights, fill)
+
+    def _lay_out(self, weights: Array, fill: Array) -> None:
+        errors = np.sqrt(np.diagonal(self.covariance_).clip(0))
+        tables: tuple[Table, ...] = self.items_.tables(self.coef_, errors)
+        names = self.feature_names_ if self._known is None else self._known.names
+        self.tables_ = AdditiveTables(0.0, tables, names, weights=weights, fill=fill)
+
+    def _score(self, X: Array) -> Array:
+        return self.tables_.score(X, self.n_jobs)
+
+    def _learned_state(self) -> dict[str, Any]:
+        assert self.tables_.fill is not None
+        return self._anchor_state() | {
+            "cuts": list(self.items_.cuts),
+            "item_features": self.items_.features,
+            "item_bins": self.items_.bins,
+            "votes": self.coef_,
+            "counts": self.counts_,
+            "today_weight": self._today_weight,
+            "today_missing": float(self.tables_.fill[self.today_.column]),
+        }
+
+    def _take_learned(self, state: dict[str, Any]) -> None:
+        n_features, n_items = len(self.feature_names_), len(state["votes"])
+        self._take_anchor(state, n_items)
+        cuts = tuple(np.asarray(own, dtype=np.float64) for own in state["cuts"])
+        features, bins = state["item_features"], state["item_bins"]
+        alike = {len(features), len(bins), len(state["counts"]), n_items}
+        if len(cuts) != n_features or len(alike) > 1:
+            raise DataError(f"expected cuts of {n_features} features and as many items as votes, {n_items}")
+        if n_items and not (features.min() >= 0 and features.max() < n_features and (np.diff(features) >= 0).all()):
+            raise DataError(f"expected items of features 0 to {n_features - 1}, in order")
+        if any(not 0 <= bin <= len(cuts[f]) + 1 for f, bin in zip(features.tolist(), bins.tolist(), strict=True)):
+            raise DataError("expected items of bins that the cuts make")
+        self.items_ = Items(cuts, features, bins)
+        self.coef_, self.counts_ = state["votes"], state["counts"]
+        weights, fill = np.zeros(n_features), np.zeros(n_features)
+        weights[self.today_.column], fill[self.today_.column] = state["today_weight"], state["today_missing"]
+        self._lay_out(weights, fill)

@@ -1,0 +1,88 @@
+"""Haystack: a component that reranks (haystack-ai 3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import Any
+
+from rulerank.errors import DataError, MissingExtraError
+from rulerank.serve.adapters.documents import KEY, about, opened, ranked
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ImportError as error:
+    raise MissingExtraError("haystack", "haystack-ai") from error
+
+
+@component
+class RulerankRanker:
+    """Rerank the documents of a retriever; their meta then says the reasons.
+
+    reranker: a rr.Reranker, or the path of a saved one, which is followed when it is replaced. Only a pipeline with a
+        path can be written to a file.
+    top_k: how many to keep; None keeps all.
+    text_field: the field that holds the content; the others are looked for in the meta.
+    by_id: take the texts of the index instead, by the documents' ids.
+
+    >>> import rulerank as rr
+    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> ranks = RulerankRanker(rr.Reranker(rr.QueryIntercepts().fit(world)), top_k=1)
+    >>> documents = [
+    ...     Document(content="Skimmed milk", meta={"bm25_body": 0.1, "bm25_title": 0.2}),
+    ...     Document(content="Fresh milk", meta={"bm25_body": 0.9, "bm25_title": 0.8}),
+    ... ]
+    >>> best = ranks.run("fresh milk", documents)["documents"][0]
+    >>> best.content, round(best.score, 3), best.meta["rulerank"]["reasons"][1]["text"]
+    ('Fresh milk', 1.028, 'bm25_title = 0.8')
+    """
+
+    def __init__(
+        self,
+        reranker: Any,
+        top_k: int | None = None,
+        text_field: str | None = None,
+        by_id: bool = False,
+        n_reasons: int = 3,
+    ) -> None:
+        self.path = fspath(reranker) if isinstance(reranker, str | PathLike) else None
+        self.reranker = opened(reranker)
+        self.top_k = top_k
+        self.text_field = text_field
+        self.by_id = by_id
+        self.n_reasons = n_reasons
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[Document]]:
+        """Return the documents in their new order."""
+        found = ranked(
+            self.reranker,
+            query,
+            [doc.content for doc in documents],
+            [doc.meta for doc in documents],
+            [doc.id for doc in documents],
+            top=self.top_k if top_k is None else top_k,
+            text_field=self.text_field,
+            by_id=self.by_id,
+        )
+        kept = [(documents[one.place], one) for one in found]
+        return {
+            "documents": [
+                replace(doc, score=one.score, meta=doc.meta | {KEY: about(one, found.version, self.n_reasons)})
+                for doc, one in kept
+            ]
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the component as Haystack writes it to a file."""
+        if self.path is None:
+            raise DataError("a component is written with the path of its model: save the reranker and give its path")
+        more = {name: getattr(self, name) for name in ("top_k", "text_field", "by_id", "n_reasons")}
+        found: dict[str, Any] = default_to_dict(self, reranker=self.path, **more)
+        return found
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> RulerankRanker:
+        """Return the component that `to_dict` described."""
+        made: RulerankRanker = default_from_dict(cls, data)
+        return made

@@ -1,0 +1,81 @@
+"""LlamaIndex: a node postprocessor that reranks (llama-index-core 0.14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rulerank.errors import DataError, MissingExtraError
+from rulerank.serve.adapters.documents import KEY, about, opened, ranked
+
+try:
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+except ImportError as error:
+    raise MissingExtraError("llama-index", "llama-index-core") from error
+
+
+class RulerankPostprocessor(BaseNodePostprocessor):
+    """Rerank the nodes of a retriever; their metadata then say the reasons, which no language model is shown.
+
+    reranker: a rr.Reranker, or the path of a saved one, which is followed when it is replaced.
+    top_n: how many to keep; None keeps all.
+    text_field: the field that holds the node's text; the others are looked for in the metadata.
+    by_id: take the texts of the index instead, by the nodes' ids.
+
+    >>> import rulerank as rr
+    >>> from llama_index.core.schema import TextNode
+    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> reranks = RulerankPostprocessor(reranker=rr.Reranker(rr.QueryIntercepts().fit(world)), top_n=1)
+    >>> nodes = [
+    ...     NodeWithScore(node=TextNode(text="Skimmed milk", metadata={"bm25_body": 0.1, "bm25_title": 0.2})),
+    ...     NodeWithScore(node=TextNode(text="Fresh milk", metadata={"bm25_body": 0.9, "bm25_title": 0.8})),
+    ... ]
+    >>> best = reranks.postprocess_nodes(nodes, query_str="fresh milk")[0]
+    >>> best.text, round(best.score, 3), best.metadata["rulerank"]["reasons"][1]["text"]
+    ('Fresh milk', 1.028, 'bm25_title = 0.8')
+    """
+
+    reranker: Any
+    top_n: int | None = None
+    text_field: str | None = None
+    by_id: bool = False
+    n_reasons: int = 3
+
+    def model_post_init(self, context: Any, /) -> None:
+        self.reranker = opened(self.reranker)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "RulerankPostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None:
+            raise DataError("reranking needs the query: give query_str or query_bundle")
+        own = [one.node for one in nodes]
+        found = ranked(
+            self.reranker,
+            query_bundle.query_str,
+            [node.get_content(metadata_mode=MetadataMode.NONE) for node in own],
+            [node.metadata for node in own],
+            [node.node_id for node in own],
+            top=self.top_n,
+            text_field=self.text_field,
+            by_id=self.by_id,
+        )
+        return [
+            NodeWithScore(
+                node=_with_metadata(own[one.place], about(one, found.version, self.n_reasons)), score=one.score
+            )
+            for one in found
+        ]
+
+
+def _with_metadata(node: Any, new: dict[str, Any]) -> Any:
+    """Return a copy of a node that knows its reasons, and keeps them from prompts and embeddings."""
+    changes: dict[str, Any] = {"metadata": node.metadata | {KEY: new}}
+    for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
+        before = getattr(node, name, [])
+        changes[name] = before if KEY in before else [*before, KEY]
+    return node.model_copy(update=changes)

@@ -1,0 +1,225 @@
+"""PyTerrier: a transformer that reranks, and learns, with the query of every row (pyterrier 1)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from rulerank.core.parameters import shown
+from rulerank.core.words import listed
+from rulerank.dataset import Array, Dataset
+from rulerank.errors import DataError, MissingExtraError
+from rulerank.features.text_features import TextFeatures
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.foreign import fit_ranker, fresh
+from rulerank.serve.adapters.documents import AnyReranker, opened
+from rulerank.serve.reranker import CANDIDATES, Reranker
+
+try:
+    import pandas as pd
+    import pyterrier as pt
+except ImportError as error:
+    raise MissingExtraError("pyterrier", "pyterrier") from error
+
+FEATURES = "features"  # PyTerrier's column of arrays
+
+
+class RulerankTransformer(pt.Estimator):
+    """Score and rank the documents of each query; `fit` learns first, and knows which query a row belongs to.
+
+    reranker: a rr.Reranker, the path of a saved one, or a ranker: fitted, or to be fitted by `fit`.
+    text_features: a fitted TextFeatures for a ranker. Documents are then texts: their fields, if the frame has columns
+        of these names, or the indexed ones by docno; a frame of queries alone is answered from the index.
+    feature_names: of the column `features`, by which reasons call them; f1, f2, ... unless given.
+    candidates: how many documents of the index a query is answered with.
+    n_reasons: how many reasons the column `reasons` has; 0: no such column.
+
+    Without TextFeatures, features come in the column `features`, as pipelines with ** make it, or in columns of their
+    names.
+
+    >>> import rulerank as rr
+    >>> results = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": ["a", "b", "a", "c"], "score": [4, 3, 2, 1]})
+    >>> results["features"] = [np.array(row) for row in ([0.1, 2], [0.9, 1], [0.2, 3], [0.8, 0])]
+    >>> qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["b", "c"], "label": [1, 1]})
+    >>> learned = RulerankTransformer(rr.Regression()).fit(results, qrels)
+    >>> learned(results)[["qid", "docno", "rank"]].values.tolist()
+    [['1', 'a', 1], ['1', 'b', 0], ['2', 'a', 1], ['2', 'c', 0]]
+    """
+
+    def __init__(
+        self,
+        reranker: Any,
+        text_features: TextFeatures | None = None,
+        feature_names: tuple[str, ...] = (),
+        candidates: int = CANDIDATES,
+        n_reasons: int = 0,
+    ) -> None:
+        super().__init__()
+        self.ranker: Ranker | None = reranker if isinstance(reranker, Ranker) else None
+        self.text_features = text_features
+        self.feature_names = tuple(feature_names)
+        self.candidates = candidates
+        self.n_reasons = n_reasons
+        self.reranker: AnyReranker | None = None
+        if self.ranker is None:
+            self.reranker = opened(reranker)
+        elif self.ranker.__sklearn_is_fitted__():
+            self.reranker = Reranker(self.ranker, text_features)
+
+    def fit(self, topics_or_res_tr: Any, qrels_tr: Any, topics_or_res_va: Any = None, qrels_va: Any = None) -> Self:
+        """Learn from results, or topics where there are TextFeatures, and qrels; what is not judged counts as grade 0.
+
+        Validation data goes to rankers whose fit takes it, such as LambdaMART.
+        """
+        if self.ranker is None:
+            raise DataError("fit needs a ranker to fit: RulerankTransformer(rr.FittedRules())")
+        train = self._labelled(topics_or_res_tr, qrels_tr)
+        if not len(train):
+            raise DataError("fit needs results to learn from: got none")
+        vali = None if topics_or_res_va is None else self._labelled(topics_or_res_va, qrels_va)
+        ranker = fit_ranker(fresh(self.ranker), train, vali=vali)
+        self.reranker = Reranker(ranker, self.text_features)
+        return self
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Return the results with new scores and ranks, in the order in which they came."""
+        reranker = self._ready().current()
+        if "docno" not in inp.columns:
+            return self._retrieved(reranker, inp)
+        out = inp.copy()
+        scores = np.empty(len(inp))
+        reasons: Array = np.empty(len(inp), dtype=object)
+        for rows in _by_query(inp):
+            one = inp.iloc[rows]
+            query = str(one["query"].iloc[0]) if "query" in inp.columns else ""
+            found = reranker.rank(query, self._docs(reranker, one), top=None)
+            for result in found:
+                scores[rows[result.place]] = result.score
+                if self.n_reasons:
+                    reasons[rows[result.place]] = [str(reason) for reason in result.top_reasons(self.n_reasons)]
+        out["score"] = scores
+        if self.n_reasons:
+            out["reasons"] = reasons
+        return pt.model.add_ranks(out)
+
+    def transform_outputs(self, inp_cols: list[str]) -> list[str]:
+        """Return the columns of what `transform` gives, for PyTerrier's inspection of pipelines."""
+        new = ["docno", "score", *(["reasons"] if self.n_reasons else []), "rank"]
+        return [*inp_cols, *(name for name in new if name not in inp_cols)]
+
+    def __repr__(self) -> str:
+        return f"RulerankTransformer({self.reranker or self.ranker!r})"
+
+    def _ready(self) -> AnyReranker:
+        if self.reranker is None:
+            raise DataError(f"the ranker {self.ranker!r} is not fitted: call fit(results, qrels) first")
+        return self.reranker
+
+    def _docs(self, reranker: Reranker, frame: pd.DataFrame) -> Any:
+        """Return the documents of one query as the reranker takes them."""
+        if reranker.features is not None:
+            fields = [field.name for field in reranker.features.fields_ if field.name in frame.columns]
+            if not fields:
+                return frame["docno"].astype(str).tolist()
+            return [
+                dict(zip(("id", *fields), row, strict=True))
+                for row in zip(frame["docno"], *(frame[name] for name in fields), strict=True)
+            ]
+        return _matrix(frame) if FEATURES in frame.columns else frame
+
+    def _retrieved(self, reranker: Reranker, topics: pd.DataFrame) -> pd.DataFrame:
+        """Return the best documents of the index for queries alone."""
+        if reranker.features is None:
+            raise DataError(f"expected results with a docno: got the columns {listed([*map(str, topics.columns)])}")
+        parts = []
+        for rows in _by_query(topics):
+            one = topics.iloc[[rows[0]]]
+            found = reranker.rank(str(one["query"].iloc[0]), top=None, candidates=self.candidates)
+            part = one.loc[one.index.repeat(len(found))].reset_index(drop=True)
+            part["docno"] = np.array(found.ids, dtype=object)
+            part["score"] = np.array(found.scores, dtype=np.float64)
+            if self.n_reasons:
+                reasons: Array = np.empty(len(found), dtype=object)
+                reasons[:] = [[str(reason) for reason in one.top_reasons(self.n_reasons)] for one in found]
+                part["reasons"] = reasons
+            parts.append(part)
+        if not parts:
+            return pd.DataFrame(columns=self.transform_outputs([*topics.columns]))
+        return pt.model.add_ranks(pd.concat(parts, ignore_index=True))
+
+    def _labelled(self, frame: pd.DataFrame, qrels: pd.DataFrame) -> Dataset:
+        """Return results as rows with features and grades."""
+        for name, table, needed in (("results", frame, ("qid",)), ("qrels", qrels, ("qid", "docno", "label"))):
+            missing = [column for column in needed if column not in getattr(table, "columns", ())]
+            if missing:
+                raise DataError(f"{name} must be a data frame with {listed(needed)}: {listed(missing)} is missing")
+        grade = {
+            (str(qid), str(docno)): max(0, int(label))
+            for qid, docno, label in zip(qrels["qid"], qrels["docno"], qrels["label"], strict=True)
+        }
+        parts = [self._features_of(frame.iloc[rows]) for rows in _by_query(frame)]
+        if not parts:
+            return Dataset(np.empty((0, 1)), np.empty(0), np.empty(0, dtype=object))
+        data = Dataset.concat(parts)
+        docid = data.docid if data.docid is not None else ()
+        pairs = zip(data.qid, docid, strict=True)
+        return Dataset(
+            data.X,
+            np.array([grade.get((str(qid), str(docno)), 0) for qid, docno in pairs], dtype=np.int16),
+            data.qid,
+            data.docid,
+            data.feature_names,
+            categories=data.categories,
+        )
+
+    def _features_of(self, frame: pd.DataFrame) -> Dataset:
+        """Return the rows of one query."""
+        qid = str(frame["qid"].iloc[0])
+        if self.text_features is not None:
+            docs = None
+            if "docno" in frame.columns:
+                docs = frame["docno"].astype(str).tolist()
+            data = self.text_features.for_query(str(frame["query"].iloc[0]), docs, top=self.candidates)
+            return Dataset(
+                data.X,
+                data.y,
+                _repeated(qid, len(data)),
+                data.docid,
+                data.feature_names,
+                categories=data.categories,
+            )
+        missing = [name for name in ("docno", FEATURES) if name not in frame.columns]
+        if missing:
+            raise DataError(
+                f"fit needs results with the columns docno and {FEATURES}: {listed(missing)} is missing; "
+                "or give text_features"
+            )
+        X = _matrix(frame)
+        docid = frame["docno"].astype(str).to_numpy(dtype=object)
+        return Dataset(X, np.zeros(len(X)), _repeated(qid, len(X)), docid, self.feature_names)
+
+
+def _by_query(frame: pd.DataFrame) -> list[Array]:
+    """Return the row numbers of each query, in order of appearance."""
+    if "qid" not in frame.columns:
+        raise DataError(f"expected a data frame with a qid: got the columns {listed([*map(str, frame.columns)])}")
+    return [np.asarray(rows) for rows in frame.groupby("qid", sort=False).indices.values()]
+
+
+def _matrix(frame: pd.DataFrame) -> Array:
+    """Return the arrays of the column `features` as rows, float32 as in a Dataset: `fit` saw the same numbers."""
+    try:
+        with np.errstate(over="ignore"):
+            return np.stack([np.atleast_1d(np.asarray(one, dtype=np.float32)) for one in frame[FEATURES]])
+    except (TypeError, ValueError):
+        first = shown(frame[FEATURES].iloc[0])
+        raise DataError(
+            f"the column {FEATURES} must hold arrays of numbers, all of one length: the first is {first}"
+        ) from None
+
+
+def _repeated(value: str, n: int) -> Array:
+    column = np.empty(n, dtype=object)
+    column[:] = value
+    return column

@@ -1,0 +1,188 @@
+// Two rankings of a query side by side, what moved between them, and why.
+
+import { byId, element, show } from "/shared/dom.js";
+
+const main = byId("main");
+const texts = main.dataset.texts === "true";
+const TOP = 10;
+let asked = null; // the request whose answer is shown, as /explain needs it
+let latest = 0; // answers to earlier requests are passed over
+
+class Refused extends Error {}
+
+async function ask(path, body) {
+  const options = body === undefined ? {} : {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  };
+  let response, answer;
+  try {
+    response = await fetch(path, { ...options, signal: AbortSignal.timeout(30_000), cache: "no-store" });
+    answer = await response.json();
+  } catch {
+    throw new Refused("The service does not answer. Is it still running?");
+  }
+  if (!response.ok) throw new Refused(answer?.error?.message ?? `The service answered ${response.status}.`);
+  return answer;
+}
+
+const signed = (number) => `${number < 0 ? "−" : "+"}${Math.abs(number).toPrecision(2)}`;
+
+function movedFrom(result) {
+  const by = (result.today ?? result.rank) - result.rank;
+  const [kind, text, words] =
+    by > 0 ? ["up", `▲ ${by}`, `up ${by} from ${result.today}`]
+    : by < 0 ? ["down", `▼ ${-by}`, `down ${-by} from ${result.today}`]
+    : ["", "=", "where it is today"];
+  return element("span", { class: `moved ${kind}`, title: words },
+    element("span", { "aria-hidden": "true" }, text), element("span", { class: "unseen" }, words));
+}
+
+function nameOf(result) {
+  const named = element("span", { class: "name" }, element("b", {}, result.title || result.id));
+  if (result.text) named.append(element("span", { class: "snippet" }, result.text));
+  return named;
+}
+
+function reasonList(result) {
+  const strongest = (result.reasons ?? []).filter((reason) => reason.feature !== null).slice(0, 2);
+  if (!strongest.length) return null;
+  const lines = strongest.map((reason) => element("li", {}, element("b", {}, signed(reason.adds)), ` ${reason.text}`));
+  return element("ul", { class: "reasons" }, ...lines);
+}
+
+function drawModel(results) {
+  byId("model").replaceChildren(...results.map((result, place) => {
+    const below = results[place + 1];
+    const button = element("button", { type: "button", class: "result", "data-id": result.id },
+      element("span", { class: "place" }, String(result.rank)), nameOf(result), movedFrom(result), reasonList(result));
+    button.addEventListener("click", () => explain(result, below));
+    return element("li", {}, button);
+  }));
+}
+
+function drawToday(results) {
+  byId("today").replaceChildren(...results.map((result) => element("li", {},
+    element("div", { class: "result plain" },
+      element("span", { class: "place" }, String(result.today)), nameOf(result),
+      element("span", { class: "moved" }, `now ${result.rank}`)))));
+}
+
+function draw(answer) {
+  drawModel(answer.results);
+  drawToday(answer.today ?? [...answer.results].sort((a, b) => a.today - b.today));
+  const moved = answer.results.filter((result) => result.rank !== result.today).length;
+  byId("version").textContent = `model ${answer.version}`;
+  byId("summary").textContent = answer.results.length
+    ? `${moved} of the first ${answer.results.length} stand elsewhere today; ${answer.n_docs} documents were ranked.`
+    : "No document of the index has any of these words.";
+  show(byId("rankings"), answer.results.length > 0);
+}
+
+function complain(message) {
+  byId("problem").textContent = message;
+  show(byId("problem"), message !== "");
+}
+
+async function rank(event) {
+  event?.preventDefault();
+  const number = ++latest;
+  main.dataset.state = "asking";
+  complain("");
+  try {
+    let answer;
+    if (texts) {
+      const query = byId("query").value.trim();
+      if (!query) return;
+      history.replaceState(null, "", `?${new URLSearchParams({ q: query })}`);
+      answer = await ask(`/search?${new URLSearchParams({ q: query, top: TOP, reasons: "true" })}`);
+      asked = { query };
+    } else {
+      let body;
+      try {
+        body = JSON.parse(byId("body").value);
+      } catch (error) {
+        throw new Refused(`This is not JSON: ${error.message}`);
+      }
+      answer = await ask("/rank", { ...body, reasons: true, top: body.top ?? Math.max(1, body.documents?.length ?? 1) });
+      const { query, documents } = body;
+      asked = query === undefined ? { documents } : { query, documents };
+    }
+    if (number !== latest) return;
+    draw(answer);
+  } catch (error) {
+    if (number !== latest) return;
+    if (!(error instanceof Refused)) throw error;
+    show(byId("rankings"), false);
+    byId("summary").textContent = "";
+    complain(error.message);
+  } finally {
+    if (number === latest) main.dataset.state = "ready";
+  }
+}
+
+async function explain(result, below, versus) {
+  const dialog = byId("why");
+  byId("why-head").textContent = result.title || result.id;
+  byId("why-text").replaceChildren(element("p", { class: "quiet" }, "…"));
+  const other = byId("why-other");
+  show(other, Boolean(below) && versus === undefined);
+  other.onclick = () => explain(result, below, below.id);
+  if (!dialog.open) dialog.showModal();
+  try {
+    const answer = await ask("/explain", { ...asked, doc: result.id, ...(versus === undefined ? {} : { versus }) });
+    byId("why-text").replaceChildren(...explained(answer));
+    dialog.dataset.state = "ready";
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    byId("why-text").replaceChildren(element("p", { class: "notice bad" }, error.message));
+  }
+}
+
+function explained(answer) {
+  const [lead, ...lines] = answer.lines;
+  const found = [element("p", { class: "lead" }, lead)];
+  const sentences = element("ul", {}, ...lines.map((line) => element("li", {}, line)));
+  const features = answer.explanation.features ?? [];
+  const parts = features.filter((feature) => feature.adds !== 0);
+  if (!parts.length) return lines.length ? [...found, sentences] : found;
+  const largest = Math.max(...parts.map((part) => Math.abs(part.adds)));
+  const rows = parts.map((part) => {
+    const bar = element("span", { class: part.adds < 0 ? "bar down" : "bar" });
+    bar.style.width = `${(100 * Math.abs(part.adds)) / largest}%`; // set by script: the policy forbids styles in markup only
+    const words = part.text ?? `${part.of_high} against ${part.of_low}`;
+    return element("tr", {}, element("td", { class: "number" }, signed(part.adds)),
+      element("td", { class: "bar-cell" }, bar), element("td", {}, words));
+  });
+  found.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...rows))));
+  if (lines.length) found.push(sentences);
+  return found;
+}
+
+function step(by) {
+  const buttons = [...document.querySelectorAll("#model .result")];
+  const here = buttons.indexOf(document.activeElement);
+  const next = here < 0 ? (by > 0 ? 0 : -1) : here + by;
+  if (buttons[next]) buttons[next].focus();
+  else if (next < 0 && texts) byId("query").focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (byId("why").open || event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "TEXTAREA") return;
+  const typing = event.target.tagName === "INPUT";
+  if (event.key === "/" && !typing && texts) {
+    event.preventDefault();
+    byId("query").select();
+  } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    event.preventDefault();
+    step(event.key === "ArrowDown" ? 1 : -1);
+  }
+});
+byId("ask").addEventListener("submit", rank);
+byId("why-close").addEventListener("click", () => byId("why").close());
+const first = new URLSearchParams(location.search).get("q");
+if (texts && first) {
+  byId("query").value = first.slice(0, 1000);
+  rank();
+}

@@ -1,0 +1,106 @@
+"""Runs are measured beside judgements of any kind; the order of arguments is one, and the old one is understood."""
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.io.convert import write_any
+
+DATA = rr.make_world(n_queries=6, docs_per_query=8, n_features=4)
+SCORES = np.nan_to_num(DATA.X[:, 0])
+RUN = rr.run_from_scores(DATA, SCORES, "bm25")
+QRELS = rr.Qrels(DATA.qid, DATA.docid, DATA.y.astype(int))
+
+
+def test_a_run_of_all_documents_has_the_figures_of_its_scores():
+    expected = rr.evaluate(DATA.y, SCORES, DATA.qid).means
+    for judged in (QRELS, DATA):
+        assert rr.evaluate_run(RUN, judged).means == pytest.approx(expected)
+
+
+def test_runs_and_judgements_may_be_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rr.write_run(RUN, "x.run")
+    rr.write_qrels(QRELS, "qrels.txt")
+    write_any(DATA, "judged.csv")
+    write_any(DATA, "judged.txt")
+    (tmp_path / "scores.csv").write_text(
+        "qid,docid,score\n" + "".join(f"{q},{d},{s}\n" for q, d, s in zip(RUN.qid, RUN.docid, RUN.score, strict=True))
+    )
+    expected = rr.evaluate_run(RUN, QRELS).means
+    for run in ("x.run", "scores.csv"):
+        for judged in ("qrels.txt", "judged.csv", "judged.txt"):
+            assert rr.evaluate_run(run, judged).means == pytest.approx(expected), (run, judged)
+
+
+def test_a_judged_query_that_the_run_lacks_is_told_or_counts_0():
+    some = RUN.qid != "q1"
+    run = rr.Run(RUN.qid[some], RUN.docid[some], RUN.score[some], RUN.tag[some])
+    left_out, counted = (rr.evaluate_run(run, QRELS, "MAP", complete=complete) for complete in (False, True))
+    assert (left_out.n_queries, counted.n_queries) == (5, 6)
+    assert "1 of 6 judged queries are not in the run: they are not counted; complete=True counts them 0" in repr(
+        left_out
+    )
+    assert "1 of 6 judged queries are not in the run: they count 0" in repr(counted)
+    assert counted.means["MAP"] == pytest.approx(left_out.means["MAP"] * 5 / 6)
+    assert left_out.to_dict()["n_queries_not_in_run"] == 1
+
+
+def test_run_and_judgements_are_told_apart_by_their_types():
+    assert rr.evaluate_run(QRELS, RUN).means == rr.evaluate_run(RUN, QRELS).means
+    for pair in ((RUN, RUN), (QRELS, QRELS)):
+        with pytest.raises(DataError, match=r"expected a run, then judgements: evaluate_run\(run, qrels\)"):
+            rr.evaluate_run(*pair)
+
+
+def test_a_data_set_has_its_queries_with_it():
+    assert rr.evaluate(DATA, SCORES).means == rr.evaluate(DATA.y, SCORES, DATA.qid).means
+    assert rr.evaluate(DATA, SCORES, measures="MAP", ties="docid").ties == "docid"
+    for call in (lambda: rr.evaluate(DATA, SCORES, DATA.qid), lambda: rr.evaluate(DATA, SCORES, ["MAP"])):
+        with pytest.raises(
+            DataError, match=r"a Dataset has its own queries: leave qid out, .* evaluate\(data, scores, measures"
+        ):
+            call()
+    with pytest.raises(DataError, match="expected qid, the query of each document; a Dataset has them with it"):
+        rr.evaluate(DATA.y, SCORES)
+
+
+def test_compare_takes_grades_first_and_understands_the_old_order():
+    rankings = {"a": SCORES, "b": -SCORES}
+    new = rr.compare(DATA.y, rankings, DATA.qid, ["MAP", "P@1"])
+    old = rr.compare(rankings, DATA.y, DATA.qid, ["MAP", "P@1"])
+    by_name = rr.compare(scores=rankings, y=DATA.y, qid=DATA.qid, measure=["MAP", "P@1"])
+    whole = rr.compare(DATA, rankings, measures=["MAP", "P@1"])
+    assert new.pairs == old.pairs == by_name.pairs == whole.pairs
+
+
+def test_what_compare_cannot_tell_apart_is_refused():
+    rankings = {"a": SCORES, "b": -SCORES}
+    with pytest.raises(
+        DataError, match="expected the grades, and the rankings as a dict from name to scores: got two dicts"
+    ):
+        rr.compare(rankings, rankings, DATA.qid)
+    with pytest.raises(DataError, match="measures and measure mean the same: give one of them"):
+        rr.compare(DATA.y, rankings, DATA.qid, "P@1", measure="MAP")
+
+
+def test_results_and_comparisons_show_as_tables_in_a_notebook():
+    result = rr.evaluate(DATA, SCORES)._repr_html_()
+    assert '<td class="word" data-name="measure">MAP</td>' in result
+    assert '<td class="n" data-name="mean">0.' in result
+    assert "convention standard, ties expected: 0 of 48 documents tied" in result
+    found = rr.compare(DATA, {"<i>": SCORES, "b": -SCORES})._repr_html_()
+    assert "&lt;i&gt;" in found
+    assert "wins/ties/losses" in found
+
+
+def test_a_data_set_shows_its_first_rows_in_a_notebook():
+    html = DATA._repr_html_()
+    assert html.count("<tr") == 1 + 5
+    assert "Dataset(48 rows, 6 queries, 4 features" in html
+    assert "and 43 rows more" in html
+    assert "array" not in html
+    empty = rr.Dataset(np.empty((1, 0)), [-1], ["<q>"])._repr_html_()
+    assert "&lt;q&gt;" in empty
+    assert '<td class="n" data-name="grade"></td>' in empty

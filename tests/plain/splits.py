@@ -1,0 +1,48 @@
+"""Splits into halves, thinned pools and what was gained in them once more, spelt out: the oracle of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def halves_plainly(qid: Sequence[object], seed: int) -> tuple[list[int], list[int]]:
+    """Return the rows whose queries are labelled, and those tested on; of an odd number the larger half is tested on.
+
+    >>> [len(rows) for rows in halves_plainly(["a", "b", "a", "c"], seed=0)]
+    [1, 3]
+    """
+    names = sorted({str(name) for name in qid})
+    drawn = list(np.random.default_rng(seed).permutation(names))
+    labelled = {str(name) for name in drawn[: len(names) // 2]}
+    rows = range(len(qid))
+    return [row for row in rows if str(qid[row]) in labelled], [row for row in rows if str(qid[row]) not in labelled]
+
+
+def thin_plainly(grades: Sequence[int], keep_one_in: int, seed: int) -> list[int]:
+    """Return the rows that are left: all without relevance, and of the relevant ones one in so many.
+
+    >>> thin_plainly([0, 1, 2, 0, 1], keep_one_in=3, seed=0)
+    [0, 3, 4]
+    """
+    relevant = [row for row, grade in enumerate(grades) if grade > 0]
+    n_kept = round(len(relevant) / keep_one_in)
+    kept = {int(row) for row in np.random.default_rng(seed).choice(relevant, n_kept, replace=False)}
+    return [row for row, grade in enumerate(grades) if grade <= 0 or row in kept]
+
+
+def gains_plainly(new: Sequence[Sequence[float]], today: Sequence[float]) -> tuple[float, float, int]:
+    """Return mean, worst and number of losses of more than .02; new: of each split the values of its draws.
+
+    >>> gains_plainly([[0.5], [0.4]], [0.4, 0.5])[2]
+    1
+    """
+    total, worst, losses, n = 0.0, float("inf"), 0, 0
+    for values, before in zip(new, today, strict=True):
+        for value in values:
+            total += value - before
+            worst = min(worst, value - before)
+            losses += value - before < -0.02
+            n += 1
+    return total / n, worst, losses

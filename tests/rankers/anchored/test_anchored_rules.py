@@ -1,0 +1,256 @@
+"""AnchoredRules: today's ranking without labels, votes as labels come, and the votes agree with the plain ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rulerank as rr
+from plain.anchored import items_plainly, posterior_plainly
+from rulerank.errors import DataError
+from rulerank.rankers.anchored import anchored_rules
+from rulerank.rankers.anchored.items import Items, average_votes
+from rulerank.rankers.anchored.priors import Prior
+from rulerank.training.in_pool import PoolLearner, fit_in_pool
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rr.make_world(n_queries=20, n_features=6, seed=4)
+
+
+def test_votes_of_two_documents_as_worked_out_by_hand():
+    """One feature, two bins, one document in each, grades 1 and 0, today's z-scores 1 and -1.
+
+    By symmetry the votes are v and -v, effect and threshold 0, and v solves 8 v = 1 / (1 + exp(v + .7)).
+    With v = .04037: exp(.74037) = 2.0967, 1 / 3.0967 = .32293, a eighth of which is .04037.
+    """
+    held, today = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, -1.0])
+    counts, found = average_votes(held, today, 1, np.array([1, 0]), np.array([0, 0]), priors=(Prior(0.7, 8.0, 1.0),))
+    assert counts == 0.7
+    assert found.weights == pytest.approx([-0.04037, 0.04037], abs=1e-5)
+
+
+@given(seed=st.integers(0, 10_000), n_grades=st.integers(2, 3), missing=st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_items_and_votes_agree_with_the_plain_ones(seed, n_grades, missing):
+    rng = np.random.default_rng(seed)
+    X, queries = rng.integers(0, 5, (12, 2)).astype(float), np.sort(rng.integers(0, 3, 12))
+    queries = np.unique(queries, return_inverse=True)[1]
+    grades = rng.integers(0, n_grades, 12)
+    grades[:2] = [0, n_grades - 1]
+    if missing:
+        X[3, 1] = np.nan
+    cuts = [np.array([1.5, 3.0]), np.array([2.0])]
+    items = Items.of(cuts, X)
+    pairs, held = items_plainly(X, cuts)
+    assert list(zip(items.features.tolist(), items.bins.tolist(), strict=True)) == pairs
+    assert np.array_equal(items.hold(X), held)
+    today = rng.standard_normal(12)
+    prior = Prior(0.7, 4.0, 1.0)
+    _, found = average_votes(held, today, 2, grades, queries, priors=(prior,))
+    plain, _ = posterior_plainly(held, grades, queries, np.zeros(held.shape[1]), 8.0, 0.7 * today)
+    assert found.weights == pytest.approx(plain, abs=1e-4)
+
+
+@pytest.mark.parametrize("today", ["bm25_body", 0, "-pagerank"])
+def test_without_labels_it_is_todays_ranking(data, today):
+    pool = rr.Dataset(data.X, np.full(len(data), -1), data.qid, data.docid, data.feature_names)
+    ranker = fit_in_pool(rr.AnchoredRules(today=today), pool)
+    sign, column = (-1, data.feature_names.index("pagerank")) if today == "-pagerank" else (1, 0)
+    scores = ranker.predict(data)
+    for query in np.unique(data.qid):
+        rows = data.qid == query
+        assert np.argsort(scores[rows]).tolist() == np.argsort(sign * data.X[rows, column]).tolist()
+    assert (ranker.n_labels_, len(ranker.rules())) == (0, 0)
+    assert repr(ranker.rules()).endswith("0 labels of 0 queries")
+
+
+def test_labels_of_one_grade_vote_for_nothing(data):
+    for grade in (0, 2):
+        same = rr.AnchoredRules(today=0).fit(data[:40], np.full(40, grade))
+        assert not same.coef_.any()
+        assert same.tables_.weights[0] == pytest.approx(0.7 * 0.99)
+
+
+def test_labels_move_it_and_many_labels_move_it_further(data):
+    pool = PoolLearner(rr.AnchoredRules(today="bm25_body"), data)
+    few, many = (pool.fit(np.arange(n), data.y[:n]).coef_ for n in (40, len(data)))
+    assert 0 < np.linalg.norm(few) < np.linalg.norm(many)
+
+
+def test_a_useless_today_is_left_behind(data):
+    noise = np.random.default_rng(0).standard_normal((len(data), 1))
+    world = rr.Dataset(np.hstack([data.X, noise]), data.y, data.qid, None, (*data.feature_names, "noise"))
+    ranker = rr.AnchoredRules(today="noise").fit(world)
+    assert abs(ranker.tables_.weights[-1]) < 0.2
+    assert ranker.prior_shares_[-1] > 0.7
+
+
+def test_bins_are_those_of_the_whole_pool(data):
+    rows = np.arange(0, len(data), 20)
+    learner = PoolLearner(rr.AnchoredRules(today=0), data)
+    ranker = learner.fit(rows, data.y[rows])
+    for own, cuts in zip(ranker.items_.cuts, learner.bins.cuts_, strict=True):
+        assert np.array_equal(own, cuts)
+    assert ranker.feature_names_ == ranker.tables_.feature_names == data.feature_names
+
+
+def test_missing_values_have_a_rule_of_their_own_and_a_missing_today_comes_behind():
+    X = np.array([[1.0, 0.0], [2.0, np.nan], [np.nan, 0.0], [3.0, np.nan]])
+    ranker = rr.AnchoredRules(today="bm25").fit(rr.Dataset(X, [0, 1, 0, 1], ["q"] * 4, None, ("bm25", "length")))
+    assert ranker.predict(X, qid=["q"] * 4).argmin() == 2
+    votes = {rule.item: rule.vote for rule in ranker.rules_}
+    assert votes["length is missing"] > 0 > votes["length is present"]
+    assert "bm25 = -2.225 (missing: behind all others) times 0.69" in ranker.explain(X, 2).base_text
+
+
+def test_an_explanation_starts_from_todays_ranking_and_rules_move_it(data):
+    ranker = rr.AnchoredRules(today="bm25_body").fit(data[:200])
+    scores = ranker.predict(data)
+    for row in (0, 3, 77):
+        why = ranker.explain(data, row)
+        assert why.base_text.startswith("where today's ranking (bm25_body) puts it: bm25_body = ")
+        assert why.base + sum(share.adds for share in why.features) == pytest.approx(scores[row], abs=1e-9)
+        assert why.score == pytest.approx(scores[row], abs=1e-9)
+    versus = ranker.explain(data, 3, versus=7)
+    assert versus.difference == pytest.approx(abs(scores[3] - scores[7]), abs=1e-9)
+    assert "today's ranking gives" in str(ranker.explain(data, 3))
+
+
+def test_what_it_promises_of_other_values_is_what_it_scores(data):
+    ranker = rr.AnchoredRules(today="bm25_body", normalize=None).fit(data[:200])
+    row = data.X[5].astype(np.float64)
+    above = float(ranker.predict(row[None, :])[0]) + 0.05
+    changes = ranker.what_if(row, above=above)
+    changes = [change for change in changes if not np.isnan(change.move)]  # from missing it is no distance
+    assert changes
+    for change in changes:
+        moved = row.copy()
+        moved[data.feature_names.index(change.feature)] += change.move * (1 + 1e-9)  # not just below the cut
+        assert ranker.predict(moved[None, :])[0] == pytest.approx(change.score, abs=1e-6)
+        assert change.score > above
+
+
+def test_the_additive_form_is_the_model(data):
+    ranker = rr.AnchoredRules(today=0, normalize=None).fit(data[:100])
+    tables = ranker.additive()
+    assert tables.score(data.X) == pytest.approx(ranker.predict(data.X), abs=1e-12)
+
+
+def test_rules_are_listed_with_votes_errors_and_labels(data):
+    ranker = rr.AnchoredRules(today="bm25_body").fit(data[:100])
+    rules = ranker.rules()
+    votes = [abs(rule.vote) for rule in rules.rows]
+    assert votes == sorted(votes, reverse=True)
+    assert all(rule.error > 0 for rule in rules.rows)
+    assert sum(rule.labels for rule in rules.rows) == 100 * 6
+    assert str(rules.rows[0]).count("->") == 1
+    assert rules.to_markdown().startswith("| if")
+    assert '"standard_error"' in rules.to_json()
+    assert "100 labels of" in rules.note
+
+
+def test_saved_and_loaded_it_explains_the_same(data, tmp_path):
+    ranker = rr.AnchoredRules(today="-pagerank").fit(data[:100])
+    ranker.save(tmp_path / "m.rulerank")
+    loaded = rr.load(tmp_path / "m.rulerank")
+    assert np.array_equal(loaded.predict(data), ranker.predict(data))
+    assert repr(loaded.rules()) == repr(ranker.rules())
+    assert str(loaded.explain(data, 4)) == str(ranker.explain(data, 4))
+
+
+@pytest.mark.parametrize("normalize", ["zscore", None])
+def test_other_systems_are_told_why_they_cannot_have_it(data, normalize):
+    ranker = rr.AnchoredRules(today=0, normalize=normalize).fit(data[:60])
+    with pytest.raises(DataError, match="AnchoredRules cannot be exported exactly: it adds votes to a weighted value"):
+        rr.export_model(ranker, "python")
+
+
+@pytest.mark.parametrize("make", [rr.Anchored, rr.AnchoredRules])
+def test_categories_are_left_out_and_that_is_said(make):
+    rng = np.random.default_rng(0)
+    genre = rng.integers(0, 3, 60).astype(float)
+    X = np.column_stack([rng.standard_normal(60), genre, rng.standard_normal(60)])
+    kinds = {"genre": ("Drama", "War", "Western")}
+    names, queries = ("bm25", "genre", "age"), np.repeat(np.arange(6), 10)
+    world = rr.Dataset(X, genre.astype(int), queries, None, names, categories=kinds)
+    with pytest.warns(UserWarning, match="leaves out genre: categories are no amounts, and few labels say little of"):
+        ranker = make(today="bm25").fit(world)
+    other = np.column_stack([X[:, 0], rng.permutation(genre), X[:, 2]])
+    other = rr.Dataset(other, world.y, queries, None, names, categories=kinds)
+    assert np.array_equal(ranker.predict(world), ranker.predict(other))
+    with (
+        pytest.warns(UserWarning, match="leaves out genre"),
+        pytest.raises(DataError, match="today: 'genre' holds categories, which put nothing in order; name a feature"),
+    ):
+        make(today="genre").fit(world)
+
+
+@pytest.mark.parametrize(
+    ("today", "message"),
+    [
+        (None, r"AnchoredRules starts from today's ranking: say which feature ranks the documents now, such as Anc"),
+        ("bm26", "today: there is no feature 'bm26'; the data has bm25_body, "),
+    ],
+)
+def test_mistakes_are_named(data, today, message):
+    with pytest.raises(DataError, match=message):
+        rr.AnchoredRules(today=today).fit(data)
+
+
+def test_a_file_whose_numbers_do_not_fit_is_refused(data):
+    state = rr.AnchoredRules(today=0).fit(data[:40]).to_state()
+    learned = state["learned"]
+    n = len(learned["votes"])
+    for change, message in [
+        ({"covariance": np.eye(5)}, rf"expected {n} x {n} covariances: got \(5, 5\)"),
+        ({"cuts": learned["cuts"][1:]}, f"expected cuts of 6 features and as many items as votes, {n}"),
+        ({"item_features": learned["item_features"][::-1]}, "expected items of features 0 to 5, in order"),
+        ({"item_bins": learned["item_bins"] + 9}, "expected items of bins that the cuts make"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            rr.AnchoredRules.from_state(state | {"learned": learned | change})
+
+
+def test_more_than_it_can_take_is_refused(monkeypatch, data):
+    X = np.random.default_rng(0).random((10, 501))
+    with pytest.raises(Exception, match=r"AnchoredRules takes at most 2,500 rules: 501 features have 2,505; choose"):
+        rr.AnchoredRules(today=0).fit(X, [0, 1] * 5, qid=[1] * 10)
+    monkeypatch.setattr(anchored_rules, "MAX_CELLS", 1000)
+    with pytest.raises(Exception, match=r"AnchoredRules is for few labels: 40 of them and 31 rules are too many; use"):
+        rr.AnchoredRules(today=0).fit(data[:40])
+
+
+def weird_pools():
+    rng = np.random.default_rng(0)
+    X, y, q = rng.standard_normal((60, 4)), rng.integers(0, 3, 60), np.repeat(np.arange(6), 10)
+    gaps = np.where(rng.random(60) < 0.4, np.nan, X[:, 0])
+    return {
+        "one feature": (X[:, :1], y, q),
+        "constant today": (np.column_stack([np.ones(60), X]), y, q),
+        "gaps in today": (np.column_stack([gaps, X]), y, q),
+        "today is missing everywhere": (np.column_stack([np.full(60, np.nan), X]), y, q),
+        "one document per query": (X, y, np.arange(60)),
+        "ties": (np.round(X / 2), y, q),
+        "nothing tells documents apart": (np.ones((60, 3)), y, q),
+        "one row": (X[:1], y[:1], q[:1]),
+        "large numbers": (X * 1e30, y, q),
+    }
+
+
+@pytest.mark.parametrize("name", weird_pools())
+@pytest.mark.parametrize("make", [rr.Anchored, rr.AnchoredRules])
+def test_weird_pools_are_ranked_and_explained(make, name, tmp_path):
+    X, y, q = weird_pools()[name]
+    grades = np.where(np.arange(len(y)) % 2 == 0, y, -1)
+    pool = rr.Dataset(X, grades, q, None, ("today", *(f"f{i}" for i in range(1, X.shape[1]))))
+    ranker = rr.learn_from_today(pool, "today", ranker=make(today="today")).ranker
+    scores = ranker.predict(pool)
+    assert np.isfinite(scores).all()
+    why = ranker.explain(pool, 0)
+    assert why.base + sum(share.adds for share in why.features) == pytest.approx(scores[0], abs=1e-9)
+    ranker.what_if(pool, 0, above=float(scores[0]) + 0.01)
+    ranker.overview(pool)
+    ranker.save(tmp_path / "m.rulerank")
+    assert np.array_equal(rr.load(tmp_path / "m.rulerank").predict(pool), scores)

@@ -1,0 +1,84 @@
+"""The libraries behind the adapters: found without loading them, kept from phoning home."""
+
+import doctest
+import importlib
+import os
+import socket
+from importlib.util import find_spec
+
+import pytest
+
+# read when they are imported, which these tests alone do
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"
+os.environ["LANGSMITH_TRACING"] = "false"
+os.environ["LANGCHAIN_TRACING_V2"] = "false"
+os.environ["PYTERRIER_DISABLE_NOTEBOOK_SCHEMATIC"] = "1"
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(self, address):
+        raise AssertionError(f"an adapter's test connects to {address}")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.fixture
+def adapter():
+    """Import an adapter, or skip where its library is missing."""
+
+    def load(name, package):
+        if find_spec(package) is None:
+            pytest.skip(f"needs {package}: pip install 'rulerank[adapters]'")
+        return importlib.import_module(f"rulerank.serve.adapters.{name}")
+
+    return load
+
+
+@pytest.fixture
+def examples_run():
+    """Run the docstrings of an adapter, which are not collected with the others."""
+
+    def run(module):
+        found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+        assert found.attempted > 0
+        assert found.failed == 0
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def query(shop):
+    return shop.queries.texts[0]
+
+
+@pytest.fixture(scope="session")
+def found(reranker, query):
+    """What the reranker itself says of ten candidates."""
+    ids = reranker.rank(query, candidates=10, top=None).ids
+    ids.sort()  # an order of its own
+    return reranker.rank(query, ids, top=None)
+
+
+@pytest.fixture(scope="session")
+def products(shop, found):
+    """The same ten, in the order in which they were given: (id, text, the other fields)."""
+    by_id = {doc["id"]: doc for doc in shop.documents}
+    given = [by_id[one.id] for one in sorted(found, key=lambda one: one.place)]
+    return [
+        (doc["id"], doc["description"], {name: doc[name] for name in doc if name not in ("id", "description")})
+        for doc in given
+    ]
+
+
+@pytest.fixture
+def agrees(found):
+    """Say whether metadata of documents are those of the reranker, in its order."""
+
+    def check(about, n_reasons=3):
+        assert [one["id"] for one in about] == found.ids[: len(about)]
+        for one, expected in zip(about, found, strict=False):
+            assert one == expected.to_dict(features=False, n_reasons=n_reasons) | {"version": found.version}
+            assert abs(sum(reason["adds"] for reason in one["reasons"]) - one["score"]) < 1e-9
+
+    return check

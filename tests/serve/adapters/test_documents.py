@@ -1,0 +1,85 @@
+"""What adapters share: which field holds the text, what is loaded, and what is said where a library is missing."""
+
+import subprocess
+import sys
+
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.serve.adapters.documents import field_of_text, ranked
+
+PACKAGES = {
+    "pyterrier": ("pyterrier", "pyterrier"),
+    "rerankers": ("rerankers", "rerankers"),
+    "haystack": ("haystack", "haystack-ai"),
+    "langchain": ("langchain_core", "langchain-core"),
+    "llama_index": ("llama_index", "llama-index-core"),
+}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_library_that_is_missing_is_named(name, monkeypatch):
+    package, distribution = PACKAGES[name]
+    for loaded in [one for one in sys.modules if one.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.delitem(sys.modules, f"rulerank.serve.adapters.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)  # importing it raises ImportError
+    extra = name.replace("_", "-")
+    with pytest.raises(
+        ImportError,
+        match=rf"this needs {distribution}, which is not installed; install it with: pip install 'rulerank\[{extra}\]'",
+    ):
+        __import__(f"rulerank.serve.adapters.{name}")
+
+
+def test_none_is_loaded_unless_it_is_used():
+    code = (
+        "import sys, rulerank as rr, rulerank.serve.adapters.documents, rulerank.serve; rr.Reranker; "
+        f"print([one for one in {[package for package, _ in PACKAGES.values()]} if one in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def made(columns, **more):
+    n = len(next(iter(columns.values())))
+    return rr.TextFeatures(**more).fit(rr.Texts([str(number) for number in range(n)], columns))
+
+
+LONG = ["a long text of many words that goes on and on " * 5, "another long text of many words that goes on " * 5]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "field"),
+    [
+        ({"title": "title", "story": "long text"}, "story"),
+        ({"story": "text"}, "story"),
+        ({"title": "title", "body": "text"}, "body"),
+        ({"title": "title", "story": "long text", "plot": "long text", "text": "text"}, "text"),
+    ],
+    ids=str,
+)
+def test_the_field_of_the_text_is_found(kinds, field):
+    assert field_of_text(made(dict.fromkeys(kinds, LONG), fields=kinds)) == field
+
+
+def test_the_field_of_the_text_is_asked_for_where_there_are_several():
+    features = made({"title": LONG, "plot": LONG, "story": LONG}, fields=dict.fromkeys(("title", "plot"), "title"))
+    with pytest.raises(DataError, match="several fields may hold the text of a document: name it, text_field='title'"):
+        field_of_text(features)
+    assert field_of_text(features, "plot") == "plot"
+    with pytest.raises(DataError, match="text_field: there is no field 'body'; the fields are title, plot"):
+        field_of_text(features, "body")
+
+
+def test_ready_features_lie_in_the_metadata_or_under_a_key(world, dicts):
+    reranker = rr.Reranker(rr.GlobalRules().fit(world))
+    expected = reranker.rank("", dicts, top=None)
+    none = [None] * len(dicts)
+    ids = [doc["id"] for doc in dicts]
+    for metadata in ([doc | {"source": "shop"} for doc in dicts], [{"features": doc} for doc in dicts]):
+        found = ranked(reranker, "", none, metadata, ids)
+        assert (found.ids, found.scores) == (expected.ids, expected.scores)
+    with pytest.raises(DataError, match="the documents lack 6 of the 6 features of the model"):
+        ranked(reranker, "", none, none, ids)

@@ -1,0 +1,139 @@
+"""The service on this machine for as long as a test lasts: in a thread, or as the command line starts it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+
+import httpx
+import pytest
+import uvicorn
+
+import rulerank as rr
+from browser_windows import Window, browser, windows_of
+from rulerank.serve.web.app import create_app
+from rulerank.serve.web.workers import make_server
+from rulerank.web.server import open_socket, url_of
+
+__all__ = ["browser"]
+PATIENCE = 120  # seconds; machines that test are busy
+
+
+@dataclass
+class Served:
+    """A running service."""
+
+    url: str
+    port: int
+    reranker: object
+    server: uvicorn.Server
+    thread: threading.Thread
+
+    def client(self, **options):
+        return httpx.Client(base_url=self.url, timeout=60, **options)
+
+    def stop(self):
+        self.server.should_exit = True
+        self.thread.join(timeout=60)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def serve():
+    """Serve a reranker from a thread: serve(reranker, token=...) -> Served; it is stopped when the test is over."""
+    running = []
+
+    def serve(reranker, **options):
+        listening = open_socket("127.0.0.1", 0)
+        server = make_server(create_app(reranker, **options), grace=5)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        served = Served(url_of(listening), listening.getsockname()[1], reranker, server, thread)
+        running.append((served, listening))
+        thread.start()
+        return served
+
+    yield serve
+    for served, listening in running:
+        served.stop()
+        listening.close()
+
+
+class Command:
+    """`rulerank serve` as a process of its own."""
+
+    def __init__(self, arguments, folder):
+        call = [sys.executable, "-m", "rulerank", "serve", *map(str, arguments), "--json"]
+        self.errors = (folder / "serve.err").open("w+")
+        self.process = subprocess.Popen(
+            call, stdout=subprocess.PIPE, stderr=self.errors, text=True, start_new_session=True, env=os.environ
+        )
+        self.hello = {}
+
+    def ready(self):
+        """Wait until it says where it is."""
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if line.startswith("}"):
+                self.hello = json.loads("".join(lines))
+                self.url = self.hello["url"]
+                self.wait_for_answer()
+                return self
+        raise AssertionError(f"did not start: {self.stderr()}")
+
+    def wait_for_answer(self):
+        patience = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return httpx.get(f"{self.url}healthz", timeout=10).json()
+            except httpx.TransportError:
+                assert time.monotonic() < patience
+                time.sleep(0.02)
+
+    def stderr(self):
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def end(self, number=signal.SIGTERM):
+        """Send a signal and return the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout=PATIENCE)
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Start the command: command("model.rulerank", "--features-only") -> Command; killed when the test is over."""
+    started = []
+
+    def command(*arguments):
+        started.append(Command([*arguments, "--port", "0"] if "--port" not in arguments else arguments, tmp_path))
+        return started[-1]
+
+    yield command
+    for one in started:
+        one.end(signal.SIGKILL)
+        one.process.stdout.close()
+        one.errors.close()
+
+
+@pytest.fixture(scope="session")
+def served_world():
+    """Two rankers of the same features, and the documents of a query."""
+    world = rr.make_world(n_queries=30, docs_per_query=30, n_features=5, seed=2)
+    rankers = rr.GlobalRules().fit(world), rr.QueryIntercepts(missing="mean").fit(world)
+    values = [[None if value != value else value for value in row] for row in world.X[:20].tolist()]
+    rows = [
+        {"id": f"d{row}", "features": dict(zip(world.feature_names, values[row], strict=True))} for row in range(20)
+    ]
+    return world, rankers, rows
+
+
+@pytest.fixture
+def visit(browser):
+    """Open the page in a window of its own."""
+    yield from windows_of(browser, Window)

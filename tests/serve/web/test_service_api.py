@@ -1,0 +1,368 @@
+"""What the service answers: the numbers of the Reranker, and refusals that name the field."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.serve.web.api import Limits
+
+QUERY = "women rain jacket"
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+def of_features(serve, served_world):
+    _, (ranker, _), _ = served_world
+    with serve(rr.Reranker(ranker)).client() as client:
+        yield client
+
+
+@pytest.fixture
+def of_texts(serve, reranker):
+    with serve(reranker).client() as client:
+        yield client
+
+
+def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_world):
+    world, (ranker, _), rows = served_world
+    answer = of_features.post("/rank", json={"documents": rows, "top": 20}).json()
+    scores = ranker.predict(world[np.arange(20)])
+    assert {result["id"]: result["score"] for result in answer["results"]} == {
+        f"d{row}": score for row, score in enumerate(scores.tolist())
+    }
+    assert [result["rank"] for result in answer["results"]] == [*range(1, 21)]
+    assert sorted(result["today"] for result in answer["results"]) == [*range(1, 21)]
+    assert answer["n_docs"] == 20
+    assert answer["version"] == rr.Reranker(ranker).version
+
+
+def test_features_as_lists_are_matched_by_their_names(of_features, served_world):
+    _, (ranker, _), rows = served_world
+    by_name = of_features.post("/rank", json={"documents": rows, "reasons": True, "features": True}).json()
+    names = list(ranker.feature_names_)[::-1]
+    lists = [{"id": row["id"], "features": [row["features"][name] for name in names]} for row in rows]
+    body = {"documents": lists, "feature_names": names, "reasons": True, "features": True}
+    assert of_features.post("/rank", json=body).json() == by_name
+    why = {"documents": lists, "feature_names": names, "doc": "d1"}
+    assert of_features.post("/explain", json=why).json() == (
+        of_features.post("/explain", json={"documents": rows, "doc": "d1"}).json()
+    )
+
+
+def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_features, served_world):
+    *_, rows = served_world
+    plain = of_features.post("/rank", json={"documents": rows}).json()["results"]
+    asked = of_features.post("/rank", json={"documents": rows, "reasons": True, "features": True}).json()["results"]
+    assert len(plain) == 10
+    for without, result in zip(plain, asked, strict=True):
+        assert without == {name: result[name] for name in ("id", "rank", "score", "today")}
+        assert sum(reason["adds"] for reason in result["reasons"]) == pytest.approx(result["score"], rel=1e-9)
+        own = next(row["features"] for row in rows if row["id"] == result["id"])
+        assert result["features"] == own
+
+
+def test_texts_are_ranked_as_the_reranker_ranks_them(of_texts, reranker):
+    found = reranker.rank(QUERY)
+    whole = of_texts.post("/rank", json={"query": QUERY}).json()
+    assert [(one["id"], one["score"]) for one in whole["results"]] == [(one.id, one.score) for one in found]
+    ids = found.ids[::-1]
+    by_id = of_texts.post("/rank", json={"query": QUERY, "documents": ids}).json()
+    assert [one["score"] for one in by_id["results"]] == reranker.rank(QUERY, ids).scores
+    new = [{"id": "a", "fields": {"title": "Rain jacket", "price": 3.5}}, {"fields": {"title": "Kettle"}}]
+    made_up = of_texts.post("/rank", json={"query": QUERY, "documents": new}).json()
+    assert [one["id"] for one in made_up["results"]] == ["a", "1"]
+    few = of_texts.post("/rank", json={"query": QUERY, "candidates": 3}).json()
+    assert few["n_docs"] == 3
+
+
+def test_a_service_of_texts_ranks_ready_features_too(of_texts, reranker):
+    features = dict.fromkeys(reranker.feature_names, 1.0)
+    rows = [{"id": "a", "features": features | {"bm25(all)": 9.0}}, {"id": "b", "features": features}]
+    answer = of_texts.post("/rank", json={"documents": rows}).json()
+    alone = rr.Reranker(reranker.ranker).rank("", rows)
+    assert [(one["id"], one["score"]) for one in answer["results"]] == [(one.id, one.score) for one in alone]
+
+
+def test_a_search_shows_both_rankings(of_texts, reranker):
+    answer = of_texts.get("/search", params={"q": QUERY, "top": 5, "reasons": "true"}).json()
+    assert [one["id"] for one in answer["results"]] == reranker.rank(QUERY, top=5).ids
+    assert [one["today"] for one in answer["today"]] == [1, 2, 3, 4, 5]
+    assert answer["results"][0]["title"]
+    assert answer["results"][0]["reasons"]
+    nothing = of_texts.get("/search", params={"q": "zzzz"}).json()
+    assert (nothing["n_docs"], nothing["results"], nothing["today"]) == (0, [], [])
+
+
+def test_explanations_are_those_of_the_reranker(of_texts, of_features, reranker, served_world):
+    first, second = reranker.rank(QUERY, top=2).ids
+    one = of_texts.post("/explain", json={"query": QUERY, "doc": first}).json()
+    assert one["explanation"] == json.loads(reranker.explain(QUERY, first).to_json())
+    two = of_texts.post("/explain", json={"query": QUERY, "doc": first, "versus": second}).json()
+    assert two["explanation"]["kind"] == "versus"
+    assert two["lines"] == reranker.explain(QUERY, first, second).lines(8)
+    *_, rows = served_world
+    of_rows = of_features.post("/explain", json={"documents": rows, "doc": "d3", "versus": "d4"}).json()
+    assert {of_rows["explanation"][end]["document"] for end in ("high", "low")} == {"d3", "d4"}
+
+
+def test_health_tells_the_model_and_the_documents(of_texts, of_features, reranker):
+    health = of_texts.get("/healthz").json()
+    assert health["model"]["version"] == reranker.version
+    assert health["model"]["method"] == "GlobalRules"
+    assert (health["documents"], health["today"], health["problem"]) == (200, "BM25", None)
+    health = of_features.get("/healthz").json()
+    assert (health["documents"], health["today"]) == (None, "the order in which documents come")
+
+
+def test_there_is_nothing_to_search_without_texts(of_features):
+    answer = of_features.get("/search", params={"q": QUERY})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+ROW = {"id": "a", "features": {"bm25_body": 1.0}}
+WHOLE = dict.fromkeys(("bm25_body", "bm25_title", "pagerank", "clicks", "freshness"), 1)
+LIST = {"id": "l", "features": [1, 2, 3, 4, None]}
+REFUSED = [  # body, field, part of the message
+    ({}, "documents", "the request must hold documents"),
+    ({"documents": []}, "documents", "documents must be a list of ids, of {id, fields} or of {id, features}"),
+    ({"documents": {}}, "documents", "got {}"),
+    ({"documents": [ROW, ROW]}, "documents[1]", "must have another id than documents[0]: got 'a'"),
+    ({"documents": [ROW, {"id": "0"}]}, "documents[1].features", "must be an object of values by name: got None"),
+    ({"documents": [{"features": {}}]}, "documents[0].features", "must be an object of values by name: got {}"),
+    ({"documents": [ROW, 7]}, "documents[1]", "must be an object with features"),
+    ({"documents": [ROW | {"id": ""}]}, "documents[0].id", "must be an id, a text of 1 to 1000 characters: got ''"),
+    ({"documents": [ROW | {"id": 7}]}, "documents[0].id", "got 7"),
+    ({"documents": [ROW | {"title": "x"}]}, "documents[0]", "must hold id and features only: got \"'title'\""),
+    ({"documents": [{"features": {"bm25_body": True}}]}, "documents[0].features.bm25_body", "must be a number"),
+    ({"documents": [{"features": {"bm25_body": [1]}}]}, "documents[0].features.bm25_body", "got [1]"),
+    ({"documents": [{"features": WHOLE | {"bm25_body": "x"}}]}, "documents", "feature 'bm25_body' must be a number"),
+    ({"documents": [{"features": WHOLE | {"bm25_body": 1e39}}]}, "documents", "must be finite and fit float32"),
+    ({"documents": [{"features": WHOLE | {"bm25_body": 10**400}}]}, "documents", "must be finite and fit float32"),
+    ({"documents": [LIST]}, "feature_names", "feature_names must be the 5 different names of the numbers"),
+    ({"documents": [LIST], "feature_names": ["a"]}, "feature_names", "feature_names must be the 5 different names"),
+    ({"documents": [LIST], "feature_names": [7]}, "feature_names", "must be a list of 1 to 10,000 names of features"),
+    ({"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
+    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "must come with documents whose features are"),
+    ({"documents": [LIST, {"features": [1]}]}, "documents[1].features", "must be a list of as many numbers as the"),
+    ({"documents": [LIST, ROW]}, "documents[1].features", "must be a list of numbers, as the first is"),
+    ({"documents": [{"features": [1, "x"]}]}, "documents[0].features", "must be a list of numbers, null where missi"),
+    ({"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents[0].features", "numbers that fit float"),
+    ({"documents": [{"features": [10**400]}], "feature_names": ["a"]}, "documents[0].features", "'a' does not"),
+    ({"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
+    ({"documents": ["d1"]}, "documents[0]", "this service ranks ready features"),
+    ({"documents": [ROW], "top": 0}, "top", "top must be a whole number from 1 to 1000: got 0"),
+    ({"documents": [ROW], "top": 1.5}, "top", "got 1.5"),
+    ({"documents": [ROW], "reasons": "yes"}, "reasons", "reasons must be true or false: got 'yes'"),
+    ({"documents": [ROW], "query": ""}, "query", "query must be a text of 1 to 1000 characters"),
+    ({"documents": [ROW], "query": "\ud800"}, "query", "query must be a text in Unicode"),
+    ({"documents": [ROW], "query": "x" * 1001}, "query", "query must be a text of 1 to 1000 characters"),
+    ({"documents": [ROW], "tpo": 3}, "tpo", "the body must not hold 'tpo'"),
+]
+
+
+@pytest.mark.parametrize(("body", "field", "message"), REFUSED)
+def test_a_refusal_names_the_field(body, field, message, of_features):
+    answer = of_features.post("/rank", content=json.dumps(body), headers=JSON)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["field"]) == (422, field)
+    assert message in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        ({"documents": ["p0001"]}, "query", "the request must hold query"),
+        ({}, "query", "the request must hold query"),
+        ({"query": QUERY, "documents": ["nope"]}, "documents", "there is no document 'nope' in the index"),
+        ({"query": QUERY, "documents": ["p0001", 7]}, "documents[1]", "must be an id, a text of 1 to 1000 characters"),
+        ({"query": QUERY, "documents": [7]}, "documents[0]", "must be an object with fields"),
+        ({"query": QUERY, "documents": [{"fields": {"title": {}}}]}, "documents[0].fields.title", "must be a text"),
+        ({"query": QUERY, "documents": [{"fields": {"tags": [["x"]]}}]}, "documents[0].fields.tags", "must be a text"),
+        ({"query": QUERY, "vectors": {"image": ["x"]}}, "vectors.image", "must be a list of 1 to 10,000 numbers"),
+        ({"query": QUERY, "vectors": [1]}, "vectors", "must be an object of lists of numbers by field"),
+        ({"query": QUERY, "candidates": 0}, "candidates", "candidates must be a whole number from 1 to 1000"),
+    ],
+)  # fmt: skip
+def test_a_refusal_of_texts_names_the_field(body, field, message, of_texts):
+    answer = of_texts.post("/rank", json=body)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+    assert message in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        ({"query": QUERY, "doc": "nope"}, "doc", "nope"),
+        ({"query": QUERY, "doc": "p0001", "versus": "p0001"}, "versus", "versus must be another document than doc"),
+        ({"query": QUERY, "doc": "p0001", "documents": ["p0002"]}, "doc", "doc must be the id of one of the documents"),
+        ({"query": QUERY, "doc": ["p0001"]}, "doc", "doc must be a text"),
+        ({"query": QUERY}, "doc", "the request must hold doc"),
+    ],
+)
+def test_a_refusal_to_explain_names_the_field(body, field, message, of_texts):
+    answer = of_texts.post("/explain", json=body)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+    assert message in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the body is not JSON in UTF-8"),
+        (b"{", "the body is not JSON in UTF-8"),
+        (b'{"query": "\xff"}', "the body is not JSON in UTF-8"),
+        ('{"query": "x"}'.encode("utf-16"), "the body is not JSON in UTF-8"),
+        (b'{"documents": [{"features": {"bm25_body": NaN}}]}', "NaN is not JSON; null stands for a value that is"),
+        (b'{"documents": [{"features": {"bm25_body": -Infinity}}]}', "-Infinity is not JSON"),
+        (b'{"documents": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the body is not JSON in UTF-8"),
+        (b'{"top": ' + b"9" * 10_000 + b"}", "the body is not JSON in UTF-8"),
+    ],
+)
+def test_what_is_not_json_is_said_to_be_so(content, message, of_features):
+    answer = of_features.post("/rank", content=content, headers=JSON)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
+    assert message in answer.json()["error"]["message"]
+
+
+def test_the_answers_are_the_same_without_orjson(of_features, served_world, monkeypatch):
+    *_, rows = served_world
+    bodies = [
+        json.dumps({"documents": rows}),
+        '{"documents": [NaN]}',
+        '{"query": "\\ud800"}',
+        '{"top": ' + "9" * 30 + "}",
+    ]
+    fast = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
+    monkeypatch.setattr("rulerank.web.bodies.orjson", None)
+    slow = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
+    assert fast[:3] == slow[:3]
+    assert fast[3]["error"]["field"] == slow[3]["error"]["field"] == "documents"
+
+
+@pytest.mark.parametrize(
+    ("address", "field", "message"),
+    [
+        ("/search?q=", "q", "q must be a text of 1 to 1000 characters: got ''"),
+        ("/search", "q", "the request must hold q"),
+        ("/search?q=x&q=y", "q", "the address must not hold twice 'q'"),
+        ("/search?q=x&tpo=3", "tpo", "the address must not hold 'tpo'"),
+        ("/search?q=x&top=99999999999999999999", "top", "top must be a whole number from 1 to 1000"),
+        ("/search?q=x&reasons=1", "reasons", "reasons must be true or false: got '1'"),
+    ],
+)
+def test_a_refusal_of_an_address_names_the_field(address, field, message, of_texts):
+    answer = of_texts.get(address)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+    assert message in answer.json()["error"]["message"]
+
+
+def test_a_document_that_is_no_candidate_can_be_explained_in_its_list(of_texts):
+    answer = of_texts.post("/explain", json={"query": "zzzz", "doc": "p0001", "documents": ["p0001", "p0002"]})
+    assert answer.status_code == 200
+
+
+def test_a_body_must_be_an_object_of_the_right_content_type(of_features):
+    answer = of_features.post("/rank", content=b"[]", headers=JSON)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (422, "the body must be a JSON object")
+    answer = of_features.post("/rank", content=b"{}", headers={"content-type": "text/plain"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "not_json")
+
+
+def test_too_many_documents_and_too_large_a_body_are_refused(serve, served_world):
+    _, (ranker, _), rows = served_world
+    with serve(rr.Reranker(ranker), limits=Limits(documents=19, body=5000)).client() as client:
+        answer = client.post("/rank", json={"documents": [{"features": {"a": 1}}] * 20})
+        assert (answer.status_code, answer.json()["error"]["field"]) == (422, "documents")
+        assert answer.json()["error"]["message"] == "documents must be at most 19: got 20; rank the first ones"
+        answer = client.post("/rank", json={"documents": rows, "query": "x" * 5000})
+        assert (answer.status_code, answer.json()["error"]["message"]) == (413, "the body must be at most 5,000 bytes")
+
+
+class Held(rr.Reranker):
+    """A reranker that ranks when it is let go."""
+
+    def __init__(self, ranker):
+        super().__init__(ranker)
+        self.begun, self.let_go = threading.Semaphore(0), threading.Event()
+
+    def rank(self, *arguments, **options):
+        self.begun.release()
+        self.let_go.wait(60)
+        return super().rank(*arguments, **options)
+
+
+def test_an_answer_that_takes_too_long_is_given_up(serve, served_world):
+    _, (ranker, _), rows = served_world
+    held = Held(ranker)
+    with serve(held, limits=Limits(seconds=0.2)).client() as client:
+        try:
+            answer = client.post("/rank", json={"documents": rows})
+        finally:
+            held.let_go.set()
+        assert (answer.status_code, answer.json()["error"]["code"]) == (504, "timed_out")
+        assert answer.json()["error"]["message"].startswith("the answer took longer than 0.2 s: ask for fewer")
+        assert 'rulerank_requests_total{route="/rank",status="504"} 1' in client.get("/metrics").text
+
+
+def test_those_who_come_when_too_many_wait_are_told_at_once(serve, served_world, monkeypatch):
+    monkeypatch.setattr("rulerank.serve.web.work.MOST_WAITING", 2)
+    _, (ranker, _), rows = served_world
+    held = Held(ranker)
+    served = serve(held)
+    answers = []
+
+    def ask():
+        with served.client() as client:
+            answers.append(client.post("/rank", json={"documents": rows}).status_code)
+
+    waiting = [threading.Thread(target=ask) for _ in range(2)]
+    try:
+        for thread in waiting:
+            thread.start()
+            assert held.begun.acquire(timeout=60)
+        with served.client() as client:
+            answer = client.post("/rank", json={"documents": rows})
+    finally:
+        held.let_go.set()
+    for thread in waiting:
+        thread.join()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "busy")
+    assert answer.headers["retry-after"] == "1"
+    assert answers == [200, 200]
+
+
+def test_what_has_begun_is_answered_when_the_service_stops(serve, served_world):
+    _, (ranker, _), rows = served_world
+    held = Held(ranker)
+    served = serve(held)
+    answers = []
+
+    def ask():
+        with served.client() as client:
+            answers.append(client.post("/rank", json={"documents": rows}))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    assert held.begun.acquire(timeout=60)
+    served.server.should_exit = True
+    held.let_go.set()
+    thread.join()
+    assert answers[0].status_code == 200
+
+
+def test_metrics_count_requests_documents_and_refusals(of_features, served_world):
+    *_, rows = served_world
+    for _ in range(3):
+        of_features.post("/rank", json={"documents": rows})
+    of_features.post("/rank", json={})
+    of_features.get("/nowhere")
+    text = of_features.get("/metrics").text
+    assert 'rulerank_requests_total{route="/rank",status="200"} 3\n' in text
+    assert 'rulerank_requests_total{route="/rank",status="422"} 1\n' in text
+    assert 'rulerank_requests_total{route="other",status="404"} 1\n' in text
+    assert 'rulerank_request_seconds_bucket{route="/rank",le="+Inf"} 4\n' in text
+    assert "rulerank_documents_scored_total 60\n" in text
+    assert 'rulerank_model_info{worker="0",version="' in text

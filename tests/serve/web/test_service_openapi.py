@@ -1,0 +1,105 @@
+"""The description is what the service does: every route, every answer, and no surprise in thousands of requests."""
+
+import os
+from contextlib import suppress
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from starlette.routing import Route
+
+import rulerank as rr
+from rulerank.serve.web.app import create_app
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+N_EACH = 400 if os.environ.get("RULERANK_LONG_TESTS") else 40  # requests per operation and kind of data
+KINDS = ("texts", "features")
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def made(kind, reranker, served_world):
+    return reranker if kind == "texts" else rr.Reranker(served_world[1][0])
+
+
+@pytest.fixture
+def served(serve, made):
+    return serve(made)
+
+
+@pytest.fixture
+def description(served):
+    with served.client() as client:
+        return client.get("/openapi.json").json()
+
+
+def test_every_route_is_described_and_nothing_else(made, description, kind):
+    described = {(method.upper(), path) for path, item in description["paths"].items() for method in item}
+    routes = [route for route in create_app(made).app.app.routes if isinstance(route, Route)]
+    api = [route for route in routes if route.path not in ("/", "/favicon.ico", "/openapi.json")]
+    assert described == {(method, route.path) for route in api for method in route.methods - {"HEAD"}}
+    assert ("GET", "/search") in described or kind == "features"
+    assert description["openapi"] == "3.1.0"
+
+
+def test_thousands_of_requests_right_and_wrong_are_answered_as_described(kind, made, served, description):
+    know_the_documents(description, made, kind)
+    operations = [found.ok() for found in schemathesis.openapi.from_dict(description).get_all_operations()]
+    statuses = []
+    with requests.Session() as session:
+        for operation in operations:
+            for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+                with suppress(Unsatisfiable):  # what takes no data cannot be sent wrong data
+                    send_all(operation.as_strategy(generation_mode=mode), served.url, session, statuses)
+    assert len(operations) == (5 if kind == "texts" else 4)
+    assert len(statuses) > 4 * N_EACH
+    assert {200, 422} <= set(statuses)
+
+
+def send_all(cases, url, session, statuses):
+    @settings(
+        max_examples=N_EACH,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def send(case):
+        response = case.call(base_url=url, session=session)
+        statuses.append(response.status_code)
+        case.validate_response(response, checks=CHECKS)
+
+    send()
+
+
+def know_the_documents(description, made, kind):
+    """Let the description name ids, words and features, as if it knew the model: more requests get through."""
+    for path in ("/rank", "/explain"):
+        body = description["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        documents = body["properties"]["documents"]
+        rows = documents["anyOf"][2 if kind == "texts" else 0]
+        features = rows["items"]["properties"]["features"]
+        features["properties"] = {name: {"type": ["number", "null"]} for name in made.feature_names}
+        features["required"] = list(made.feature_names)
+        body["properties"]["query"]["examples"] = ["women rain jacket"]
