@@ -75,6 +75,8 @@ def folder(tmp_path, monkeypatch):
     write_texts(read_letor("test.txt"))
     train = read_letor("train.txt")
     GlobalRules().fit(train).save("model.rulerank")
+    write_any(train[:5], "withdrawn.txt")
+    write_any(train[5:9], "new.txt")
     row = dict(zip(train.feature_names, np.nan_to_num(train.X[0]).tolist(), strict=True))
     score = float(GlobalRules().fit(train).predict(np.nan_to_num(train.X[:1]))[0])
     (tmp_path / "scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")

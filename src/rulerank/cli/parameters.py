@@ -15,7 +15,7 @@ from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.votes import VOTES
 
 PARAMETERS = ("parameter", "default", "may be", "meaning")
-HIDDEN = ("n_jobs", "memory_budget", "work_limit")  # parameters that say nothing about the scores
+HIDDEN = ("n_jobs", "memory_budget", "keep_rows", "work_limit")  # parameters that say nothing about the scores
 
 
 def known_words(**options: str | None) -> dict[str, str | None]:

@@ -39,15 +39,25 @@ def _print_parameters(method: str | None) -> None:
 
 
 def train(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA", help="Graded documents, - for stdin; a folder or a pattern of files is streamed."
-        ),
-    ],
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The model file; a model that is there is replaced.")
     ],
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATA", help="Graded documents, - for stdin; a folder or a pattern of files is streamed."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Learn on from this model (RE-GR, RE-SR), with --more or --less."),
+    ] = None,
+    more: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With --model: graded documents to add to what it learned from.")
+    ] = None,
+    less: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With --model: documents to unlearn, as they were learned.")
+    ] = None,
     vali: Annotated[
         str | None,
         typer.Option(
@@ -123,6 +133,9 @@ def train(
     With --labels, which are few, the model starts from today's ranking (--today) and moves away from it only as far as
     the labels say; what can honestly be said of it is printed. `rulerank check` says whether it is better.
 
+    With --model and --more or --less, a model learns on: the same bins, new counts, and exactly the model that training
+    on the new rows with these bins would give.
+
     Example:
 
     \b
@@ -133,6 +146,7 @@ def train(
         rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
+        rulerank train --model model.rulerank --more new.txt --less withdrawn.txt -o newer.rulerank
     """
     from time import perf_counter
 
@@ -150,6 +164,19 @@ def train(
     if out == "-":
         raise DataError("a model is written to a file: name one, such as -o model.rulerank")
     check_target(out)
+    named = columns(qid, docid, grade, features)
+    if model is not None or more is not None or less is not None:
+        from rulerank.cli.learn_on import learn_on
+
+        others = {
+            "DATA": source, "--vali": vali, "--labels": labels, "--tune": tune, "--today": today, "--literal": literal,
+            "--method": method.lower() != AUTO, "--max-size": max_size, "--min-support": min_support, "--votes": votes,
+            "--discretizer": discretizer, "--normalize": normalize, "--drop-weakest": drop_weakest, "--set": settings,
+        }  # fmt: skip
+        learn_on(model, more, less, out, others, format, named, as_json=as_json)
+        return
+    if source is None:
+        raise DataError("name the graded documents to learn from: rulerank train DATA -o model.rulerank")
     if labels is not None and (tune or vali is not None):
         raise DataError("--labels is for few labels, too few to choose parameters by: leave out --tune and --vali")
     sources = [name for name in (source, vali, labels) if name is not None]
@@ -169,7 +196,6 @@ def train(
         raise DataError(f"--today is where {FEW} starts from: leave it out, or add --labels or --method {FEW}")
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
-    named = columns(qid, docid, grade, features)
     if is_many(source):
         if labels is not None or tune or vali is not None:
             raise DataError("--labels, --tune and --vali need the data in memory: give one file instead of a folder")

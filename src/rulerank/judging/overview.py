@@ -15,9 +15,10 @@ import numpy as np
 from rulerank.judging.agreement import Agreement
 from rulerank.judging.labels import Label, Plain
 from rulerank.judging.pool import Pool
-from rulerank.judging.train import GROWTH, Grades
+from rulerank.judging.train import GROWTH
 from rulerank.today import Today
 from rulerank.training.from_today import learn_from_today
+from rulerank.training.in_pool import Grades
 
 SLOW = 1.0  # seconds above which sentences that are a little old will do
 NO_TODAY = "Say which feature ranks the documents now (--today FEATURE), and the model is compared with that ranking."

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from rulerank.dataset import Array
 from rulerank.judging.labels import Plain
 from rulerank.judging.pool import Pool
 from rulerank.rankers.base import Ranker
@@ -17,14 +15,12 @@ from rulerank.rankers.global_rules import GlobalRules
 from rulerank.today import Today
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
-from rulerank.training.in_pool import PoolLearner
+from rulerank.training.in_pool import Grades, PoolLearner, rows_and_grades
 
 LEAST_LABELS = 4
 SLOW = 0.2  # seconds of training above which a model that is a little old will do
 GROWTH = 1.1  # how much more labels there must be until a slow model is trained again
 SHRINK = 10  # rows' worth of "no difference" mixed into the rules that are shown as the strongest
-
-Grades = Mapping[int, int]  # grade of each labelled row
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +63,21 @@ class PoolModel:
         self._rules: PoolLearner | None = None  # made when first needed: it puts the whole pool into bins
         self._last: TimedRanker | None = None
 
-    def train(self, grades: Grades) -> GlobalRules | None:
-        """Return RE-GR trained on some rows, None when they are too few or all have the same grade."""
+    def train(self, grades: Grades, last: TimedRanker | None = None) -> GlobalRules | None:
+        """Return RE-GR trained on some rows, None when they are too few or all have the same grade.
+
+        last: what was trained before; the same ranker comes out, and only the difference is counted.
+        """
         if len(grades) < LEAST_LABELS or len(set(grades.values())) < 2:
             return None
         if self._rules is None:
             self._rules = PoolLearner(few_label_ranker("RE-GR"), self.pool.data)
-        ranker = self._rules.fit(*_rows_and_grades(grades))
+        learner = self._rules
+        ranker = (
+            learner.fit(*rows_and_grades(grades))
+            if last is None
+            else learner.learn_on(last.ranker, last.grades, grades)
+        )
         assert isinstance(ranker, GlobalRules)
         return ranker
 
@@ -88,7 +92,7 @@ class PoolModel:
         ranker = few_label_ranker(method)
         if today is not None and "today" in ranker.get_params():
             ranker.set_params(today=today.option)
-        fitted = PoolLearner(ranker, self.pool.data).fit(*_rows_and_grades(ordered))
+        fitted = PoolLearner(ranker, self.pool.data).fit(*rows_and_grades(ordered))
         warn_of_few_labels(method, len(grades))
         warn_of_ties(fitted, self.pool.data)
         return fitted
@@ -103,7 +107,7 @@ class PoolModel:
                 if last.grades == wanted or (slow and len(wanted) < GROWTH * len(last.grades)):
                     return last
             start = time.perf_counter()
-            ranker = self.train(wanted)
+            ranker = self.train(wanted, last)
             if ranker is None:
                 return None
             self._last = TimedRanker(ranker, wanted, time.perf_counter() - start)
@@ -141,7 +145,3 @@ class PoolModel:
         strength = (counts[cells, rule_grades] - share[rule_grades] * covered) / (covered + SHRINK)
         best = np.argsort(-strength, kind="stable")[:n_rules]
         return tuple(str(trained.ranker.rules_[int(number)]) for number in best)
-
-
-def _rows_and_grades(grades: Grades) -> tuple[Array, Array]:
-    return np.fromiter(grades, dtype=np.int64), np.fromiter(grades.values(), dtype=np.int16)

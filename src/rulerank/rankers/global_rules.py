@@ -12,8 +12,9 @@ from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Parameter, Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.rankers.parts import LearnsFromParts, TrainingParts
-from rulerank.rankers.rule_ranker import RuleRanker, binned_rows
+from rulerank.rankers.learning_on import LearnsOn
+from rulerank.rankers.parts import TrainingParts
+from rulerank.rankers.rule_ranker import binned_rows
 from rulerank.rankers.rule_tables import additive_tables, axes_of
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
@@ -23,7 +24,7 @@ from rulerank.rules.rule_book import RuleBook
 from rulerank.rules.votes import VOTES, LiftVotes, votes_named
 
 
-class GlobalRules(LearnsFromParts, RuleRanker):
+class GlobalRules(LearnsOn):
     """Rank documents by the votes of the association rules that cover them (RE-GR).
 
     Parameters
@@ -40,6 +41,8 @@ class GlobalRules(LearnsFromParts, RuleRanker):
         by default a quarter, and none for the literal votes="mean".
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
+    keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for `add` and
+        `remove`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
 
@@ -69,6 +72,7 @@ class GlobalRules(LearnsFromParts, RuleRanker):
         drop_weakest: float | None = None,
         normalize: str | None = None,
         memory_budget: float = 1024,
+        keep_rows: float = 16,
         work_limit: float | None = 5e12,
         n_jobs: int | None = None,
     ) -> None:
@@ -80,12 +84,14 @@ class GlobalRules(LearnsFromParts, RuleRanker):
         self.drop_weakest = drop_weakest
         self.normalize = normalize
         self.memory_budget = memory_budget
+        self.keep_rows = keep_rows
         self.work_limit = work_limit
         self.n_jobs = n_jobs
 
     def _learn_parts(self, parts: TrainingParts) -> None:
         scheme = votes_named(self.votes, self.metric)
         self.engine_ = self._learn_engine(Engine, self._prepare_parts(parts, binned_rows), scheme)
+        self._keep(parts)
 
     @property
     def rules_(self) -> RuleBook:
@@ -120,13 +126,15 @@ class GlobalRules(LearnsFromParts, RuleRanker):
         votes_named(self.votes, self.metric)
 
     def _learned_state(self) -> dict[str, Any]:
-        return self._discretizer_state() | {"engine": self.engine_.to_state(), "additive": self._is_additive()}
+        engine = {"engine": self.engine_.to_state(), "additive": self._is_additive()}
+        return self._discretizer_state() | engine | self._kept_state()
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
         # a model of the first version says nothing: there empty cells had no say, and have none now
         scheme = votes_named(self.votes, self.metric, additive=bool(state.get("additive", False)))
         self.engine_ = Engine.from_state(state["engine"], scheme)
+        self._take_kept(state)
 
     def additive(self) -> AdditiveTables:
         """Return the fitted model as a sum of tables, one for each set of features: what `predict` adds up."""

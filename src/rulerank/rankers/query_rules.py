@@ -17,6 +17,7 @@ from rulerank.errors import ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
 from rulerank.rules.by_query.counts import ByQuery, Labels
+from rulerank.rules.by_query.judged import judged_rows
 from rulerank.rules.by_query.most_competent import TIES, most_competent
 from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
 from rulerank.rules.engine import Engine
@@ -41,9 +42,11 @@ class QueryRules(RuleRanker):
     min_support: share of the rows a rule must hold in; one row is always needed.
     n_trusted: how many queries are heard (all of them if there are fewer).
     shrink: rows' worth of the global rule that are mixed into each query's own.
+    judged_rows: queries are judged by at most this many training rows, a sample that does not depend on the order of
+        the rows: time then grows with the queries, and no more with rows times queries. All rows are counted.
     literal: the paper to the letter. A query's function is RE-GR on its own rows; D* labels each training document
         with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
-        A document that no query knows is scored by RE-GR. n_trusted and shrink are not used.
+        A document that no query knows is scored by RE-GR. n_trusted, shrink and judged_rows are not used.
     leave_one_out: judge a query's estimate of one of its own documents without that document.
     ties: of several queries that are equally close, take the "first" or give each a "share" (literal only).
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
@@ -52,7 +55,7 @@ class QueryRules(RuleRanker):
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables of `predict` may take (beyond it they are counted anew), and a matrix of documents
         by queries (beyond it there is an error). Fitting takes some 200 MiB more, however many queries there are.
-    work_limit: refuse to start more steps (rows x feature sets x queries / 8) than this; None never refuses.
+    work_limit: refuse to start more steps (judged rows x feature sets x queries / 8) than this; None never refuses.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
 
     Attributes
@@ -82,6 +85,7 @@ class QueryRules(RuleRanker):
             "rows' worth of the global rule",
             meaning="rows' worth of the global rule mixed into each query's own",
         ),
+        "judged_rows": Whole(1, meaning="training rows at most that queries are judged by: a sample beyond"),
         "literal": Flag(meaning="the paper to the letter"),
         "leave_one_out": Flag(meaning="judge a query's estimate of its own document without that document"),
         "ties": Word(TIES, meaning="of several equally close queries take the first, or all (literal only)"),
@@ -98,6 +102,7 @@ class QueryRules(RuleRanker):
         min_support: float = 0.0,
         n_trusted: int = 25,
         shrink: float = 20.0,
+        judged_rows: int = 50_000,
         literal: bool = False,
         leave_one_out: bool = True,
         ties: str = "first",
@@ -112,6 +117,7 @@ class QueryRules(RuleRanker):
         self.min_support = min_support
         self.n_trusted = n_trusted
         self.shrink = shrink
+        self.judged_rows = judged_rows
         self.literal = literal
         self.leave_one_out = leave_one_out
         self.ties = ties
@@ -160,7 +166,8 @@ class QueryRules(RuleRanker):
             found = most_competent(deltas, prepared.rows.n_rows, self.ties, max_labels)
             self._labels = Labels.of(self._by_query.order[found.rows], found.queries)
         else:
-            self.trust_ = share_of_right_pairs(self._by_query, prepared.training, self.shrink)
+            judged = judged_rows(self._by_query, data.query_ids, self.judged_rows)
+            self.trust_ = share_of_right_pairs(self._by_query, prepared.training, self.shrink, judged)
         self._make_engine(prepared)
 
     def _take_rows(self, prepared: Prepared, queries: Array, query_ids: Array) -> None:
@@ -240,6 +247,7 @@ class QueryRules(RuleRanker):
 
     def _check_work(self, prepared: Prepared, n_queries: int) -> None:
         n_rows, n_sets = prepared.rows.n_rows, prepared.layout.n_sets
+        n_rows = n_rows if self.literal else min(n_rows, self.judged_rows)
         steps = n_rows * n_sets * n_queries / ADDITIONS_PER_STEP
         if self.work_limit is not None and steps > self.work_limit:
             raise TooLargeError(

@@ -121,13 +121,17 @@ class RuleRanker(Ranker):
 
     def _lay_out_parts(self, rows: TrainingParts, widths: Array) -> PreparedParts:
         counts: BinCounts = rows.total(partial(BinCounts.of, widths=widths, n_jobs=self.n_jobs))
+        return PreparedParts(rows, *self._lay_out_counts(counts))
+
+    def _lay_out_counts(self, counts: BinCounts) -> tuple[Layout, Training]:
+        """Decide which feature sets are to be counted, given what was counted of each feature by itself."""
         self.n_bins_ = counts.n_bins()
         strength = counts.strength(self.n_bins_)
         used = without_weakest(strength, self.n_bins_, self.drop_share)
-        n_rows = rows.facts.n_rows
+        n_rows = int(counts.n_by_grade.sum())
         check_work(self.n_bins_[used], self.max_size, n_rows, self.work_limit)
         training = counts.training(int(rows_needed(self.min_support, n_rows)), strength)
-        return PreparedParts(rows, Layout.over(self.n_bins_, self.max_size, used), training)
+        return Layout.over(self.n_bins_, self.max_size, used), training
 
     def _learn_engine(self, engine: type[AnyEngine], prepared: PreparedParts, scheme: Any) -> AnyEngine:
         """Count all parts, or keep the rows where the tables would not fit the budget."""

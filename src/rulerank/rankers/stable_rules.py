@@ -13,8 +13,10 @@ from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.parts import LearnsFromParts, TrainingParts
-from rulerank.rankers.rule_ranker import RuleRanker, binned_rows
+from rulerank.rankers.learning_on import LearnsOn
+from rulerank.rankers.parts import TrainingParts
+from rulerank.rankers.rule_ranker import binned_rows
+from rulerank.rules.kept_rows import KeptRows
 from rulerank.rules.rule import Item, Rule
 from rulerank.rules.rule_book import describe_items
 from rulerank.rules.stable.counts import QueryEngine, QueryRows, QueryVotes
@@ -47,7 +49,7 @@ class Stability:
         )
 
 
-class StableRules(LearnsFromParts, RuleRanker):
+class StableRules(LearnsOn):
     """Rank documents by the rules that say the same whatever the query (RE-SR).
 
     Parameters
@@ -70,6 +72,8 @@ class StableRules(LearnsFromParts, RuleRanker):
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
         They do not grow with the number of queries.
+    keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for `add` and
+        `remove`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
 
@@ -108,6 +112,7 @@ class StableRules(LearnsFromParts, RuleRanker):
         drop_weakest: float | None = None,
         normalize: str | None = None,
         memory_budget: float = 1024,
+        keep_rows: float = 16,
         work_limit: float | None = 5e12,
         n_jobs: int | None = None,
     ) -> None:
@@ -121,11 +126,19 @@ class StableRules(LearnsFromParts, RuleRanker):
         self.drop_weakest = drop_weakest
         self.normalize = normalize
         self.memory_budget = memory_budget
+        self.keep_rows = keep_rows
         self.work_limit = work_limit
         self.n_jobs = n_jobs
 
     def _learn_parts(self, parts: TrainingParts) -> None:
         self.engine_ = self._learn_engine(QueryEngine, self._prepare_parts(parts, rows_by_query), self._scheme())
+        self._keep(parts)
+
+    def _to_count(self, kept: KeptRows, n_grades: int) -> QueryRows:
+        return QueryRows(**vars(kept.rows(n_grades)), starts=kept.starts)
+
+    def _counts_can_be_taken_away(self) -> bool:
+        return not self.params_["literal"]  # what the largest confidence is without a query is not known
 
     def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
         """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""
@@ -171,11 +184,12 @@ class StableRules(LearnsFromParts, RuleRanker):
         return stability_named(self.stability, self.min_queries)
 
     def _learned_state(self) -> dict[str, Any]:
-        return self._discretizer_state() | {"engine": self.engine_.to_state()}
+        return self._discretizer_state() | {"engine": self.engine_.to_state()} | self._kept_state()
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
         self.engine_ = QueryEngine.from_state(state["engine"], self._scheme())
+        self._take_kept(state)
 
 
 def rows_by_query(discretizer: Any, n_grades: int, data: Labelled) -> QueryRows:

@@ -45,6 +45,11 @@ class BinCounts:
             self.widths, self.grades + other.grades, self.expected + other.expected, self.spread + other.spread
         )
 
+    def __sub__(self, other: BinCounts) -> BinCounts:
+        return BinCounts(
+            self.widths, self.grades - other.grades, self.expected - other.expected, self.spread - other.spread
+        )
+
     @property
     def n_by_grade(self) -> Array:
         """Rows of each grade, int64 (n_grades,)."""

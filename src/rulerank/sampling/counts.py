@@ -12,7 +12,7 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
 from rulerank.sampling.bits import WORD
-from rulerank.sampling.kernels import add_rules, find_fresh, first_of, mark_seen, share_items
+from rulerank.sampling.kernels import add_pairs, add_rules, find_fresh, first_of, mark_seen, share_items
 
 MAX_NODES = 1 << 24  # words of each of the two tables: 128 MiB
 ROWS_PER_THREAD = 2000
@@ -72,6 +72,9 @@ class RuleCounts:
             share_items(self.bins, row, start, stop, self.shared)
 
         def count(start: int, stop: int) -> None:
+            if self.max_size == 2:
+                add_pairs(self.shared, self.fresh, start, stop, self.n_rules, self.projection)
+                return
             add_rules(
                 self.shared, self.max_size, self.firsts, self.choose, self.sums, self.fresh, self.alive,
                 start, stop, self.n_rules, self.projection,

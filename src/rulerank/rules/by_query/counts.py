@@ -23,6 +23,7 @@ from rulerank.rules.votes import EVIDENCE_SHRINK, LiftVotes, Training, vote_tabl
 
 TABLE_BYTES = 1 << 25
 SUM_BYTES = 1 << 27
+BASE_BYTES = 1 << 28
 MAX_QUERIES = 64  # of a block: wider rows of a table fall out of the cache
 CELLS_PER_THREAD = 1000
 SHARE = 1 << 28  # units that make a whole row, where a row's label is shared by several queries
@@ -180,21 +181,48 @@ class ByQuery:
         in_blocks(unpack, len(sums), self.n_jobs, min_block=kernels.BLOCK)
         return means
 
+    def lifts_of_all(self, training: Training) -> Array | None:
+        """Return what all rows together say in every cell, weight * lift and weight; None: there are too many cells."""
+        if 16 * self.layout.n_cells > BASE_BYTES:
+            return None
+        everything = Counter(self.rows, self.layout.n_bins, n_jobs=self.n_jobs)
+        tables = [np.empty((0, 2))]
+        for block in self.layout.sets:
+            part = block.part(0, len(block.features))
+            tables.append(vote_table(LIFTS, everything.count(part), part, training, self.n_jobs))
+        return np.concatenate(tables)
+
     def shrunken_lifts(
-        self, bins: Array, first: int, last: int, training: Training, shrink: float, *, without_own: bool = False
+        self,
+        bins: Array,
+        first: int,
+        last: int,
+        training: Training,
+        shrink: float,
+        *,
+        without_own: bool = False,
+        of_all: Array | None = None,
     ) -> Array:
         """Return how far above the mean grade the queries first..last-1 put each document, (n_queries, n_docs).
 
         Each lift of a query in a cell is mixed with `shrink` rows of the lift of all rows there. NaN: no cell is known.
+        of_all: `lifts_of_all`, for callers who go through many queries; else all rows are counted here.
         """
         counted, own = self._graded(first, last)
         means = self.means[first:last]
         everything = Counter(self.rows, self.layout.n_bins, n_jobs=self.n_jobs)
+        n_seen = 0  # cells of the parts that have gone by
         total_weight = sum(training.strength[block.features].mean(axis=1).sum() for block in self.layout.sets)
         units = 2.0**56 / max(float(total_weight), 1e-200)  # lifts are below 32: sums stay below 2**61
 
         def lifts(part: FeatureSets, counts: Array, sums: Array) -> Array:
-            base = vote_table(LIFTS, everything.count(part), part, training, self.n_jobs)
+            nonlocal n_seen
+            base = (
+                vote_table(LIFTS, everything.count(part), part, training, self.n_jobs)
+                if of_all is None
+                else of_all[n_seen : n_seen + len(counts)]
+            )
+            n_seen += len(counts)
             table = np.empty((len(counts), last - first + 1), dtype=np.int64)
 
             def fill(start: int, stop: int) -> None:

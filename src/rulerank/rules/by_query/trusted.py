@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rulerank.core.progress import progress
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.rules.by_query import trusted_kernels as kernels
@@ -48,10 +49,11 @@ class TrustedVotes(LiftVotes):
         )
 
 
-def share_of_right_pairs(by_query: ByQuery, training: Training, shrink: float) -> Array:
+def share_of_right_pairs(by_query: ByQuery, training: Training, shrink: float, judged: Array | None = None) -> Array:
     """Return, for each query, the share of pairs of other queries' documents that it orders rightly.
 
     A pair is two documents of one query with different grades. Tied scores are half right; no pairs at all: a half.
+    judged: the places among the sorted rows, ascending, of which pairs are made; all of them unless given.
 
     >>> from rulerank.rules.layout import Layout
     >>> from rulerank.rules.tables import Rows
@@ -61,17 +63,26 @@ def share_of_right_pairs(by_query: ByQuery, training: Training, shrink: float) -
     >>> share_of_right_pairs(ByQuery(rows, queries, Layout.over(rows.n_bins(), max_size=1)), training, 1.0).tolist()
     [0.5, 0.5, 0.0]
     """
-    n_grades, starts = by_query.rows.n_grades, by_query.starts
-    right = np.zeros(by_query.n_queries, dtype=np.int64)
-    for first, last in by_query.blocks(by_query.rows.n_rows):
-        scores = np.nan_to_num(by_query.shrunken_lifts(by_query.bins, first, last, training, shrink))
+    n_grades, n_queries = by_query.rows.n_grades, by_query.n_queries
+    bins, grades, queries = by_query.bins, by_query.grades, by_query.queries
+    if judged is not None:
+        bins, grades, queries = np.ascontiguousarray(bins[:, judged]), grades[judged], queries[judged]
+    sizes = np.bincount(queries, minlength=n_queries)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    of_all = by_query.lifts_of_all(training)
+    right = np.zeros(n_queries, dtype=np.int64)
+    with progress(n_queries, "judging queries") as bar:
+        for first, last in by_query.blocks(grades.size):
+            lifts = by_query.shrunken_lifts(bins, first, last, training, shrink, of_all=of_all)
+            scores = np.nan_to_num(lifts)
 
-        def work(start: int, stop: int, first: int = first, last: int = last, scores: Array = scores) -> None:
-            kernels.count_right_pairs(scores, by_query.grades, n_grades, starts, first, start, stop, right[first:last])
+            def work(start: int, stop: int, first: int = first, last: int = last, scores: Array = scores) -> None:
+                kernels.count_right_pairs(scores, grades, n_grades, starts, first, start, stop, right[first:last])
 
-        in_blocks(work, last - first, by_query.n_jobs)
-    by_grade = np.zeros((by_query.n_queries, n_grades), dtype=np.int64)
-    np.add.at(by_grade, (by_query.queries, by_query.grades), 1)
-    pairs_twice = by_query.sizes**2 - (by_grade**2).sum(axis=1)
+            in_blocks(work, last - first, by_query.n_jobs)
+            bar.advance(last - first)
+    by_grade = np.zeros((n_queries, n_grades), dtype=np.int64)
+    np.add.at(by_grade, (queries, grades), 1)
+    pairs_twice = sizes**2 - (by_grade**2).sum(axis=1)
     of_others = pairs_twice.sum() - pairs_twice
-    return np.divide(right, of_others, out=np.full(by_query.n_queries, 0.5), where=of_others > 0)
+    return np.divide(right, of_others, out=np.full(n_queries, 0.5), where=of_others > 0)

@@ -76,7 +76,12 @@ class QueryCounts(Counts):
         return self
 
     def __sub__(self, other: Counts) -> QueryCounts:
-        return NotImplemented  # what the largest confidence would be without a query is not known
+        """Take whole queries away."""
+        if not isinstance(other, QueryCounts) or self.tallies.shape[1] > THETAS:
+            return NotImplemented  # what the largest confidence would be without a query is not known
+        sums = super().__sub__(other)
+        units = self.square_units - other.square_units
+        return QueryCounts(sums.grades, sums.expected, self.tallies - other.tallies, squares_of(units), units)
 
 
 class QueryCounter(Counter):

@@ -1,0 +1,236 @@
+"""Learn from more rows, or unlearn some: what comes out is what `fit` makes of the new rows with the same bins."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from copy import copy
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.core.parameters import Number, Parameter
+from rulerank.core.words import counted
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
+from rulerank.discretize import bin_limits, bins_by
+from rulerank.errors import DataError, ModelFileError, TooLargeError
+from rulerank.rankers.base import Labelled
+from rulerank.rankers.parts import LearnsFromParts, TrainingParts
+from rulerank.rankers.rows import query_numbers
+from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rules.changed_rows import threads_for, with_changed_rows
+from rulerank.rules.kept_rows import KeptRows, LooseRows
+from rulerank.rules.strength import BinCounts
+from rulerank.rules.tables import Rows
+
+NO_QUERIES = "{} was given no qid, so all rows count as one query; give the query of each row, {}(X, y, qid=qid)"
+
+
+class LearnsOn(LearnsFromParts, RuleRanker):
+    """Base of the rankers that take more rows, and give up rows, after `fit`: counts are sums."""
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "keep_rows": Number(
+            0,
+            math.inf,
+            "MiB of training rows",
+            meaning="MiB of training rows to keep for add and remove; 0: none",
+            of_machine=True,
+        ),
+    }
+
+    keep_rows: float
+    _kept: LooseRows | KeptRows | None = None  # None: add and remove cannot be done
+    _bin_counts: BinCounts | None = None  # of the kept rows, once they were counted
+
+    def add(self, X: Any, y: Any = None, qid: Any = None) -> Self:
+        """Learn from more rows: the model is then what `fit` makes of all rows with the bins it has now.
+
+        X, y, qid: as for `fit`; a row may belong to a query that is known or to a new one.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_world(n_queries=30, seed=0)
+        >>> ranker = rr.GlobalRules().fit(world[world.qid != "q7"])
+        >>> len(ranker.rules_), len(ranker.add(world[world.qid == "q7"]).rules_)
+        (431, 438)
+        """
+        return self._learn_on(X, y, qid, "add")
+
+    def remove(self, X: Any, y: Any = None, qid: Any = None) -> Self:
+        """Unlearn rows that were learned from: the model is then what `fit` makes of the others, with the same bins.
+
+        X, y, qid: the rows as they were given. One that was never given is an error, and then nothing is removed.
+        """
+        return self._learn_on(X, y, qid, "remove")
+
+    def add_prepared(self, X: Array, y: Any, qid: Any) -> Self:
+        """Add rows that are on the scale that `normalize` asks for, as `fit_prepared` takes them."""
+        return self._change(self._loose_more(X, y, qid, "add"), "add")
+
+    def remove_prepared(self, X: Array, y: Any, qid: Any) -> Self:
+        """Remove rows that are on the scale that `normalize` asks for, as `fit_prepared` takes them."""
+        return self._change(self._loose_more(X, y, qid, "remove"), "remove")
+
+    def _learn_on(self, X: Any, y: Any, qid: Any, verb: str) -> Self:
+        check_is_fitted(self)
+        if isinstance(X, Dataset):
+            y = X.y if y is None else y
+            qid = X.qid if qid is None else qid
+        if y is None:
+            raise DataError(f"give one grade per row, {verb}(X, y, qid=qid), or a Dataset: y is None")
+        if qid is None and self.normalize_ is not None:
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize_!r}): "
+                f"give the query of each row, {verb}(X, y, qid=qid)"
+            )
+        if qid is None and self._uses_queries():
+            warnings.warn(NO_QUERIES.format(verb, verb), stacklevel=3)
+        more = self._loose_more(self.check_rows(X, qid), y, qid, verb)
+        if self.normalize_ is not None:
+            self._check_whole_queries(more, verb)
+        return self._change(more, verb)
+
+    def _loose_more(self, X: Array, y: Any, qid: Any, verb: str) -> KeptRows:
+        """Check rows to add or remove, and put them into bins and in order."""
+        self._rows_so_far(verb)
+        if not len(X):
+            raise DataError(f"expected rows to {verb}: got none")
+        grades = check_grades(y, len(X))
+        if (grades == UNLABELLED).any():
+            raise DataError(
+                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
+                "leave them out, for example with data.labelled()"
+            )
+        numbers, ids = query_numbers(qid, len(X))
+        rows = Rows.of(bins_by(self.discretizer_, X), grades, numbers)
+        found = LooseRows(rows.bins, rows.grades, numbers, ids).in_order()
+        if found is None:
+            raise DataError('queries must differ in their names: two of them, such as 1 and "1", read the same')
+        return found
+
+    def _check_whole_queries(self, more: KeptRows, verb: str) -> None:
+        """Where features are on one scale by query, a row that comes or goes changes the others of its query."""
+        own = self._rows_so_far(verb).of_queries(more.keys)
+        if verb == "add" and own.n_rows:
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize_!r}), so new documents change "
+                f"those of their query that it has learned from: {counted(len(own.keys), 'query')} of these "
+                "are known already; remove the query's rows first and add all of them together, or fit again"
+            )
+        if verb == "remove" and own.n_rows != more.n_rows:
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize_!r}): remove whole queries; "
+                f"it has learned from {own.n_rows:,} rows of these queries, and got {more.n_rows:,}"
+            )
+
+    def _change(self, more: KeptRows, verb: str) -> Self:
+        """Learn what the rows that come or go change, and then take it over all at once."""
+        old = self._rows_so_far(verb)
+        new = old.with_rows(more) if verb == "add" else old.without(more)
+        if new.bins.size > self.keep_rows * 2**20 and verb == "add":
+            raise TooLargeError(
+                f"with these rows there are {new.n_rows:,}, which take {new.bins.size / 2**20:,.1f} MiB in bins, more "
+                f"than keep_rows={self.keep_rows:g}; raise it, set_params(keep_rows={math.ceil(new.bins.size / 2**19)})"
+            )
+        learned = self._as_fitted()
+        n_grades = self.engine_.training.n_grades
+        widths = bin_limits(self.discretizer_, len(self.feature_names_))
+        if new.n_grades != n_grades or self.engine_.counts is None or not self._counts_can_be_taken_away():
+            counts = BinCounts.of(new.rows(new.n_grades), widths, self.n_jobs)
+            layout, training = learned._lay_out_counts(counts)
+            rows = self._to_count(new, new.n_grades)
+            budget = learned.memory_budget * 2**20
+            engine = type(self.engine_).learn(
+                rows, layout, self.engine_.scheme, training, memory_budget=budget, n_jobs=self.n_jobs
+            )
+        else:
+            changed = old.of_queries(more.keys), new.of_queries(more.keys)
+            counts = self._bin_counts or BinCounts.of(old.rows(n_grades), widths, self.n_jobs)
+            before, after = (self._to_count(part, n_grades) if part.n_rows else None for part in changed)
+            if before is not None:
+                counts = counts - BinCounts.of(before, widths, threads_for(before.bins.size, self.n_jobs))
+            if after is not None:
+                counts = counts + BinCounts.of(after, widths, threads_for(after.bins.size, self.n_jobs))
+            layout, training = learned._lay_out_counts(counts)
+            need = layout.n_cells * self.engine_.cell_bytes(self.engine_.scheme, training)
+            everything = partial(self._to_count, new, n_grades)
+            if need > learned.memory_budget * 2**20:
+                engine = type(self.engine_)(
+                    layout, self.engine_.scheme, training, self.n_jobs, everything(), None, None
+                )
+            else:
+                engine = with_changed_rows(
+                    self.engine_, layout, training, before=before, after=after, everything=everything
+                )
+        self.n_bins_, self.engine_, self._kept, self._bin_counts = learned.n_bins_, engine, new, counts
+        self.params_["keep_rows"] = self.keep_rows
+        return self
+
+    def _as_fitted(self) -> Self:
+        """Return a copy with the parameters of the fit, whatever `set_params` has changed since."""
+        twin = copy(self)
+        for name, value in self.params_.items():
+            setattr(twin, name, value)
+        return twin
+
+    def _rows_so_far(self, verb: str) -> KeptRows:
+        """Return the rows that the ranker has learned from, in order, or say why they are not there."""
+        check_is_fitted(self)
+        self._kept = in_order(self._kept)
+        if self._kept is None:
+            n_rows = int(self.engine_.training.n_by_grade.sum())
+            need = n_rows * len(self.feature_names_) / 2**20
+            raise DataError(
+                f"this {type(self).__name__} has not kept the {n_rows:,} rows it has learned from, which it needs to "
+                f"{verb} some exactly: fit it again with keep_rows={max(1, math.ceil(2 * need))} or more (MiB; they "
+                f"take {need:,.1f}), or on all rows together"
+            )
+        return self._kept
+
+    def _keep(self, parts: TrainingParts) -> None:
+        """Keep the rows of training, in bins, where they take at most `keep_rows` MiB."""
+        n_bytes = parts.facts.n_rows * len(parts.facts.feature_names)
+        self._bin_counts = None
+        self._kept = None
+        if n_bytes <= self.keep_rows * 2**20:
+            self._kept = parts.total(partial(loose_rows, self.discretizer_))
+        if self._kept is not None and self.engine_.rows is not None:  # the same file whatever the order of the rows
+            self._kept = in_order(self._kept)
+            if self._kept is not None:
+                rows = self._to_count(self._kept, self.engine_.training.n_grades)
+                self.engine_ = type(self.engine_)(**vars(self.engine_) | {"rows": rows})
+
+    def _to_count(self, kept: KeptRows, n_grades: int) -> Rows:
+        """Return rows as the engine counts them."""
+        return kept.rows(n_grades)
+
+    def _counts_can_be_taken_away(self) -> bool:
+        return True
+
+    def _kept_state(self) -> dict[str, Any]:
+        self._kept = in_order(self._kept)
+        return {} if self._kept is None else {"kept_rows": vars(self._kept)}
+
+    def _take_kept(self, state: dict[str, Any]) -> None:
+        saved = state.get("kept_rows")
+        if saved is None:  # a model of before, or one of too many rows
+            return
+        kept, training = KeptRows(**saved), self.engine_.training
+        kept.check(bin_limits(self.discretizer_, len(self.feature_names_)))
+        by_grade = np.bincount(kept.grades, minlength=training.n_grades)
+        if not np.array_equal(by_grade, training.n_by_grade):
+            raise ModelFileError("it keeps other rows than it has learned from")
+        self._kept = kept
+
+
+def loose_rows(discretizer: Any, data: Labelled) -> LooseRows:
+    """Return training rows in bins by a fitted discretiser, as they came."""
+    return LooseRows(bins_by(discretizer, data.X).astype(np.uint8), data.grades, data.queries, data.query_ids)
+
+
+def in_order(kept: LooseRows | KeptRows | None) -> KeptRows | None:
+    """Sort rows that came as they came; what is sorted stays what it is."""
+    return kept.in_order() if isinstance(kept, LooseRows) else kept

@@ -1,0 +1,267 @@
+"""Rows added and removed after fit: the model is the one that fit makes of the rows that are left, byte for byte."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import rulerank as rr
+from rulerank.errors import DataError, ModelFileError, TooLargeError
+
+KINDS = {
+    "evidence": rr.GlobalRules(),
+    "residual": rr.GlobalRules(votes="residual", drop_weakest=0.5),
+    "mean": rr.GlobalRules(votes="mean", metric="yule_q"),
+    "size 3": rr.GlobalRules(max_size=3, min_support=0.1),
+    "no tables": rr.GlobalRules(memory_budget=0),
+    "stable": rr.StableRules(),
+    "signs": rr.StableRules(stability="signs", min_support=0.05),
+    "clustered": rr.StableRules(stability="clustered", drop_weakest=0.5),
+    "stable, literal": rr.StableRules(literal=True, min_queries=1),
+    "stable, no tables": rr.StableRules(memory_budget=0),
+    "tables that just fit": rr.GlobalRules(memory_budget=0.005),
+}
+FOLDER: list[Path] = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def folder(tmp_path_factory):
+    FOLDER.append(tmp_path_factory.mktemp("models"))
+
+
+def file_of(ranker: rr.GlobalRules) -> bytes:
+    ranker.save(FOLDER[-1] / "model.rulerank")
+    return (FOLDER[-1] / "model.rulerank").read_bytes()
+
+
+def loaded(ranker: rr.GlobalRules) -> rr.GlobalRules:
+    file_of(ranker)
+    return rr.load(FOLDER[-1] / "model.rulerank")
+
+
+def refitted(ranker: rr.GlobalRules, data: rr.Dataset) -> rr.GlobalRules:
+    """Fit to rows with the bins that a ranker has found: the slow, obvious way."""
+    return clone(ranker).fit_prepared(
+        data.X, data.y, data.qid, feature_names=data.feature_names, discretizer=ranker.discretizer_
+    )
+
+
+def a_world(seed: int, n_queries: int = 8, n_docs: int = 6) -> rr.Dataset:
+    """Few bins, missing values, a feature that hardly varies, queries whose rows lie apart, the highest grade rare."""
+    rng = np.random.default_rng(seed)
+    n_rows = n_queries * n_docs
+    X = rng.integers(0, 4, size=(n_rows, 5)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 4] = rng.random(n_rows) < 0.06
+    grades = (np.nan_to_num(X[:, 0]) + rng.random(n_rows) > 2.5).astype(int) + (rng.random(n_rows) < 0.05)
+    return rr.Dataset(X, grades, rng.permutation(np.repeat(np.arange(n_queries), n_docs)).astype(str))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**31), share=st.floats(0.1, 0.9), saved=st.booleans())
+def test_rows_added_make_the_model_that_fit_makes_of_all_rows(kind, seed, share, saved):
+    world = a_world(seed)
+    first = np.random.default_rng(seed).random(len(world)) < share
+    first[:4] = True, False, True, False
+    ranker = clone(KINDS[kind]).set_params(discretizer=rr.EqualWidth(n_bins=4)).fit(world[first])
+    ranker = loaded(ranker) if saved else ranker
+    assert file_of(ranker.add(world[~first])) == file_of(refitted(ranker, world))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**31), share=st.floats(0.1, 0.9), saved=st.booleans())
+def test_added_then_removed_is_as_if_nothing_had_happened(kind, seed, share, saved):
+    world = a_world(seed)
+    first = np.random.default_rng(seed).random(len(world)) < share
+    first[:4] = True, False, True, False
+    ranker = clone(KINDS[kind]).set_params(discretizer=rr.EqualWidth(n_bins=4)).fit(world[first])
+    before = file_of(ranker)
+    ranker.add(world[~first])
+    ranker = loaded(ranker) if saved else ranker
+    assert file_of(ranker.remove(world[~first])) == before
+
+
+@pytest.mark.parametrize("kind", ["evidence", "mean", "stable", "stable, literal"])
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**31), steps=st.lists(st.tuples(st.booleans(), st.integers(0, 47)), max_size=20))
+def test_any_walk_of_additions_and_removals_ends_where_a_fit_would(kind, seed, steps):
+    world = a_world(seed)
+    there = list(range(10))
+    ranker = clone(KINDS[kind]).set_params(discretizer=rr.EqualFrequency(n_bins=3)).fit(world[there])
+    for comes, row in steps:
+        if comes:
+            there.append(row)
+            ranker.add(world[[row]])
+        elif row in there and len(there) > 1:
+            there.remove(row)
+            ranker.remove(world[[row]])
+    assert file_of(ranker) == file_of(refitted(ranker, world[there]))
+
+
+@pytest.mark.parametrize("kind", ["evidence", "stable"])
+def test_a_thousand_labels_one_at_a_time_are_one_fit(kind):
+    world = rr.make_world(n_queries=110, docs_per_query=10, n_features=6, seed=3)
+    order = np.random.default_rng(0).permutation(len(world))
+    ranker = clone(KINDS[kind]).fit(world[order[:100]])
+    for row in order[100:]:
+        ranker.add(world.X[row : row + 1], world.y[row : row + 1], world.qid[row : row + 1])
+    assert file_of(ranker) == file_of(refitted(ranker, world))
+
+
+def test_rows_in_any_order_make_the_same_file():
+    world = a_world(1)
+    order = np.random.default_rng(5).permutation(len(world))
+    for ranker in KINDS.values():
+        assert file_of(clone(ranker).fit(world)) == file_of(clone(ranker).fit(world[order]))
+
+
+def test_queries_are_the_same_whether_their_names_are_numbers_or_text():
+    world = a_world(2)
+    by_text = rr.GlobalRules().fit(world.X[:40], world.y[:40], qid=world.qid[:40])
+    by_number = rr.GlobalRules().fit(world.X[:40], world.y[:40], qid=world.qid[:40].astype(int))
+    more = world.X[40:], world.y[40:]
+    by_text.add(*more, qid=world.qid[40:].astype(int))
+    by_number.add(*more, qid=world.qid[40:])
+    assert file_of(by_text) == file_of(by_number)
+
+
+def test_categories_are_matched_by_name_and_new_kinds_are_rare_ones():
+    def data(kinds, codes, grades, qid):
+        X = np.column_stack([codes, np.arange(len(codes)) % 3])
+        return rr.Dataset(X, grades, qid, feature_names=("genre", "f"), categories={"genre": kinds})
+
+    first = data(("drama", "war"), [0, 1] * 12, [0, 1] * 12, ["a", "b", "c"] * 8)
+    ranker = rr.GlobalRules(discretizer="equal_width").fit(first)
+    same = rr.GlobalRules(discretizer="equal_width").fit(first)
+    ranker.add(data(("noir", "war"), [1, 0, 1], [1, 0, 0], ["a", "d", "d"]))
+    same.add(data(("drama", "war", "noir"), [1, 2, 1], [1, 0, 0], ["a", "d", "d"]))
+    assert file_of(ranker) == file_of(same)
+
+
+def test_set_params_after_fit_changes_nothing_that_add_learns():
+    world = a_world(4)
+    ranker = rr.GlobalRules(max_size=1).fit(world[:40])
+    same = rr.GlobalRules(max_size=1).fit(world[:40])
+    ranker.set_params(max_size=3, drop_weakest=0.9, min_support=0.5, votes="mean", memory_budget=0)
+    assert file_of(ranker.add(world[40:])) == file_of(same.add(world[40:]))
+
+
+def test_a_copy_goes_its_own_way():
+    from copy import copy
+
+    world = a_world(4)
+    ranker = rr.GlobalRules().fit(world[:40])
+    before = file_of(ranker)
+    copy(ranker).add(world[40:])
+    assert file_of(ranker) == before
+
+
+def test_a_failed_addition_changes_nothing():
+    world = a_world(4)
+    ranker = rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=4), work_limit=20_000).fit(world[:40])
+    before = file_of(ranker)
+    with pytest.raises(TooLargeError, match="Lower"):
+        ranker.add(a_world(0, n_queries=400, n_docs=10))
+    assert file_of(ranker) == before
+
+
+def test_rows_that_were_never_added_are_refused_and_nothing_changes():
+    world = a_world(4)
+    ranker = rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=4)).fit(world[:40])
+    before = file_of(ranker)
+    other = world[:2]
+    with pytest.raises(DataError, match=r"^2 of the 3 rows to remove are not among the rows of their queries"):
+        ranker.remove(other.X[[0, 0, 0]], other.y[[0, 0, 0]], qid=other.qid[[0, 0, 0]])
+    with pytest.raises(DataError, match=r"^2 of the 2 rows to remove belong to queries that the ranker has no rows of"):
+        ranker.remove(other.X, other.y, qid=["new", "new"])
+    assert file_of(ranker) == before
+
+
+def test_a_model_without_its_rows_says_what_to_do():
+    world = a_world(4)
+    ranker = rr.GlobalRules(keep_rows=0).fit(world)
+    message = (
+        "this GlobalRules has not kept the 48 rows it has learned from, which it needs to add some exactly: fit it "
+        r"again with keep_rows=1 or more \(MiB; they take 0.0\), or on all rows together"
+    )
+    with pytest.raises(DataError, match=message):
+        ranker.add(world)
+    with pytest.raises(DataError, match="needs to remove some exactly"):
+        loaded(ranker).remove(world)
+
+
+def test_rows_beyond_the_limit_are_not_taken():
+    world = rr.make_world(n_queries=10, docs_per_query=10, n_features=5, seed=0)
+    ranker = rr.GlobalRules(keep_rows=0.0004).fit(world[:80])
+    with pytest.raises(TooLargeError, match=r"there are 100, which take 0.0 MiB .* set_params\(keep_rows=1\)"):
+        ranker.add(world[80:])
+    assert ranker.set_params(keep_rows=1).add(world[80:]).params_["keep_rows"] == 1
+
+
+def test_a_ranker_that_normalises_takes_whole_queries():
+    world = rr.make_world(n_queries=12, docs_per_query=8, seed=0)
+    known = world.qid != "q3"
+    ranker = rr.GlobalRules(normalize="zscore").fit(world[known])
+    before = file_of(ranker)
+    ranker.add(world[~known])
+    with pytest.raises(DataError, match=r"so new documents change those of their query .*: 1 query of these are known"):
+        ranker.add(world[~known][:2])
+    with pytest.raises(DataError, match="remove whole queries; it has learned from 8 rows of these queries, and got 2"):
+        ranker.remove(world[~known][:2])
+    assert file_of(ranker.remove(world[~known])) == before
+    with pytest.raises(DataError, match=r"give the query of each row, add\(X, y, qid=qid\)"):
+        ranker.add(world.X, world.y)
+
+
+def test_bad_rows_are_named():
+    world = a_world(4)
+    ranker = rr.GlobalRules().fit(world)
+    with pytest.raises(DataError, match=r"^expected rows to add: got none"):
+        ranker.add(world[:0])
+    with pytest.raises(DataError, match=r"^1 of 2 rows are not labelled"):
+        ranker.add(world.X[:2], [0, -1], qid=["a", "a"])
+    with pytest.raises(DataError, match=r"^give one grade per row, remove\(X, y, qid=qid\), or a Dataset: y is None"):
+        ranker.remove(world.X[:2])
+    with pytest.raises(DataError, match='two of them, such as 1 and "1", read the same'):
+        ranker.add(world.X[:2], [0, 0], qid=np.array([1, "1"], dtype=object))
+    with pytest.warns(UserWarning, match="^add was given no qid"):
+        ranker.add(world.X[:2], [0, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rr.GlobalRules(votes="mean").fit(world.X, world.y).add(world.X[:2], [0, 0])
+
+
+def test_a_file_whose_rows_are_not_those_it_learned_from_is_refused():
+    ranker = rr.GlobalRules().fit(a_world(4))
+    state = ranker.to_state()
+    kept = state["learned"]["kept_rows"]
+    for damage in (
+        {"grades": kept["grades"] * 0},
+        {"grades": kept["grades"].astype(np.int64)},
+        {"bins": kept["bins"] * 0 + 254},
+        {"starts": kept["starts"] + 1},
+        {"keys": kept["keys"][::-1]},
+        {"keys": kept["keys"][1:]},
+    ):
+        changed = state | {"learned": state["learned"] | {"kept_rows": kept | damage}}
+        with pytest.raises(ModelFileError, match=r"rows that it keeps are damaged|other rows than it has learned from"):
+            rr.GlobalRules.from_state(changed)
+
+
+def test_a_model_of_before_has_no_rows_and_works_as_ever():
+    world = a_world(4)
+    ranker = rr.GlobalRules().fit(world)
+    state = ranker.to_state()
+    del state["learned"]["kept_rows"], state["params"]["keep_rows"]
+    old = rr.GlobalRules.from_state(state)
+    assert (old.predict(world) == ranker.predict(world)).all()
+    with pytest.raises(DataError, match="has not kept the 48 rows"):
+        old.add(world)
