@@ -16,7 +16,7 @@ from rulerank.rules.engine import Engine
 from rulerank.rules.layout import UNSEEN
 from rulerank.rules.rule import Item
 from rulerank.rules.stable.counts import QueryCounts
-from rulerank.rules.stable.votes import LiteralVotes
+from rulerank.rules.stable.votes import ConfidenceVotes
 from rulerank.rules.votes import MeanVotes, Parts, Training, Votes
 
 ItemText = Callable[[int, int], str]  # (feature, bin) -> the item as a person reads it
@@ -111,7 +111,7 @@ def rule_case(form: BinForm, row_bins: Array, method: str) -> Case:
 def grade_votes(scheme: Votes, training: Training, ballot: Ballot) -> tuple[tuple[GradeVote, ...], tuple[str, ...]]:
     """Return the means per grade where rules vote for grades, and the arithmetic in words; empty where they do not."""
     n_grades = training.n_grades
-    if isinstance(scheme, LiteralVotes):
+    if isinstance(scheme, ConfidenceVotes):
         width = scheme.mean.width(training)
         stable = ballot.votes[:, n_grades:width].any()
         votes = ballot.votes[:, :width] if stable else ballot.votes[:, width:]
@@ -145,5 +145,6 @@ def items_of(ballot: Ballot, item_text: ItemText) -> Callable[[int, int], Item]:
 
 def _stable_vote(engine: Engine, ballot: Ballot) -> bool:
     scheme: Any = engine.scheme
-    own = slice(engine.training.n_grades, scheme.mean.width(engine.training)) if isinstance(scheme, LiteralVotes) else 1
+    by_rule = isinstance(scheme, ConfidenceVotes)
+    own = slice(engine.training.n_grades, scheme.mean.width(engine.training)) if by_rule else 1
     return bool(ballot.votes[:, own].any())

@@ -189,6 +189,10 @@ class RuleRanker(Ranker):
             return self.drop_weakest
         return 0.0 if self._votes_as_in_the_paper() else 0.25
 
+    def stood_for(self) -> dict[str, Any]:
+        """Return the parameters whose default depends on others, as they are used."""
+        return {"drop_weakest": self.drop_share}
+
     def _votes_as_in_the_paper(self) -> bool:
         """Tell whether the literal method is asked for, which leaves no feature out."""
         return bool(getattr(self, "literal", False))

@@ -1,7 +1,7 @@
 """What the queries, each by itself, say of every cell: counted beside the grades, in the same parts and budget.
 
-All but `squares` are sums of integers (or largest values, for theta): the same bits in any order of the queries, and
-the sums of two shards that hold whole queries add up. `squares` are floats added in the order of the queries.
+All but `squares` are sums of integers (or largest values, for the extremes of theta): the same bits in any order of the
+queries, and the sums of two shards that hold whole queries add up. `squares` are floats added in the queries' order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 from rulerank.rules.engine import Engine, joined, picked
 from rulerank.rules.layout import FeatureSets
-from rulerank.rules.stable.kernels import THETAS, tally_queries
+from rulerank.rules.stable.kernels import EXTREMES, THETAS, tally_queries
 from rulerank.rules.tables import UNIT, Counter, Counts, Rows
 from rulerank.rules.votes import Parts, Training, Votes, vote_table
 
@@ -56,7 +56,8 @@ class QueryCounts(Counts):
         if not isinstance(other, QueryCounts):
             return NotImplemented
         tallies = self.tallies + other.tallies
-        tallies[:, THETAS:] = np.maximum(self.tallies, other.tallies)[:, THETAS:]
+        if tallies.shape[1] == n_tallies(EXTREMES, self.grades.shape[1]):
+            tallies[:, THETAS:] = np.maximum(self.tallies, other.tallies)[:, THETAS:]
         sums = super().__add__(other)
         return QueryCounts(sums.grades, sums.expected, tallies, self.squares + other.squares)
 
@@ -69,7 +70,7 @@ class QueryCounter(Counter):
 
     rows: QueryRows
 
-    def __init__(self, rows: QueryRows, n_bins: Array, *, thetas: bool, n_jobs: int | None = None) -> None:
+    def __init__(self, rows: QueryRows, n_bins: Array, *, thetas: int, n_jobs: int | None = None) -> None:
         super().__init__(rows, n_bins, expected=False, n_jobs=n_jobs)
         self._n_tallies = n_tallies(thetas, rows.n_grades)
         n = np.diff(rows.starts)
@@ -135,7 +136,7 @@ class QueryVotes(ABC):
     """Base of the schemes that read QueryCounts; the methods are those of `Votes`."""
 
     needs_expected = True
-    needs_thetas = False
+    needs_thetas = 0  # columns per grade: none, SUMS or EXTREMES
 
     @abstractmethod
     def width(self, training: Training) -> int: ...
@@ -194,9 +195,9 @@ class QueryEngine(Engine):
         return counts, np.concatenate(tables)
 
 
-def n_tallies(thetas: bool, n_grades: int) -> int:
-    """Return how many columns of tallies there are."""
-    return THETAS + 2 * n_grades * thetas
+def n_tallies(thetas: int, n_grades: int) -> int:
+    """Return how many columns of tallies there are, so many of them per grade for confidences."""
+    return THETAS + n_grades * thetas
 
 
 def _check_starts(starts: Array, n_rows: int) -> None:
