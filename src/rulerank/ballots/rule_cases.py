@@ -112,19 +112,22 @@ def grade_votes(scheme: Votes, training: Training, ballot: Ballot) -> tuple[tupl
     """Return the means per grade where rules vote for grades, and the arithmetic in words; empty where they do not."""
     n_grades = training.n_grades
     if isinstance(scheme, ConfidenceVotes):
-        width = scheme.mean.width(training)
+        mean, width = scheme.mean, scheme.mean.width(training)
         stable = ballot.votes[:, n_grades:width].any()
         votes = ballot.votes[:, :width] if stable else ballot.votes[:, width:]
     elif isinstance(scheme, MeanVotes):
+        mean = scheme
         votes = np.hstack([ballot.votes[:, :n_grades], ballot.votes[:, -n_grades:]])
     else:
         return (), ()
     theta, n_rules = votes[:, :n_grades].sum(axis=0), votes[:, n_grades:].sum(axis=0)
     means = theta / np.maximum(n_rules, 1)
-    shares = means / (means.sum() or 1.0)
+    total = mean.total(means)
+    shares = means / total if total else np.zeros(n_grades)
     found = tuple(GradeVote(g, int(n_rules[g]), float(means[g]), float(shares[g])) for g in range(n_grades))
-    if not means.any():
-        return found, (f"no rule votes: {ballot.base:.4f}, the mean grade in training",)
+    if not total:
+        why = "the rules' votes cancel out" if means.any() else "no rule votes"
+        return found, (f"{why}: {ballot.base:.4f}, the mean grade in training",)
     sums = " + ".join(f"{vote.grade} * {vote.share:.4f}" for vote in found)
     each = ", ".join(f"{vote.mean:.4f} of {counted(vote.n_rules, 'rule')} for {vote.grade}" for vote in found)
     return found, (

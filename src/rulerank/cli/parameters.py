@@ -77,6 +77,8 @@ def used_params(ranker: Ranker) -> dict[str, Any]:
     params = {name: value for name, value in ranker.get_params().items() if name not in HIDDEN and "__" not in name}
     if params.get("metric") == "confidence":  # the only one that votes other than "mean" know
         del params["metric"]
+    if params.get("mapped"):
+        del params["mapped"]
     return params | {name: value for name, value in _stood_for(ranker).items() if name in params}
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
-from rulerank.core.parameters import Parameter, Word
+from rulerank.core.parameters import Flag, Parameter, Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
@@ -17,7 +17,7 @@ from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rankers.rule_tables import additive_tables, axes_of
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
-from rulerank.rules.metrics import METRICS
+from rulerank.rules.metrics import METRICS, theta
 from rulerank.rules.rule import Rule
 from rulerank.rules.rule_book import RuleBook
 from rulerank.rules.votes import VOTES, LiftVotes, votes_named
@@ -42,6 +42,8 @@ class GlobalRules(RuleRanker):
     memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
+    mapped: False lets rules vote with their metric as the papers print it, signed and unbounded (votes="mean" only):
+        worse, as scores are then divided by sums near zero.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class GlobalRules(RuleRanker):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "metric": Word(METRICS, meaning='how strong a rule is when votes="mean"'),
         "votes": Word(tuple(VOTES), meaning="how the rules of a document are put together"),
+        "mapped": Flag(meaning='map signed metrics onto 0 to 1 before they vote (votes="mean")'),
     }
 
     def __init__(
@@ -71,6 +74,7 @@ class GlobalRules(RuleRanker):
         memory_budget: float = 1024,
         work_limit: float | None = 5e12,
         n_jobs: int | None = None,
+        mapped: bool = True,
     ) -> None:
         self.max_size = max_size
         self.min_support = min_support
@@ -82,9 +86,10 @@ class GlobalRules(RuleRanker):
         self.memory_budget = memory_budget
         self.work_limit = work_limit
         self.n_jobs = n_jobs
+        self.mapped = mapped
 
     def _learn(self, data: Labelled) -> None:
-        scheme = votes_named(self.votes, self.metric)
+        scheme = votes_named(self.votes, self.metric, mapped=self.mapped)
         rows, layout, training = self._prepare(data)
         budget = self.memory_budget * 2**20
         self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
@@ -105,9 +110,21 @@ class GlobalRules(RuleRanker):
         counts = self.engine_.cells_of(row_bins)
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
 
+    def theta_of(self, rule: Rule, metric: str = "confidence", *, mapped: bool = False) -> float:
+        """Return how strong one of this model's rules is by a metric, as the papers print it.
+
+        >>> ranker = GlobalRules(discretizer=None).fit([[0], [0], [1], [1]], [0, 1, 1, 1], qid=[1, 1, 1, 1])
+        >>> print(ranker.rules_[0], ranker.theta_of(ranker.rules_[0], "added_value"))
+        f1=0 -> 0 (1 of 2) 0.25
+        """
+        check_is_fitted(self)
+        by_grade = self.engine_.training.n_by_grade
+        return theta(metric, rule.hits, rule.covered, int(by_grade[rule.grade]), int(by_grade.sum()), mapped=mapped)
+
     def case(self, X: Array, row: int) -> Case:
         votes, metric = self.params_["votes"], self.params_["metric"]
         method = f"GlobalRules, votes={votes!r}" + (f", metric={metric!r}" if votes == "mean" else "")
+        method += "" if self.params_["mapped"] else ", unmapped"
         return rule_case(self.bin_form(), self._bins_of(X, row), method)
 
     def _uses_queries(self) -> bool:
@@ -119,7 +136,7 @@ class GlobalRules(RuleRanker):
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""
         super().check_parameters()
-        votes_named(self.votes, self.metric)
+        votes_named(self.votes, self.metric, mapped=self.mapped)
 
     def _learned_state(self) -> dict[str, Any]:
         return self._discretizer_state() | {"engine": self.engine_.to_state(), "additive": self._is_additive()}
@@ -127,7 +144,8 @@ class GlobalRules(RuleRanker):
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
         # a model of the first version says nothing: there empty cells had no say, and have none now
-        scheme = votes_named(self.votes, self.metric, additive=bool(state.get("additive", False)))
+        additive = bool(state.get("additive", False))
+        scheme = votes_named(self.votes, self.metric, additive=additive, mapped=self.mapped)
         self.engine_ = Engine.from_state(state["engine"], scheme)
 
     def additive(self) -> AdditiveTables:
