@@ -3,12 +3,14 @@
 import json
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from rulerank.aggregate.competence import Competence
 from rulerank.cli import main
 from rulerank.features.text_features import TextFeatures
 from rulerank.io.convert import convert, write_any
@@ -76,6 +78,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
+    for name, content in mixtures().items():
+        (tmp_path / name).write_bytes(content)
     judged_pool(monkeypatch)
     served_texts(monkeypatch)
     engine_logs(tmp_path)
@@ -107,6 +111,15 @@ def small_report(folder):
     header = "system,against,measure,difference,low,high,p_t_queries,p_t_folds,p_randomisation,p_holm,wins,losses"
     lines = [f"{s},RE-GR,{m},0.1,0.05,0.15,0.01,nan,0.01,0.02,5,1" for s in ("QI", "RankSVM") for m in measures]
     (folder / "differences.csv").write_text("\n".join([header, *lines]) + "\n")
+
+
+@cache
+def mixtures():
+    """Model files of a literal Competence and of a mix, made once."""
+    data = read_letor("train.txt")
+    Competence(literal=True, max_size=1).fit(data).save("dc3a.rulerank")
+    Competence({"RE-GR": GlobalRules(), "votes": GlobalRules(votes="residual")}).fit(data).save("mixed.rulerank")
+    return {name: Path(name).read_bytes() for name in ("dc3a.rulerank", "mixed.rulerank")}
 
 
 def engine_logs(folder):

@@ -266,7 +266,8 @@ def test_mistakes_end_in_one_line_and_leave_no_file(run, folder, args, says):
     assert {path.name for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "LambdaMART"])  # its leaves hold 20 documents
+# leaves of LambdaMART hold 20 documents; ten leave a Competence, which must leave queries out, nothing to tell apart
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("LambdaMART", "Competence")])
 def test_few_labels_are_learned_in_their_pool(run, folder, method):
     today = ["--today", "-bm25_title"] if method.startswith("Anchored") else []
     done = run("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank", "--method", method, *today)

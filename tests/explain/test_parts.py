@@ -183,7 +183,7 @@ def test_without_a_feature_a_mixture_has_members_without_it_and_keeps_their_weig
     members = {"rules": MEMBERS["rules"], "linear": MEMBERS["linear"]}
     ranker = rr.Competence(members, calibrate=False, n_splits=2).fit(X, grades, qid=queries)
     found = ranker.explain(X[:8], 2)
-    parts = {name: member.explain(X[2]) for name, member in zip(ranker.names_, ranker._members, strict=True)}
+    parts = {name: member.explain(X[2]) for name, member in zip(ranker.names_, ranker.members_, strict=True)}
     weights = {member.name: member.weight for member in found.members}
     for share in found.features:
         effects = {
