@@ -138,6 +138,9 @@ def judged_pool(monkeypatch):
     data = make_world(n_queries=4, docs_per_query=6, seed=3)
     write_any(data, "pool.csv")
     write_any(data[:10], "graded.csv")
+    lines = Path("pool.csv").read_text().splitlines()
+    judged = [f"{lines[0]},judge", *(f"{line},{['ann', 'bob'][number % 2]}" for number, line in enumerate(lines[1:]))]
+    Path("judged.csv").write_text("\n".join(judged) + "\n")
     rows = zip(data.qid.tolist(), data.docid.tolist(), data.y.tolist(), strict=True)
     with LabelStore("judged.db") as store:
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)

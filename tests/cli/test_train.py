@@ -11,6 +11,7 @@ from rulerank.io.convert import read_any, write_any
 from rulerank.methods import METHODS, method_named
 from rulerank.model_file import load
 from rulerank.rankers.global_rules import GlobalRules
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.training.choose import choose_ranker
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import fit_in_pool
@@ -498,3 +499,35 @@ def test_mistakes_with_rules_from_the_first_label_end_in_one_line(run, folder, a
     assert done.code == 2
     assert done.err.splitlines()[-1].startswith(f"error: {message}")
     assert not Path("few.rulerank").exists()
+
+
+def test_every_query_and_judge_can_have_intercepts_of_their_own(run, folder):
+    by_judge = ["--method", "intercepts", "--judge", "judge", "--set", "missing=mean", "--set", "l2=1"]
+    done = run("train", "judged.csv", "-o", "judged.rulerank", *by_judge)
+    assert (done.code, done.err) == (0, "")
+    ranker, data = load("judged.rulerank"), read_any("judged.csv", judge="judge")
+    assert "judge" not in data.feature_names
+    assert set(ranker.judge_ids_.tolist()) == {"ann", "bob"}
+    expected = QueryIntercepts(l2=1, missing="mean").fit(data, judge=data.texts["judge"])
+    assert np.array_equal(ranker.coef_, expected.coef_)
+
+
+def test_judges_are_for_intercepts_and_must_all_be_there(run, folder):
+    for more, message in [
+        (
+            (),
+            "error: --judge gives every query and judge intercepts of their own, which only the method intercepts has",
+        ),
+        (("--method", "RE-GR"), "error: --judge gives every query and judge intercepts of their own"),
+        (("--method", "QI", "--tune"), "error: --judge gives every query and judge intercepts of their own"),
+    ]:
+        done = run("train", "judged.csv", "-o", "judged.rulerank", "--judge", "judge", *more)
+        assert done.code == 2
+        assert done.err.startswith(message)
+    done = run("train", "judged.csv", "-o", "judged.rulerank", "--method", "QI", "--judge", "who")
+    assert "there is no column 'who'" in done.err
+    assert "name the column of who graded (judge=..., on the command line --judge ...)" in done.err
+    text = Path("judged.csv").read_text().replace(",ann\n", ",\n", 1)
+    Path("judged.csv").write_text(text)
+    done = run("train", "judged.csv", "-o", "judged.rulerank", "--method", "QI", "--judge", "judge")
+    assert done.err == "error: column 'judge' must say who graded: graded row 1 has nothing there\n"

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import LinearForm
 from rulerank.core.blas import one_blas_thread
-from rulerank.core.parameters import Number, Parameter, Steps
+from rulerank.core.parameters import Number, Parameter, Steps, Word
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import TooLargeError
 from rulerank.rankers.base import Labelled
@@ -42,6 +42,8 @@ class QueryIntercepts(WeightedSum):
     missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
     max_iter: Newton steps at most; five or ten are enough unless the grades are separable.
     n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
+    order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
+        model of the paper's footnote, which it found worse.
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ class QueryIntercepts(WeightedSum):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "l2": Number(0, meaning="penalty on the squared coefficients"),
         "max_iter": Steps(1, meaning="Newton steps at most"),
+        "order": Word(("high", "low"), meaning="which level a document is compared with first"),
     }
     _takes_sparse: ClassVar[bool] = True
     _weighs_rows: ClassVar[bool] = True
@@ -80,12 +83,14 @@ class QueryIntercepts(WeightedSum):
         missing: str = "error",
         max_iter: int = 100,
         n_jobs: int | None = None,
+        order: str = "high",
     ) -> None:
         self.l2 = l2
         self.normalize = normalize
         self.missing = missing
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.order = order
 
     def fit(self, X: Any, y: Any = None, qid: Any = None, judge: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
@@ -132,16 +137,20 @@ class QueryIntercepts(WeightedSum):
         _check_size(data.X.shape[1])
         groups = self._number_groups(data, self._judge)
         self._learn_missing(data.X)
-        likelihood = QueryLikelihood(self._present(data.X), data.grades, groups, self.l2, self.n_jobs, data.weights)
+        # from the lowest level up is from the highest down with grades and scores the other way round
+        top, sign = int(data.grades.max()), 1.0 if self.order == "high" else -1.0
+        grades = data.grades if self.order == "high" else top - data.grades
+        likelihood = QueryLikelihood(self._present(data.X), grades, groups, self.l2, self.n_jobs, data.weights)
         with one_blas_thread():
             found = minimise(likelihood, data.X.shape[1], self.max_iter)
         seen = likelihood.outcomes
         factors = likelihood.rows.factors
         errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * factors
         self.scale_ = likelihood.rows.scale
-        self.coef_ = found.x * factors
+        self.coef_ = sign * found.x * factors
         self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
-        self.intercepts_ = likelihood.best_intercepts(found.x)
+        intercepts = likelihood.best_intercepts(found.x)
+        self.intercepts_ = intercepts if self.order == "high" else _turned(intercepts, top)
         self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
         self.gradient_norm_ = found.gradient_norm
         self.n_iter_ = found.n_iter
@@ -193,6 +202,12 @@ class QueryIntercepts(WeightedSum):
         self.loss_, self.gradient_norm_ = state["loss"], state["gradient_norm"]
         self.n_iter_, self.n_comparisons_ = state["n_iter"], state["n_comparisons"]
         self.n_informative_ = state["n_informative"]
+
+
+def _turned(intercepts: Array, n_levels: int) -> Array:
+    """Return the intercepts of levels that were counted from above; a lowest level that all pass is none of them."""
+    lowest = np.full((len(intercepts), n_levels - intercepts.shape[1]), -np.inf)
+    return np.hstack([lowest, -intercepts[:, ::-1]])
 
 
 def _check_size(n_features: int) -> None:
