@@ -240,7 +240,7 @@ def test_files_of_different_width_get_the_same_features(run, folder):
         (["pool.csv", "-o", "m", "--labels", "graded.csv", "--tune"], "--labels is for few labels, too few to choose"),
         (["pool.csv", "-o", "m", "--labels", "none.csv"], "none.csv: no document has a grade, so there is nothing to"),
         (["pool.csv", "-o", "m", "--labels", "other.csv"], "other.csv: document 'd9' of query 'q1' is not in pool.csv"),
-        (["train.txt", "-o", "m", *RULES, "--max-size", "0"], "max_size must be a whole number from 1: got 0"),
+        (["train.txt", "-o", "m", *RULES, "--max-size", "0"], "max_size must be a whole number from 1, or None: got 0"),
         (
             ["train.txt", "-o", "m", "--max-size", "1"],
             "auto chooses the method, and --max-size is of one of them: name it, such as --method RE-GR --max-size ...",
@@ -379,7 +379,7 @@ def test_every_method_is_trained_ranks_and_is_tuned(run, folder, method, name):
     [
         ("l2", "--set takes NAME=VALUE, such as l2=100: got 'l2'"),
         ("volume=11", "GlobalRules takes no --volume; it takes "),
-        ("max_size=big", "max_size must be a whole number from 1: got 'big'"),
+        ("max_size=big", "max_size must be a whole number from 1, or None: got 'big'"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(run, folder, setting, message):

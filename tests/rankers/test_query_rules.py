@@ -201,7 +201,7 @@ def test_a_state_that_contradicts_itself_is_refused(options, change, message):
         ({"n_trusted": 2.5}, "n_trusted must be a whole number from 1: got 2.5"),
         ({"shrink": 0}, "shrink must be rows' worth of the global rule, a number from 1e-06 to 1e\\+15: got '0'"),
         ({"ties": "loud"}, "unknown ties 'loud'; choose from None, first, share, other"),
-        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
+        ({"max_size": 0}, "max_size must be a whole number from 1, or None: got 0"),
     ],
 )
 def test_wrong_parameters_are_named(options, message):

@@ -134,7 +134,7 @@ def test_a_crafted_state_is_refused(kept, name, value, message):
         ({"min_queries": 1.5}, "min_queries must be a whole number from 1, or None: got 1.5"),
         ({"phi": 1.5}, "phi must be a difference of confidences, a number from 0 to 1: got '1.5'"),
         ({"stability": "rock"}, "unknown stability 'rock'; choose from agreement, signs, clustered, mean"),
-        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
+        ({"max_size": 0}, "max_size must be a whole number from 1, or None: got 0"),
     ],
 )
 def test_wrong_parameters_are_named(options, message):

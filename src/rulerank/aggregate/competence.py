@@ -120,7 +120,7 @@ class Competence(Ranker):
         n_splits: int = 5,
         seed: int = 0,
         ties: str = "first",
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         discretizer: Any = "mdlp",
         n_jobs: int | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from rulerank.rules.votes import MeanVotes
 class MemberRules(RuleRanker):
     """Rules in bins of their own: scores by each metric, and rules X -> member that say who is competent for whom."""
 
+    _counts_rows_together: ClassVar[bool] = False
     normalize = None
     drop_weakest = 0.0
     memory_budget = 1024.0
@@ -33,7 +34,7 @@ class MemberRules(RuleRanker):
     def __init__(
         self,
         metrics: tuple[str, ...] = (),
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         discretizer: Any = "mdlp",
         n_jobs: int | None = None,

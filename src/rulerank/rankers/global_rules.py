@@ -28,7 +28,8 @@ class GlobalRules(RuleRanker):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items.
+    max_size: a rule has at most this many items; None: any number, as the papers have it, as long as some feature set
+        of so many holds in min_support of the rows. Feasible for few features; else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
         "yule_y" or "relative_confidence"; `rulerank.rules.metrics` defines them.
@@ -64,7 +65,7 @@ class GlobalRules(RuleRanker):
 
     def __init__(
         self,
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         metric: str = "confidence",
         votes: str = "evidence",

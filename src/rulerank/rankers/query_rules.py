@@ -37,7 +37,7 @@ class QueryRules(RuleRanker):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items.
+    max_size: a rule has at most this many items; None: any number.
     min_support: share of the rows a rule must hold in; one row is always needed.
     n_trusted: how many queries are heard (all of them if there are fewer).
     shrink: rows' worth of the global rule that are mixed into each query's own.
@@ -95,6 +95,7 @@ class QueryRules(RuleRanker):
             none=OTHER,
         ),
     }
+    _counts_rows_together: ClassVar[bool] = False
     _why_not_additive: ClassVar[str] = "the queries of training that vote, and how many, depend on the document"
 
     queries_: Array
@@ -103,7 +104,7 @@ class QueryRules(RuleRanker):
 
     def __init__(
         self,
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         n_trusted: int = 25,
         shrink: float = 20.0,

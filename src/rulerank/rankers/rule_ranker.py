@@ -24,6 +24,7 @@ from rulerank.discretize import (
 )
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rules.any_size import largest_size
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
@@ -45,7 +46,7 @@ class RuleRanker(Ranker):
     """Base of the rankers that count rules over the bins of a discretiser."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_size": Whole(1, meaning="items of a rule at most"),
+        "max_size": Whole(1, meaning="items of a rule at most", none="as many as hold in min_support rows"),
         "min_support": Number(0, 1, "a share of the rows", meaning="share of the rows a rule must hold in"),
         "discretizer": DISCRETIZER,
         "drop_weakest": Number(
@@ -67,8 +68,9 @@ class RuleRanker(Ranker):
     }
 
     _knows_categories: ClassVar[bool] = True
+    _counts_rows_together: ClassVar[bool] = True  # support is a share of all rows, not of those of single queries
 
-    max_size: int
+    max_size: int | None
     min_support: float
     discretizer: Any
     drop_weakest: float | None
@@ -93,9 +95,15 @@ class RuleRanker(Ranker):
         self.n_bins_ = rows.n_bins()
         strength = feature_strength(rows, self.n_bins_, self.n_jobs)
         used = without_weakest(strength, self.n_bins_, self.drop_share)
-        check_work(self.n_bins_[used], self.max_size, rows.n_rows, self.work_limit)
-        training = Training.of(rows, int(rows_needed(self.min_support, rows.n_rows)), strength)
-        return Prepared(rows, Layout.over(self.n_bins_, self.max_size, used), training)
+        min_rows = int(rows_needed(self.min_support, rows.n_rows))
+        if self.max_size is None:
+            least = min_rows if self._counts_rows_together else 1
+            max_size = largest_size(rows, self.n_bins_, used, least, self.work_limit, self.n_jobs)
+        else:
+            max_size = self.max_size
+            check_work(self.n_bins_[used], max_size, rows.n_rows, self.work_limit)
+        training = Training.of(rows, min_rows, strength)
+        return Prepared(rows, Layout.over(self.n_bins_, max_size, used), training)
 
     def _known_bins(self, X: Array) -> Array:
         """Put documents into bins uint8 (n_features, n_rows), 255 where training saw none."""

@@ -54,7 +54,8 @@ class StableRules(RuleRanker):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items.
+    max_size: a rule has at most this many items; None: any number, as the papers have it, as long as some feature set
+        of so many holds in min_support of the rows. Feasible for few features; else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     stability: how far a set of items is trusted. "agreement" takes the mean over the training queries of how far its
         documents lie above their query's mean grade, one voice per query, and weighs it by the share of the queries
@@ -109,7 +110,7 @@ class StableRules(RuleRanker):
 
     def __init__(
         self,
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         stability: str = "agreement",
         min_queries: int | None = None,
