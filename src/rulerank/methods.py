@@ -41,6 +41,7 @@ METHODS = {
         Method("FR", "fitted", "rankers.fitted.fitted_rules", "FittedRules"),
         Method("Anchored", "anchored", "rankers.anchored.anchored", "Anchored"),
         Method("AnchoredRules", "anchored-rules", "rankers.anchored.anchored_rules", "AnchoredRules"),
+        Method("Competence", "competence", "aggregate.competence", "Competence"),
         Method("Regression", "regression", "baselines.regression", "Regression"),
         Method("RankSVM", "ranksvm", "baselines.rank_svm", "RankSVM"),
         Method("SVMMAP", "svmmap", "baselines.svm_map", "SVMMAP"),

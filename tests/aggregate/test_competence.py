@@ -194,7 +194,7 @@ def test_mistakes_are_named(filled, tmp_path):
     by_query = rr.Competence({"one": rr.GlobalRules(normalize="rank"), "other": ByFeature()}, literal=True).fit(filled)
     with pytest.raises(DataError, match=r"normalises features by query \(normalize='rank'\)"):
         by_query.predict(filled.X)
-    with pytest.raises(DataError, match="a Competence cannot be saved: its members may come from other libraries"):
+    with pytest.raises(DataError, match="its member 'first' is a ByFeature, of which a model file can hold nothing"):
         ranker.save(tmp_path / "model.rulerank")
 
     class Silent(ByFeature):

@@ -3,12 +3,14 @@
 import json
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from rulerank.aggregate.competence import Competence
 from rulerank.cli import main
 from rulerank.features.text_features import TextFeatures
 from rulerank.io.convert import convert, write_any
@@ -82,6 +84,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
+    for name, content in mixtures().items():
+        (tmp_path / name).write_bytes(content)
     judged_pool(monkeypatch)
     served_texts(monkeypatch)
     engine_logs(tmp_path)
@@ -115,6 +119,15 @@ def small_report(folder):
     (folder / "differences.csv").write_text("\n".join([header, *lines]) + "\n")
 
 
+@cache
+def mixtures():
+    """Model files of a literal Competence and of a mix, made once."""
+    data = read_letor("train.txt")
+    Competence(literal=True, max_size=1).fit(data).save("dc3a.rulerank")
+    Competence({"RE-GR": GlobalRules(), "votes": GlobalRules(votes="residual")}).fit(data).save("mixed.rulerank")
+    return {name: Path(name).read_bytes() for name in ("dc3a.rulerank", "mixed.rulerank")}
+
+
 def engine_logs(folder):
     """Write answers of Solr with features: of one query, of two, and labels."""
     scores = {"a": 2.5, "b": 1.5}
@@ -131,6 +144,9 @@ def judged_pool(monkeypatch):
     data = make_world(n_queries=4, docs_per_query=6, seed=3)
     write_any(data, "pool.csv")
     write_any(data[:10], "graded.csv")
+    lines = Path("pool.csv").read_text().splitlines()
+    judged = [f"{lines[0]},judge", *(f"{line},{['ann', 'bob'][number % 2]}" for number, line in enumerate(lines[1:]))]
+    Path("judged.csv").write_text("\n".join(judged) + "\n")
     rows = zip(data.qid.tolist(), data.docid.tolist(), data.y.tolist(), strict=True)
     with LabelStore("judged.db") as store:
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)

@@ -35,6 +35,23 @@ def test_a_map_is_written_and_reported(run, model, name):
     assert json.loads(done.out) == {"figure": name, "kind": "competence", "rows": n_rows}
 
 
+def test_the_figures_of_the_competence_paper_come_from_a_saved_model(run, folder):
+    done = run(
+        "train", "train.txt", "-o", "dc3a.rulerank", "--method", "competence", "--literal", "--set", "max_size=1"
+    )
+    assert done.code == 0
+    n_rows = len(read_any("test.txt"))
+    done = run("figure", "competence", "dc3a.rulerank", "test.txt", "-o", "one.svg")
+    assert done == (0, f"one.svg: competence map of {n_rows} documents\n", "")
+    assert "p(member" in Path("one.svg").read_text()
+    done = run("figure", "scores", "dc3a.rulerank", "test.txt", "-o", "two.svg")
+    assert done == (0, f"two.svg: mean scores of {n_rows} documents\n", "")
+    assert "the grade itself" in Path("two.svg").read_text()
+    QueryRules(max_size=1).fit(read_any("train.txt")).save("query.rulerank")
+    done = run("figure", "scores", "query.rulerank", "test.txt", "-o", "two.svg")
+    assert done.err.startswith("error: domains of competence are drawn for a fitted Competence(..., literal=True)")
+
+
 def test_mistakes_end_in_one_line(run, model):
     GlobalRules().fit(read_any("train.txt")).save("global.rulerank")
     for args, message in [

@@ -47,7 +47,7 @@ def test_it_writes_the_report_and_prints_the_means(run, folds):
     assert [line.split()[0] for line in done.out.splitlines()[1:3]] == ["RE-GR", "QI"]
     assert "convention standard, ties expected" in done.out
     names = {path.name for path in (folds / "out").iterdir()}
-    files = {"report.html", "report.md", "report.tex", "results.csv", "differences.csv", "cells.csv"}
+    files = {"report.html", "report.md", "report.tex", "results.csv", "differences.csv", "cells.csv", "queries.csv"}
     assert names == files | {"cells", "figures"}
     drawn = {path.name for path in (folds / "out" / "figures").iterdir()}
     assert drawn == {"differences.pdf", "differences.svg", "curves.pdf", "curves.svg"}
@@ -121,7 +121,7 @@ def test_why_there_is_no_label_curve_is_told(run, folds, monkeypatch):
             ("nowhere",),
             "error: nowhere: expected a directory with folds or a file of graded documents, got nothing of that name",
         ),
-        ((".", "--reference", "x"), "error: unknown reference 'x'; choose from auto, ohsumed, none"),
+        ((".", "--reference", "x"), "error: unknown reference 'x'; choose from auto, ohsumed, td2003, td2004, "),
         ((".", "--jobs", "0"), "error: n_jobs must be a positive number, or -1 for all cores: got 0"),
         ((".", "--tune-by", "x"), "error: unknown measure 'x'"),
         ((".", "--run", "one.run"), "error: --run takes NAME=VALUE, such as --run mine=...: got 'one.run'"),

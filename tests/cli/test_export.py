@@ -3,8 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from rulerank.aggregate.competence import Competence
 from rulerank.export import export_model
 from rulerank.rankers.fitted.fitted_rules import FittedRules
+from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.stable_rules import StableRules
 from rulerank.worlds import make_world
@@ -69,3 +71,19 @@ def test_mistakes_end_in_one_line(run, linear):
     assert done.err.startswith("error: StableRules cannot be exported exactly: StableRules is not additive")
     done = run("export", "rules.rulerank")
     assert done.err.startswith("error: give either --to TARGET (xgboost, ")
+
+
+def test_a_competence_goes_out_in_parts(run, folder):
+    members = {"rules": GlobalRules(), "the line": QueryIntercepts(l2=1)}
+    Competence(members).fit(world).save("mixed.rulerank")
+    done = run("export", "mixed.rulerank", "--to", "python", "--parts", "-o", "parts")
+    assert (done.code, done.err) == (0, "")
+    assert sorted(path.name for path in Path("parts").iterdir()) == ["1-rules", "2-the_line", "mixing.json"]
+    mixing = json.loads(Path("parts/mixing.json").read_text())
+    assert [part["member"] for part in mixing["members"]] == ["rules", "the line"]
+    assert "parts/mixing.json: sum of weight * factor * z-score of the member by query" in done.out
+    done = run("export", "mixed.rulerank", "--to", "python", "--parts")
+    assert done.err == "error: parts are written into a folder: name one, such as --out parts\n"
+    done = run("export", "mixed.rulerank", "--to", "python")
+    assert done.err.startswith("error: Competence cannot be exported exactly: ")
+    assert "--parts" in done.err

@@ -6,18 +6,22 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import rulerank as rr
 from failing_rankers import First
 from rulerank.errors import DataError, MissingExtraError
+from rulerank.experiment.compare import CURVE_NAMES
 from rulerank.experiment.label_curve.curve import label_curve
 from rulerank.experiment.plans import Rank
 from rulerank.experiment.reference import OHSUMED
 from rulerank.experiment.report import check_formats, make_report, write_report
 from rulerank.experiment.run import run_experiment
-from rulerank.experiment.systems import System, choose_systems
+from rulerank.experiment.summary import summarise
+from rulerank.experiment.systems import System, choose_systems, with_top_feature
 from rulerank.render import render_html, render_latex, render_markdown
+from rulerank.render.document import DASH
 
 FOLDS = rr.make_folds(rr.make_world(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
 NASTY = '<script>alert("1")</script>|&_%'
@@ -182,6 +186,55 @@ def test_trials_are_set_beside_the_papers_only_where_there_are_five(experiment, 
     assert [part.key for part in section.parts] == expected
     for table in section.parts:
         assert {len(row) for row in table.rows} == {len(table.header)}
+
+
+def test_a_difference_is_printed_only_where_the_collection_is_the_same(report):
+    [section] = [section for section in report.blocks if section.key == "published"]
+    rows = [[cell.text for cell in row] for row in section.parts[0].rows]
+    gaps = {row[2]: {other[5] for other in rows if other[2] == row[2]} for row in rows}
+    assert gaps["LETOR 2.0"] == {DASH}
+    assert DASH not in gaps["LETOR 3.0"]
+    assert ("QI", "MAP", "LETOR 2.0", "0.445") in {tuple(row[:4]) for row in rows}
+
+
+def test_figures_of_a_web_collection_stand_beside_ours(experiment):
+    report = make_report(experiment, collection="TD2003, LETOR 3.0", draw=False)[0]
+    [section] = [section for section in report.blocks if section.key == "published"]
+    rows = {(row[0].text, row[1].text, row[2].text, row[3].text) for row in section.parts[0].rows}
+    assert {("RE-QR", "MAP", "LETOR 3.0", "0.300"), ("DC3A", "MAP", "LETOR 3.0", "0.308")} <= rows
+    assert {("QI", "MAP", "LETOR 2.0", "0.248"), ("RE-GR", "MAP", "LETOR 3.0", "0.246")} <= rows  # the other is LRAR's
+    folds = [[cell.text for cell in row] for row in section.parts[1].rows]
+    assert ["RE-GR", "published", "0.169", "0.293", "0.365", "0.394", "0.219", "0.288"] in folds
+
+
+def test_what_the_text_says_of_the_papers_figures_is_said_of_global_rules_only(report):
+    text = render_markdown(report)
+    assert "how the figure of RE-GR came about; it explains none of the gains that they report for RE-SR, RE-QR" in text
+    assert "DC3A takes only confidence and strength, and QC3A strength for all documents in eight" in text
+
+
+def test_figures_of_every_query_are_written(experiment, tmp_path):
+    write_report(experiment, tmp_path, ["csv"])
+    lines = (tmp_path / "queries.csv").read_text().splitlines()
+    assert lines[0].startswith("system,fold,query,MAP,NDCG@1,")
+    own = [line.split(",") for line in lines[1:] if line.startswith("QI,")]
+    assert len(own) == 15
+    summary = summarise(experiment)
+    by_fold = [np.mean([float(line[3]) for line in own if line[1] == fold.name]) for fold in FOLDS]
+    assert by_fold == pytest.approx(summary.row("QI").folds[summary.place("MAP")])
+
+
+def test_rows_that_go_by_a_feature_are_called_by_it():
+    systems = with_top_feature(choose_systems(["BM25 (SSAR)"]), FOLDS[0].train.feature_names[0])
+    summary = summarise(run_experiment(FOLDS[:2], systems))
+    assert [row.label for row in summary.rows] == ["SSAR", f"{FOLDS[0].train.feature_names[0]} (SSAR)"]
+
+
+def test_the_label_curve_of_a_report_names_its_rankers_apart(curve):
+    renamed = curve.renamed(CURVE_NAMES)
+    assert renamed.rankers == ["QI for few labels"]
+    assert "QI for few labels, all labels" in [line.name for line in renamed.lines]
+    assert len(renamed.table("QI for few labels")[1]) == len(curve.table("QI")[1])
 
 
 def test_an_unknown_format_and_a_missing_package_are_told_before_the_work(monkeypatch):

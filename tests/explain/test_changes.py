@@ -121,11 +121,42 @@ def test_a_score_that_is_no_number_is_refused():
         fitted().what_if([0.6, 0.5], above="high")
 
 
-def test_a_mixture_has_no_bins_to_change():
+def test_a_mixture_that_takes_one_metric_for_each_document_is_moved_in_bins():
     data = rr.make_world(n_queries=12, docs_per_query=8, n_features=3, seed=0)
-    ranker = rr.Competence(["confidence", "yule_q"], literal=True).fit(data)
-    with pytest.raises(DataError, match="Competence has no bins to change; what_if works for FittedRules, GlobalRules"):
-        ranker.what_if(data.X[0], above=1.0)
+    ranker = rr.Competence(["confidence", "yule_q"], literal=True, discretizer="equal_width").fit(data)
+    scores = ranker.predict(data.X)
+    worst, goal = int(np.argmin(scores)), float(np.median(scores))
+    found = ranker.what_if(data.X[worst], above=goal)
+    assert found
+    assert all(change.score > goal and change.n_bins for change in found)
+    x = data.X[worst].copy()
+    x[data.feature_names.index(found[0].feature)] += 1.001 * found[0].move  # into the bin
+    assert ranker.predict(x[None])[0] == found[0].score
+
+
+@pytest.mark.parametrize("options", [{}, {"literal": True, "scale": "query"}, {"centric": "query", "select": "best"}])
+def test_where_a_score_depends_on_the_query_the_values_of_its_other_documents_are_tried(options):
+    data = rr.make_world(n_queries=25, docs_per_query=8, n_features=3, seed=0)
+    ranker = rr.Competence(["confidence", "yule_q"], discretizer="equal_width", **options).fit(data)
+    own = data[data.qid == data.qid[0]]
+    scores = ranker.predict(own)
+    worst, goal = int(np.argmin(scores)), float(np.median(scores))
+    found = ranker.what_if(own, worst, above=goal)
+    assert found
+    for change in found:
+        X = own.X.copy()
+        column = own.feature_names.index(change.feature)
+        X[worst, column] = X[worst, column] + change.move if np.isfinite(X[worst, column]) else X[worst, column]
+        if np.isfinite(change.move):
+            assert ranker.predict(X, qid=own.qid)[worst] == pytest.approx(change.score, abs=1e-6)
+        assert change.score > goal
+    assert ranker.what_if(own, worst, above=float(scores[worst]) - 1) == ()
+
+
+def test_trees_have_no_bins_to_change():
+    data = rr.make_world(n_queries=12, docs_per_query=8, n_features=3, seed=0)
+    with pytest.raises(DataError, match="LambdaMART has no bins to change; what_if works for FittedRules, GlobalRules"):
+        rr.LambdaMART(n_trees=3).fit(data).what_if(data.X[0], above=1.0)
 
 
 def test_changes_print_their_bins():

@@ -10,7 +10,7 @@ import rulerank as rr
 from plain.removal import global_score, literal_query_score, stable_score, trusted_query_score
 from rulerank.explain import explain_score
 from rulerank.rules.metrics import METRICS
-from rulerank.rules.stable.votes import STABILITIES
+from rulerank.rules.stable.votes import WEIGHED
 from rulerank.rules.votes import VOTES
 
 OPEN = {"discretizer": None, "drop_weakest": 0.0}
@@ -59,14 +59,17 @@ def test_global_rules_are_taken_apart_by_every_vote_and_metric(world, votes, met
 
 
 @settings(max_examples=60)
-@given(worlds(), st.sampled_from([*STABILITIES, "literal"]), st.integers(1, 3), st.integers(1, 2))
+@given(worlds(), st.sampled_from([*WEIGHED, "mean", "literal"]), st.integers(1, 3), st.integers(1, 2))
 def test_stable_rules_are_taken_apart_in_every_form(world, form, max_size, min_queries):
     train, grades, queries, documents = world
-    literal = form == "literal"
+    literal = form in ("literal", "mean")
     options = {"max_size": max_size, "min_queries": min_queries}
-    given = {"literal": True, "phi": 0.3} if literal else {"stability": form}
+    given = {"literal": True} if form == "literal" else {"stability": form}
+    given |= {"phi": 0.3} if literal else {}
     ranker = rr.StableRules(**options, **given, **OPEN).fit(train, grades, qid=queries)
-    plainly = {"literal": True, "phi": "0.3"} if literal else {"literal": False, "stability": form}
+    plainly = {"literal": False, "stability": form}
+    if literal:
+        plainly = {"literal": True, "phi": "0.3", "in_the_mean": form == "mean"}
     for document in documents:
         found = ranker.explain(document)
         check_adds_up(found, ranker.predict([document])[0])
@@ -86,7 +89,8 @@ def test_stable_rules_are_taken_apart_in_every_form(world, form, max_size, min_q
 def test_literal_query_rules_are_taken_apart(world, max_size, min_support):
     train, grades, queries, documents = world
     options = {"max_size": max_size, "min_support": min_support}
-    ranker = rr.QueryRules(literal=True, **options, **OPEN).fit(train, grades, qid=queries)
+    first = {"leave_one_out": True, "ties": "first"}  # as the plain way has it
+    ranker = rr.QueryRules(literal=True, **first, **options, **OPEN).fit(train, grades, qid=queries)
     for document in documents:
         found, score = ranker.explain(document), ranker.predict([document])[0]
         check_adds_up(found, score)
@@ -179,7 +183,7 @@ def test_without_a_feature_a_mixture_has_members_without_it_and_keeps_their_weig
     members = {"rules": MEMBERS["rules"], "linear": MEMBERS["linear"]}
     ranker = rr.Competence(members, calibrate=False, n_splits=2).fit(X, grades, qid=queries)
     found = ranker.explain(X[:8], 2)
-    parts = {name: member.explain(X[2]) for name, member in zip(ranker.names_, ranker._members, strict=True)}
+    parts = {name: member.explain(X[2]) for name, member in zip(ranker.names_, ranker.members_, strict=True)}
     weights = {member.name: member.weight for member in found.members}
     for share in found.features:
         effects = {

@@ -77,17 +77,23 @@ def deltas_plainly(
     return deltas
 
 
-def labels_plainly(deltas: Sequence[Sequence[float]], ties: str) -> list[dict[int, Fraction]]:
+def labels_plainly(
+    deltas: Sequence[Sequence[float]], ties: str, queries: Sequence[int] = ()
+) -> list[dict[int, Fraction]]:
     """Return D*: the share of each query in each document's label, empty when all abstain.
+
+    queries: the number of each document's own, for ties="other".
 
     >>> labels_plainly([[0.5, 0.5], [math.nan, 0.0]], "share")
     [{0: Fraction(1, 2), 1: Fraction(1, 2)}, {1: Fraction(1, 1)}]
     """
     labels: list[dict[int, Fraction]] = []
-    for own in deltas:
+    for d, own in enumerate(deltas):
         steps = {q: round(delta / STEP) for q, delta in enumerate(own) if not math.isnan(delta)}
         best = [q for q, step in steps.items() if step == min(steps.values())]
-        best = best[:1] if ties == "first" else best
+        if ties == "other":
+            best = [q for q in best if q != queries[d]] or best
+        best = best if ties == "share" else best[:1]
         labels.append({q: Fraction(1, len(best)) for q in best})
     return labels
 
@@ -109,7 +115,7 @@ def score_literally(
     deltas = deltas_plainly(
         train, grades, queries, max_size=max_size, min_support=min_support, leave_one_out=leave_one_out
     )
-    labels = labels_plainly(deltas, ties)
+    labels = labels_plainly(deltas, ties, [numbers.index(q) for q in queries])
     kept = [i for i, label in enumerate(labels) if label]
     s = mean_confidences(sets, [train[i] for i in kept], [labels[i] for i in kept], document, min_support)
     above = below = 0.0

@@ -22,6 +22,7 @@ def score_plainly(
     metric: str = "confidence",
     drop_weakest: float = 0.0,
     additive: bool = True,
+    mapped: bool = True,
 ) -> float:
     """Score one document by the definitions, over the features that have two bins or more in training.
 
@@ -37,7 +38,7 @@ def score_plainly(
     sets = [members for size in range(1, max_size + 1) for members in combinations(features, size)]
     cells = [[i for i, row in enumerate(train) if all(row[f] == document[f] for f in members)] for members in sets]
     if votes == "mean":
-        return _mean(cells, grades, min_rows, metric)
+        return _mean(cells, grades, min_rows, metric, mapped)
     above = below = Fraction(0)
     for members, rows in zip(sets, cells, strict=True):
         weight, shrink = Fraction(1), 20
@@ -61,8 +62,12 @@ def strength_plainly(train: Sequence[Row], grades: Sequence[int], queries: Seque
     return total / len(train)
 
 
-def theta_plainly(metric: str, hits: int, covered: int, of_grade: int, n_rows: int) -> float | Fraction:
+def theta_plainly(
+    metric: str, hits: int, covered: int, of_grade: int, n_rows: int, *, plus_one: bool = True
+) -> float | Fraction:
     """Return the strength of a rule as the papers define it, signed where they have it so.
+
+    plus_one: strength with the ones that keep it finite; without them, what is below is at least a millionth.
 
     >>> theta_plainly("yule_q", hits=3, covered=4, of_grade=5, n_rows=10)
     Fraction(5, 7)
@@ -75,6 +80,9 @@ def theta_plainly(metric: str, hits: int, covered: int, of_grade: int, n_rows: i
         return gain / (1 - Fraction(of_grade, n_rows)) if of_grade < n_rows else Fraction(0)
     if metric == "confidence":
         return Fraction(a, covered)
+    if metric == "strength" and not plus_one:
+        against = Fraction(b, n_rows - of_grade) if of_grade < n_rows else Fraction(0)
+        return Fraction(a, of_grade) * Fraction(a, covered) / max(against, Fraction(1, 10**6))
     if metric == "strength":
         return Fraction(a, of_grade) * Fraction(a, covered) / Fraction(b + 1, n_rows - of_grade + 1)
     if metric == "relative_confidence":
@@ -86,8 +94,10 @@ def theta_plainly(metric: str, hits: int, covered: int, of_grade: int, n_rows: i
     return (math.sqrt(a * d) - math.sqrt(b * c)) / (math.sqrt(a * d) + math.sqrt(b * c))
 
 
-def _vote(metric: str, hits: int, covered: int, of_grade: int, n_rows: int) -> float | Fraction:
-    """Return the strength of a rule where it is never negative, else mapped onto 0 .. 1."""
+def _vote(metric: str, hits: int, covered: int, of_grade: int, n_rows: int, mapped: bool) -> float | Fraction:
+    """Return the strength of a rule where it is never negative, else mapped onto 0 .. 1, or as it is."""
+    if not mapped:
+        return theta_plainly(metric, hits, covered, of_grade, n_rows, plus_one=False)
     theta = theta_plainly(metric, hits, covered, of_grade, n_rows)
     if metric in ("confidence", "strength"):
         return theta
@@ -98,18 +108,18 @@ def _vote(metric: str, hits: int, covered: int, of_grade: int, n_rows: int) -> f
     return (theta + 1) / 2
 
 
-def _mean(cells: list[list[int]], grades: Sequence[int], min_rows: int, metric: str) -> float:
+def _mean(cells: list[list[int]], grades: Sequence[int], min_rows: int, metric: str, mapped: bool) -> float:
     strengths: dict[int, float | Fraction] = {}
     for grade in sorted(set(grades)):
         thetas = []
         for rows in cells:
             hits = sum(grades[i] == grade for i in rows)
             if hits >= min_rows:
-                thetas.append(_vote(metric, hits, len(rows), list(grades).count(grade), len(grades)))
+                thetas.append(_vote(metric, hits, len(rows), list(grades).count(grade), len(grades), mapped))
         if thetas:
             strengths[grade] = sum(thetas, Fraction(0)) / len(thetas)
     total = sum(strengths.values())
-    if not total:
+    if not total or (not mapped and abs(total) <= 1e-12):  # roots are not exact
         return sum(grades) / len(grades)
     return float(sum(grade * s for grade, s in strengths.items()) / total)
 

@@ -3,9 +3,17 @@
 import numpy as np
 
 
-def comparisons(y, groups):
+def comparisons(y, groups, order="high"):
     """Return (row, (group, level), outcome) of every comparison whose group and level see both outcomes."""
     found = []
+    if order == "low":  # with level 1, then those that passed it with level 2, ...
+        for level in range(1, max(y) + 1):
+            for group in dict.fromkeys(groups):
+                rows = [row for row in range(len(y)) if groups[row] == group and y[row] >= level - 1]
+                outcomes = [y[row] >= level for row in rows]
+                if any(outcomes) and not all(outcomes):
+                    found += [(row, (group, level), passed) for row, passed in zip(rows, outcomes, strict=True)]
+        return found
     for level in range(1, max(y) + 1):
         for group in dict.fromkeys(groups):
             rows = [row for row in range(len(y)) if groups[row] == group and y[row] <= level]
@@ -15,9 +23,9 @@ def comparisons(y, groups):
     return found
 
 
-def one_hot(X, y, groups):
+def one_hot(X, y, groups, order="high"):
     """Return a matrix of comparisons (features, then -1 for the intercept), the outcomes, and whose each column is."""
-    found = comparisons(y, groups)
+    found = comparisons(y, groups, order)
     columns = list(dict.fromkeys(place for _, place, _ in found))
     matrix = np.zeros((len(found), X.shape[1] + len(columns)))
     for i, (row, place, _) in enumerate(found):

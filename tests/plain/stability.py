@@ -77,8 +77,11 @@ def score_literally(
     phi: str,
     min_support: float = 0.0,
     min_queries: int = 1,
+    in_the_mean: bool = False,
 ) -> float:
     """Score one document by the rules whose confidence in each query is within phi, a decimal, of the overall one.
+
+    in_the_mean: it is enough that the mean of the confidences in the queries is.
 
     >>> score_literally([(0,), (1,), (0,), (1,)], [0, 1, 0, 1], [0, 0, 1, 1], (1,), max_size=1, phi="0.1")
     1.0
@@ -89,7 +92,9 @@ def score_literally(
         for grade in {grades[i] for i in rows}:
             overall = _confidence(rows, grades, grade)
             own = [[i for i in rows if queries[i] == q] for q in {queries[i] for i in rows}]
-            stable = all(abs(overall - _confidence(part, grades, grade)) <= Fraction(phi) for part in own)
+            thetas = [_confidence(part, grades, grade) for part in own]
+            thetas = [sum(thetas, Fraction()) / len(thetas)] if in_the_mean else thetas
+            stable = all(abs(overall - theta) <= Fraction(phi) for theta in thetas)
             if stable and len(own) >= min_queries and overall * len(rows) >= min_rows:
                 confidences.setdefault(grade, []).append(float(overall))
     if not confidences:

@@ -190,9 +190,9 @@ def test_feature_strength_is_the_mean_squared_surprise_of_its_definition():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
-        ({"max_size": 1.5}, "max_size must be a whole number from 1: got 1.5"),
-        ({"max_size": True}, "max_size must be a whole number from 1: got True"),
+        ({"max_size": 0}, "max_size must be a whole number from 1, or None: got 0"),
+        ({"max_size": 1.5}, "max_size must be a whole number from 1, or None: got 1.5"),
+        ({"max_size": True}, "max_size must be a whole number from 1, or None: got True"),
         ({"min_support": 2}, "min_support must be a share of the rows, a number from 0 to 1: got '2'"),
         ({"min_support": "x"}, "min_support must be a share of the rows, a number from 0 to 1: got 'x'"),
         ({"drop_weakest": -1}, "drop_weakest must be a share of the features, a number from 0 to 1: got '-1'"),

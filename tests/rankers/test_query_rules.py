@@ -28,6 +28,21 @@ def test_the_worked_example_of_the_paper():
     assert ranker.predict([d12]) == pytest.approx([0.2561 * 0.35 + 0.2134 * 0.5 + 0.5305 * 0.3636], abs=1e-4)
 
 
+def test_the_papers_own_labels_are_met_best_when_own_documents_count_and_ties_go_to_another_query():
+    printed = [2, 0, 2, 1, 1, 2, 1, 0, 2]  # Table IV
+
+    def n_met(**options):
+        found = literal(**options)._labels
+        labels = dict(zip(found.rows.tolist(), found.queries.tolist(), strict=True))
+        return sum(labels.get(row) == query for row, query in enumerate(printed))
+
+    assert [n_met(leave_one_out=True, ties=ties) for ties in ("first", "other")] == [5, 7]
+    assert [n_met(leave_one_out=False, ties=ties) for ties in ("first", "other")] == [6, 8]
+    assert [n_met(max_size=size) for size in (1, 2, 3)] == [9, 8, 8]  # all nine with rules of a single item
+    assert literal().stood_for() == {"drop_weakest": 0.0, "leave_one_out": False, "ties": "other"}
+    assert np.array_equal(literal().weights(X), literal(leave_one_out=False, ties="other").weights(X))
+
+
 def test_a_query_without_a_rule_abstains_and_the_others_share_its_weight():
     ranker = literal()
     ranks, weights = ranker.rank_by_query([d10, d11, d12]), ranker.weights([d10, d11, d12])
@@ -43,7 +58,7 @@ def test_a_query_without_a_rule_abstains_and_the_others_share_its_weight():
     st.integers(0, 10**6),
     st.sampled_from([0.0, 0.2, 0.4]),
     st.booleans(),
-    st.sampled_from(["first", "share"]),
+    st.sampled_from(["first", "share", "other"]),
     st.integers(1, 2),
 )
 def test_literal_scores_agree_with_the_plain_way_end_to_end(seed, min_support, leave_one_out, ties, max_size):
@@ -107,6 +122,12 @@ def test_competence_is_in_the_order_of_the_training_rows(options):
     other = QueryRules(**settings).fit(train[order], grades[order], qid=queries[order])
     columns = [other.queries_.tolist().index(q) for q in one.queries_]
     assert one.competence_[order] == pytest.approx(other.competence_[:, columns], nan_ok=True)
+    assert np.array_equal(
+        one.competence_,
+        QueryRules(**settings, leave_one_out=not options).fit(train, grades, qid=queries).competence_,
+        equal_nan=True,
+    )
+    one = QueryRules(**settings, leave_one_out=True).fit(train, grades, qid=queries)
     keeps_own = QueryRules(**settings, leave_one_out=False).fit(train, grades, qid=queries)
     deltas = np.abs(keeps_own.rank_by_query(train) - grades[:, None])
     assert keeps_own.competence_ == pytest.approx(deltas, nan_ok=True)
@@ -179,8 +200,8 @@ def test_a_state_that_contradicts_itself_is_refused(options, change, message):
         ({"n_trusted": 0}, "n_trusted must be a whole number from 1: got 0"),
         ({"n_trusted": 2.5}, "n_trusted must be a whole number from 1: got 2.5"),
         ({"shrink": 0}, "shrink must be rows' worth of the global rule, a number from 1e-06 to 1e\\+15: got '0'"),
-        ({"ties": "loud"}, "unknown ties 'loud'; choose from first, share"),
-        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
+        ({"ties": "loud"}, "unknown ties 'loud'; choose from None, first, share, other"),
+        ({"max_size": 0}, "max_size must be a whole number from 1, or None: got 0"),
     ],
 )
 def test_wrong_parameters_are_named(options, message):

@@ -7,15 +7,15 @@ from rulerank.errors import DataError, ModelFileError
 from rulerank.model_file import load
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.stable_rules import Stability, StableRules
-from rulerank.rules.stable.votes import STABILITIES
+from rulerank.rules.stable.votes import WEIGHED
 from rulerank.worlds import make_world
 from worked_example import X, d10, d11, d12, qid, y
 
-FORMS = [*({"stability": name} for name in STABILITIES), {"literal": True, "min_queries": 1}]
+FORMS = [*({"stability": name} for name in WEIGHED), {"literal": True}, {"stability": "mean"}]
 
 
 def literal(**options):
-    given = {"max_size": 3, "literal": True, "phi": 0.05, "min_queries": 1, "discretizer": None} | options
+    given = {"max_size": 3, "literal": True, "phi": 0.05, "discretizer": None} | options
     return StableRules(**given).fit(X, y, qid=qid)
 
 
@@ -39,7 +39,7 @@ def test_a_document_without_a_stable_rule_is_scored_by_all_rules():
     everything = GlobalRules(max_size=3, votes="mean", discretizer=None).fit(X, y, qid=qid)
     assert np.array_equal(literal(min_queries=4).predict([d10, d11, d12]), everything.predict([d10, d11, d12]))
     evidence = GlobalRules(discretizer=None).fit(X, y, qid=qid)
-    for stability in STABILITIES:
+    for stability in WEIGHED:
         ranker = StableRules(stability=stability, min_queries=4, discretizer=None).fit(X, y, qid=qid)
         assert np.array_equal(ranker.predict(X), evidence.predict(X))
         assert ranker.rules_for(d11) == []
@@ -61,8 +61,9 @@ def test_a_fitted_ranker_agrees_with_the_plain_way_end_to_end(form):
     test = rng.random((20, 4)) * 2 - 0.5
     ranker = StableRules(**form, discretizer=EqualFrequency(4), drop_weakest=0).fit(train, grades, qid=queries)
     train_bins, test_bins = (ranker.discretizer_.transform(part).tolist() for part in (train, test))
-    plain = score_literally if "literal" in form else score_stably
-    options = {"phi": "0.1"} if "literal" in form else form
+    by_confidence = {"literal": {"phi": "0.1"}, "mean": {"phi": "0.05", "in_the_mean": True}}
+    options = by_confidence.get(form.get("stability", "literal"), form)
+    plain = score_stably if options is form else score_literally
     expected = [plain(train_bins, grades.tolist(), queries, row, max_size=2, **options) for row in test_bins]
     assert ranker.predict(test) == pytest.approx(expected, abs=1e-6)
 
@@ -129,13 +130,38 @@ def test_a_crafted_state_is_refused(kept, name, value, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_queries": 0}, "min_queries must be a whole number from 1: got 0"),
-        ({"min_queries": 1.5}, "min_queries must be a whole number from 1: got 1.5"),
+        ({"min_queries": 0}, "min_queries must be a whole number from 1, or None: got 0"),
+        ({"min_queries": 1.5}, "min_queries must be a whole number from 1, or None: got 1.5"),
         ({"phi": 1.5}, "phi must be a difference of confidences, a number from 0 to 1: got '1.5'"),
-        ({"stability": "rock"}, "unknown stability 'rock'; choose from agreement, signs, clustered"),
-        ({"max_size": 0}, "max_size must be a whole number from 1: got 0"),
+        ({"stability": "rock"}, "unknown stability 'rock'; choose from agreement, signs, clustered, mean"),
+        ({"max_size": 0}, "max_size must be a whole number from 1, or None: got 0"),
     ],
 )
 def test_wrong_parameters_are_named(options, message):
     with pytest.raises(DataError, match=message):
         literal(**options)
+
+
+def test_the_readings_of_the_paper_ask_for_one_query_and_all_features_unless_told():
+    data = make_world(n_queries=8, docs_per_query=15, n_features=6)
+    for form, phi in ({"literal": True}, 0.1), ({"stability": "mean"}, 0.05):
+        said = StableRules(**form, min_queries=1, phi=phi, drop_weakest=0.0).fit(data).predict(data)
+        assert np.array_equal(StableRules(**form).fit(data).predict(data), said)
+        assert StableRules(**form).stood_for() == {"drop_weakest": 0.0, "min_queries": 1, "phi": phi}
+    assert StableRules().stood_for() == {"drop_weakest": 0.25, "min_queries": 2, "phi": 0.1}
+
+
+def test_confidences_that_differ_may_agree_in_the_mean():
+    rows, grades = [[0], [0], [0], [0], [1]], [1, 1, 0, 0, 0]
+    queries = ["a", "a", "b", "b", "b"]
+    options = {"discretizer": None, "phi": 0.0}
+    assert StableRules(literal=True, **options).fit(rows, grades, qid=queries).rules_for([0]) == []
+    by_mean = StableRules(stability="mean", **options).fit(rows, grades, qid=queries)
+    assert [str(rule) for rule in by_mean.rules_for([0])] == ["f1=0 -> 0 (2 of 4)", "f1=0 -> 1 (2 of 4)"]
+
+
+def test_two_readings_of_the_paper_at_once_are_refused():
+    with pytest.raises(
+        DataError, match=r'literal=True and stability="mean" are two readings .*: leave one of them out'
+    ):
+        StableRules(literal=True, stability="mean").fit(X, y, qid=qid)

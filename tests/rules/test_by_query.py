@@ -94,16 +94,18 @@ def test_competence_agrees_with_the_plain_way(world, max_size, min_support, leav
     assert same(found.T, plain[by_query.order])
 
 
-@given(worlds(), st.integers(1, 2), SUPPORTS, st.booleans(), st.sampled_from(["first", "share"]))
+@given(worlds(), st.integers(1, 2), SUPPORTS, st.booleans(), st.sampled_from(["first", "share", "other"]))
 def test_the_most_competent_queries_and_their_rules_agree_with_the_plain_way(
     world, max_size, min_support, leave_one_out, ties
 ):
     rows, grades, queries, documents = world
     by_query, _ = learn(rows, grades, queries, max_size)
-    found = most_competent(literal_deltas(by_query, min_support, leave_one_out), len(rows), ties)
+    deltas = literal_deltas(by_query, min_support, leave_one_out)
+    found = most_competent(deltas, len(rows), ties, own=by_query.queries)
     labels = Labels.of(by_query.order[found.rows], found.queries)
     options = {"min_support": min_support, "leave_one_out": leave_one_out}
-    plain = labels_plainly(deltas_plainly(rows, grades, queries, max_size=max_size, **options), ties)
+    numbers = [sorted(set(queries)).index(q) for q in queries]
+    plain = labels_plainly(deltas_plainly(rows, grades, queries, max_size=max_size, **options), ties, numbers)
     shares = {(i, q): float(share) for i, label in enumerate(plain) for q, share in label.items()}
     entries = zip(labels.rows.tolist(), labels.queries.tolist(), strict=True)
     assert dict(zip(entries, labels.shares / SHARE, strict=True)) == pytest.approx(shares)

@@ -13,7 +13,7 @@ from rulerank.errors import DataError
 from rulerank.rules import kernels
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout
-from rulerank.rules.metrics import METRICS, check_metric
+from rulerank.rules.metrics import METRICS, check_metric, theta
 from rulerank.rules.tables import Rows, hide_unseen
 from rulerank.rules.votes import MeanVotes, Training, votes_named
 
@@ -91,6 +91,50 @@ def test_all_metrics_at_once_agree_with_the_plain_way(world, max_size):
     for metric, scores in zip(METRICS, found.T, strict=True):
         plain = [score_plainly(rows, grades, queries, d, max_size=max_size, metric=metric) for d in documents]
         assert scores == pytest.approx(plain, abs=1e-9)
+
+
+@given(worlds(), st.integers(1, 3))
+def test_all_metrics_unmapped_agree_with_the_plain_way(world, max_size):
+    rows, grades, documents = world
+    engine = learn(rows, grades, MeanVotes(METRICS, mapped=False), max_size)
+    found = engine.scheme.scores_by_metric(engine.sums(known(engine, documents)), engine.training)
+    options = {"max_size": max_size, "mapped": False}
+    for metric, scores in zip(METRICS, found.T, strict=True):
+        plain = [score_plainly(rows, grades, [0] * len(rows), d, metric=metric, **options) for d in documents]
+        assert scores == pytest.approx(plain, rel=1e-6, abs=1e-6)  # divided by sums near zero
+
+
+@given(st.data())
+def test_theta_is_the_papers_signed_value(data):
+    hits = data.draw(st.integers(1, 50))
+    others, elsewhere, rest = (data.draw(st.integers(0, 50)) for _ in range(3))
+    counts = hits, hits + others, hits + elsewhere, hits + others + elsewhere + rest
+    for metric in METRICS:
+        assert theta(metric, *counts) == pytest.approx(float(theta_plainly(metric, *counts, plus_one=False)), rel=1e-9)
+
+
+def test_strength_has_its_ones_only_when_it_is_mapped_and_stays_finite_without():
+    counts = 2, 2, 3, 9  # never against the grade
+    assert theta("strength", *counts, mapped=True) == pytest.approx((2 / 3) / (1 / 7))
+    assert theta("strength", *counts) == pytest.approx((2 / 3) / 1e-6)
+    assert theta("strength", 8, 8, 9, 20) == pytest.approx(888_888.9, abs=0.1)  # the paper's 888,888
+
+
+def test_rules_can_vote_unmapped_and_come_back_from_their_file(tmp_path):
+    data = rr.make_world(n_queries=3, docs_per_query=8, seed=3)
+    options = {"votes": "mean", "metric": "certainty", "max_size": 1, "discretizer": rr.EqualFrequency(n_bins=3)}
+    signed, mapped = (rr.GlobalRules(**options, mapped=mapped).fit(data) for mapped in (False, True))
+    assert not np.allclose(signed.predict(data), mapped.predict(data))
+    signed.save(tmp_path / "model.rulerank")
+    assert np.array_equal(rr.load(tmp_path / "model.rulerank").predict(data), signed.predict(data))
+    why = signed.explain(data, 3)
+    assert "unmapped" in why.method
+    assert why.base + sum(share.adds for share in why.features) == pytest.approx(signed.predict(data)[3])
+
+
+def test_lifts_have_no_metric_to_be_unmapped():
+    with pytest.raises(DataError, match=r"votes='evidence' vote with lifts, .*: mapped=False needs votes='mean'"):
+        rr.GlobalRules(mapped=False).fit([[0], [1]], [0, 1], qid=[0, 0])
 
 
 @given(worlds(), st.permutations(METRICS))

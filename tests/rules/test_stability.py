@@ -10,7 +10,7 @@ from rulerank.errors import DataError
 from rulerank.rules.layout import Layout
 from rulerank.rules.stable.counts import THETA_UNIT, QueryEngine, QueryRows
 from rulerank.rules.stable.kernels import LIFTS, THETAS
-from rulerank.rules.stable.votes import STABILITIES, LiteralVotes, stability_named
+from rulerank.rules.stable.votes import WEIGHED, LiteralVotes, MeanThetaVotes, stability_named
 from rulerank.rules.strength import feature_strength
 from rulerank.rules.tables import UNIT, Rows, hide_unseen
 from rulerank.rules.votes import Training
@@ -45,29 +45,34 @@ def known_bins(engine, documents):
 
 
 def schemes():
-    return [stability_named(name, min_queries=2) for name in STABILITIES] + [LiteralVotes(0.1, min_queries=1)]
+    by_confidence = [LiteralVotes(0.1, min_queries=1), MeanThetaVotes(0.1, min_queries=1)]
+    return [stability_named(name, min_queries=2, phi=0.1) for name in WEIGHED] + by_confidence
 
 
 supports = st.sampled_from([0.0, 0.1, 0.3, 1.0])
 queries_needed = st.integers(1, 4)
 
 
-@given(worlds(), st.integers(1, 3), st.sampled_from(sorted(STABILITIES)), supports, queries_needed)
+@given(worlds(), st.integers(1, 3), st.sampled_from(sorted(WEIGHED)), supports, queries_needed)
 def test_the_engine_agrees_with_the_plain_way(world, max_size, stability, min_support, min_queries):
     rows, grades, queries, documents = world
-    engine = learn(rows, grades, queries, max_size, stability_named(stability, min_queries), min_support)
+    engine = learn(rows, grades, queries, max_size, stability_named(stability, min_queries, 0.1), min_support)
     options = {"max_size": max_size, "min_support": min_support, "min_queries": min_queries, "stability": stability}
     plain = [score_stably(rows, grades, queries, d, **options) for d in documents]
     # the engine keeps means in units of 2**-28
     assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-6)
 
 
-@given(worlds(), st.integers(1, 3), st.sampled_from(["0", "0.1", "0.2", "0.3", "0.5", "1"]), supports, queries_needed)
-def test_the_literal_engine_agrees_with_exact_fractions(world, max_size, phi, min_support, min_queries):
+phis = st.sampled_from(["0", "0.1", "0.2", "0.3", "0.5", "1"])
+
+
+@given(worlds(), st.integers(1, 3), phis, supports, queries_needed, st.booleans())
+def test_votes_by_confidence_agree_with_exact_fractions(world, max_size, phi, min_support, min_queries, in_the_mean):
     rows, grades, queries, documents = world
-    engine = learn(rows, grades, queries, max_size, LiteralVotes(float(phi), min_queries), min_support)
+    scheme = (MeanThetaVotes if in_the_mean else LiteralVotes)(float(phi), min_queries)
+    engine = learn(rows, grades, queries, max_size, scheme, min_support)
     options = {"max_size": max_size, "min_support": min_support, "min_queries": min_queries, "phi": phi}
-    plain = [score_literally(rows, grades, queries, d, **options) for d in documents]
+    plain = [score_literally(rows, grades, queries, d, **options, in_the_mean=in_the_mean) for d in documents]
     assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-9)
 
 
@@ -160,4 +165,4 @@ def test_rows_must_come_query_by_query():
 
 def test_an_unknown_stability_lists_the_choices():
     with pytest.raises(DataError, match="unknown stability 'rock'; choose from agreement, signs, clustered"):
-        stability_named("rock", 2)
+        stability_named("rock", 2, 0.1)

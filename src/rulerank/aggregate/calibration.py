@@ -51,6 +51,13 @@ class Calibrated:
         thresholds = range(1, int(grades.max()) + 1)
         self.curves = [[_isotonic(column, grades >= least) for least in thresholds] for column in z.T]
 
+    @classmethod
+    def of(cls, factors: Array) -> Calibrated:
+        """Return the scale with these factors, which is all that new documents need."""
+        made = cls.__new__(cls)
+        made.factors, made.curves = factors, []
+        return made
+
     def estimates(self, scores: Array, queries: Array) -> Array:
         return self.factors * normalize_by_query(scores, queries, "zscore")
 
@@ -74,6 +81,21 @@ class Calibrated:
         return listwise_log_likelihood(self.estimates(scores, queries), grades, queries)
 
 
+class PickedByQuery:
+    """Scores from 0 to 1 in their query, by its lowest and highest: what one member says can stand beside another.
+
+    >>> PickedByQuery().estimates(np.array([[1.0], [3.0], [2.0]]), np.array([0, 0, 0])).ravel().tolist()
+    [0.0, 1.0, 0.5]
+    """
+
+    def estimates(self, scores: Array, queries: Array) -> Array:
+        return normalize_by_query(scores, queries, "minmax")
+
+    def slopes(self, scores: Array) -> Array:
+        spread = np.ptp(scores, axis=0)
+        return np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)
+
+
 class AsTheyCome:
     """Scores that are taken for estimates of the grade as they are, with each member's own error.
 
@@ -84,6 +106,13 @@ class AsTheyCome:
 
     def __init__(self, scores: Array, grades: Array, queries: Array) -> None:
         self.deviation = np.maximum(np.sqrt(((scores - grades[:, None]) ** 2).mean(axis=0)), 0.1)
+
+    @classmethod
+    def of(cls, deviation: Array) -> AsTheyCome:
+        """Return the scale with these errors of the members."""
+        made = cls.__new__(cls)
+        made.deviation = deviation
+        return made
 
     def estimates(self, scores: Array, queries: Array) -> Array:
         return scores

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.aggregate.calibration import AsTheyCome, Calibrated, Scale
+from rulerank.aggregate.calibration import AsTheyCome, Calibrated, PickedByQuery
 from rulerank.aggregate.descriptions import describe_queries, description_names
-from rulerank.aggregate.members import cross_fitted_scores, fit_member, member_scores, named_members
-from rulerank.aggregate.metric_competence import MemberRules
+from rulerank.aggregate.members import (
+    cross_fitted_scores,
+    fit_member,
+    member_scores,
+    members_from_state,
+    members_to_state,
+    named_members,
+)
+from rulerank.aggregate.metric_competence import MemberRules, picked
 from rulerank.aggregate.mixing import Mixture
-from rulerank.ballots import Case
+from rulerank.ballots import BinForm, Case
 from rulerank.ballots.mixture_cases import Mix, member_case, mixture_case, mixture_of_rankers
 from rulerank.core.parameters import Checked, Flag, Parameter, Whole, Word
 from rulerank.dataset import Array, Dataset, check_column, query_index
-from rulerank.errors import DataError
+from rulerank.discretize import Discretizer
+from rulerank.errors import DataError, ModelFileError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.foreign import fresh
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.by_query.most_competent import TIES
 from rulerank.rules.metrics import METRICS
@@ -41,23 +49,27 @@ class Competence(Ranker):
 
     Parameters
     ----------
-    members: two or more metric names (the seven by default), or rankers as (name, ranker) pairs or a dict: anything
-        with fit and predict. They are copied and fitted here, with qid or group if their fit takes it.
+    members: two or more metric names (the seven by default), names of methods such as "RE-GR" and "QI", or rankers as
+        (name, ranker) pairs or a dict: anything with fit and predict. They are copied and fitted here, with qid or
+        group if their fit takes it.
     centric: weigh members per "document" or per "query".
     literal: the paper to the letter, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
         (for most documents of the query) labels a training document, and rules X -> member choose one for each new
         document, whose score it gets. `select` and `calibrate` are not used.
+    scale: "query" puts what the chosen member says on a scale from 0 to 1 by the lowest and highest of its scores in
+        the query (literal only): documents for which different members are chosen can then be compared.
     select: "mix" all members by their weights, or take the "best".
     calibrate: False takes the members' scores as they are for estimates of the grade.
     n_splits: parts of the queries; each is scored by rankers fitted to the others (metrics leave out one query).
     seed: another seed deals the queries out differently.
     ties: of several equally competent members take the "first", or give each a "share" (literal only).
-    max_size, min_support, discretizer: as in GlobalRules; for metrics and for the literal form.
+    max_size, min_support, discretizer, mapped: as in GlobalRules; for metrics and for the literal form.
     n_jobs: threads of our own loops; all cores by default. Members bring their own.
 
     Attributes
     ----------
     names_: the members' names: the columns of all that follows.
+    members_: the fitted rankers, in the order of names_; empty for metrics.
     competence_: log-likelihood of the grades of each training document (or query, in order of appearance) under each
         member; literal: |score - grade| of each training document, smaller is better.
 
@@ -84,13 +96,19 @@ class Competence(Ranker):
         "n_splits": Whole(2, meaning="parts of the queries, each scored by rankers fitted to the others"),
         "seed": Whole(0, meaning="another one deals the queries out differently"),
         "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
+        "scale": Word(("query",), meaning="put the chosen member's scores on one scale by query", none="as they are"),
+        "mapped": Flag(meaning="map signed metrics onto 0 to 1 before they vote"),
     } | {name: RuleRanker.parameter_table[name] for name in ("max_size", "min_support", "discretizer")}
-    _why_not_additive: ClassVar[str] = "its members weigh differently in every query"
+    _why_not_additive: ClassVar[str] = (
+        "its members are put on one scale by query; they can be exported one by one, in parts (--parts)"
+    )
 
     normalize = None  # members normalise for themselves
 
     names_: tuple[str, ...]
+    members_: list[Any]
     competence_: Array
+    _scale: Calibrated | AsTheyCome
 
     def __init__(
         self,
@@ -102,10 +120,12 @@ class Competence(Ranker):
         n_splits: int = 5,
         seed: int = 0,
         ties: str = "first",
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         discretizer: Any = "mdlp",
         n_jobs: int | None = None,
+        scale: str | None = None,
+        mapped: bool = True,
     ) -> None:
         self.members = members
         self.centric = centric
@@ -119,9 +139,20 @@ class Competence(Ranker):
         self.min_support = min_support
         self.discretizer = discretizer
         self.n_jobs = n_jobs
+        self.scale = scale
+        self.mapped = mapped
+
+    def check_parameters(self) -> None:
+        """Raise a DataError that names a parameter with a value it may not have."""
+        super().check_parameters()
+        if self.scale is not None and not self.literal:
+            raise DataError(
+                f"scale={self.scale!r} is for literal=True, which takes one member's score; otherwise members are put "
+                "on one scale anyway (calibrate=True)"
+            )
 
     def predict(self, X: Any, qid: Any = None) -> Array:
-        """Return one score per row; qid is needed except for the literal form."""
+        """Return one score per row; qid is needed except for the literal form without scale="query"."""
         return self._score_documents(self._rows(X, qid))
 
     def weights(self, X: Any, qid: Any = None) -> Array:
@@ -136,20 +167,13 @@ class Competence(Ranker):
         """Return each member's own scores, (n_rows, n_members)."""
         return self._member_scores(self._rows(X, qid))
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Say that this cannot be done."""
-        raise DataError(
-            "a Competence cannot be saved: its members may come from other libraries, whose models only they can "
-            "write; save the members and fit the Competence again, or save a single ranker"
-        )
-
     def _learn(self, data: Labelled) -> None:
         members = named_members(self.members)
         self.names_ = tuple(name for name, _ in members)
         rankers = [ranker for _, ranker in members if ranker is not None]
         X, grades, queries = data.X, data.grades.astype(np.int64), data.queries
         self._rules = MemberRules(
-            () if rankers else self.names_, self.max_size, self.min_support, self.discretizer, self.n_jobs
+            () if rankers else self.names_, self.max_size, self.min_support, self.discretizer, self.n_jobs, self.mapped
         )
         if self.literal or not rankers:
             self._rules.fit(X, grades, qid=queries)
@@ -157,15 +181,31 @@ class Competence(Ranker):
             scores = cross_fitted_scores(rankers, X, grades, queries, self.n_splits, self.seed)
         else:
             scores = self._rules.left_out_scores()
-        self._members = [fit_member(ranker, X, grades, queries) for ranker in rankers]
+        self.members_ = [fit_member(ranker, X, grades, queries) for ranker in rankers]
+        self._pass_names_on()
         if self.literal:
             self.competence_ = np.abs(scores - grades[:, None])
             self._rules.learn_members(self.competence_, queries, self.centric, self.ties)
         else:
             self._learn_mixture(X, scores, grades, queries)
 
+    def fit_prepared(self, X: Array, y: Any, qid: Any, **prepared: Any) -> Self:
+        super().fit_prepared(X, y, qid, **prepared)
+        if prepared.get("discretizer") is not None and hasattr(self._rules, "discretizer_"):
+            # its rules were told to keep these bins, and are saved with them
+            self._rules.discretizer = self._rules.discretizer_ = prepared["discretizer"]
+            self._rules.record_params()
+        self._pass_names_on()
+        return self
+
+    def _pass_names_on(self) -> None:
+        """Let rules and members, which were fitted to arrays, call features by their names."""
+        for part in (self._rules, *self.members_):
+            if isinstance(part, Ranker):
+                part.feature_names_, part.has_names_ = self.feature_names_, self.has_names_
+
     def _learn_mixture(self, X: Array, scores: Array, grades: Array, queries: Array) -> None:
-        self._scale: Scale = (Calibrated if self.calibrate else AsTheyCome)(scores, grades, queries)
+        self._scale = (Calibrated if self.calibrate else AsTheyCome)(scores, grades, queries)
         by_query = self.centric == "query"
         judged = self._scale.by_query if by_query else self._scale.by_document
         self.competence_ = judged(scores, grades, queries)
@@ -183,12 +223,16 @@ class Competence(Ranker):
         scores = self._member_scores(rows)
         weights = self._weights(rows, scores)
         if self.params_["literal"]:
-            return _picked(scores, weights)
+            return picked(self._said(scores, rows), weights)
         estimates = self._scale.estimates(scores, self._queries_of(rows))
         if self.params_["select"] == "best":
-            return _picked(estimates, weights)
+            return picked(estimates, weights)
         mixed: Array = (weights * estimates).sum(axis=1)
         return mixed
+
+    def _said(self, scores: Array, rows: Documents) -> Array:
+        """Return what the members' scores are taken for in the literal form."""
+        return PickedByQuery().estimates(scores, self._queries_of(rows)) if self.params_["scale"] else scores
 
     def _weights(self, rows: Documents, scores: Array | None = None) -> Array:
         if self.params_["literal"]:
@@ -204,9 +248,9 @@ class Competence(Ranker):
         return describe_queries(X, self._scale.estimates(scores, queries), queries)
 
     def _member_scores(self, rows: Documents) -> Array:
-        if not self._members:
+        if not self.members_:
             return self._rules.scores_by_metric(rows.X)
-        return member_scores(self._members, rows.X, rows.queries)
+        return member_scores(self.members_, rows.X, rows.queries)
 
     def case(self, X: Array, row: int) -> Case:
         rows = Documents(X, np.zeros(len(X), dtype=np.int64))
@@ -214,13 +258,15 @@ class Competence(Ranker):
         weights, notes = self._weights(rows, scores)[row], self._why(rows, scores, row)
         if self.params_["literal"] or self.params_["select"] == "best":
             weights = np.eye(len(weights))[np.argmax(weights)]
-        estimates, slopes = scores, np.ones(len(weights))
+        estimates, slopes = self._said(scores, rows) if self.params_["literal"] else scores, np.ones(len(weights))
+        if self.params_["scale"]:
+            slopes = PickedByQuery().slopes(scores)
         if not self.params_["literal"]:
             estimates, slopes = self._scale.estimates(scores, self._queries_of(rows)), self._scale.slopes(scores)
         mix = Mix(self.names_, scores[row], estimates[row], weights, slopes)
         cases: list[Case] = []
-        if self._members:
-            found = [member_case(member, X, row) for member in self._members]
+        if self.members_:
+            found = [member_case(member, X, row) for member in self.members_]
             ballot, cases, more = mixture_of_rankers(mix, found)
             notes += more
         else:
@@ -244,8 +290,40 @@ class Competence(Ranker):
             names = description_names(names, self.names_)
         return self._mixture.reasons(self._describe(rows.X, scores, queries)[unit], names, self.names_)
 
+    def bin_form(self) -> BinForm | None:
+        """Return the literal form over metrics as a function of bins; others look at the whole query."""
+        if not self.params_["literal"] or self.params_["scale"] or self.members_:
+            return None
+        return self._rules.picking_form(self.feature_names_)
+
+    def mixing(self) -> dict[str, Any]:
+        """Return how the members' scores become the score, as plain values: what an export in parts goes with.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_world(n_queries=20, seed=0)
+        >>> rr.Competence("RE-GR, RE-SR").fit(world).mixing()["score"]
+        'sum of weight * factor * z-score of the member by query'
+        """
+        check_is_fitted(self)
+        if self.params_["literal"] or self.params_["select"] == "best":
+            raise DataError(
+                "this Competence takes another member for every document, so its parts alone do not make its score: "
+                'fit it with literal=False and select="mix"'
+            )
+        gate = None if self._mixture.coef is None else self._mixture.gate(self.feature_names_)
+        if gate is not None and self.params_["centric"] == "query":
+            raise DataError(
+                "the weights of this Competence depend on what is known of the whole query, so its parts alone do not "
+                'make its score; fit it with centric="document", or score with rulerank itself'
+            )
+        scale = "z-score of the member by query" if self.params_["calibrate"] else "score of the member"
+        factors = self._scale.factors if isinstance(self._scale, Calibrated) else np.ones(len(self.names_))
+        rows = zip(self.names_, self._mixture.common.tolist(), factors.tolist(), strict=True)
+        members = [{"member": name, "weight": weight, "factor": factor} for name, weight, factor in rows]
+        return {"score": f"sum of weight * factor * {scale}", "members": members} | ({"gate": gate} if gate else {})
+
     def needs_the_query(self) -> bool:
-        return not self.params_["literal"] or bool(self._members)
+        return not self.params_["literal"] or bool(self.members_) or self.params_["scale"] is not None
 
     def _rows(self, X: Any, qid: Any) -> Documents:
         check_is_fitted(self)
@@ -258,12 +336,57 @@ class Competence(Ranker):
             raise DataError("members are put on one scale by query: give the rows' queries too, predict(X, qid=qid)")
         return rows.queries
 
+    def _saved_params(self) -> dict[str, Any]:
+        # rankers and objects are saved with what they learned, and stand here for something that may be given
+        members = ["confidence", "strength"] if self.members_ else list(self.names_)
+        discretizer = self.params_["discretizer"]
+        return self.params_ | {
+            "members": members,
+            "discretizer": discretizer if isinstance(discretizer, str | None) else None,
+        }
+
     def _learned_state(self) -> dict[str, Any]:
-        raise DataError("a Competence has no state to save")
+        discretizer = self.params_["discretizer"]
+        if not isinstance(discretizer, str | Discretizer | None):
+            raise DataError(
+                "a model can be saved only with a discretizer of this library: "
+                f"got {type(discretizer).__name__}; choose one by name"
+            )
+        counted = self.params_["literal"] or not self.members_
+        state: dict[str, Any] = {
+            "names": list(self.names_),
+            "members": members_to_state(self.names_, self.members_) if self.members_ else [],
+            "rules": self._rules.to_state() if counted else None,
+            "competence": self.competence_,
+        }
+        if not self.params_["literal"]:
+            scale = self._scale
+            state["mixture"] = self._mixture.to_state()
+            state["scale"] = (
+                {"factors": scale.factors} if isinstance(scale, Calibrated) else {"errors": scale.deviation}
+            )
+        return state
 
     def _take_learned(self, state: dict[str, Any]) -> None:
-        raise DataError("a Competence has no state to take")
-
-
-def _picked(values: Array, weights: Array) -> Array:
-    return np.take_along_axis(values, np.argmax(weights, axis=1)[:, None], axis=1)[:, 0]
+        self.names_ = tuple(map(str, state["names"]))
+        self.members_ = members_from_state(state["members"])
+        self.competence_ = state["competence"]
+        if state["rules"] is not None:
+            self._rules = MemberRules.from_state(state["rules"])
+        else:
+            self._rules = MemberRules()
+        if self.members_:
+            self.members = [(name, fresh(member)) for name, member in zip(self.names_, self.members_, strict=True)]
+        elif list(self._rules.metrics) != list(self.names_):
+            raise ModelFileError("its metrics are not those of its rules")
+        if state["rules"] is not None and not isinstance(self._rules.discretizer, str | None):
+            self.discretizer = self._rules.discretizer
+        self.record_params()
+        if self.literal:
+            self._rules.check_labels(len(self.names_))
+            return
+        self._mixture = Mixture.from_state(state["mixture"], len(self.names_))
+        [(kind, values)] = state["scale"].items()
+        if values.shape != (len(self.names_),):
+            raise ModelFileError("its scale does not fit its members")
+        self._scale = Calibrated.of(values) if kind == "factors" else AsTheyCome.of(values)

@@ -23,7 +23,6 @@ from rulerank.dataset import Array
 from rulerank.rules.by_query.counts import ByQuery
 from rulerank.rules.kernels import mapped_theta
 from rulerank.rules.layout import FeatureSets
-from rulerank.rules.metrics import METRICS
 from rulerank.rules.tables import Counter, rows_needed
 from rulerank.rules.votes import MeanVotes, Training
 
@@ -48,7 +47,6 @@ def scores_without_own_query(
     own = np.bincount(codes, minlength=by_query.n_queries * n_grades).reshape(-1, n_grades)
     others = training.n_by_grade - own
     min_hits = rows_needed(min_support, others.sum(axis=1))
-    metrics = np.array([METRICS.index(name) for name in scheme.metrics], dtype=np.int64)
     sums = np.zeros((by_query.rows.n_rows, scheme.width(training)))
     counter = Counter(by_query.rows, n_bins, expected=False, n_jobs=by_query.n_jobs)
     for part in by_query.layout.parts(PASS_CELLS):
@@ -57,7 +55,7 @@ def scores_without_own_query(
         def work(first: int, last: int, part: FeatureSets = part, counts: Array = counts) -> None:
             add_votes_of_others(
                 by_query.bins, by_query.grades, by_query.starts, part.features, n_bins, part.offsets,
-                counts, others, min_hits, metrics, first, last, sums,
+                counts, others, min_hits, scheme.numbers, first, last, sums,
             )  # fmt: skip
 
         in_blocks(work, by_query.n_queries, by_query.n_jobs)

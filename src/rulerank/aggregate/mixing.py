@@ -6,12 +6,14 @@ The model: each unit (a document or a query) was judged as one of the members wo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
 from rulerank.core.blas import one_blas_thread
 from rulerank.dataset import Array
+from rulerank.errors import ModelFileError
 from rulerank.splitting import QueryKFold
 
 PENALTIES = (0.1, 0.01)
@@ -44,6 +46,35 @@ class Mixture:
             penalty = self._penalty_that_pays(log_likelihood, features, queries, seed)
             if penalty is not None:
                 self.coef = _fit_gate(log_likelihood, self._standard(features), self.common, penalty)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what was learned as plain values and arrays."""
+        return {"shift": self.shift, "deviation": self.scale, "common": self.common, "coef": self.coef}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], n_members: int) -> Mixture:
+        """Return the mixture that `to_state` described."""
+        made = cls.__new__(cls)
+        made.shift, made.scale, made.common = state["shift"], state["deviation"], state["common"]
+        made.coef = state["coef"]
+        shape = (made.shift.size + 1, n_members)
+        fits = made.shift.shape == made.scale.shape and made.common.shape == (n_members,)
+        if not fits or (made.coef is not None and made.coef.shape != shape):
+            raise ModelFileError("the weights of its members do not fit its members")
+        return made
+
+    def gate(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the weights as a function of features, in plain values: a formula and its numbers."""
+        assert self.coef is not None
+        return {
+            "weights": "softmax over members of intercept + sum of coefficient * z; "
+            f"z = (feature - shift) / deviation, clipped to -{FAR:g}..{FAR:g}, 0 where missing or without deviation",
+            "features": list(names),
+            "shift": self.shift.tolist(),
+            "deviation": np.where(self.scale > 1e-12, self.scale, 0.0).tolist(),
+            "intercepts": self.coef[0].tolist(),  # by member
+            "coefficients": self.coef[1:].tolist(),  # by feature, then by member
+        }
 
     def weights(self, features: Array) -> Array:
         """Return the weights of the members for each unit, (n_units, n_members); they add up to 1."""

@@ -16,7 +16,7 @@ from rulerank.rules.engine import Engine
 from rulerank.rules.layout import UNSEEN
 from rulerank.rules.rule import Item
 from rulerank.rules.stable.counts import QueryCounts
-from rulerank.rules.stable.votes import LiteralVotes
+from rulerank.rules.stable.votes import ConfidenceVotes
 from rulerank.rules.votes import MeanVotes, Parts, Training, Votes
 
 ItemText = Callable[[int, int], str]  # (feature, bin) -> the item as a person reads it
@@ -111,20 +111,23 @@ def rule_case(form: BinForm, row_bins: Array, method: str) -> Case:
 def grade_votes(scheme: Votes, training: Training, ballot: Ballot) -> tuple[tuple[GradeVote, ...], tuple[str, ...]]:
     """Return the means per grade where rules vote for grades, and the arithmetic in words; empty where they do not."""
     n_grades = training.n_grades
-    if isinstance(scheme, LiteralVotes):
-        width = scheme.mean.width(training)
+    if isinstance(scheme, ConfidenceVotes):
+        mean, width = scheme.mean, scheme.mean.width(training)
         stable = ballot.votes[:, n_grades:width].any()
         votes = ballot.votes[:, :width] if stable else ballot.votes[:, width:]
     elif isinstance(scheme, MeanVotes):
+        mean = scheme
         votes = np.hstack([ballot.votes[:, :n_grades], ballot.votes[:, -n_grades:]])
     else:
         return (), ()
     theta, n_rules = votes[:, :n_grades].sum(axis=0), votes[:, n_grades:].sum(axis=0)
     means = theta / np.maximum(n_rules, 1)
-    shares = means / (means.sum() or 1.0)
+    total = mean.total(means)
+    shares = means / total if total else np.zeros(n_grades)
     found = tuple(GradeVote(g, int(n_rules[g]), float(means[g]), float(shares[g])) for g in range(n_grades))
-    if not means.any():
-        return found, (f"no rule votes: {ballot.base:.4f}, the mean grade in training",)
+    if not total:
+        why = "the rules' votes cancel out" if means.any() else "no rule votes"
+        return found, (f"{why}: {ballot.base:.4f}, the mean grade in training",)
     sums = " + ".join(f"{vote.grade} * {vote.share:.4f}" for vote in found)
     each = ", ".join(f"{vote.mean:.4f} of {counted(vote.n_rules, 'rule')} for {vote.grade}" for vote in found)
     return found, (
@@ -145,5 +148,6 @@ def items_of(ballot: Ballot, item_text: ItemText) -> Callable[[int, int], Item]:
 
 def _stable_vote(engine: Engine, ballot: Ballot) -> bool:
     scheme: Any = engine.scheme
-    own = slice(engine.training.n_grades, scheme.mean.width(engine.training)) if isinstance(scheme, LiteralVotes) else 1
+    by_rule = isinstance(scheme, ConfidenceVotes)
+    own = slice(engine.training.n_grades, scheme.mean.width(engine.training)) if by_rule else 1
     return bool(ballot.votes[:, own].any())

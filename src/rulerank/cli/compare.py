@@ -53,7 +53,15 @@ def compare(
     tune_by: Annotated[str, typer.Option(metavar="MEASURE", help="What parameters are chosen by, on vali.")] = "MAP",
     convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
     ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
-    reference: Annotated[str, typer.Option(help="Published figures to show: auto, ohsumed or none.")] = "auto",
+    reference: Annotated[
+        str, typer.Option(help="Published figures to show: auto, none, ohsumed, td2003, ..., hp2004.")
+    ] = "auto",
+    feature: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Whose top documents are labelled beside SSAR's, such as BM25's [the best on vali]."
+        ),
+    ] = None,
     formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv, figures.")] = (
         "html,markdown,latex,csv,figures"
     ),
@@ -116,6 +124,7 @@ def compare(
         title=title,
         n_jobs=jobs,
         quick=quick,
+        feature=feature,
         on_step=Lines().tell,
     )
     if compared.n_ungraded:

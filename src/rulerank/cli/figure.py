@@ -55,6 +55,8 @@ def figure(
 
     \b
         rulerank figure competence query.rulerank test.txt -o map.pdf
+        rulerank figure competence dc3a.rulerank test.txt -o figure1.svg
+        rulerank figure scores dc3a.rulerank test.txt -o figure2.svg
         rulerank figure effects model.rulerank test.txt -o effects.svg
         rulerank figure curves small --method RE-GR --method QI -o curves.pdf
         rulerank figure differences small -m NDCG@10 -o differences.svg

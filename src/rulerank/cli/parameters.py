@@ -77,9 +77,13 @@ def used_params(ranker: Ranker) -> dict[str, Any]:
     params = {name: value for name, value in ranker.get_params().items() if name not in HIDDEN and "__" not in name}
     if params.get("metric") == "confidence":  # the only one that votes other than "mean" know
         del params["metric"]
-    if "drop_weakest" in params and isinstance(ranker, RuleRanker):
-        params["drop_weakest"] = ranker.drop_share
-    return params
+    if params.get("mapped"):
+        del params["mapped"]
+    return params | {name: value for name, value in _stood_for(ranker).items() if name in params}
+
+
+def _stood_for(ranker: Ranker) -> dict[str, Any]:
+    return ranker.stood_for() if isinstance(ranker, RuleRanker) else {}
 
 
 def as_word(value: object) -> str:

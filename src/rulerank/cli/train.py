@@ -118,6 +118,10 @@ def train(
     docid: DocidColumn = None,
     grade: GradeColumn = None,
     features: FeatureColumns = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Who graded each row: every query and judge has its own intercepts (QI)."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn a ranker from graded documents.
@@ -147,6 +151,7 @@ def train(
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
         rulerank train --model model.rulerank --more new.txt --less withdrawn.txt -o newer.rulerank
+        rulerank train judged.csv -o model.rulerank --method intercepts --judge judge --set missing=mean
     """
     from time import perf_counter
 
@@ -196,6 +201,9 @@ def train(
         raise DataError(f"--today is where {FEW} starts from: leave it out, or add --labels or --method {FEW}")
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
+    if judge is not None:
+        check_judge(chosen.ranker_class(), auto or labels is not None or tune or vali is not None or is_many(source))
+        named["judge"] = judge
     if is_many(source):
         if labels is not None or tune or vali is not None:
             raise DataError("--labels, --tune and --vali need the data in memory: give one file instead of a folder")
@@ -235,6 +243,8 @@ def train(
         ranker = tuned.ranker
     elif found is not None:
         ranker = found.ranker
+    elif judge is not None:
+        ranker = fit_by_judge(ranker, data, judge)
     else:
         ranker = ranker.fit(data)
     seconds = perf_counter() - start
@@ -291,6 +301,27 @@ def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any
     if n_left_out:
         print(f"{n_left_out:,} of {len(read):,} rows have no grade and are left out", file=sys.stderr)
     return data, n_left_out
+
+
+def check_judge(ranker_class: type[Ranker], chooses: bool) -> None:
+    """Refuse judges for a ranker that has nothing to give them."""
+    from rulerank.rankers.foreign import takes
+
+    if chooses or not takes(ranker_class(), "fit", "judge"):
+        raise DataError(
+            "--judge gives every query and judge intercepts of their own, which only the method intercepts has: "
+            "add --method intercepts, and leave out --labels, --tune and --vali"
+        )
+
+
+def fit_by_judge(ranker: Any, data: Dataset, column: str) -> Ranker:
+    """Fit with the judges of a column, which every row must have."""
+    judges = data.texts[column]
+    empty = [row for row, one in enumerate(judges) if not one]
+    if empty:
+        raise DataError(f"column {column!r} must say who graded: graded row {empty[0] + 1} has nothing there")
+    fitted: Ranker = ranker.fit(data, judge=judges)
+    return fitted
 
 
 def few_label_options(method: str, given: dict[str, Any]) -> dict[str, Any]:

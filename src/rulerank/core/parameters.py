@@ -223,7 +223,8 @@ class HasParameters:
     def from_params(cls, params: Mapping[str, Any]) -> Self:
         """Return an object with the parameters that a file holds, checked and recorded as those of the fit."""
         table = parameters_of(cls)
-        flags = {name for name in params if isinstance(table.get(name), Flag)}  # the first version let 1 stand for true
+        # the first version let 1 stand for true
+        flags = {name for name, value in params.items() if isinstance(table.get(name), Flag) and value is not None}
         made = cls(**{name: bool(value) if name in flags else value for name, value in params.items()})
         made.check_parameters()
         made.record_params()

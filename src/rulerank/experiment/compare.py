@@ -10,13 +10,17 @@ from typing import Any
 
 from rulerank.errors import RulerankError
 from rulerank.evaluation.measures import as_measures
+from rulerank.evaluation.single_feature import feature_scores
 from rulerank.experiment.label_curve.curve import kept_label_curve
 from rulerank.experiment.reference import choose_reference
 from rulerank.experiment.report import DRAWN, FORMATS, HEADLINE, check_formats, make_report, write_files
 from rulerank.experiment.run import Experiment, Step, run_experiment
 from rulerank.experiment.sources import open_folds, own_systems
 from rulerank.experiment.summary import Summary, check_rules
-from rulerank.experiment.systems import QUICK, SYSTEMS, choose_systems, system_named
+from rulerank.experiment.systems import QUICK, SYSTEMS, choose_systems, system_named, with_top_feature
+
+# one name, one ranker: RE-GR is the literal one here, and few labels have settings of their own
+CURVE_NAMES = {"RE-GR": ("RE-GR for few labels", "RE-GR+"), "QI": ("QI for few labels", "QI for few labels")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +83,7 @@ def compare_folds(
     title: str | None = None,
     n_jobs: int | None = None,
     quick: bool = False,
+    feature: str | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Compared:
     """Run systems over the folds of a directory, or of one file, and write the report.
@@ -89,6 +94,7 @@ def compare_folds(
     rankers, runs, scores: your own by name: places in Python code (`module:object`), files of runs, of scores.
     n_folds, seed, format, columns: how a file is read and split.
     quick: a few systems unless some are named, and no label curve.
+    feature: whose top documents are labelled beside SSAR's, such as the one that is BM25; the best on vali by default.
     """
     check_formats(formats)
     opened = open_folds(source, n_folds, seed=seed, format=format, **columns or {})
@@ -98,13 +104,17 @@ def compare_folds(
     chosen = choose_systems([*asked, own])
     baseline = None if against is None else against if against in own else system_named(against).name
     check_rules(folds, chosen, measures, convention, ties, baseline)
-    collection = choose_reference(reference, folds)
+    collection = choose_reference(reference, folds, os.fspath(source))
+    if feature is not None:
+        for fold in folds:
+            feature_scores(fold.vali, feature)  # says which there are
+        chosen = with_top_feature(chosen, feature)
     cells = Path(out, "cells")
     experiment = run_experiment(folds, chosen, out=cells, measure=tune_by, n_jobs=n_jobs, on_step=on_step)
     curve = no_curve = None
     if not quick and "SSAR" in {system.name for system in chosen}:
         try:
-            curve = kept_label_curve(folds, cells)
+            curve = kept_label_curve(folds, cells).renamed(CURVE_NAMES)
         except RulerankError as error:
             no_curve = str(error)
     page, summary = make_report(

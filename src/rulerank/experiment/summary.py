@@ -38,6 +38,13 @@ class Row:
         return self.system.name
 
     @property
+    def label(self) -> str:
+        """The name in a report: a system that goes by a feature is called by it, if that is the same in all folds."""
+        features = {str(cell.params.get("feature", "")) for cell in self.cells}
+        [feature, *others] = features or {""}
+        return self.name.replace("Top feature", feature) if feature and not others else self.name
+
+    @property
     def means(self) -> Array:
         """The mean over the folds of each measure, as the papers take it."""
         return self.folds.mean(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,8 @@ from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
 from rulerank.sampling.ssar import SSAR
 
+# the second paper's sigma_min was chosen on vali, and came out as .01; the first one's stands for one row
+SUPPORTS = {"min_support": (0.0, 0.001, 0.01)}
 GROUPS = {
     "rules": "rule voting",
     "metrics": "rule voting, by metric",
@@ -59,7 +61,7 @@ class System:
 def metric(name: str, of_rules: str) -> System:
     """RE-GR whose rules vote with another metric."""
     ranker = GlobalRules(votes="mean", metric=of_rules, drop_weakest=0.0)
-    return System(name, "metrics", Rank(ranker), f"RE-GR whose rules vote with their {name.lower()}")
+    return System(name, "metrics", Rank(ranker, SUPPORTS), f"literal RE-GR whose rules vote with their {name.lower()}")
 
 
 THE_SEVEN = (
@@ -79,6 +81,11 @@ MEMBERS = {
     "RE-QR+": QueryRules(n_jobs=1),
     "QI+": ROBUST_LINEAR,
 }
+LOW_FIRST = QueryIntercepts(missing="mean", order="low")
+QC3A = Competence(literal=True, centric="query")
+DC3A_SCALED = Competence(literal=True, scale="query")
+QC3A_SCALED = Competence(literal=True, centric="query", scale="query")
+STABLE = {"phi": (0.05, 0.1, 0.2), **SUPPORTS}
 PENALTIES = {"l2": L2_GRID[1:]}
 COSTS = {"C": C_GRID}
 TREES = {"n_leaves": (7, 15, 31), "learning_rate": (0.05, 0.1)}
@@ -91,25 +98,30 @@ SYSTEMS = {
         System("RE-GR", "rules", Rank(GlobalRules(votes="mean", drop_weakest=0.0)), "global rules, to the letter"),
         System("RE-SR", "rules", Rank(StableRules(literal=True)), "stable rules, phi 0.1, to the letter"),
         System("RE-QR", "rules", Rank(QueryRules(literal=True)), "query-level rules by competence, to the letter"),
+        System("RE-SR tuned", "rules", Rank(StableRules(literal=True), STABLE), "RE-SR, phi and support chosen"),
+        System("RE-SR mean", "rules", Rank(StableRules(stability="mean")), "rules stable in the mean of queries"),
         System("RE-GR+", "rules", Rank(GlobalRules()), "global rules, weighed by evidence"),
         System("RE-SR+", "rules", Rank(StableRules()), "rules weighed by how many queries agree"),
         System("RE-QR+", "rules", Rank(QueryRules()), "the 25 most trusted queries' shrunken rules"),
         System("FR+", "rules", Rank(FittedRules()), "one fitted vote per rule, 30 pairs of features at most"),
         *THE_SEVEN,
-        System("DC3A", "aggregation", Rank(Competence(literal=True)), "the metric best for the document"),
-        System("QC3A", "aggregation", Rank(Competence(literal=True, centric="query")), "the metric best for the query"),
+        System("DC3A", "aggregation", Rank(Competence(literal=True), SUPPORTS), "the metric best for the document"),
+        System("QC3A", "aggregation", Rank(QC3A, SUPPORTS), "the metric best for the query"),
+        System("DC3A scaled", "aggregation", Rank(DC3A_SCALED), "DC3A, what it picks scaled by query"),
+        System("QC3A scaled", "aggregation", Rank(QC3A_SCALED), "QC3A, what it picks scaled by query"),
         System("CombMNZ", "aggregation", Fuse("comb_mnz"), "sum of scores times number of lists", SEVEN_NAMES),
         System("Borda Count", "aggregation", Fuse("borda"), "points by place", SEVEN_NAMES),
         System("Condorcet", "aggregation", Fuse("condorcet"), "pairwise majorities", SEVEN_NAMES),
         System("Linear Combination", "aggregation", LinearCombination(), "weights learned on vali", SEVEN_NAMES),
         System("QI", "linear", Rank(QueryIntercepts(missing="mean")), "logistic regression, an intercept per query"),
+        System("QI low first", "linear", Rank(LOW_FIRST), "QI, the lowest level first: the paper's footnote"),
         System("QI+", "linear", Rank(ROBUST_LINEAR, PENALTIES), "the same on z-scores by query, with a penalty"),
-        System("SSAR", "sampling", Asked(SSAR()), "RE-GR on the documents that SSAR asks for"),
-        System("Random (SSAR)", "sampling", AtRandom(), "RE-GR on as many documents at random", ("SSAR",)),
-        System("BM25 (SSAR)", "sampling", FromTheTop(), "RE-GR on the top documents of the best feature", ("SSAR",)),
-        System("SSARP", "sampling", Asked(SSAR(partitions=5)), "RE-GR on the documents that SSARP asks for"),
-        System("Random (SSARP)", "sampling", AtRandom(), "RE-GR on as many documents at random", ("SSARP",)),
-        System("BM25 (SSARP)", "sampling", FromTheTop(), "RE-GR on the top documents of the best feature", ("SSARP",)),
+        System("SSAR", "sampling", Asked(SSAR()), "literal RE-GR on the documents that SSAR asks for"),
+        System("Random (SSAR)", "sampling", AtRandom(), "literal RE-GR on as many documents at random", ("SSAR",)),
+        System("Top feature (SSAR)", "sampling", FromTheTop(), "literal RE-GR on the top by a feature", ("SSAR",)),
+        System("SSARP", "sampling", Asked(SSAR(partitions=5)), "literal RE-GR on the documents that SSARP asks for"),
+        System("Random (SSARP)", "sampling", AtRandom(), "literal RE-GR on as many documents at random", ("SSARP",)),
+        System("Top feature (SSARP)", "sampling", FromTheTop(), "literal RE-GR on the top by a feature", ("SSARP",)),
         System("RankSVM (SSARP)", "sampling", AsChosen(SVM), "RankSVM on what SSARP asks for", ("SSARP",)),
         System("RankSVM, random (SSARP)", "sampling", AtRandom(SVM), "RankSVM on as many at random", ("SSARP",)),
         System("RankSVM, top (SSARP)", "sampling", FromTheTop(learner=SVM), "RankSVM on a feature's top", ("SSARP",)),
@@ -131,6 +143,7 @@ SYSTEMS = {
         System("RRF", "beyond", Fuse("rrf"), "reciprocal ranks of the seven metrics", SEVEN_NAMES),
     )
 }  # fmt: skip
+FORMER_NAMES = {f"BM25 ({way})": SYSTEMS[f"Top feature ({way})"] for way in ("SSAR", "SSARP")}  # whatever the feature
 QUICK = ("RE-GR", "RE-SR+", "RE-QR+", "RE-GR+", "QI")
 
 
@@ -196,6 +209,16 @@ def own_system(name: str, value: Any) -> System:
     )
 
 
+def with_top_feature(systems: Sequence[System], feature: str) -> list[System]:
+    """Return the systems with those that label the top documents of a feature told which one it is.
+
+    >>> with_top_feature([system_named("Top feature (SSAR)")], "bm25")[0].plan.feature
+    'bm25'
+    """
+    tops = (replace(s, plan=replace(s.plan, feature=feature)) if isinstance(s.plan, FromTheTop) else s for s in systems)
+    return list(tops)
+
+
 def system_named(name: str) -> System:
     """Return a system by its name; capitals, blanks and apostrophes do not matter.
 
@@ -204,7 +227,7 @@ def system_named(name: str) -> System:
     """
     if not isinstance(name, str):
         raise DataError(f"expected the name of a system, or {{'mine': {name!r:.40}}} for one of your own")
-    by_bare_name = {_bare(known): system for known, system in SYSTEMS.items()}
+    by_bare_name = {_bare(known): system for known, system in (SYSTEMS | FORMER_NAMES).items()}
     if _bare(name) in by_bare_name:
         return by_bare_name[_bare(name)]
     close = difflib.get_close_matches(_bare(name), by_bare_name, n=1)

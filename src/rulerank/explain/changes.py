@@ -15,6 +15,8 @@ from rulerank.errors import DataError
 from rulerank.explain.score import doc_name, find_row
 from rulerank.rankers.base import Ranker
 
+TRIED_AT_ONCE = 16  # copies of a query
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -79,9 +81,11 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
         from rulerank.explain.table_effects import table_changes
 
         return table_changes(in_tables, values, float(above))
+    if ranker.needs_the_query() and ranker.normalize_ is None:
+        return tried_changes(ranker, found.X, found.row, float(above))
     raise DataError(
         f"{type(ranker).__name__} has no bins to change; what_if works for FittedRules, GlobalRules, StableRules, "
-        "QueryRules, QueryIntercepts and the linear baselines"
+        "QueryRules, Competence, QueryIntercepts and the linear baselines"
     )
 
 
@@ -124,6 +128,35 @@ def bin_changes(form: BinForm, values: Array, above: float) -> tuple[Change, ...
             texts = [form.text(feature, int(b)) for b in (now[feature], bin)]
             found[feature] = size, Change(form.names[feature], texts[0], texts[1], n_bins, move, score)
     return tuple(change for _, change in sorted(found.values(), key=lambda pair: pair[0]))
+
+
+def tried_changes(ranker: Ranker, X: Array, row: int, above: float) -> tuple[Change, ...]:
+    """Try, one feature at a time, the values that the other documents of the query have, the nearest first.
+
+    A score that depends on the whole query is computed anew for it with each value: what comes out is what `predict`
+    says, though a smaller move to a value that no document has may do as well.
+    """
+    if float(ranker.predict(X, qid=np.zeros(len(X)))[row]) > above:
+        return ()
+    changes = []
+    for feature, name in enumerate(ranker.feature_names_):
+        now = float(X[row, feature])
+        values = np.unique(X[np.isfinite(X[:, feature]) & (X[:, feature] != now), feature])
+        values = values[np.argsort(np.abs(values - now), kind="stable")] if math.isfinite(now) else values
+        spread = float(np.ptp(X[np.isfinite(X[:, feature]), feature])) or 1.0 if values.size else 1.0
+        for some in np.array_split(values, max(1, -(-len(values) // TRIED_AT_ONCE))):
+            worlds = np.repeat(X[None], len(some), axis=0)
+            worlds[:, row, feature] = some
+            numbers = np.repeat(np.arange(len(some)), len(X))
+            scores = ranker.predict(worlds.reshape(-1, X.shape[1]), qid=numbers).reshape(len(some), -1)[:, row]
+            lifted = np.flatnonzero(scores > above)
+            if lifted.size:
+                value = float(some[lifted[0]])
+                was = f"{name} = {now:.4g}" if math.isfinite(now) else f"{name} is missing"
+                change = Change(name, was, f"{name} = {value:.4g}", None, value - now, float(scores[lifted[0]]))
+                changes.append((abs(value - now) / spread if math.isfinite(now) else math.inf, change))
+                break
+    return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
 
 
 def linear_changes(form: LinearForm, values: Array, above: float) -> tuple[Change, ...]:

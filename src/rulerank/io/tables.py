@@ -38,6 +38,7 @@ ROLES = {
     "docid": "column of the document id",
     "grade": "column of the grade",
     "features": "columns of the features",
+    "judge": "column of who graded",
 }
 TABLE_FORMATS = (*SEPARATORS, "parquet")
 
@@ -52,6 +53,7 @@ def read_table(
     format: str | None = None,
     graded: bool = False,
     wanted: Collection[str] | None = None,
+    judge: str | None = None,
 ) -> Dataset:
     """Read a csv, tsv or parquet file, or a data frame.
 
@@ -60,16 +62,17 @@ def read_table(
     are kept as texts to be read; a warning names the columns that are left out. `wanted`: features that will be taken
     by name, which stay whatever they look like, and nothing is said about others. Ids are text ("007" stays "007"). No
     `docid` or `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column
-    must be there; an empty feature is missing (NaN). A column `comment` is kept beside the features.
+    must be there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one
+    of who graded each row, `judge`, as a text.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
     """
-    text = {qid, docid, grade} | ({"comment"} - set(features or ()))
+    text = {qid, docid, grade} | ({"comment"} - set(features or ())) | ({judge} if judge else set())
     frame, mistake = read_frame(source, text=text, numeric=features or (), format=format)
     if graded:
         _check_columns(frame, mistake, [("grade", grade)])
-    return _to_dataset(frame, mistake, qid, docid, grade, features, wanted)
+    return _to_dataset(frame, mistake, qid, docid, grade, features, wanted, judge)
 
 
 def from_frame(
@@ -182,11 +185,13 @@ def _to_dataset(
     grade: str,
     features: Sequence[str] | None,
     wanted: Collection[str] | None = None,
+    judge: str | None = None,
 ) -> Dataset:
     named = [("qid", qid), *(("features", feature) for feature in features or ())]
+    named += [("judge", judge)] if judge else []
     named += [(role, column) for role, column in (("docid", docid), ("grade", grade)) if column != role]
     _check_columns(frame, mistake, named)
-    reserved = {qid, docid, grade}
+    reserved = {qid, docid, grade} | ({judge} if judge else set())
     comment = "comment" if "comment" in frame.columns and "comment" not in (features or ()) else None
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
@@ -196,7 +201,9 @@ def _to_dataset(
         )
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
-        raise mistake(None, f"column {column!r} cannot be a feature: it is the qid, docid or grade")
+        raise mistake(
+            None, f"column {column!r} cannot be a feature: it is the qid, docid{', judge' if judge else ''} or grade"
+        )
     qids = ids(frame[qid], mistake)
     empty = np.flatnonzero(qids == "")
     if empty.size:
@@ -209,7 +216,8 @@ def _to_dataset(
         None if docids is None or not (docids != "").any() else docids,
         tuple(features),
         shared_strings(frame[comment].cast(pl.String).fill_null("")) if comment else None,
-        {name: shared_strings(frame[name]) for name in texts_of(frame) if name not in reserved | {*features}},
+        {name: shared_strings(frame[name]) for name in texts_of(frame) if name not in reserved | {*features}}
+        | ({judge: ids(frame[judge], mistake)} if judge else {}),
         {name: category_names(frame[name]) for name in features if is_category(frame[name].dtype)},
     )
 

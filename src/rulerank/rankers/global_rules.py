@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
-from rulerank.core.parameters import Parameter, Word
+from rulerank.core.parameters import Flag, Parameter, Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.learning_on import LearnsOn
@@ -18,7 +18,7 @@ from rulerank.rankers.rule_ranker import binned_rows
 from rulerank.rankers.rule_tables import additive_tables, axes_of
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
-from rulerank.rules.metrics import METRICS
+from rulerank.rules.metrics import METRICS, theta
 from rulerank.rules.rule import Rule
 from rulerank.rules.rule_book import RuleBook
 from rulerank.rules.votes import VOTES, LiftVotes, votes_named
@@ -29,7 +29,8 @@ class GlobalRules(LearnsOn):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items.
+    max_size: a rule has at most this many items; None: any number, as the papers have it, as long as some feature set
+        of so many holds in min_support of the rows. Feasible for few features; else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
         "yule_y" or "relative_confidence"; `rulerank.rules.metrics` defines them.
@@ -45,6 +46,8 @@ class GlobalRules(LearnsOn):
         `remove`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
+    mapped: False lets rules vote with their metric as the papers print it, signed and unbounded (votes="mean" only):
+        worse, as scores are then divided by sums near zero.
 
     Examples
     --------
@@ -60,11 +63,12 @@ class GlobalRules(LearnsOn):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "metric": Word(METRICS, meaning='how strong a rule is when votes="mean"'),
         "votes": Word(tuple(VOTES), meaning="how the rules of a document are put together"),
+        "mapped": Flag(meaning='map signed metrics onto 0 to 1 before they vote (votes="mean")'),
     }
 
     def __init__(
         self,
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         metric: str = "confidence",
         votes: str = "evidence",
@@ -75,6 +79,7 @@ class GlobalRules(LearnsOn):
         keep_rows: float = 16,
         work_limit: float | None = 5e12,
         n_jobs: int | None = None,
+        mapped: bool = True,
     ) -> None:
         self.max_size = max_size
         self.min_support = min_support
@@ -87,9 +92,10 @@ class GlobalRules(LearnsOn):
         self.keep_rows = keep_rows
         self.work_limit = work_limit
         self.n_jobs = n_jobs
+        self.mapped = mapped
 
     def _learn_parts(self, parts: TrainingParts) -> None:
-        scheme = votes_named(self.votes, self.metric)
+        scheme = votes_named(self.votes, self.metric, mapped=self.mapped)
         self.engine_ = self._learn_engine(Engine, self._prepare_parts(parts, binned_rows), scheme)
         self._keep(parts)
 
@@ -109,9 +115,21 @@ class GlobalRules(LearnsOn):
         counts = self.engine_.cells_of(row_bins)
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
 
+    def theta_of(self, rule: Rule, metric: str = "confidence", *, mapped: bool = False) -> float:
+        """Return how strong one of this model's rules is by a metric, as the papers print it.
+
+        >>> ranker = GlobalRules(discretizer=None).fit([[0], [0], [1], [1]], [0, 1, 1, 1], qid=[1, 1, 1, 1])
+        >>> print(ranker.rules_[0], ranker.theta_of(ranker.rules_[0], "added_value"))
+        f1=0 -> 0 (1 of 2) 0.25
+        """
+        check_is_fitted(self)
+        by_grade = self.engine_.training.n_by_grade
+        return theta(metric, rule.hits, rule.covered, int(by_grade[rule.grade]), int(by_grade.sum()), mapped=mapped)
+
     def case(self, X: Array, row: int) -> Case:
         votes, metric = self.params_["votes"], self.params_["metric"]
         method = f"GlobalRules, votes={votes!r}" + (f", metric={metric!r}" if votes == "mean" else "")
+        method += "" if self.params_["mapped"] else ", unmapped"
         return rule_case(self.bin_form(), self._bins_of(X, row), method)
 
     def _uses_queries(self) -> bool:
@@ -123,7 +141,7 @@ class GlobalRules(LearnsOn):
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""
         super().check_parameters()
-        votes_named(self.votes, self.metric)
+        votes_named(self.votes, self.metric, mapped=self.mapped)
 
     def _learned_state(self) -> dict[str, Any]:
         engine = {"engine": self.engine_.to_state(), "additive": self._is_additive()}
@@ -132,7 +150,8 @@ class GlobalRules(LearnsOn):
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
         # a model of the first version says nothing: there empty cells had no say, and have none now
-        scheme = votes_named(self.votes, self.metric, additive=bool(state.get("additive", False)))
+        additive = bool(state.get("additive", False))
+        scheme = votes_named(self.votes, self.metric, additive=additive, mapped=self.mapped)
         self.engine_ = Engine.from_state(state["engine"], scheme)
         self._take_kept(state)
 

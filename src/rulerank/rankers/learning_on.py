@@ -140,7 +140,7 @@ class LearnsOn(LearnsFromParts, RuleRanker):
         widths = bin_limits(self.discretizer_, len(self.feature_names_))
         if new.n_grades != n_grades or self.engine_.counts is None or not self._counts_can_be_taken_away():
             counts = BinCounts.of(new.rows(new.n_grades), widths, self.n_jobs)
-            layout, training = learned._lay_out_counts(counts)
+            layout, training = learned._lay_out_counts(counts, partial(new.rows, new.n_grades))
             rows = self._to_count(new, new.n_grades)
             budget = learned.memory_budget * 2**20
             engine = type(self.engine_).learn(
@@ -154,7 +154,7 @@ class LearnsOn(LearnsFromParts, RuleRanker):
                 counts = counts - BinCounts.of(before, widths, threads_for(before.bins.size, self.n_jobs))
             if after is not None:
                 counts = counts + BinCounts.of(after, widths, threads_for(after.bins.size, self.n_jobs))
-            layout, training = learned._lay_out_counts(counts)
+            layout, training = learned._lay_out_counts(counts, partial(new.rows, n_grades))
             need = layout.n_cells * self.engine_.cell_bytes(self.engine_.scheme, training)
             everything = partial(self._to_count, new, n_grades)
             if need > learned.memory_budget * 2**20:

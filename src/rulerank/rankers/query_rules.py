@@ -18,7 +18,7 @@ from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
 from rulerank.rules.by_query.counts import ByQuery, Labels
 from rulerank.rules.by_query.judged import judged_rows
-from rulerank.rules.by_query.most_competent import TIES, most_competent
+from rulerank.rules.by_query.most_competent import OTHER, TIES, most_competent
 from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
 from rulerank.rules.engine import Engine
 from rulerank.rules.tables import Rows
@@ -38,7 +38,7 @@ class QueryRules(RuleRanker):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items.
+    max_size: a rule has at most this many items; None: any number.
     min_support: share of the rows a rule must hold in; one row is always needed.
     n_trusted: how many queries are heard (all of them if there are fewer).
     shrink: rows' worth of the global rule that are mixed into each query's own.
@@ -47,8 +47,10 @@ class QueryRules(RuleRanker):
     literal: the paper to the letter. A query's function is RE-GR on its own rows; D* labels each training document
         with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
         A document that no query knows is scored by RE-GR. n_trusted, shrink and judged_rows are not used.
-    leave_one_out: judge a query's estimate of one of its own documents without that document.
-    ties: of several queries that are equally close, take the "first" or give each a "share" (literal only).
+    leave_one_out: judge a query's estimate of one of its own documents without that document; by default so, and not
+        when literal: the paper's Table IV fits best when its own document counts.
+    ties: of several queries that are equally close take the "first", the first "other" than the document's own, or
+        give each a "share" (literal only); by default "other", which fits the paper's Table IV best.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none when literal.
@@ -71,10 +73,10 @@ class QueryRules(RuleRanker):
     >>> ranker = rr.QueryRules(discretizer=None, literal=True).fit(X, grades, qid=queries)
     >>> ranker.rank_by_query([[1, 1]]).tolist()
     [[1.0, 0.625, 0.0]]
-    >>> ranker.weights([[1, 1]]).tolist()
-    [[0.5, 0.5, 0.0]]
-    >>> ranker.predict([[1, 1]]).tolist()
-    [0.8125]
+    >>> ranker.weights([[1, 1]]).round(4).tolist()
+    [[0.4091, 0.2727, 0.3182]]
+    >>> ranker.predict([[1, 1]]).round(4).tolist()
+    [0.5795]
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
@@ -87,9 +89,17 @@ class QueryRules(RuleRanker):
         ),
         "judged_rows": Whole(1, meaning="training rows at most that queries are judged by: a sample beyond"),
         "literal": Flag(meaning="the paper to the letter"),
-        "leave_one_out": Flag(meaning="judge a query's estimate of its own document without that document"),
-        "ties": Word(TIES, meaning="of several equally close queries take the first, or all (literal only)"),
+        "leave_one_out": Flag(
+            meaning="judge a query's estimate of its own document without that document",
+            none="True, or False when literal",
+        ),
+        "ties": Word(
+            (*TIES, OTHER),
+            meaning="which of several equally close queries to take (literal only)",
+            none=OTHER,
+        ),
     }
+    _counts_rows_together: ClassVar[bool] = False
     _why_not_additive: ClassVar[str] = "the queries of training that vote, and how many, depend on the document"
 
     queries_: Array
@@ -98,14 +108,14 @@ class QueryRules(RuleRanker):
 
     def __init__(
         self,
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         n_trusted: int = 25,
         shrink: float = 20.0,
         judged_rows: int = 50_000,
         literal: bool = False,
-        leave_one_out: bool = True,
-        ties: str = "first",
+        leave_one_out: bool | None = None,
+        ties: str | None = None,
         discretizer: Any = "mdlp",
         drop_weakest: float | None = None,
         normalize: str | None = None,
@@ -163,7 +173,8 @@ class QueryRules(RuleRanker):
             blocks = self._by_query.blocks(prepared.rows.n_rows)
             deltas = ((first, self._deltas(first, last)) for first, last in blocks)
             max_labels = self.memory_budget * 2**20 / LABEL_BYTES
-            found = most_competent(deltas, prepared.rows.n_rows, self.ties, max_labels)
+            ties, own = self.stood_for()["ties"], self._by_query.queries
+            found = most_competent(deltas, prepared.rows.n_rows, ties, max_labels, own)
             self._labels = Labels.of(self._by_query.order[found.rows], found.queries)
         else:
             judged = judged_rows(self._by_query, data.query_ids, self.judged_rows)
@@ -180,6 +191,10 @@ class QueryRules(RuleRanker):
         scheme: Votes = VOTES["mean"] if self.literal else TrustedVotes(self._by_query, self._trusted(), self.shrink)
         budget = self.memory_budget * 2**20
         self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+
+    def stood_for(self) -> dict[str, Any]:
+        loo = _leaves_one_out(self.leave_one_out, self.literal)
+        return super().stood_for() | {"leave_one_out": loo, "ties": OTHER if self.ties is None else self.ties}
 
     def _trusted(self) -> Array:
         """Return the numbers of the most competent queries, in order; of equals the first."""
@@ -222,7 +237,8 @@ class QueryRules(RuleRanker):
 
     def _deltas(self, first: int, last: int) -> Array:
         """Return Delta of the training rows, sorted by query."""
-        ranks = self._ranks(self._by_query.bins, first, last, without_own=self.params_["leave_one_out"])
+        without_own = _leaves_one_out(self.params_["leave_one_out"], self.params_["literal"])
+        ranks = self._ranks(self._by_query.bins, first, last, without_own=without_own)
         return np.abs(ranks - self._by_query.grades)
 
     def _documents(self, X: Any, qid: Any) -> Array:
@@ -288,6 +304,10 @@ class QueryRules(RuleRanker):
         else:
             self.trust_ = learned["trust"]
         self._make_engine(prepared)
+
+
+def _leaves_one_out(asked: bool | None, literal: bool) -> bool:
+    return not literal if asked is None else asked
 
 
 def _all_below(numbers: Array, limit: int) -> bool:

@@ -26,6 +26,7 @@ from rulerank.discretize import (
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.parts import Facts, OnePart, TrainingParts
+from rulerank.rules.any_size import largest_size
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
@@ -62,7 +63,7 @@ class RuleRanker(Ranker):
     """Base of the rankers that count rules over the bins of a discretiser."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_size": Whole(1, meaning="items of a rule at most"),
+        "max_size": Whole(1, meaning="items of a rule at most", none="as many as hold in min_support rows"),
         "min_support": Number(0, 1, "a share of the rows", meaning="share of the rows a rule must hold in"),
         "discretizer": DISCRETIZER,
         "drop_weakest": Number(
@@ -84,8 +85,9 @@ class RuleRanker(Ranker):
     }
 
     _knows_categories: ClassVar[bool] = True
+    _counts_rows_together: ClassVar[bool] = True  # support is a share of all rows, not of those of single queries
 
-    max_size: int
+    max_size: int | None
     min_support: float
     discretizer: Any
     drop_weakest: float | None
@@ -121,17 +123,25 @@ class RuleRanker(Ranker):
 
     def _lay_out_parts(self, rows: TrainingParts, widths: Array) -> PreparedParts:
         counts: BinCounts = rows.total(partial(BinCounts.of, widths=widths, n_jobs=self.n_jobs))
-        return PreparedParts(rows, *self._lay_out_counts(counts))
+        everything = partial(rows.whole, "rules of any size (max_size=None) are looked for in all rows together")
+        return PreparedParts(rows, *self._lay_out_counts(counts, everything))
 
-    def _lay_out_counts(self, counts: BinCounts) -> tuple[Layout, Training]:
-        """Decide which feature sets are to be counted, given what was counted of each feature by itself."""
+    def _lay_out_counts(self, counts: BinCounts, everything: Callable[[], Rows]) -> tuple[Layout, Training]:
+        """Decide which feature sets are to be counted, given what was counted of each feature by itself.
+
+        everything: gives all rows, where rules may be of any size.
+        """
         self.n_bins_ = counts.n_bins()
         strength = counts.strength(self.n_bins_)
         used = without_weakest(strength, self.n_bins_, self.drop_share)
         n_rows = int(counts.n_by_grade.sum())
-        check_work(self.n_bins_[used], self.max_size, n_rows, self.work_limit)
-        training = counts.training(int(rows_needed(self.min_support, n_rows)), strength)
-        return Layout.over(self.n_bins_, self.max_size, used), training
+        min_rows, max_size = int(rows_needed(self.min_support, n_rows)), self.max_size
+        if max_size is None:
+            least = min_rows if self._counts_rows_together else 1
+            max_size = largest_size(everything(), self.n_bins_, used, least, self.work_limit, self.n_jobs)
+        else:
+            check_work(self.n_bins_[used], max_size, n_rows, self.work_limit)
+        return Layout.over(self.n_bins_, max_size, used), counts.training(min_rows, strength)
 
     def _learn_engine(self, engine: type[AnyEngine], prepared: PreparedParts, scheme: Any) -> AnyEngine:
         """Count all parts, or keep the rows where the tables would not fit the budget."""
@@ -237,6 +247,10 @@ class RuleRanker(Ranker):
         if self.drop_weakest is not None:
             return self.drop_weakest
         return 0.0 if self._votes_as_in_the_paper() else 0.25
+
+    def stood_for(self) -> dict[str, Any]:
+        """Return the parameters whose default depends on others, as they are used."""
+        return {"drop_weakest": self.drop_share}
 
     def _votes_as_in_the_paper(self) -> bool:
         """Tell whether the literal method is asked for, which leaves no feature out."""

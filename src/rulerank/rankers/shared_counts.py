@@ -28,7 +28,7 @@ def fit_sharing_counts(rankers: Sequence[Any], X: Array, y: Array, qid: Array) -
             if len(places) > 1 and isinstance(ranker, GlobalRules):
                 if counted is None:  # evidence needs all that is ever counted
                     share = ranker.drop_share
-                    everything = {"votes": "evidence", "metric": "confidence", "drop_weakest": share}
+                    everything = {"votes": "evidence", "metric": "confidence", "mapped": True, "drop_weakest": share}
                     counted = fresh(ranker).set_params(**everything).fit(X, y, qid=qid)
                 if counted.engine_.counts is not None:
                     yield place, _vote_again(counted, counted.engine_.counts, ranker, len(y))
@@ -41,7 +41,7 @@ def _what_is_counted(ranker: Any) -> str | None:
     if type(ranker) is not GlobalRules or not isinstance(ranker.discretizer, str | Discretizer | None):
         return None  # the text of somebody else's discretiser need not say how it differs from another
     params = ranker.get_params(deep=False) | {"drop_weakest": ranker.drop_share}
-    return repr([value for name, value in params.items() if name not in ("votes", "metric", "min_support")])
+    return repr([value for name, value in params.items() if name not in ("votes", "metric", "mapped", "min_support")])
 
 
 def _vote_again(counted: GlobalRules, counts: Counts, ranker: GlobalRules, n_rows: int) -> GlobalRules:
@@ -50,7 +50,7 @@ def _vote_again(counted: GlobalRules, counts: Counts, ranker: GlobalRules, n_row
     fitted = copy(counted).set_params(**ranker.get_params(deep=False))
     learned = counted.engine_
     training = replace(learned.training, min_rows=int(rows_needed(ranker.min_support, n_rows)))
-    scheme = votes_named(ranker.votes, ranker.metric)
+    scheme = votes_named(ranker.votes, ranker.metric, mapped=ranker.mapped)
     fitted.engine_ = Engine.from_counts(learned.layout, scheme, training, counts, n_jobs=ranker.n_jobs)
     fitted.record_params()
     return fitted

@@ -12,6 +12,7 @@ from rulerank.ballots import Case
 from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
+from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.learning_on import LearnsOn
 from rulerank.rankers.parts import TrainingParts
@@ -21,7 +22,7 @@ from rulerank.rules.rule import Item, Rule
 from rulerank.rules.rule_book import describe_items
 from rulerank.rules.stable.counts import QueryEngine, QueryRows, QueryVotes
 from rulerank.rules.stable.kernels import LIFTS, N_DOWN, N_QUERIES, N_UP
-from rulerank.rules.stable.votes import STABILITIES, LiteralVotes, stability_named
+from rulerank.rules.stable.votes import MEAN, STABILITIES, ConfidenceVotes, LiteralVotes, stability_named
 from rulerank.rules.tables import UNIT
 
 
@@ -40,7 +41,9 @@ class Stability:
     n_up: int  # queries where they have a higher mean grade than all rows of the query
     n_down: int
     lift: float  # mean over the queries of the difference
-    weight: float  # in the document's score: 0 when not stable; the number of stable rules when literal
+    weight: (
+        float  # in the document's score: 0 when not stable; the number of stable rules where rules vote by confidence
+    )
 
     def __str__(self) -> str:
         return (
@@ -54,21 +57,23 @@ class StableRules(LearnsOn):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items.
+    max_size: a rule has at most this many items; None: any number, as the papers have it, as long as some feature set
+        of so many holds in min_support of the rows. Feasible for few features; else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     stability: how far a set of items is trusted. "agreement" takes the mean over the training queries of how far its
         documents lie above their query's mean grade, one voice per query, and weighs it by the share of the queries
         that agree with its sign and by how well its features tell relevant documents apart; "signs" and "clustered"
         weigh its mean grade by how many of its rows lie in queries that agree, or by its evidence with queries as
-        the units that vary.
-    min_queries: a rule must hold in documents of this many training queries to be called stable.
+        the units that vary; "mean" is a reading of the paper: a rule X -> r is stable when its confidence in the
+        queries that hold X is, in their mean, within phi of its confidence overall.
+    min_queries: a rule must hold in documents of this many training queries to be called stable; by default 2, and 1
+        as the paper has it when literal or stability="mean".
     literal: the paper to the letter: a rule X -> r is stable when its confidence in every query that holds X is
-        within phi of its confidence overall, and the stable rules vote with their confidence. The paper has
-        min_queries=1 and phi=0.1.
-    phi: see literal; not used otherwise.
+        within phi of its confidence overall, and the stable rules vote with their confidence.
+    phi: see literal and stability="mean", not used otherwise; by default the paper's 0.1, and 0.05 for "mean".
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
-        by default a quarter, and none when literal.
+        by default a quarter, and none for the readings of the paper, literal and stability="mean".
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
         They do not grow with the number of queries.
@@ -92,9 +97,17 @@ class StableRules(LearnsOn):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "stability": Word(tuple(STABILITIES), meaning="how far a set of items is trusted"),
-        "min_queries": Whole(1, meaning="training queries that a stable rule must hold in"),
+        "min_queries": Whole(
+            1, meaning="training queries that a stable rule must hold in", none="2, or 1 for the readings of the paper"
+        ),
         "literal": Flag(meaning="the paper to the letter"),
-        "phi": Number(0, 1, "a difference of confidences", meaning="how far confidences may differ (literal only)"),
+        "phi": Number(
+            0,
+            1,
+            "a difference of confidences",
+            meaning='how far confidences may differ (literal and stability="mean")',
+            none='0.1, or 0.05 for stability="mean"',
+        ),
     }
     _why_not_additive: ClassVar[str] = "which rules vote, and what their weights add up to, depends on the document"
 
@@ -102,12 +115,12 @@ class StableRules(LearnsOn):
 
     def __init__(
         self,
-        max_size: int = 2,
+        max_size: int | None = 2,
         min_support: float = 0.0,
         stability: str = "agreement",
-        min_queries: int = 2,
+        min_queries: int | None = None,
         literal: bool = False,
-        phi: float = 0.1,
+        phi: float | None = None,
         discretizer: Any = "mdlp",
         drop_weakest: float | None = None,
         normalize: str | None = None,
@@ -145,9 +158,8 @@ class StableRules(LearnsOn):
         row_bins = self._one_document(x, row)
         counts, votes = self.engine_.votes_of(row_bins)
         min_rows, n_grades = self.engine_.training.min_rows, self.engine_.training.n_grades
-        stable = (
-            votes[:, n_grades : 2 * n_grades] if self.params_["literal"] else np.repeat(votes[:, 1:2], n_grades, axis=1)
-        )
+        by_rule = isinstance(self.engine_.scheme, ConfidenceVotes)
+        stable = votes[:, n_grades : 2 * n_grades] if by_rule else np.repeat(votes[:, 1:2], n_grades, axis=1)
         rules = self._rules(row_bins, self.engine_.layout.sets, counts, min_rows)
         keep = stable[counts.grades >= min_rows] > 0
         return [rule for rule, kept in zip(rules, keep, strict=True) if kept]
@@ -157,7 +169,8 @@ class StableRules(LearnsOn):
         row_bins = self._one_document(x, row)
         counts, votes = self.engine_.votes_of(row_bins)
         n_grades = self.engine_.training.n_grades
-        weight = votes[:, n_grades : 2 * n_grades].sum(axis=1) if self.params_["literal"] else votes[:, 1]
+        by_rule = isinstance(self.engine_.scheme, ConfidenceVotes)
+        weight = votes[:, n_grades : 2 * n_grades].sum(axis=1) if by_rule else votes[:, 1]
         members = [members for block in self.engine_.layout.sets for members in block.features]
         return [
             Stability(
@@ -174,14 +187,34 @@ class StableRules(LearnsOn):
         ]
 
     def case(self, X: Array, row: int) -> Case:
-        given = self.params_
-        how = f"literal, phi={given['phi']}" if given["literal"] else f"stability={given['stability']!r}"
+        scheme, given = self.engine_.scheme, self.params_
+        how = "literal" if given["literal"] else f"stability={given['stability']!r}"
+        how += f", phi={scheme.phi}" if isinstance(scheme, ConfidenceVotes) else ""
         return rule_case(self.bin_form(), self._bins_of(X, row), f"StableRules, {how}")
 
+    def check_parameters(self) -> None:
+        """Raise a DataError that names a parameter with a value it may not have."""
+        super().check_parameters()
+        if self.literal and self.stability == MEAN:
+            raise DataError(
+                'literal=True and stability="mean" are two readings of the paper, every query by itself and the mean '
+                "over queries: leave one of them out"
+            )
+
+    def stood_for(self) -> dict[str, Any]:
+        by_paper = self._votes_as_in_the_paper()
+        asked = {"min_queries": self.min_queries, "phi": self.phi}
+        default = {"min_queries": 1 if by_paper else 2, "phi": 0.05 if self.stability == MEAN else 0.1}
+        return super().stood_for() | {name: default[name] if one is None else one for name, one in asked.items()}
+
+    def _votes_as_in_the_paper(self) -> bool:
+        return self.literal or self.stability == MEAN
+
     def _scheme(self) -> QueryVotes:
+        used = self.stood_for()
         if self.literal:
-            return LiteralVotes(self.phi, self.min_queries)
-        return stability_named(self.stability, self.min_queries)
+            return LiteralVotes(used["phi"], used["min_queries"])
+        return stability_named(self.stability, used["min_queries"], used["phi"])
 
     def _learned_state(self) -> dict[str, Any]:
         return self._discretizer_state() | {"engine": self.engine_.to_state()} | self._kept_state()

@@ -20,6 +20,8 @@ import numpy as np
 from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
+N_METRICS = 7
+NEARLY_NONE = 1e-6  # stands for 0 below a fraction
 BLOCK = 512  # rows whose sums and bins stay in the L1 cache while the sets go by
 
 
@@ -197,8 +199,33 @@ def add_votes(
 
 
 @compiled
+def signed_theta(metric: int, hits: float, covered: float, of_grade: float, n_rows: float) -> float:
+    """Return theta as the papers define it, signed; the metrics are numbered as in `metrics.METRICS`."""
+    confidence = hits / covered
+    share = of_grade / n_rows
+    if metric == 0:
+        return confidence - share
+    if metric == 1:
+        return (confidence - share) / (1.0 - share) if of_grade < n_rows else 0.0
+    if metric == 2:
+        return confidence
+    if metric == 3:
+        against = (covered - hits) / (n_rows - of_grade) if of_grade < n_rows else 0.0
+        return hits / of_grade * confidence / max(against, NEARLY_NONE)
+    if metric == 6:
+        return (confidence - share) * (covered / n_rows)
+    along = hits * (n_rows - covered - of_grade + hits)
+    across = (covered - hits) * (of_grade - hits)
+    if metric == 5:
+        along, across = np.sqrt(along), np.sqrt(across)
+    return (along - across) / (along + across) if along + across > 0.0 else 0.0
+
+
+@compiled
 def mapped_theta(metric: int, hits: float, covered: float, of_grade: float, n_rows: float) -> float:
-    """Return what a rule votes with; the metrics, by their number, are those of `metrics.METRICS`."""
+    """Return what a rule votes with; the metrics, by their number, are those of `metrics.METRICS`, then unmapped."""
+    if metric >= N_METRICS:
+        return signed_theta(metric - N_METRICS, hits, covered, of_grade, n_rows)
     confidence = hits / covered
     share = of_grade / n_rows
     if metric == 2:
@@ -238,7 +265,7 @@ def mean_votes(
 ) -> None:
     """Vote with the strength of each rule by each metric, and count the rules, per grade.
 
-    metrics     int64[n_metrics]    their numbers in `metrics.METRICS`
+    metrics     int64[n_metrics]    their numbers in `metrics.METRICS`; 7 more where they vote unmapped
     n_by_grade  int64[n_grades]     training rows of each grade
     votes       float64[n_cells, (n_metrics + 1) * n_grades]    grades by metric, then the rules per grade
     """

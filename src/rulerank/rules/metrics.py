@@ -11,7 +11,11 @@ yule_q               (ad - bc) / (ad + bc)                    (theta + 1) / 2
 yule_y               the same with square roots of ad and bc  (theta + 1) / 2
 relative_confidence  (a/n(X) - p) * n(X)/N                    (4 theta + 1) / 2
 
-Signed metrics must not vote as they are: scores are divided by the sum of votes, which would lie near zero. Certainty
+With mapped=False rules vote with theta as it is printed in the papers: signed, and strength without the ones, its
+denominator never below 1e-6: the values that the competence paper prints for rules that never fail, 888,888 and
+625,000, are shares over 1e-6. (There they stand in the column of the sixth metric; the fourth's have that of another.)
+
+Signed metrics should not vote as they are: scores are divided by the sum of votes, which would lie near zero. Certainty
 goes down to -p / (1 - p), below -1 for a common grade, and relative confidence stays within 1/4: each is scaled to
 -1 .. 1 first. Strength has no upper bound; the ones added keep it finite.
 """
@@ -19,8 +23,30 @@ goes down to -p / (1 - p), below -1 for a common grade, and relative confidence 
 from __future__ import annotations
 
 from rulerank.errors import DataError
+from rulerank.rules.kernels import mapped_theta
 
 METRICS = ("added_value", "certainty", "confidence", "strength", "yule_q", "yule_y", "relative_confidence")
+
+
+def theta(metric: str, hits: int, covered: int, of_grade: int, n_rows: int, *, mapped: bool = False) -> float:
+    """Return how strong a rule is, as the papers print it or as it votes: n(X, r), n(X), n(r), N.
+
+    >>> [round(theta(name, 1, 4, 15, 20), 3) for name in METRICS]
+    [-0.5, -2.0, 0.25, 0.028, -0.909, -0.642, -0.1]
+    >>> theta("added_value", 1, 4, 15, 20, mapped=True)
+    0.25
+    """
+    number = metric_number(check_metric(metric), mapped)
+    return float(mapped_theta(number, float(hits), float(covered), float(of_grade), float(n_rows)))
+
+
+def metric_number(name: str, mapped: bool = True) -> int:
+    """Return the number by which the loops know a metric, another one where it votes unmapped.
+
+    >>> metric_number("certainty"), metric_number("certainty", mapped=False)
+    (1, 8)
+    """
+    return METRICS.index(name) + (0 if mapped else len(METRICS))
 
 
 def check_metric(name: str) -> str:

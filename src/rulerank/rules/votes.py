@@ -12,12 +12,13 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules import kernels
 from rulerank.rules.layout import FeatureSets, Layout
-from rulerank.rules.metrics import METRICS, check_metric
+from rulerank.rules.metrics import check_metric, metric_number
 from rulerank.rules.tables import UNIT, Counts, Rows
 
 EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
 RESIDUAL_SHRINK = 20.0
 CELLS_PER_THREAD = 100_000
+ROUNDING = 1e-12  # signed votes that add up to less cancel out
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +79,17 @@ class MeanVotes:
 
     needs_expected = False
 
-    def __init__(self, metrics: tuple[str, ...] = ("confidence",)) -> None:
+    def __init__(self, metrics: tuple[str, ...] = ("confidence",), mapped: bool = True) -> None:
         self.metrics = tuple(map(check_metric, metrics))
-        self._numbers = np.array([METRICS.index(name) for name in metrics], dtype=np.int64)
+        self.mapped = mapped
+        self.numbers = np.array([metric_number(name, mapped) for name in metrics], dtype=np.int64)  # for the loops
 
     def width(self, training: Training) -> int:
         return (len(self.metrics) + 1) * training.n_grades
 
     def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
         kernels.mean_votes(
-            counts.grades, training.min_rows, self._numbers, training.n_by_grade, sets.offsets, first, last, votes
+            counts.grades, training.min_rows, self.numbers, training.n_by_grade, sets.offsets, first, last, votes
         )
 
     def scores(self, sums: Array, training: Training) -> Array:
@@ -102,20 +104,26 @@ class MeanVotes:
         n_grades = training.n_grades
         theta, n_rules = sums[:, metric * n_grades : (metric + 1) * n_grades], sums[:, -n_grades:]
         mean = np.divide(theta, n_rules, out=np.zeros_like(theta), where=n_rules > 0)
-        weighted = np.zeros(len(sums))
-        total = np.zeros(len(sums))
+        weighted, total = np.zeros((2, len(sums)))
         for grade in range(n_grades):  # a fixed order: one row alone scores as it does among others
             weighted += grade * mean[:, grade]
             total += mean[:, grade]
+        if not self.mapped:
+            total[np.abs(total) <= ROUNDING] = 0.0
         return _divide(weighted, total, training.mean_grade)
+
+    def total(self, means: Array) -> float:
+        """Return what the grades' means add up to, 0 where signed ones cancel out."""
+        total = float(means.sum())
+        return 0.0 if not self.mapped and abs(total) <= ROUNDING else total
 
     def parts(self, votes: Array, training: Training, metric: int = 0) -> Parts:
         """Take the score by one metric, the first unless said, of a document with these votes apart."""
         n_grades = training.n_grades
         theta, exists = votes[:, metric * n_grades : (metric + 1) * n_grades], votes[:, -n_grades:]
         n_rules = np.maximum(exists.sum(axis=0), 1)
-        total = (theta.sum(axis=0) / n_rules).sum()
-        weights = theta / (n_rules * (total or 1.0))
+        total = self.total(theta.sum(axis=0) / n_rules)
+        weights = theta / (n_rules * total) if total else np.zeros(theta.shape)
         adds = weights @ (np.arange(n_grades) - training.mean_grade)
         return Parts(adds, weights.sum(axis=1), exists.sum(axis=1) > 0)
 
@@ -182,8 +190,8 @@ VOTES: dict[str, Votes] = {
 }
 
 
-def votes_named(name: str, metric: str = "confidence", additive: bool = True) -> Votes:
-    """Return the scheme of that name, which votes with a metric if it is the mean.
+def votes_named(name: str, metric: str = "confidence", additive: bool = True, mapped: bool = True) -> Votes:
+    """Return the scheme of that name, which votes with a metric, mapped onto 0..1 or not, if it is the mean.
 
     additive: what lifts do with empty cells, see `LiftVotes`; models of the first version have none of it.
 
@@ -196,7 +204,9 @@ def votes_named(name: str, metric: str = "confidence", additive: bool = True) ->
         raise DataError(f"unknown votes {name!r}; choose from {', '.join(VOTES)}") from None
     check_metric(metric)
     if isinstance(scheme, MeanVotes):
-        return MeanVotes((metric,))
+        return MeanVotes((metric,), mapped)
+    if not mapped:
+        raise DataError(f"votes={name!r} vote with lifts, not with a metric: mapped=False needs votes='mean'")
     if metric != "confidence":
         raise DataError(f"votes={name!r} vote with lifts, not with a metric: metric={metric!r} needs votes='mean'")
     if isinstance(scheme, LiftVotes) and not additive:
@@ -230,4 +240,4 @@ def weighted_parts(votes: Array) -> Parts:
 
 
 def _divide(above: Array, below: Array, otherwise: float) -> Array:
-    return np.divide(above, below, out=np.full(len(above), otherwise), where=below > 0)
+    return np.divide(above, below, out=np.full(len(above), otherwise), where=below != 0)

@@ -19,7 +19,8 @@ from rulerank.io.inputs import note_input
 from rulerank.io.streams import COMPRESSIONS, format_suffix
 from rulerank.io.tables import from_frame, is_frame, write_table
 from rulerank.rankers.documents import read_documents
-from rulerank.scale.part import Columns, DatasetPart, Part, TablePart
+from rulerank.scale.part import Columns, DatasetPart, Part
+from rulerank.scale.table_part import TablePart
 
 LEFT_OUT = (".md", ".json", ".sha256", ".crc")  # files that lie beside data
 FEWEST_ROWS = 10_000  # of a part of a file: less is not worth a read of its own

@@ -14,8 +14,9 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
-from rulerank.scale.part import Part, Shape, TablePart, check_features, counted_rows, lacks
+from rulerank.scale.part import Part, Shape, check_features, counted_rows, lacks
 from rulerank.scale.streamed import Runner
+from rulerank.scale.table_part import TablePart
 
 ENOUGH = 1000  # rows that tell which columns are features
 

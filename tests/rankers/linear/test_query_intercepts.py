@@ -38,14 +38,14 @@ X, y, qid = noisy_world()
 
 
 @settings(max_examples=40)
-@given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 4))
-def test_the_optimum_is_that_of_logistic_regression_with_one_column_per_intercept(seed, n_grades, n_features):
+@given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 4), st.sampled_from(["high", "low"]))
+def test_the_optimum_is_that_of_logistic_regression_with_one_column_per_intercept(seed, n_grades, n_features, order):
     X, y, qid = noisy_world(seed, n_features=n_features, n_grades=n_grades)
-    matrix, outcomes, columns = one_hot(X, y, qid)
+    matrix, outcomes, columns = one_hot(X, y, qid, order)
     assume(columns)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        ranker = QueryIntercepts().fit(X, y, qid=qid)
+        ranker = QueryIntercepts(order=order).fit(X, y, qid=qid)
     assume(not caught)  # separable: neither has an optimum
     assert ranker.gradient_norm_ < 1e-6
     ours = loss(matrix, outcomes, parameters(ranker, columns))
@@ -63,6 +63,20 @@ def test_standard_errors_are_those_of_the_whole_model():
     matrix, _, columns = one_hot(X, y, qid)
     whole = np.linalg.inv(information(matrix, parameters(ranker, columns)))
     assert ranker.standard_errors_ == pytest.approx(np.sqrt(np.diagonal(whole))[:4], rel=1e-6)
+
+
+def test_two_grades_have_one_level_and_so_no_order():
+    high, low = (QueryIntercepts(order=order).fit(X, y > 0, qid=qid) for order in ("high", "low"))
+    assert low.coef_ == pytest.approx(high.coef_)
+    assert low.intercepts_ == pytest.approx(high.intercepts_)
+
+
+def test_a_level_that_all_pass_or_fail_has_an_infinite_intercept_in_either_order():
+    rows, grades = [[0.0], [1.0], [2.0], [1.5]], [1, 2, 1, 2]  # nobody has grade 0
+    ranker = QueryIntercepts(order="low", l2=1.0).fit(rows, grades, qid=[7] * 4)
+    assert ranker.intercepts_.shape == (1, 2)
+    assert ranker.intercepts_[0, 0] == -np.inf
+    assert np.isfinite(ranker.intercepts_[0, 1])
 
 
 def test_each_level_of_each_query_has_its_intercept():

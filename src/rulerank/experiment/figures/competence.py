@@ -12,6 +12,7 @@ from rulerank.aggregate.competence import Competence
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.io.outputs import write_bytes
+from rulerank.rankers.base import Ranker
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes, plain
 
@@ -27,6 +28,24 @@ def draw_competence_map(ranker: QueryRules, data: Dataset, path: str | PathLike[
     """Write the competence map of a fitted ranker on graded documents to a .png, .svg or .pdf file."""
     target = check_figure_file(path)
     write_bytes(target, figure_bytes(competence_map(ranker, data), target.suffix))
+
+
+def draw_competence(ranker: Ranker, data: Dataset, path: str | PathLike[str]) -> None:
+    """Write who is competent where: of QueryRules the map of its queries, of a literal Competence its members."""
+    target = check_figure_file(path)
+    if not isinstance(ranker, QueryRules | Competence):
+        raise DataError(
+            "competence is drawn of a QueryRules model (RE-QR) and of a literal Competence (DC3A, QC3A): "
+            f"got {type(ranker).__name__}"
+        )
+    drawn = competence_domains(ranker, data) if isinstance(ranker, Competence) else competence_map(ranker, data)
+    write_bytes(target, figure_bytes(drawn, target.suffix))
+
+
+def draw_average_scores(ranker: Ranker, data: Dataset, path: str | PathLike[str]) -> None:
+    """Write the mean score of each member of a literal Competence by grade."""
+    target = check_figure_file(path)
+    write_bytes(target, figure_bytes(average_scores(ranker, data), target.suffix))
 
 
 def competence_map(ranker: QueryRules, data: Dataset) -> Figure:
@@ -122,13 +141,13 @@ def shrink_to(panel: Array, most: int) -> Array:
     return panel
 
 
-def competence_domains(ranker: Competence, data: Dataset) -> Figure:
+def competence_domains(ranker: Ranker, data: Dataset) -> Figure:
     """Draw |score - grade| of each member on graded documents, and beside it how much each is heard for them.
 
     Documents run from left to right: by grade, and within a grade those that are judged best first. Where choosing
     works, the light regions on the left are those on the right.
     """
-    data = _graded(ranker, data)
+    ranker, data = _graded(ranker, data)
     from matplotlib.figure import Figure
 
     distance = np.abs(ranker.member_scores(data) - data.y[:, None])
@@ -152,9 +171,9 @@ def competence_domains(ranker: Competence, data: Dataset) -> Figure:
     return figure
 
 
-def average_scores(ranker: Competence, data: Dataset) -> Figure:
+def average_scores(ranker: Ranker, data: Dataset) -> Figure:
     """Draw the mean score that each member gives to the documents of each grade; the truth is the diagonal."""
-    data = _graded(ranker, data)
+    ranker, data = _graded(ranker, data)
     from matplotlib.figure import Figure
 
     grades, means = mean_by_grade(ranker.member_scores(data), data.y)
@@ -180,8 +199,8 @@ def mean_by_grade(scores: Array, grades: Array) -> tuple[Array, Array]:
     return found, np.stack([scores[grades == grade].mean(axis=0) for grade in found])
 
 
-def _graded(ranker: Competence, data: Dataset) -> Dataset:
-    if not isinstance(ranker, Competence) or not ranker.literal:
+def _graded(ranker: Ranker, data: Dataset) -> tuple[Competence, Dataset]:
+    if not isinstance(ranker, Competence) or not ranker.params_["literal"]:
         raise DataError(
             "domains of competence are drawn for a fitted Competence(..., literal=True), whose members' scores stand "
             f"for grades: got {type(ranker).__name__}"
@@ -190,4 +209,4 @@ def _graded(ranker: Competence, data: Dataset) -> Dataset:
     data = data.labelled()
     if not len(data):
         raise DataError("domains of competence need documents with grades: none of these has one")
-    return data
+    return ranker, data

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from rulerank.dataset import query_index
 from rulerank.errors import DataError
 from rulerank.experiment.summary import Summary
 from rulerank.io.outputs import write_bytes
@@ -36,6 +37,7 @@ def write_files(page: Page, summary: Summary, out: Path, formats: Iterable[str] 
             contents["results.csv"] = results_csv(summary).encode()
             contents["differences.csv"] = differences_csv(summary).encode()
             contents["cells.csv"] = cells_csv(summary).encode()
+            contents["queries.csv"] = queries_csv(summary).encode()
         elif name == "figures":
             contents |= figure_files(page)
         elif name == "latex":
@@ -80,6 +82,19 @@ def results_csv(summary: Summary) -> str:
         for fold, value in [*zip(folds, row.folds[place], strict=True), ("mean", row.means[place])]
     ]
     return csv_table(["system", "group", "measure", "fold", "value", "convention", "ties"], lines)
+
+
+def queries_csv(summary: Summary) -> str:
+    """Return one line per system and test query with every measure, for tests of one's own."""
+    places = [
+        (fold.name, query) for fold in summary.experiment.folds for query in query_index(fold.test.qid)[1].tolist()
+    ]
+    lines = [
+        [row.name, fold, query, *row.queries[:, number].tolist()]
+        for row in summary.rows
+        for number, (fold, query) in enumerate(places)
+    ]
+    return csv_table(["system", "fold", "query", *map(str, summary.measures)], lines)
 
 
 def differences_csv(summary: Summary) -> str:

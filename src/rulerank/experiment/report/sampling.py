@@ -64,7 +64,7 @@ def _selections(summary: Summary, asked: Sequence[Row]) -> Table:
     note = (
         f"Tables 1 and 2 of the paper, means over folds. {how(summary)} MAP: literal RE-GR on the chosen documents, in "
         "bins that need no grades; LRAR: on all of train, in supervised bins; LBM25: on as many that are highest by "
-        f"one feature, the best one on vali, as the files do not say which is BM25 ({by}); "
+        f"one feature, the best one on vali unless --feature says which is BM25 ({by}); "
         f"{_about_random(summary, asked)} G %: gain over the better of the two. Sel of Utot documents of train were "
         "chosen. Relevant are Rsel % of the chosen, R % of all, R25 % of those highest by the feature."
     )

@@ -83,20 +83,22 @@ def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published
     """Return published means beside ours, by the rules of the LETOR scripts and with neutral ties."""
     rows = []
     for figure in sorted(figures, key=lambda one: (one.collection != collection, measure_order(one.measure))):
-        if figure.fold != "mean" or figure.measure not in SHOWN:
+        if figure.fold != "mean" or figure.measure not in SHOWN or not same_texts(figure.collection, collection):
             continue
         if figure.system not in {row.name for row in ours.rows}:
             continue
         place = ours.place(figure.measure)
         mean = float(ours.row(figure.system).means[place])
+        # features of another version of the collection: their figure stands there, but a difference says nothing
+        gap = number_cell(mean - figure.value, signed=True) if figure.collection == collection else Cell(DASH)
         rows.append(
             (
                 named(ours.row(figure.system)),
                 Cell(figure.measure),
-                Cell(figure.collection.removeprefix("OHSUMED, ")),
+                Cell(figure.collection.split(", ")[-1]),
                 number_cell(figure.value, 3),
                 number_cell(mean),
-                number_cell(mean - figure.value, signed=True),
+                gap,
                 number_cell(float(neutral.row(figure.system).means[place])),
                 Cell(figure.source),
             )
@@ -114,7 +116,8 @@ def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published
     note = (
         f"Means of five folds; ours on {collection}. Column ours: convention {ours.convention}, ties {ours.ties}, as "
         "the official scripts that the published figures came from; ties expected: the exact mean over all orders of "
-        f"tied documents, convention {neutral.convention}."
+        f"tied documents, convention {neutral.convention}. A figure of another version of LETOR, which has other "
+        "features, is not subtracted."
     )
     return Table("Beside the published figures", header, tuple(rows), 3, note, key="published", words=WORDS)
 
@@ -125,7 +128,9 @@ def published_folds_table(ours: Summary, figures: Sequence[Published], collectio
     of_groups: list[str] = []
     place = ours.place("MAP")
     for row in ours.rows:
-        theirs = {f.fold: f for f in figures if (f.system, f.measure, f.collection) == (row.name, "MAP", collection)}
+        found = [f for f in figures if (f.system, f.measure, f.collection) == (row.name, "MAP", collection)]
+        source = next((f.source for f in found if f.fold == "1"), None)  # a paper that tells the folds
+        theirs = {f.fold: f for f in found if f.source == source}
         if len(theirs) < 6 or row.folds.shape[1] != 5:
             continue
         folds = [number_cell(theirs[str(fold)].value, 3) for fold in range(1, 6)]
@@ -201,7 +206,7 @@ def failures_table(summary: Summary) -> Table | None:
 
 
 def named(row: Row) -> Cell:
-    return Cell(row.name, about=row.system.about)
+    return Cell(row.label, about=row.system.about)
 
 
 def groups(summary: Summary) -> tuple[str, ...]:
@@ -237,6 +242,15 @@ def shown(params: dict[str, object]) -> str:
     return ", ".join(
         f"{name} ({shown(value)})" if isinstance(value, dict) else f"{name} {value}" for name, value in params.items()
     )
+
+
+def same_texts(one: str, other: str) -> bool:
+    """Tell whether two collections hold the same documents and queries, whatever their features.
+
+    >>> same_texts("TD2003, LETOR 2.0", "TD2003, LETOR 3.0"), same_texts("TD2003, LETOR 3.0", "TD2004, LETOR 3.0")
+    (True, False)
+    """
+    return one.split(", ")[0] == other.split(", ")[0]
 
 
 def measure_order(measure: str) -> tuple[str, int]:

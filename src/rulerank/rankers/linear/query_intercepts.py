@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import LinearForm
 from rulerank.core.blas import one_blas_thread
-from rulerank.core.parameters import Number, Parameter, Steps
+from rulerank.core.parameters import Number, Parameter, Steps, Word
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import TooLargeError
 from rulerank.rankers.base import Labelled
@@ -43,6 +43,8 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
     missing: what to do with NaN: "error", or "mean" to put the mean of the training rows in its place.
     max_iter: Newton steps at most; five or ten are enough unless the grades are separable.
     n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
+    order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
+        model of the paper's footnote, which it found worse.
 
     Attributes
     ----------
@@ -70,6 +72,7 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "l2": Number(0, meaning="penalty on the squared coefficients"),
         "max_iter": Steps(1, meaning="Newton steps at most"),
+        "order": Word(("high", "low"), meaning="which level a document is compared with first"),
     }
     _takes_sparse: ClassVar[bool] = True
     _weighs_rows: ClassVar[bool] = True
@@ -81,12 +84,14 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         missing: str = "error",
         max_iter: int = 100,
         n_jobs: int | None = None,
+        order: str = "high",
     ) -> None:
         self.l2 = l2
         self.normalize = normalize
         self.missing = missing
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.order = order
 
     def fit(self, X: Any, y: Any = None, qid: Any = None, judge: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
@@ -139,8 +144,9 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         _check_size(n_features)
         chunks = parts.chunked(CHUNK_ROWS)
         self._take_missing(chunks.total(_column_sums))
+        turned = self.order == "low"
         likelihood = ChunkedLikelihood(
-            chunks, self.l2, self.fill_, parts.facts.feature_names, parts.facts.n_grades, self.n_jobs
+            chunks, self.l2, self.fill_, parts.facts.feature_names, parts.facts.n_grades, self.n_jobs, turned=turned
         )
         with one_blas_thread():
             found = minimise(likelihood, n_features, self.max_iter)
@@ -148,9 +154,10 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         factors = likelihood.factors
         errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * factors
         self.scale_ = likelihood.scale
-        self.coef_ = found.x * factors
+        self.coef_ = (-found.x if turned else found.x) * factors
         self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
-        self.intercepts_ = np.concatenate(ended.intercepts)
+        intercepts = np.concatenate(ended.intercepts)
+        self.intercepts_ = _turned(intercepts, parts.facts.n_grades - 1) if turned else intercepts
         self.query_ids_, self.judge_ids_ = np.concatenate(ended.query_ids), None
         self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
         self.gradient_norm_ = found.gradient_norm
@@ -205,6 +212,12 @@ def _groups(data: Labelled, judge: Any) -> tuple[Array, Array, Array | None]:
 
 def _column_sums(data: Labelled) -> ColumnSums:
     return ColumnSums.of(data.X)
+
+
+def _turned(intercepts: Array, n_levels: int) -> Array:
+    """Return the intercepts of levels that were counted from above; a lowest level that all pass is none of them."""
+    lowest = np.full((len(intercepts), n_levels - intercepts.shape[1]), -np.inf)
+    return np.hstack([lowest, -intercepts[:, ::-1]])
 
 
 def _check_size(n_features: int) -> None:

@@ -1,7 +1,7 @@
 """What the queries, each by itself, say of every cell: counted beside the grades, in the same parts and budget.
 
-All are sums of integers (or largest values, for theta): the same bits in any order of the queries, and the sums of two
-shards that hold whole queries add up. Squares are rounded once for each query and cell, to 2**-40.
+All are sums of integers (or largest values, for the extremes of theta): the same bits in any order of the queries, and
+the sums of two shards that hold whole queries add up. Squares are rounded once for each query and cell, to 2**-40.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 from rulerank.rules.engine import Engine, joined, picked
 from rulerank.rules.layout import FeatureSets
-from rulerank.rules.stable.kernels import SQUARE_UNITS, THETAS, tally_queries
+from rulerank.rules.stable.kernels import EXTREMES, SQUARE_UNITS, THETAS, tally_queries
 from rulerank.rules.tables import UNIT, Counter, Counts, Rows
 from rulerank.rules.votes import Parts, Training, Votes, vote_table
 
@@ -59,7 +59,8 @@ class QueryCounts(Counts):
         if not isinstance(other, QueryCounts):
             return NotImplemented
         tallies = self.tallies + other.tallies
-        tallies[:, THETAS:] = np.maximum(self.tallies, other.tallies)[:, THETAS:]
+        if self._holds_extremes():
+            tallies[:, THETAS:] = np.maximum(self.tallies, other.tallies)[:, THETAS:]
         sums = super().__add__(other)
         units = self.square_units + other.square_units
         return QueryCounts(sums.grades, sums.expected, tallies, squares_of(units), units)
@@ -69,19 +70,23 @@ class QueryCounts(Counts):
         if not isinstance(other, QueryCounts):
             return NotImplemented
         super().__iadd__(other)
-        self.tallies[:, :THETAS] += other.tallies[:, :THETAS]
-        np.maximum(self.tallies[:, THETAS:], other.tallies[:, THETAS:], out=self.tallies[:, THETAS:])
+        added = THETAS if self._holds_extremes() else self.tallies.shape[1]
+        self.tallies[:, :added] += other.tallies[:, :added]
+        np.maximum(self.tallies[:, added:], other.tallies[:, added:], out=self.tallies[:, added:])
         self.square_units.__iadd__(other.square_units)
         self.squares[:] = squares_of(self.square_units)
         return self
 
     def __sub__(self, other: Counts) -> QueryCounts:
         """Take whole queries away."""
-        if not isinstance(other, QueryCounts) or self.tallies.shape[1] > THETAS:
+        if not isinstance(other, QueryCounts) or self._holds_extremes():
             return NotImplemented  # what the largest confidence would be without a query is not known
         sums = super().__sub__(other)
         units = self.square_units - other.square_units
         return QueryCounts(sums.grades, sums.expected, self.tallies - other.tallies, squares_of(units), units)
+
+    def _holds_extremes(self) -> bool:
+        return self.tallies.shape[1] == n_tallies(EXTREMES, self.grades.shape[1])
 
 
 class QueryCounter(Counter):
@@ -89,7 +94,7 @@ class QueryCounter(Counter):
 
     rows: QueryRows
 
-    def __init__(self, rows: QueryRows, n_bins: Array, *, thetas: bool, n_jobs: int | None = None) -> None:
+    def __init__(self, rows: QueryRows, n_bins: Array, *, thetas: int, n_jobs: int | None = None) -> None:
         super().__init__(rows, n_bins, expected=False, n_jobs=n_jobs)
         self._n_tallies = n_tallies(thetas, rows.n_grades)
         n = np.diff(rows.starts)
@@ -155,7 +160,7 @@ class QueryVotes(ABC):
     """Base of the schemes that read QueryCounts; the methods are those of `Votes`."""
 
     needs_expected = True
-    needs_thetas = False
+    needs_thetas = 0  # columns per grade: none, SUMS or EXTREMES
 
     @abstractmethod
     def width(self, training: Training) -> int: ...
@@ -224,9 +229,9 @@ def squares_of(units: Array) -> Array:
     return found
 
 
-def n_tallies(thetas: bool, n_grades: int) -> int:
-    """Return how many columns of tallies there are."""
-    return THETAS + 2 * n_grades * thetas
+def n_tallies(thetas: int, n_grades: int) -> int:
+    """Return how many columns of tallies there are, so many of them per grade for confidences."""
+    return THETAS + n_grades * thetas
 
 
 def _check_starts(starts: Array, n_rows: int) -> None:

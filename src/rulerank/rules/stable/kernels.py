@@ -26,7 +26,9 @@ N_UP, N_DOWN = 1, 2  # where its rows have a higher (lower) mean grade than all 
 ROWS_UP, ROWS_DOWN = 3, 4  # of the cell, in such queries
 LIFTS = 5  # sum over queries of that difference of means
 SQUARE_UNITS = 2.0**40  # in one: sums over eight million queries stay inside int64
-THETAS = 6  # per grade, the largest confidence in a query; then, per grade, the largest of 1 less the confidence
+THETAS = 6  # from here on, what the confidences in single queries come to, none or one of:
+SUMS = 1  # columns per grade: the sum over queries of the confidence
+EXTREMES = 2  # per grade, the largest confidence in a query; then, per grade, the largest of 1 less the confidence
 
 
 @compiled
@@ -50,14 +52,14 @@ def tally_queries(
 ) -> None:
     """Go through the queries of every set first..last-1: fill a small table, then add its cells to the tallies."""
     size = sets.shape[1]
-    thetas = tallies.shape[1] > THETAS
+    thetas = (tallies.shape[1] - THETAS) // n_grades  # columns per grade
     widest = 0
     for s in range(first, last):
         widest = max(widest, offsets[s + 1] - offsets[s])
     prefix = np.zeros(bins.shape[1], dtype=np.int32)
     rows = np.zeros(widest, dtype=np.int64)  # of one query, like the next three
     surplus = np.zeros(widest, dtype=np.int64)
-    hits = np.zeros((widest if thetas else 0, n_grades), dtype=np.int64)
+    hits = np.zeros((widest if thetas > 0 else 0, n_grades), dtype=np.int64)
     touched = np.zeros(widest, dtype=np.int64)
     for s in range(first, last):
         if size > 1 and (s == first or not same_prefix(sets, s, s - 1)):
@@ -73,7 +75,7 @@ def tally_queries(
                     n_touched += 1
                 rows[own] += 1
                 surplus[own] += excess[i]
-                if thetas:
+                if thetas > 0:
                     hits[own, grades[i]] += 1
             n_rows = starts[q + 1] - starts[q]
             for t in range(n_touched):
@@ -94,15 +96,18 @@ def tally_queries(
                 elif surplus[own] < 0:
                     tallies[cell, N_DOWN] += 1
                     tallies[cell, ROWS_DOWN] += n
-                if thetas:
+                if thetas > 0:
                     units_per_hit = theta_units / n
                     for r in range(n_grades):
                         theta = int(hits[own, r] * units_per_hit + 0.5)
-                        rest = int(theta_units) - theta
                         column = THETAS + r
-                        tallies[cell, column] = max(tallies[cell, column], theta)
-                        column += n_grades
-                        tallies[cell, column] = max(tallies[cell, column], rest)
+                        if thetas == SUMS:
+                            tallies[cell, column] += theta
+                        else:
+                            tallies[cell, column] = max(tallies[cell, column], theta)
+                            rest = int(theta_units) - theta
+                            column += n_grades
+                            tallies[cell, column] = max(tallies[cell, column], rest)
                         hits[own, r] = 0
                 rows[own] = 0
                 surplus[own] = 0

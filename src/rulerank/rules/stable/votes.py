@@ -11,7 +11,17 @@ from rulerank.errors import DataError
 from rulerank.rules.engine import picked
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.stable.counts import THETA_UNIT, QueryCounts, QueryVotes
-from rulerank.rules.stable.kernels import LIFTS, N_DOWN, N_QUERIES, N_UP, ROWS_DOWN, ROWS_UP, THETAS
+from rulerank.rules.stable.kernels import (
+    EXTREMES,
+    LIFTS,
+    N_DOWN,
+    N_QUERIES,
+    N_UP,
+    ROWS_DOWN,
+    ROWS_UP,
+    SUMS,
+    THETAS,
+)
 from rulerank.rules.tables import UNIT, Counts
 from rulerank.rules.votes import EVIDENCE_SHRINK, LiftVotes, MeanVotes, Parts, Training, weighted_parts
 
@@ -81,15 +91,18 @@ class ClusteredVotes(WeighedVotes):
         return _mean_grade(cells, training), weight
 
 
-class LiteralVotes(QueryVotes):
-    """The paper's: the mean confidence of the rules whose confidence in no query differs by more than phi."""
+class ConfidenceVotes(QueryVotes):
+    """The mean confidence of the stable rules; which are, a subclass says."""
 
-    needs_thetas = True
     mean = MeanVotes()
 
     def __init__(self, phi: float, min_queries: int) -> None:
         self.phi = phi
         self.min_queries = min_queries
+
+    @abstractmethod
+    def within_phi(self, cells: QueryCounts, theta: Array) -> Array:
+        """Return which rules have confidences in the queries that lie close enough to theta, bool like theta."""
 
     def width(self, training: Training) -> int:
         return 2 * self.mean.width(training)
@@ -98,9 +111,7 @@ class LiteralVotes(QueryVotes):
         cells, own = _cells(counts, sets, first, last)
         n_grades = training.n_grades
         theta = cells.grades / np.maximum(cells.grades.sum(axis=1), 1)[:, None]
-        thetas = cells.tallies[:, THETAS:] * THETA_UNIT
-        highest, lowest = thetas[:, :n_grades], 1 - thetas[:, n_grades:]
-        stable = np.maximum(highest - theta, theta - lowest) <= self.phi + SLACK
+        stable = self.within_phi(cells, theta)
         stable &= cells.grades >= training.min_rows
         stable &= (cells.tallies[:, N_QUERIES] >= self.min_queries)[:, None]
         votes[own, :n_grades] = np.where(stable, theta, 0.0)
@@ -119,21 +130,47 @@ class LiteralVotes(QueryVotes):
         return self.mean.parts(votes[:, :width] if stable else votes[:, width:], training)
 
 
-STABILITIES: dict[str, type[WeighedVotes]] = {
+class LiteralVotes(ConfidenceVotes):
+    """The paper's: the rules whose confidence in no query differs by more than phi."""
+
+    needs_thetas = EXTREMES
+
+    def within_phi(self, cells: QueryCounts, theta: Array) -> Array:
+        n_grades = theta.shape[1]
+        thetas = cells.tallies[:, THETAS:] * THETA_UNIT
+        highest, lowest = thetas[:, :n_grades], 1 - thetas[:, n_grades:]
+        found: Array = np.maximum(highest - theta, theta - lowest) <= self.phi + SLACK
+        return found
+
+
+class MeanThetaVotes(ConfidenceVotes):
+    """The rules whose confidence, in the mean over the queries that hold them, differs by no more than phi."""
+
+    needs_thetas = SUMS
+
+    def within_phi(self, cells: QueryCounts, theta: Array) -> Array:
+        mean = cells.tallies[:, THETAS:] * THETA_UNIT / np.maximum(cells.tallies[:, N_QUERIES], 1)[:, None]
+        found: Array = np.abs(mean - theta) <= self.phi + SLACK
+        return found
+
+
+WEIGHED: dict[str, type[WeighedVotes]] = {
     "agreement": AgreementVotes,
     "signs": SignVotes,
     "clustered": ClusteredVotes,
 }
+MEAN = "mean"
+STABILITIES = (*WEIGHED, MEAN)
 
 
-def stability_named(name: str, min_queries: int) -> WeighedVotes:
+def stability_named(name: str, min_queries: int, phi: float) -> QueryVotes:
     """Return the scheme of that name.
 
-    >>> type(stability_named("agreement", min_queries=2)).__name__
+    >>> type(stability_named("agreement", min_queries=2, phi=0.1)).__name__
     'AgreementVotes'
     """
     try:
-        return STABILITIES[name](min_queries)
+        return MeanThetaVotes(phi, min_queries) if name == MEAN else WEIGHED[name](min_queries)
     except (KeyError, TypeError):
         raise DataError(f"unknown stability {name!r}; choose from {', '.join(STABILITIES)}") from None
 

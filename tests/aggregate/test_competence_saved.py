@@ -1,0 +1,167 @@
+"""A Competence in files and in other systems: what comes back, what goes out in parts, what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import rulerank as rr
+from rulerank.dataset import query_index
+from rulerank.errors import DataError, ModelFileError
+from rulerank.export.parts import export_parts
+from rulerank.normalize import normalize_by_query
+
+
+@pytest.fixture(scope="module")
+def world():
+    return rr.make_world(n_queries=25, docs_per_query=12, n_features=5, seed=3)
+
+
+RULES = {"votes": rr.GlobalRules(max_size=1), "signs": rr.StableRules(max_size=1, stability="signs")}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"members": RULES},
+        {"members": RULES, "centric": "query", "calibrate": False},
+        {"members": RULES, "literal": True, "centric": "query", "discretizer": rr.EqualFrequency(n_bins=4)},
+        {"members": ["confidence", "strength"], "select": "best"},
+        {"members": "RE-GR, RE-SR", "literal": True, "scale": "query"},
+        {"literal": True, "scale": "query", "mapped": False, "discretizer": rr.EqualWidth(n_bins=4)},
+    ],
+    ids=str,
+)
+def test_it_comes_back_from_its_file(world, options, tmp_path):
+    ranker = rr.Competence(**options, max_size=1).fit(world)
+    ranker.save(tmp_path / "model.rulerank")
+    again = rr.load(tmp_path / "model.rulerank")
+    assert np.array_equal(again.predict(world), ranker.predict(world))
+    assert again.explain(world, 3).to_dict() == ranker.explain(world, 3).to_dict()
+    assert again.names_ == ranker.names_
+    # and fits again as it was told
+    assert np.array_equal(
+        rr.Competence(**again.get_params(deep=False)).fit(world).predict(world), ranker.predict(world)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda s: s["members"][0].update({"class": "Popen"}),
+            "it has a member of the class 'Popen', which there is not",
+        ),
+        (lambda s: s["mixture"].update(common=np.ones(3)), "the weights of its members do not fit its members"),
+        (lambda s: s.update(scale={"factors": np.ones(3)}), "its scale does not fit its members"),
+    ],
+)
+def test_a_crafted_mixture_is_refused(world, change, message):
+    state = rr.Competence(RULES).fit(world).to_state()
+    change(state["learned"])
+    with pytest.raises(ModelFileError, match=message):
+        rr.Competence.from_state(state)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rules: rules["labels"].update(rows=rules["labels"]["rows"] + 999), "its labels name rows that it does"),
+        (
+            lambda rules: rules["labels"].update(members=rules["labels"]["members"] + 7),
+            "its labels name members that it",
+        ),
+        (
+            lambda rules: rules["training_rows"].update(queries=rules["training_rows"]["queries"] * 2),
+            "do not fit its bins",
+        ),
+    ],
+)
+def test_crafted_labels_are_refused(world, change, message):
+    state = rr.Competence(literal=True, max_size=1).fit(world).to_state()
+    change(state["learned"]["rules"]["learned"])
+    with pytest.raises(ModelFileError, match=message):
+        rr.Competence.from_state(state)
+
+
+def test_metrics_that_are_not_those_of_the_rules_are_refused(world):
+    state = rr.Competence(["confidence", "yule_q"], literal=True, max_size=1).fit(world).to_state()
+    state["learned"]["names"] = ["confidence", "yule_y"]
+    with pytest.raises(ModelFileError, match="its metrics are not those of its rules"):
+        rr.Competence.from_state(state)
+
+
+@pytest.mark.parametrize("seed", [0, 3])  # one whose weights are the same for all documents, one where they are not
+def test_the_parts_of_an_export_make_the_score(seed):
+    world = rr.make_world(n_queries=25, docs_per_query=12, n_features=5, seed=seed)
+    members = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0, missing="mean")}
+    ranker = rr.Competence(members).fit(world)
+    made = export_parts(ranker, "python")
+    queries = query_index(world.qid)[0]
+    weights = np.tile([part["weight"] for part in made.mixing["members"]], (len(world), 1))
+    gate = made.mixing.get("gate")
+    assert (gate is not None) == (seed == 3)
+    if gate is not None:
+        deviation = np.array(gate["deviation"])
+        z = (world.X - gate["shift"]) / np.where(deviation > 0, deviation, np.inf)
+        odds = np.clip(np.nan_to_num(z), -3, 3) @ np.array(gate["coefficients"]) + gate["intercepts"]
+        weights = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    mixed = np.zeros(len(world))
+    for place, part in enumerate(made.mixing["members"]):
+        code: dict = {}
+        exec(made.members[part["member"]].to_bytes().decode(), code)
+        scores = np.array([code["score"](dict(zip(world.feature_names, x, strict=True))) for x in world.X.tolist()])
+        z = normalize_by_query(scores[:, None], queries, "zscore")[:, 0]
+        mixed += weights[:, place] * part["factor"] * z
+    assert made.mixing["score"] == "sum of weight * factor * z-score of the member by query"
+    assert mixed == pytest.approx(ranker.predict(world), abs=1e-9)
+    assert '"weight"' in made.to_json()
+
+
+def test_what_has_no_parts_is_refused_with_the_reason(world):
+    for ranker, message in [
+        (rr.GlobalRules(), "only a Competence is exported in parts: got GlobalRules, which export_model takes"),
+        (
+            rr.Competence(literal=True, max_size=1),
+            "takes another member for every document, .*: fit it with literal=False",
+        ),
+        (
+            rr.Competence(max_size=1, members=["confidence", "yule_q"]),
+            "the metrics of a Competence are divided .*fit it over rankers that can",
+        ),
+        (rr.Competence(RULES), "member 'signs': StableRules cannot be exported exactly"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            export_parts(ranker.fit(world), "python")
+
+
+def test_members_can_be_named_as_methods(world):
+    named = rr.Competence("RE-GR,QI", literal=True, max_size=1)
+    with pytest.raises(DataError, match="missing"):
+        named.fit(world)  # the intercepts' default for missing values
+    assert rr.Competence(["RE-GR", "RE-SR"]).fit(world).names_ == ("RE-GR", "RE-SR")
+    with pytest.raises(DataError, match="unknown method 'charm'; choose from RE-GR"):
+        rr.Competence("RE-GR, charm").fit(world)
+
+
+def test_one_scale_for_what_is_picked_needs_the_literal_form_and_the_queries(world):
+    with pytest.raises(DataError, match=r"scale='query' is for literal=True, .* \(calibrate=True\)"):
+        rr.Competence(scale="query").fit(world)
+    ranker = rr.Competence(literal=True, scale="query", max_size=1).fit(world)
+    with pytest.raises(DataError, match="put on one scale by query: give the rows' queries too"):
+        ranker.predict(world.X)
+    plain = rr.Competence(literal=True, max_size=1).fit(world)
+    assert np.array_equal(plain.chosen(world), ranker.chosen(world))
+    scaled = normalize_by_query(plain.member_scores(world), query_index(world.qid)[0], "minmax")
+    places = [plain.names_.index(name) for name in plain.chosen(world)]
+    assert np.array_equal(ranker.predict(world), scaled[np.arange(len(world)), places])
+    why = ranker.explain(world, 3)
+    assert why.base + sum(share.adds for share in why.features) == pytest.approx(ranker.predict(world)[3], abs=1e-9)
+
+
+def test_members_of_other_libraries_cannot_be_saved(world, tmp_path):
+    data = rr.Dataset(np.nan_to_num(world.X), world.y, world.qid)
+    ranker = rr.Competence({"rules": rr.GlobalRules(), "linear": LinearRegression()}).fit(data)
+    with pytest.raises(
+        DataError, match="its member 'linear' is a LinearRegression, of which a model file can hold nothing"
+    ):
+        ranker.save(tmp_path / "model.rulerank")
