@@ -82,7 +82,7 @@ def test_splits_of_folds_take_their_test_parts_and_may_be_thinned(run, folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("train.txt", "-o", "curve.pdf"), "a curve is written as .png, .svg or .csv: got 'curve.pdf'"),
+        (("train.txt", "-o", "curve.gif"), "a curve is written as .png, .svg, .pdf or .csv: got 'curve.gif'"),
         (("train.txt", "-o", "nowhere/curve.csv"), "its directory does not exist"),
         (("train.txt", "--sizes", "ten"), "--sizes takes whole numbers, such as 50,100,200: got 'ten'"),
         (("train.txt", "--method", "best"), "unknown method 'best'; choose from"),
