@@ -8,6 +8,10 @@ from sklearn.base import BaseEstimator
 from rulerank.errors import MissingExtraError
 
 
+class OddError(Exception):
+    """As other libraries have them: no ValueError."""
+
+
 class First(BaseEstimator):
     """Ranks by the first feature, unless it is told to fail."""
 
@@ -16,6 +20,8 @@ class First(BaseEstimator):
         self.sign = sign
 
     def fit(self, X, y):
+        if self.fail == "few" and len(X) < 50:
+            raise OddError("all targets are equal")
         if self.fail == "badly":
             raise ValueError("no luck\ntoday")
         if self.fail == "package":

@@ -10,7 +10,7 @@ from failing_rankers import First
 from rulerank.errors import DataError
 from rulerank.evaluation.single_feature import best_feature, feature_scores
 from rulerank.experiment.cells import code_of, plain
-from rulerank.experiment.plans import BestFeature, Fuse, LinearCombination, Rank, rank
+from rulerank.experiment.plans import WARM_QUERIES, BestFeature, Fuse, LinearCombination, Rank, rank
 from rulerank.experiment.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop, in_bins, shuffled_rows
 from rulerank.training.trials import Scoring
 
@@ -31,6 +31,11 @@ def test_the_setting_that_is_best_on_vali_is_kept():
 
 def test_of_equal_settings_the_first_is_kept():
     assert rank(First(), {"fail": ["a", "b"]}, FOLD.train, FOLD, "MAP").params == {"fail": "a"}
+
+
+def test_a_ranker_that_cannot_learn_from_the_few_queries_of_the_warm_up_still_runs():
+    assert WARM_QUERIES * 8 < 50 < len(FOLD.train)
+    assert rank(First("few"), {}, FOLD.train, FOLD, "MAP").test.shape == (len(FOLD.test),)
 
 
 def test_a_booster_keeps_the_rounds_that_are_best_on_vali():

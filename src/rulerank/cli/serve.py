@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -77,8 +78,8 @@ def serve(
     with open_socket(host, port) as listening:
         url = url_of(listening)
         beyond = None if is_loopback(host) else f"http://{socket.gethostname()}:{listening.getsockname()[1]}/"
-        print_hello(opened, url, beyond, token, workers, as_json=as_json)
-        code = run(prepare, listening, workers, timeout + 1, opened.reranker, metrics)
+        hello = partial(print_hello, opened, url, beyond, token, workers, as_json=as_json)
+        code = run(prepare, listening, workers, timeout + 1, opened.reranker, metrics, hello)
     if code:
         sys.exit(code)
     if not as_json:

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -94,6 +95,10 @@ def test_a_point_is_what_the_road_by_hand_gives(curve, data):
 def test_a_curve_hands_over_where_the_road_does(data, monkeypatch):
     for module in ("experiment.label_curve.learners", "training.from_today"):
         monkeypatch.setattr(f"rulerank.{module}.HAND_OVER", {"QI": 60})
+    monkeypatch.setattr(  # any lead will do, and which folds there are decides it
+        "rulerank.training.from_today.compare_pairs",
+        lambda new, old: SimpleNamespace(verdict="better" if new.right.sum() > old.right.sum() else "unclear"),
+    )
     curve = label_curve(data, ["from-today"], ["strata"], n_splits=4, sizes=[60, 120, 180], today=TODAY)
     n_others, values = 0, {60: [], 120: [], 180: []}
     for number, split in enumerate(HalfSplits(data, 4)):
@@ -106,6 +111,7 @@ def test_a_curve_hands_over_where_the_road_does(data, monkeypatch):
             scores = learned.ranker.predict(split.test)
             found.append(rr.evaluate(split.test.y, scores, split.test.qid, "NDCG@10").means["NDCG@10"])
     assert [point.value for point in curve.points] == [pytest.approx(np.mean(found)) for found in values.values()]
+    assert 0 < n_others < 12
     assert n_others == sum(int(point.took_over.split()[2]) for point in curve.points if point.took_over)
 
 
@@ -141,7 +147,7 @@ def test_what_takes_over_is_said(data, monkeypatch):
     monkeypatch.setattr("rulerank.training.from_today.HAND_OVER", {"QI": 30})
     monkeypatch.setattr(
         "rulerank.training.from_today.compare_pairs",
-        lambda new, today: type("Better", (), {"verdict": "better"}),
+        lambda new, today: SimpleNamespace(verdict="better"),
     )
     curve = label_curve(data, ["from-today"], ["strata"], n_splits=2, sizes=[20, 40], today=TODAY)
     assert [point.took_over for point in curve.points] == [None, "QueryIntercepts in 2 of 2"]

@@ -39,6 +39,13 @@ Prepare = Callable[[int], ASGIApp]  # the application of a worker, made in its o
 class Server(uvicorn.Server):
     """Ends when asked to, without passing the signal on: a graceful stop is a success."""
 
+    ready: Callable[[], None] | None = None  # called once it listens, and signals end it as they should
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.ready is not None:
+            self.ready()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread():
@@ -72,11 +79,18 @@ def follow(reranker: WatchedReranker, metrics: Metrics) -> None:
 
 
 def answer(
-    app: ASGIApp, listening: socket.socket, grace: float, watch: Callable[[], None], alive: int | None = None
+    app: ASGIApp,
+    listening: socket.socket,
+    grace: float,
+    watch: Callable[[], None],
+    *,
+    alive: int | None = None,
+    ready: Callable[[], None] | None = None,
 ) -> None:
     """Answer requests in this process until a signal, or until nobody holds the other end of the pipe `alive`."""
     sys.setswitchinterval(SWITCH_SECONDS)
     server = make_server(app, grace)
+    server.ready = ready
     threading.Thread(target=watch, daemon=True).start()
     if alive is not None:
         threading.Thread(target=_end_with, args=(alive, server), daemon=True).start()
@@ -95,15 +109,16 @@ def run(
     grace: float,
     reranker: WatchedReranker,
     metrics: Metrics,
+    ready: Callable[[], None],
 ) -> int:
-    """Answer requests until SIGTERM or Ctrl-C; return the exit code."""
+    """Answer requests until SIGTERM or Ctrl-C, and return the exit code; `ready` is called at the beginning."""
     gc.freeze()  # what is loaded stays: nobody looks through it again, and forked processes go on sharing it
     if n_workers == 1:
-        answer(prepare(0), listening, grace, partial(follow, reranker, metrics))
+        answer(prepare(0), listening, grace, partial(follow, reranker, metrics), ready=ready)
         return 0
     if not hasattr(os, "fork"):
         raise DataError("--workers above 1 needs a system that can fork: start several services on other ports")
-    return Workers(prepare, listening, n_workers, grace, reranker, metrics).run()
+    return Workers(prepare, listening, n_workers, grace, reranker, metrics, ready).run()
 
 
 class Workers:
@@ -117,6 +132,7 @@ class Workers:
         grace: float,
         reranker: WatchedReranker,
         metrics: Metrics,
+        ready: Callable[[], None],
     ) -> None:
         self.prepare = prepare
         self.listening = listening
@@ -124,6 +140,7 @@ class Workers:
         self.grace = grace
         self.reranker = reranker
         self.metrics = metrics
+        self.ready = ready
         self.stopping = False
         self.pids: dict[int, int] = {}  # process: its number among the workers
         self.begun: dict[int, float] = {}  # process: when
@@ -136,6 +153,7 @@ class Workers:
         try:
             for number in range(self.n_workers):
                 self._start(number)
+            self.ready()
             while not self.stopping and self.n_quick_deaths < MOST_QUICK_DEATHS:
                 time.sleep(0.05)
                 self._replace_dead()
@@ -161,9 +179,11 @@ class Workers:
             return
         code = FAILED
         try:
+            for signal_number in SIGNALS:  # until the server takes them, they end the process as usual
+                signal.signal(signal_number, signal.SIG_DFL)
             os.close(self._held)  # the parent's alone: its end is the parent's end
             watch = partial(follow, self.reranker, self.metrics)
-            answer(self.prepare(number), self.listening, self.grace, watch, self.alive)
+            answer(self.prepare(number), self.listening, self.grace, watch, alive=self.alive)
             code = 0
         except BaseException:
             traceback.print_exc()
