@@ -22,6 +22,7 @@ from rulerank.rankers.parts import LearnsFromParts, TrainingParts
 from rulerank.rankers.rows import query_numbers
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.changed_rows import threads_for, with_changed_rows
+from rulerank.rules.engine import Engine
 from rulerank.rules.kept_rows import KeptRows, LooseRows
 from rulerank.rules.strength import BinCounts
 from rulerank.rules.tables import Rows
@@ -68,11 +69,11 @@ class LearnsOn(LearnsFromParts, RuleRanker):
 
     def add_prepared(self, X: Array, y: Any, qid: Any) -> Self:
         """Add rows that are on the scale that `normalize` asks for, as `fit_prepared` takes them."""
-        return self._change(self._loose_more(X, y, qid, "add"), "add")
+        return self._change(self._in_bins(X, y, qid, "add"), "add")
 
     def remove_prepared(self, X: Array, y: Any, qid: Any) -> Self:
         """Remove rows that are on the scale that `normalize` asks for, as `fit_prepared` takes them."""
-        return self._change(self._loose_more(X, y, qid, "remove"), "remove")
+        return self._change(self._in_bins(X, y, qid, "remove"), "remove")
 
     def _learn_on(self, X: Any, y: Any, qid: Any, verb: str) -> Self:
         check_is_fitted(self)
@@ -86,14 +87,14 @@ class LearnsOn(LearnsFromParts, RuleRanker):
                 f"this ranker normalises features by query (normalize={self.normalize_!r}): "
                 f"give the query of each row, {verb}(X, y, qid=qid)"
             )
-        if qid is None and self._uses_queries():
+        if qid is None and self._as_fitted()._uses_queries():
             warnings.warn(NO_QUERIES.format(verb, verb), stacklevel=3)
-        more = self._loose_more(self.check_rows(X, qid), y, qid, verb)
+        more = self._in_bins(self.check_rows(X, qid), y, qid, verb)
         if self.normalize_ is not None:
             self._check_whole_queries(more, verb)
         return self._change(more, verb)
 
-    def _loose_more(self, X: Array, y: Any, qid: Any, verb: str) -> KeptRows:
+    def _in_bins(self, X: Array, y: Any, qid: Any, verb: str) -> KeptRows:
         """Check rows to add or remove, and put them into bins and in order."""
         self._rows_so_far(verb)
         if not len(X):
@@ -136,38 +137,41 @@ class LearnsOn(LearnsFromParts, RuleRanker):
                 f"than keep_rows={self.keep_rows:g}; raise it, set_params(keep_rows={math.ceil(new.bins.size / 2**19)})"
             )
         learned = self._as_fitted()
-        n_grades = self.engine_.training.n_grades
-        widths = bin_limits(self.discretizer_, len(self.feature_names_))
-        if new.n_grades != n_grades or self.engine_.counts is None or not self._counts_can_be_taken_away():
-            counts = BinCounts.of(new.rows(new.n_grades), widths, self.n_jobs)
-            layout, training = learned._lay_out_counts(counts, partial(new.rows, new.n_grades))
-            rows = self._to_count(new, new.n_grades)
-            budget = learned.memory_budget * 2**20
-            engine = type(self.engine_).learn(
-                rows, layout, self.engine_.scheme, training, memory_budget=budget, n_jobs=self.n_jobs
-            )
+        same_grades = new.n_grades == self.engine_.training.n_grades
+        if same_grades and self.engine_.counts is not None and self._counts_can_be_taken_away():
+            counts, engine = self._count_changes(learned, old, new, more.keys)
         else:
-            changed = old.of_queries(more.keys), new.of_queries(more.keys)
-            counts = self._bin_counts or BinCounts.of(old.rows(n_grades), widths, self.n_jobs)
-            before, after = (self._to_count(part, n_grades) if part.n_rows else None for part in changed)
-            if before is not None:
-                counts = counts - BinCounts.of(before, widths, threads_for(before.bins.size, self.n_jobs))
-            if after is not None:
-                counts = counts + BinCounts.of(after, widths, threads_for(after.bins.size, self.n_jobs))
-            layout, training = learned._lay_out_counts(counts, partial(new.rows, n_grades))
-            need = layout.n_cells * self.engine_.cell_bytes(self.engine_.scheme, training)
-            everything = partial(self._to_count, new, n_grades)
-            if need > learned.memory_budget * 2**20:
-                engine = type(self.engine_)(
-                    layout, self.engine_.scheme, training, self.n_jobs, everything(), None, None
-                )
-            else:
-                engine = with_changed_rows(
-                    self.engine_, layout, training, before=before, after=after, everything=everything
-                )
+            counts, engine = self._count_all(learned, new)
         self.n_bins_, self.engine_, self._kept, self._bin_counts = learned.n_bins_, engine, new, counts
-        self.params_["keep_rows"] = self.keep_rows
+        self.params_ = self.params_ | {"keep_rows": self.keep_rows}  # another dictionary: a copy may share it
         return self
+
+    def _count_all(self, learned: Self, new: KeptRows) -> tuple[BinCounts, Engine]:
+        """Count the kept rows anew."""
+        widths = bin_limits(self.discretizer_, len(self.feature_names_))
+        rows = self._to_count(new, new.n_grades)
+        counts = BinCounts.of(rows, widths, self.n_jobs)
+        layout, training = learned._lay_out_counts(counts, lambda: rows)
+        scheme, budget = self.engine_.scheme, learned.memory_budget * 2**20
+        engine = type(self.engine_).learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+        return counts, engine
+
+    def _count_changes(self, learned: Self, old: KeptRows, new: KeptRows, keys: Array) -> tuple[BinCounts, Engine]:
+        """Take away what the queries that change have counted, and add what they count now."""
+        engine, n_grades = self.engine_, self.engine_.training.n_grades
+        widths = bin_limits(self.discretizer_, len(self.feature_names_))
+        counts = self._bin_counts or BinCounts.of(old.rows(n_grades), widths, self.n_jobs)
+        changed = old.of_queries(keys), new.of_queries(keys)
+        before, after = (self._to_count(part, n_grades) if part.n_rows else None for part in changed)
+        if before is not None:
+            counts = counts - BinCounts.of(before, widths, threads_for(before.bins.size, self.n_jobs))
+        if after is not None:
+            counts = counts + BinCounts.of(after, widths, threads_for(after.bins.size, self.n_jobs))
+        everything = partial(self._to_count, new, n_grades)
+        layout, training = learned._lay_out_counts(counts, everything)
+        if layout.n_cells * engine.cell_bytes(engine.scheme, training) > learned.memory_budget * 2**20:
+            return counts, type(engine)(layout, engine.scheme, training, self.n_jobs, everything(), None, None)
+        return counts, with_changed_rows(engine, layout, training, before=before, after=after, everything=everything)
 
     def _as_fitted(self) -> Self:
         """Return a copy with the parameters of the fit, whatever `set_params` has changed since."""
