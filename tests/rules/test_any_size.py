@@ -42,9 +42,9 @@ def test_the_largest_size_is_the_plain_one(world, min_rows):
     used = np.flatnonzero(checked.n_bins() > 1)
     features = used.tolist()
     if features:
-        assert largest_size(checked, checked.n_bins(), used, min_rows, 1e12) == largest_plainly(
-            rows, features, min_rows
-        )
+        assert largest_size(
+            lambda look: look(checked), len(rows), checked.n_bins(), used, min_rows, 1e12
+        ) == largest_plainly(rows, features, min_rows)
 
 
 @given(worlds(), st.sampled_from([0.0, 0.2, 0.4]))

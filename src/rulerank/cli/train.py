@@ -177,6 +177,7 @@ def train(
             "DATA": source, "--vali": vali, "--labels": labels, "--tune": tune, "--today": today, "--literal": literal,
             "--method": method.lower() != AUTO, "--max-size": max_size, "--min-support": min_support, "--votes": votes,
             "--discretizer": discretizer, "--normalize": normalize, "--drop-weakest": drop_weakest, "--set": settings,
+            "--judge": judge,
         }  # fmt: skip
         learn_on(model, more, less, out, others, format, named, as_json=as_json)
         return
@@ -202,7 +203,7 @@ def train(
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
     if judge is not None:
-        check_judge(chosen.ranker_class(), auto or labels is not None or tune or vali is not None or is_many(source))
+        check_judge(chosen.ranker_class(), auto or is_many(source) or labels is not None or tune or vali is not None)
         named["judge"] = judge
     if is_many(source):
         if labels is not None or tune or vali is not None:

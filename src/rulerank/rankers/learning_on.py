@@ -138,7 +138,8 @@ class LearnsOn(LearnsFromParts, RuleRanker):
             )
         learned = self._as_fitted()
         same_grades = new.n_grades == self.engine_.training.n_grades
-        if same_grades and self.engine_.counts is not None and self._counts_can_be_taken_away():
+        any_size = self.params_["max_size"] is None  # which sets are counted may change
+        if same_grades and self.engine_.counts is not None and not any_size and self._counts_can_be_taken_away():
             counts, engine = self._count_changes(learned, old, new, more.keys)
         else:
             counts, engine = self._count_all(learned, new)
@@ -151,7 +152,7 @@ class LearnsOn(LearnsFromParts, RuleRanker):
         widths = bin_limits(self.discretizer_, len(self.feature_names_))
         rows = self._to_count(new, new.n_grades)
         counts = BinCounts.of(rows, widths, self.n_jobs)
-        layout, training = learned._lay_out_counts(counts, lambda: rows)
+        layout, training = learned._lay_out_counts(counts, lambda look: look(rows))
         scheme, budget = self.engine_.scheme, learned.memory_budget * 2**20
         engine = type(self.engine_).learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
         return counts, engine
@@ -168,7 +169,7 @@ class LearnsOn(LearnsFromParts, RuleRanker):
         if after is not None:
             counts = counts + BinCounts.of(after, widths, threads_for(after.bins.size, self.n_jobs))
         everything = partial(self._to_count, new, n_grades)
-        layout, training = learned._lay_out_counts(counts, everything)
+        layout, training = learned._lay_out_counts(counts, lambda look: look(everything()))
         if layout.n_cells * engine.cell_bytes(engine.scheme, training) > learned.memory_budget * 2**20:
             return counts, type(engine)(layout, engine.scheme, training, self.n_jobs, everything(), None, None)
         return counts, with_changed_rows(engine, layout, training, before=before, after=after, everything=everything)

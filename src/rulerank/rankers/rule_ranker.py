@@ -26,7 +26,7 @@ from rulerank.discretize import (
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.parts import Facts, OnePart, TrainingParts
-from rulerank.rules.any_size import largest_size
+from rulerank.rules.any_size import Total, largest_size
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import FeatureSets, Layout, check_work
 from rulerank.rules.rule import Rule
@@ -123,22 +123,22 @@ class RuleRanker(Ranker):
 
     def _lay_out_parts(self, rows: TrainingParts, widths: Array) -> PreparedParts:
         counts: BinCounts = rows.total(partial(BinCounts.of, widths=widths, n_jobs=self.n_jobs))
-        everything = partial(rows.whole, "rules of any size (max_size=None) are looked for in all rows together")
-        return PreparedParts(rows, *self._lay_out_counts(counts, everything))
+        return PreparedParts(rows, *self._lay_out_counts(counts, rows.total))
 
-    def _lay_out_counts(self, counts: BinCounts, everything: Callable[[], Rows]) -> tuple[Layout, Training]:
+    def _lay_out_counts(self, counts: BinCounts, total: Total) -> tuple[Layout, Training]:
         """Decide which feature sets are to be counted, given what was counted of each feature by itself.
 
-        everything: gives all rows, where rules may be of any size.
+        total: sums up what a function makes of the rows in bins, for rules of any size.
         """
         self.n_bins_ = counts.n_bins()
         strength = counts.strength(self.n_bins_)
         used = without_weakest(strength, self.n_bins_, self.drop_share)
         n_rows = int(counts.n_by_grade.sum())
-        min_rows, max_size = int(rows_needed(self.min_support, n_rows)), self.max_size
+        min_rows = int(rows_needed(self.min_support, n_rows))
+        max_size = self.max_size
         if max_size is None:
             least = min_rows if self._counts_rows_together else 1
-            max_size = largest_size(everything(), self.n_bins_, used, least, self.work_limit, self.n_jobs)
+            max_size = largest_size(total, n_rows, self.n_bins_, used, least, self.work_limit, self.n_jobs)
         else:
             check_work(self.n_bins_[used], max_size, n_rows, self.work_limit)
         return Layout.over(self.n_bins_, max_size, used), counts.training(min_rows, strength)

@@ -57,18 +57,10 @@ class ChunkedLikelihood:
     """Negative log-likelihood of coefficients, plus l2 / 2 times their squares, over chunks."""
 
     def __init__(
-        self,
-        chunks: Chunks,
-        l2: float,
-        fill: Array | None,
-        names: tuple[str, ...],
-        n_grades: int,
-        n_jobs: int | None,
-        *,
-        turned: bool = False,
+        self, chunks: Chunks, l2: float, fill: Array | None, names: tuple[str, ...], n_grades: int, n_jobs: int | None
     ) -> None:
         self.l2 = l2
-        self.chunks = chunks.mapped(partial(prepared, fill, names, n_grades, n_jobs, turned))
+        self.chunks = chunks.mapped(partial(prepared, fill, names, n_grades, n_jobs))
         self.spread: Spread = self.chunks.total(spread_of)
         self.scale, self.factors = self.spread.scale()
         self.intercepts: dict[int, Array] = {}  # of each chunk, where the last look found them
@@ -94,17 +86,13 @@ class ChunkedLikelihood:
 
 
 def prepared(
-    fill: Array | None, names: tuple[str, ...], n_grades: int, n_jobs: int | None, turned: bool, data: Labelled
+    fill: Array | None, names: tuple[str, ...], n_grades: int, n_jobs: int | None, data: Labelled
 ) -> tuple[QueryLikelihood, Array]:
-    """Return the likelihood of one chunk, without a penalty, and its query ids.
-
-    turned: from the lowest level up, which is from the highest down with grades and scores the other way round.
-    """
+    """Return the likelihood of one chunk, without a penalty, and its query ids."""
     if fill is None:
         check_present(data.X, names)
     X = data.X if fill is None else fill_missing(data.X, fill)
-    grades = n_grades - 1 - data.grades if turned else data.grades
-    return QueryLikelihood(X, grades, data.queries, 0.0, n_jobs, data.weights, n_grades), data.query_ids
+    return QueryLikelihood(X, data.grades, data.queries, 0.0, n_jobs, data.weights, n_grades), data.query_ids
 
 
 def spread_of(chunk: tuple[QueryLikelihood, Array]) -> Spread:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -144,9 +145,10 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         _check_size(n_features)
         chunks = parts.chunked(CHUNK_ROWS)
         self._take_missing(chunks.total(_column_sums))
-        turned = self.order == "low"
+        if self.order == "low":  # from the highest down, with grades and scores the other way round
+            chunks = chunks.mapped(partial(_turned, parts.facts.n_grades - 1))
         likelihood = ChunkedLikelihood(
-            chunks, self.l2, self.fill_, parts.facts.feature_names, parts.facts.n_grades, self.n_jobs, turned=turned
+            chunks, self.l2, self.fill_, parts.facts.feature_names, parts.facts.n_grades, self.n_jobs
         )
         with one_blas_thread():
             found = minimise(likelihood, n_features, self.max_iter)
@@ -154,10 +156,10 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         factors = likelihood.factors
         errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * factors
         self.scale_ = likelihood.scale
-        self.coef_ = (-found.x if turned else found.x) * factors
+        self.coef_ = found.x * factors * (1.0 if self.order == "high" else -1.0)
         self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
         intercepts = np.concatenate(ended.intercepts)
-        self.intercepts_ = _turned(intercepts, parts.facts.n_grades - 1) if turned else intercepts
+        self.intercepts_ = intercepts if self.order == "high" else -intercepts[:, ::-1]
         self.query_ids_, self.judge_ids_ = np.concatenate(ended.query_ids), None
         self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
         self.gradient_norm_ = found.gradient_norm
@@ -214,10 +216,8 @@ def _column_sums(data: Labelled) -> ColumnSums:
     return ColumnSums.of(data.X)
 
 
-def _turned(intercepts: Array, n_levels: int) -> Array:
-    """Return the intercepts of levels that were counted from above; a lowest level that all pass is none of them."""
-    lowest = np.full((len(intercepts), n_levels - intercepts.shape[1]), -np.inf)
-    return np.hstack([lowest, -intercepts[:, ::-1]])
+def _turned(top: int, data: Labelled) -> Labelled:
+    return data._replace(grades=top - data.grades)
 
 
 def _check_size(n_features: int) -> None:
