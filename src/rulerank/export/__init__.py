@@ -2,7 +2,8 @@
 
 `TARGETS` says which file of this folder writes for which system. Such a file has a function
 `export(form, names) -> Export`. `form.py` turns a ranker into a sum, or says why it is none; `trees.py` turns tables
-into trees; `feature_sets.py` drafts the features that go with a model; `check.py` compares what a system answered.
+into trees; `feature_sets.py` drafts the features that go with a model; `parts.py` writes a mixture member by member;
+`check.py` compares what a system answered.
 """
 
 from __future__ import annotations
