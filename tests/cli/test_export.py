@@ -76,14 +76,14 @@ def test_mistakes_end_in_one_line(run, linear):
 def test_a_competence_goes_out_in_parts(run, folder):
     members = {"rules": GlobalRules(), "the line": QueryIntercepts(l2=1)}
     Competence(members).fit(world).save("mixed.rulerank")
-    done = run("export", "mixed.rulerank", "--to", "python", "--parts", "-o", "parts")
+    done = run("export", "mixed.rulerank", "--to", "python", "--parts", "-o", "members")
     assert (done.code, done.err) == (0, "")
-    assert sorted(path.name for path in Path("parts").iterdir()) == ["1-rules", "2-the_line", "mixing.json"]
-    mixing = json.loads(Path("parts/mixing.json").read_text())
+    assert sorted(path.name for path in Path("members").iterdir()) == ["1-rules", "2-the_line", "mixing.json"]
+    mixing = json.loads(Path("members/mixing.json").read_text())
     assert [part["member"] for part in mixing["members"]] == ["rules", "the line"]
-    assert "parts/mixing.json: sum of weight * factor * z-score of the member by query" in done.out
+    assert "members/mixing.json: sum of weight * factor * z-score of the member by query" in done.out
     done = run("export", "mixed.rulerank", "--to", "python", "--parts")
-    assert done.err == "error: parts are written into a folder: name one, such as --out parts\n"
+    assert done.err == "error: parts are written into a folder: name one, such as --out members\n"
     done = run("export", "mixed.rulerank", "--to", "python")
     assert done.err.startswith("error: Competence cannot be exported exactly: ")
     assert "--parts" in done.err

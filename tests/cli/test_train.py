@@ -531,3 +531,14 @@ def test_judges_are_for_intercepts_and_must_all_be_there(run, folder):
     Path("judged.csv").write_text(text)
     done = run("train", "judged.csv", "-o", "judged.rulerank", "--method", "QI", "--judge", "judge")
     assert done.err == "error: column 'judge' must say who graded: graded row 1 has nothing there\n"
+
+
+def test_the_letter_of_the_command_line_is_that_of_the_papers(run, folder):
+    done = run("train", "train.txt", "-o", "stable.rulerank", "--method", "RE-SR", "--literal")
+    assert "phi 0.1" in done.out
+    assert "min_queries 1" in done.out
+    done = run("train", "train.txt", "-o", "query.rulerank", "--method", "RE-QR", "--literal", "--max-size", "1")
+    assert "leave_one_out False" in done.out
+    assert "ties other" in done.out
+    done = run("train", "train.txt", "-o", "mixed.rulerank", "--method", "competence", "--set", "members=RE-GR,RE-SR")
+    assert load("mixed.rulerank").names_ == ("RE-GR", "RE-SR")

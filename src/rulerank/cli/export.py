@@ -57,7 +57,7 @@ def export(
         rulerank export model.rulerank --to xgboost -o model.json
         rulerank export model.rulerank --to sql -o score.sql
         rulerank export model.rulerank --check scored.jsonl
-        rulerank export mixed.rulerank --to python --parts -o parts
+        rulerank export mixed.rulerank --to python --parts -o members
     """
     from rulerank.cli.output import report
     from rulerank.errors import DataError
@@ -99,7 +99,7 @@ def export_in_parts(ranker: Ranker, to: str, model_name: str, feature_set: str, 
     from rulerank.io.outputs import write_bytes
 
     if out == "-":
-        raise DataError("parts are written into a folder: name one, such as --out parts")
+        raise DataError("parts are written into a folder: name one, such as --out members")
     made = export_parts(ranker, to, model_name=model_name, feature_set=feature_set)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

@@ -96,7 +96,7 @@ def make_report(
         Section("Significance", tuple(gaps), key="significance"),
         _published(summary, collection),
         Section("Execution time", (tables.times_table(summary, published(), collection),), key="time"),
-        _competence(summary, draw),
+        Section("Competence", tuple(pictures.competence_pictures(summary) if draw else ()), key="competence"),
         Section("Chosen labels", tuple(sampling.sampling_tables(summary)), sampling.ABOUT, "sampling"),
         _labels(curve, draw),
         _what_was_run(summary),
@@ -175,12 +175,6 @@ def _published(summary: Summary, collection: str | None) -> Section | None:
     return Section("Beside the papers", tuple(part for part in parts if part.rows), ABOUT_PUBLISHED, "published")
 
 
-def _competence(summary: Summary, draw: bool) -> Section:
-    chosen = {"DC3A", "QC3A"} & {row.name for row in summary.rows}
-    drawn = tuple(pictures.competence_pictures(summary) if draw else ())
-    return Section("Competence", drawn, ABOUT_COMPETENCE if chosen else "", "competence")
-
-
 def _labels(curve: LabelCurve | None, draw: bool) -> Section | None:
     if curve is None:
         return None
@@ -198,8 +192,10 @@ def _labels(curve: LabelCurve | None, draw: bool) -> Section | None:
 def _what_was_run(summary: Summary) -> Section:
     failures = tables.failures_table(summary)
     parts = (tables.runs_table(summary), _data_table(summary), _versions_table())
-    plus = any(row.name.endswith("+") for row in summary.rows)
-    return Section("What was run", ((failures, *parts) if failures else parts), ABOUT_PLUS if plus else "", "run")
+    names = {row.name for row in summary.rows}
+    plus = any(name.endswith("+") for name in names)
+    about = [ABOUT_COMPETENCE] * bool(names & {"DC3A", "QC3A"}) + [ABOUT_PLUS] * plus
+    return Section("What was run", ((failures, *parts) if failures else parts), " ".join(about), "run")
 
 
 def _data_table(summary: Summary) -> Table:
