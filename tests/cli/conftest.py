@@ -63,10 +63,6 @@ def folder(tmp_path, monkeypatch):
         write_any(data, f"{name}.txt")
         write_any(data, f"{name}.csv")
     write_any(make_world(n_queries=6, docs_per_query=8, seed=2), "vali.txt")
-    (tmp_path / "parts").mkdir()
-    for number in range(3):
-        own = [query in {f"q{number * 4 + i + 1}" for i in range(4)} for query in data.qid]
-        write_any(data[own], f"parts/{number}.parquet")
     table = (tmp_path / "train.csv").read_text()
     (tmp_path / "train.csv").write_text(table.replace("qid,", "query,", 1))
     convert("test.txt", "qrels.txt", target_format="qrels")
@@ -76,6 +72,10 @@ def folder(tmp_path, monkeypatch):
     write_run(run_from_scores(data, data.X[:, 2], "today"), "today.run")
     write_texts(read_letor("test.txt"))
     train = read_letor("train.txt")
+    (tmp_path / "parts").mkdir()
+    for number in range(3):
+        own = [query in {f"q{number * 4 + i + 1}" for i in range(4)} for query in train.qid]
+        write_any(train[own], f"parts/{number}.parquet")
     GlobalRules().fit(train).save("model.rulerank")
     write_any(train[:5], "withdrawn.txt")
     write_any(train[5:9], "new.txt")

@@ -40,14 +40,14 @@ def test_rows_of_a_query_in_two_files_are_brought_together_when_asked(run, whole
     Path("mixed").mkdir()
     rows[::2].write_parquet("mixed/0.parquet")
     rows[1::2].write_parquet("mixed/1.parquet")
-    refused = run("train", "mixed", "-o", "mixed.rulerank", "--method", "RE-GR")
+    refused = run("train", "mixed", "-o", "brought.rulerank", "--method", "RE-GR")
     assert refused.code == 2
     assert "both have rows of 12 queries, such as" in refused.err
     assert "--regroup" in refused.err
-    assert not Path("mixed.rulerank").exists()
-    assert run("train", "mixed", "-o", "mixed.rulerank", "--method", "RE-GR", "--regroup").code == 0
+    assert not Path("brought.rulerank").exists()
+    assert run("train", "mixed", "-o", "brought.rulerank", "--method", "RE-GR", "--regroup").code == 0
     assert run("train", whole, "-o", "one.rulerank", "--method", "RE-GR").code == 0
-    assert Path("mixed.rulerank").read_bytes() == Path("one.rulerank").read_bytes()
+    assert Path("brought.rulerank").read_bytes() == Path("one.rulerank").read_bytes()
 
 
 def test_a_folder_is_ranked_file_by_file(run, whole):

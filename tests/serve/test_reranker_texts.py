@@ -305,9 +305,12 @@ def test_todays_ranking_is_saved(ranker, features, world, tmp_path):
 
 
 def test_a_ranker_that_cannot_be_saved_ranks_all_the_same(world, dicts, tmp_path):
-    reranker = rr.Reranker(rr.Competence(members={"rules": rr.GlobalRules(), "stable": rr.StableRules()}).fit(world))
+    class Own(rr.GlobalRules):
+        pass
+
+    reranker = rr.Reranker(Own().fit(world))
     assert reranker.rank("", dicts).version == "unsaved"
-    with pytest.raises(DataError, match=r"a Competence has no state to save|a model file holds one of"):
+    with pytest.raises(DataError, match="a model file holds one of"):
         reranker.save(tmp_path / "model.rulerank")
 
 

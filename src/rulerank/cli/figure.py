@@ -40,7 +40,7 @@ def figure(
     features: FeatureColumns = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a picture and write it as PDF, SVG or PNG; the same bytes every time.
+    """Draw a picture as PDF, SVG or PNG; the same bytes every time.
 
     Of the folder that `rulerank compare` wrote: curves, precision and NDCG at the first ten places, of the papers'
     systems unless --method names some; differences, to the system compared with, with intervals; labels, quality

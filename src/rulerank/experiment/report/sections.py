@@ -55,7 +55,7 @@ def write_report(
     >>> experiment = run_experiment(make_folds(make_world(n_queries=12, docs_per_query=8), 3), ["RE-GR", "QI"])
     >>> with tempfile.TemporaryDirectory() as out:
     ...     [file.name for file in write_report(experiment, out, ["markdown", "csv"])]
-    ['report.md', 'results.csv', 'differences.csv', 'cells.csv']
+    ['report.md', 'results.csv', 'differences.csv', 'cells.csv', 'queries.csv']
     """
     check_formats(formats)
     report, summary = make_report(experiment, draw=any(name in DRAWN for name in formats), **options)
