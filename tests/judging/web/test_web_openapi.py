@@ -1,31 +1,11 @@
 """The description is what the server does: every route, every answer, and no surprise in thousands of requests."""
 
-from contextlib import suppress
-
 import pytest
-import requests
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.errors import Unsatisfiable
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_schema_conformance,
-    status_code_conformance,
-)
 from starlette.routing import Route
 
+from described_requests import send_described
 from rulerank.judging.web.app import create_app
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-    negative_data_rejection,
-]
 N_EACH = 60  # requests per operation, kind of data and kind of ids
 
 
@@ -58,33 +38,10 @@ def test_a_token_is_part_of_the_description(serve):
 def test_thousands_of_requests_right_and_wrong_are_answered_as_described(ids, served, description):
     if ids == "ids of the pool":  # so that most requests reach the store
         know_the_pool(description, served.judging.pool.pairs[:4])
-    operations = [found.ok() for found in schemathesis.openapi.from_dict(description).get_all_operations()]
-    statuses = []
-    with requests.Session() as session:
-        for operation in operations:
-            for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-                with suppress(Unsatisfiable):  # what takes no data cannot be sent wrong data
-                    send_all(operation.as_strategy(generation_mode=mode), served.url, session, statuses)
-    assert len(operations) == 14
+    n_operations, statuses = send_described(description, served.url, N_EACH)
+    assert n_operations == 14
     assert len(statuses) > 900
     assert {200, 422} <= set(statuses)
-
-
-def send_all(cases, url, session, statuses):
-    @settings(
-        max_examples=N_EACH,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=cases)
-    def send(case):
-        response = case.call(base_url=url, session=session)
-        statuses.append(response.status_code)
-        case.validate_response(response, checks=CHECKS)
-
-    send()
 
 
 def know_the_pool(description, pairs):

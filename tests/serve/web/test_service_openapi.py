@@ -1,33 +1,14 @@
 """The description is what the service does: every route, every answer, and no surprise in thousands of requests."""
 
 import os
-from contextlib import suppress
 
 import pytest
-import requests
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis.errors import Unsatisfiable
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_schema_conformance,
-    status_code_conformance,
-)
 from starlette.routing import Route
 
 import rulerank as rr
+from described_requests import send_described
 from rulerank.serve.web.app import create_app
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-    negative_data_rejection,
-]
 N_EACH = 400 if os.environ.get("RULERANK_LONG_TESTS") else 40  # requests per operation and kind of data
 KINDS = ("texts", "features")
 
@@ -64,33 +45,10 @@ def test_every_route_is_described_and_nothing_else(made, description, kind):
 
 def test_thousands_of_requests_right_and_wrong_are_answered_as_described(kind, made, served, description):
     know_the_documents(description, made, kind)
-    operations = [found.ok() for found in schemathesis.openapi.from_dict(description).get_all_operations()]
-    statuses = []
-    with requests.Session() as session:
-        for operation in operations:
-            for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-                with suppress(Unsatisfiable):  # what takes no data cannot be sent wrong data
-                    send_all(operation.as_strategy(generation_mode=mode), served.url, session, statuses)
-    assert len(operations) == (5 if kind == "texts" else 4)
+    n_operations, statuses = send_described(description, served.url, N_EACH)
+    assert n_operations == (5 if kind == "texts" else 4)
     assert len(statuses) > 4 * N_EACH
     assert {200, 422} <= set(statuses)
-
-
-def send_all(cases, url, session, statuses):
-    @settings(
-        max_examples=N_EACH,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=cases)
-    def send(case):
-        response = case.call(base_url=url, session=session)
-        statuses.append(response.status_code)
-        case.validate_response(response, checks=CHECKS)
-
-    send()
 
 
 def know_the_documents(description, made, kind):
