@@ -8,7 +8,8 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.judging.label_files import PERSON, LabelFile, read_labels, with_labels
-from rulerank.judging.loop import EMPTY, SKIPPED, STOPPED, Judging
+from rulerank.judging.loop import Judging
+from rulerank.judging.offers import EMPTY, SKIPPED, STOPPED
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.terminal import NOTHING, ask_all

@@ -10,7 +10,8 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.judging.loop import EMPTY, STOPPED, WAITING, Judging
+from rulerank.judging.loop import Judging
+from rulerank.judging.offers import EMPTY, STOPPED, WAITING
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.sampling.chooser import Chooser
@@ -209,7 +210,7 @@ def test_a_share_of_the_documents_goes_to_two_raters_and_never_to_three(store):
     shared = {pair for pair, n_raters in raters.items() if n_raters == 2}
     assert 0.2 < len(shared) / len(WORLD) < 0.6
     assert judging.overview().agreement.n_docs == len(shared)
-    again = {pair for row, pair in enumerate(judging.pool.pairs) if judging._lots[row] < 0.4}
+    again = {pair for row, pair in enumerate(judging.pool.pairs) if judging._offering.lots[row] < 0.4}
     assert shared == again  # always the same ones
 
 

@@ -1,13 +1,13 @@
 """People give the grades: what they judge, where their labels are kept, and what is made of them.
 
-`pool.py` holds the documents; `loop.py` says what to judge next, on the page (`web/`) and in the terminal
-(`terminal.py`); `store.py` keeps the labels of a team (`schema.py` its tables, `versions.py` the steps between them,
-`engines.py` the databases, `judgements.py` what came already, `rows.py` what a row says) and `label_files.py` those
-of one person (`labels.py` has the words they share, `current.py` the labels in force); `transfer.py` takes labels
-from a store to files and back; `sample.py` chooses documents without a person; `agreement.py`, `overview.py` and
-`train.py` say what the labels are worth. `duels.py` compares a model with today's ranking, `check.py` is the loop of
-it for the terminal (`duel_terminal.py`) and the page. `demo.py` is a pool to try it on. Only the store needs a
-package of the extra `judge`, and only `web/` needs all of them.
+`pool.py` holds the documents; `loop.py` is the loop, on the page (`web/`) and in the terminal (`terminal.py`),
+`offers.py` which documents a rater may get; `store.py` keeps the labels of a team (`schema.py` its tables,
+`versions.py` the steps between them, `engines.py` the databases, `judgements.py` what came already, `rows.py` what a
+row says) and `label_files.py` those of one person (`labels.py` has the words they share, `current.py` the labels in
+force); `transfer.py` takes labels from a store to files and back; `sample.py` chooses documents without a person;
+`agreement.py`, `overview.py` and `train.py` say what the labels are worth. `duels.py` compares a model with today's
+ranking, `check.py` is the loop of it for the terminal (`duel_terminal.py`) and the page. `demo.py` is a pool to try it
+on. Only the store needs a package of the extra `judge`, and only `web/` needs all of them.
 """
 
 import importlib

@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 import warnings
-from collections.abc import Iterable
-from functools import cached_property
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from rulerank.core.checks import check_number, is_whole
-from rulerank.dataset import MAX_GRADE, Array
+from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
 from rulerank.judging.check import Check
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.kept_check import KeptCheck
-from rulerank.judging.labels import Glance, JudgingTask, KeepsLabels, Label, Progress, check_grade, check_name
+from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, check_grade, check_name
+from rulerank.judging.offers import Offering, Stop
 from rulerank.judging.overview import LabelOverview, Standing, count_queries, count_rater
 from rulerank.judging.pool import FeatureValue, Pool
 from rulerank.judging.train import Estimate, PoolModel, SavedModel
 from rulerank.methods import method_of
 from rulerank.rankers.base import Ranker
-from rulerank.sampling.chooser import Chooser
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
 from rulerank.today import check_no_category, find_today, suggest_today
-
-STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
-WAITING = "other raters are judging the documents that are left"
-SKIPPED = "you have skipped all documents left that the sampler would ask for"
-EMPTY = "every document has been judged or skipped"
-
-Offers = Iterable[tuple[int, int]]  # row, how many raters may hold it
-
-
-class Stop(NamedTuple):
-    """Why there is nothing more for a rater."""
-
-    kind: str  # "natural": the sampler asks for no more; "skipped", "waiting": only for what this rater cannot get
-    reason: str  # in words
-
-
-class Asker(NamedTuple):
-    """A rater who asks for a document, and the rows that matter."""
-
-    rater: str
-    held: list[int]  # handed to this rater before, the latest first
-    claimed: set[int]  # by others
-    skipped: set[int]  # by this rater
-    beyond: set[int]  # nobody could judge them
 
 
 class Judging:
@@ -109,7 +80,7 @@ class Judging:
         self._sampler = sampler
         self._lock = threading.RLock()
         self._current = CurrentLabels(pool, store)
-        self._chooser: Chooser | None = None
+        self._offering = Offering(pool, self._current, sampler, overlap)
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
         self._training = threading.Lock()  # one at a time: warnings are caught for all threads
         self._model = PoolModel(pool, max_grade)
@@ -125,13 +96,12 @@ class Judging:
         with self._lock:
             glance = self.store.glance(rater)
             self._current.sync(glance.state)
-            asker = self._asker(rater, glance)
-            for rows in (self._held, self._second_opinions, self._wanted, self._others if keep_going else _none):
-                for row, n_raters in rows(asker):
-                    if self.store.claim(*self.pool.pairs[row], rater, raters=n_raters, seconds=self.claim_seconds):
-                        self._stops.pop(rater, None)
-                        return self.task(*self.pool.pairs[row])
-            self._stops[rater] = self._why_nothing(asker)
+            asker = self._offering.asker(rater, glance)
+            for row, n_raters in self._offering.offers(asker, keep_going=keep_going):
+                if self.store.claim(*self.pool.pairs[row], rater, raters=n_raters, seconds=self.claim_seconds):
+                    self._stops.pop(rater, None)
+                    return self.task(*self.pool.pairs[row])
+            self._stops[rater] = self._offering.why_nothing(asker)
             return None
 
     @property
@@ -184,9 +154,9 @@ class Judging:
                 mine=sum(grade is not None for grade in given),
                 labelled=labelled,
                 cannot_judge=len(self._current.by_row) - labelled,
-                skipped=len(self._rows(glance.skipped)),
+                skipped=len(self.pool.rows_in(glance.skipped)),
                 pool_size=len(self.pool),
-                closeness=self._ready().closeness,
+                closeness=self._offering.closeness,
                 stops=self.stops_by_itself,
                 done=stop is not None,
                 reason="" if stop is None else stop.reason,
@@ -206,7 +176,7 @@ class Judging:
         grades = self._current_grades()
         with self._lock:
             labels = {row: dict(by_rater) for row, by_rater in self._current.by_row.items()}
-            closeness, elsewhere = self._ready().closeness, len(self._current.elsewhere)
+            closeness, elsewhere = self._offering.closeness, len(self._current.elsewhere)
         raters = sorted({rater for by_rater in labels.values() for rater in by_rater})
         return LabelOverview(
             labelled=len(grades),
@@ -215,7 +185,9 @@ class Judging:
             elsewhere=elsewhere,
             closeness=closeness,
             queries=count_queries(self.pool, grades, labels),
-            raters=tuple(count_rater(rater, labels, len(self._rows(self.store.skipped(rater)))) for rater in raters),
+            raters=tuple(
+                count_rater(rater, labels, len(self.pool.rows_in(self.store.skipped(rater)))) for rater in raters
+            ),
             agreement=agreement(label for by_rater in labels.values() for label in by_rater.values()),
             rules=self._model.top_rules(grades),
             standing=self._standing.lines(grades),
@@ -261,74 +233,3 @@ class Judging:
         with self._lock:
             self._current.sync(self.store.state())
             return dict(self._current.grades)
-
-    def _ready(self) -> Chooser:
-        """Return the chooser, told of all labels."""
-        if self._chooser is None:
-            self._chooser = Chooser(self._sampler, self.pool.data)
-        self._chooser.tell(self._current.grades)
-        return self._chooser
-
-    def _asker(self, rater: str, glance: Glance) -> Asker:
-        claims = [(self.pool.rows.get((claim.query, claim.doc)), claim.rater) for claim in glance.claims]
-        return Asker(
-            rater,
-            held=[row for row, holder in reversed(claims) if row is not None and holder == rater],
-            claimed={row for row, holder in claims if row is not None and holder != rater},
-            skipped=self._rows(glance.skipped),
-            beyond=self._current.by_row.keys() - self._current.grades.keys(),
-        )
-
-    # the rows to try for a rater, each with how many may hold it; from the first to the last resort
-
-    def _held(self, asker: Asker) -> Offers:
-        return ((row, 2) for row in asker.held if asker.rater not in self._current.by_row.get(row, {}))
-
-    def _second_opinions(self, asker: Asker) -> Offers:
-        """Yield documents for two that one other rater has graded."""
-        if not self.overlap:
-            return
-        skip = asker.claimed | asker.skipped | asker.beyond
-        for row, by_rater in self._current.by_row.items():
-            shared = len(by_rater) == 1 and self._lots[row] < self.overlap
-            if shared and asker.rater not in by_rater and row not in skip:
-                yield row, 2
-
-    def _wanted(self, asker: Asker) -> Offers:
-        """Yield what the sampler wants, past what is held by others, skipped or was said to be beyond judging."""
-        chooser = self._ready()
-        skip = asker.claimed | asker.skipped | asker.beyond
-        while (row := chooser.next(skip)) is not None:
-            yield row, 1
-            skip.add(row)
-
-    def _others(self, asker: Asker) -> Offers:
-        """Yield all that nobody has judged, those of the queries with the fewest labels first, else at random."""
-        by_query = np.bincount(self.pool.query_numbers[list(self._current.by_row)], minlength=len(self.pool.queries))
-        n_labels = by_query[self.pool.query_numbers]  # of each row's query
-        free = np.ones(len(self.pool), dtype=np.bool_)
-        free[list(asker.claimed | asker.skipped | self._current.by_row.keys())] = False
-        for fewest in np.unique(n_labels[free]):
-            rows = np.flatnonzero(free & (n_labels == fewest))
-            yield from ((row, 1) for row in rows[np.argsort(self._lots[rows])].tolist())
-
-    def _why_nothing(self, asker: Asker) -> Stop:
-        chooser, skip = self._ready(), asker.skipped | asker.beyond
-        if chooser.next(skip) is not None:
-            return Stop("waiting", WAITING)
-        stopped = chooser.next(asker.beyond) is None
-        everything = len(skip | self._current.by_row.keys()) == len(self.pool)
-        return Stop("natural" if stopped else "skipped", EMPTY if everything else STOPPED if stopped else SKIPPED)
-
-    def _rows(self, pairs: list[tuple[str, str]]) -> set[int]:
-        return {self.pool.rows[pair] for pair in pairs if pair in self.pool.rows}
-
-    @cached_property
-    def _lots(self) -> Array:
-        """A number from 0 to 1 for each row that follows from the document's name alone."""
-        digests = (hashlib.sha256("\0".join(pair).encode()).digest() for pair in self.pool.pairs)
-        return np.array([int.from_bytes(digest[:7], "big") / 2**56 for digest in digests])
-
-
-def _none(asker: Asker) -> Offers:
-    return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -131,6 +131,10 @@ class Pool:
     def rows_of(self, query: str) -> Array:
         """Return the rows of a query's documents."""
         return np.flatnonzero(self.data.qid == query)
+
+    def rows_in(self, pairs: Iterable[tuple[str, str]]) -> set[int]:
+        """Return the rows of those (query, doc) pairs that are in the pool."""
+        return {self.rows[pair] for pair in pairs if pair in self.rows}
 
     def shown(self, row: int) -> dict[str, str]:
         """Return the texts that a row has; where it has neither a title nor an id, what people call it is the title."""
