@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rulerank.baselines.rank_svm import RankSVM as RankSVM
     from rulerank.baselines.regression import Regression as Regression
     from rulerank.baselines.svm_map import SVMMAP as SVMMAP
+    from rulerank.clicks.counts import ClickCounts as ClickCounts
     from rulerank.dataset import Dataset as Dataset
     from rulerank.dataset import Fold as Fold
     from rulerank.discretize import MDLP as MDLP
@@ -103,6 +104,8 @@ _NAMES = {
     "features.text_features": ("TextFeatures",),
     "worlds": ("make_world", "make_folds"),
     "shop.shop": ("make_shop",),
+    # clicks
+    "clicks.counts": ("ClickCounts",),
     # bins, rankers
     "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rulerank.core.arrays import Array as Array
 from rulerank.core.words import counted
 from rulerank.errors import DataError
+from rulerank.shown import Shown
 
 UNLABELLED = -1  # the grade of a document nobody has judged
 SHOWN_ROWS, SHOWN_FEATURES = 5, 8  # of a data set in a notebook
@@ -43,6 +44,7 @@ class Dataset:
     categories: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # feature: what its values 0, 1, ... stand for
+    shown: Shown | None = None  # of each row: its position in a list, how often it was shown there, and clicked
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):
@@ -77,6 +79,8 @@ class Dataset:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if self.shown is not None and len(self.shown) != n_rows:
+            raise DataError(f"shown must have one entry per row: expected {n_rows}, got {len(self.shown)}")
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -89,7 +93,8 @@ class Dataset:
         )
         return (
             f"Dataset({counted(len(self), 'row')}, {counted(n_queries, 'query', 'queries')}, "
-            f"{counted(self.X.shape[1], 'feature')}, grades {grades or 'none'})"
+            f"{counted(self.X.shape[1], 'feature')}, grades {grades or 'none'}"
+            f"{'' if self.shown is None else self.shown.said()})"
         )
 
     def _repr_html_(self) -> str:
@@ -121,6 +126,7 @@ class Dataset:
             docid=None if self.docid is None else self.docid[rows],
             comment=None if self.comment is None else self.comment[rows],
             texts={name: column[rows] for name, column in self.texts.items()},
+            shown=None if self.shown is None else self.shown[rows],
         )
 
     def labelled(self) -> Dataset:
@@ -144,6 +150,10 @@ class Dataset:
             if part.categories != parts[0].categories:
                 raise DataError("data sets differ in what the values of their categories stand for")
 
+        shown = [part.shown for part in parts if part.shown is not None]
+        if shown and len(shown) < len(parts):
+            raise DataError("data sets differ: some have impressions and clicks, others have none")
+
         def join(column: str) -> Array | None:
             found = [getattr(part, column) for part in parts]
             if any(values is None for values in found):
@@ -163,6 +173,7 @@ class Dataset:
                 if all(name in part.texts for part in parts)
             },
             parts[0].categories,
+            Shown.concat(shown) if shown else None,
         )
 
 

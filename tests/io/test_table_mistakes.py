@@ -79,7 +79,10 @@ def test_a_mistake_in_a_csv_is_named_by_file_and_line(text):
             "there is no column 'x'; the columns are qid, title; "
             "name the columns of the features (features=..., on the command line --features ...)",
         ),
-        ({"features": ["qid"]}, "column 'qid' cannot be a feature: it is the qid, docid or grade"),
+        (
+            {"features": ["qid"]},
+            "column 'qid' cannot be a feature: it is the qid, docid or grade, or of a click log",
+        ),
     ],
 )
 def test_a_column_that_was_named_must_be_there(options, message):

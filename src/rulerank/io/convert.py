@@ -180,11 +180,13 @@ def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Convert
     if format == "qrels":
         qrels = qrels_from_data(value)
         write_qrels(qrels, target)
-        return Converted(len(qrels), len(value) - len(qrels), _not_carried(value, "features", "comments", "texts"))
+        return Converted(
+            len(qrels), len(value) - len(qrels), _not_carried(value, "features", "comments", "texts", "clicks")
+        )
     FORMATS[format].write(value, target)
     lost = {
-        "letor": ("feature names", "texts", "names of categories"),
-        "quepid": ("features", "comments", "texts"),
+        "letor": ("feature names", "texts", "names of categories", "clicks"),
+        "quepid": ("features", "comments", "texts", "clicks"),
     }
     return Converted(len(value), note=_not_carried(value, *lost.get(format, ())))
 
@@ -256,6 +258,7 @@ def _not_carried(data: Dataset, *kinds: str) -> str:
         "comments": data.comment is not None,
         "texts": bool(data.texts),
         "names of categories": bool(data.categories),
+        "clicks": data.shown is not None,
         "feature names": data.feature_names != tuple(f"f{i + 1}" for i in range(data.X.shape[1])),
     }
     return ", ".join(kind for kind in kinds if has[kind])

@@ -17,6 +17,7 @@ from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.delimited import NumberType, either, guarded_frame, read_delimited
 from rulerank.io.marked_columns import TextOrMarked, with_marks, without_marks
 from rulerank.io.outputs import write_bytes
+from rulerank.io.shown_columns import SHOWN_COLUMNS, columns_of_shown, shown_of
 from rulerank.io.streams import Source, format_suffix, read_bytes
 from rulerank.io.table_columns import (
     Mistake,
@@ -63,12 +64,13 @@ def read_table(
     by name, which stay whatever they look like, and nothing is said about others. Ids are text ("007" stays "007"). No
     `docid` or `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column
     must be there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one
-    of who graded each row, `judge`, as a text.
+    of who graded each row, `judge`, as a text. The columns position:log, impressions:log and clicks:log, which
+    `rulerank clicks` writes, are what was shown and clicked.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
     """
-    text = {qid, docid, grade} | ({"comment"} - set(features or ())) | ({judge} if judge else set())
+    text = {qid, docid, grade, *SHOWN_COLUMNS} | ({"comment"} - set(features or ())) | ({judge} if judge else set())
     frame, mistake = read_frame(source, text=text, numeric=features or (), format=format)
     if graded:
         _check_columns(frame, mistake, [("grade", grade)])
@@ -104,7 +106,9 @@ def to_frame(data: Dataset) -> pl.DataFrame:
     columns += [text_column(name, values) for name, values in data.texts.items()]
     if data.comment is not None:
         columns.append(pl.Series("comment", [str(value) for value in data.comment], dtype=pl.String))
-    taken = {"qid", "docid", "grade", "comment"}.intersection((*data.feature_names, *data.texts))
+    if data.shown is not None:
+        columns += columns_of_shown(data.shown)
+    taken = {"qid", "docid", "grade", "comment", *SHOWN_COLUMNS}.intersection((*data.feature_names, *data.texts))
     taken |= {*data.texts}.intersection(data.feature_names)
     if taken:
         raise DataError(
@@ -191,7 +195,7 @@ def _to_dataset(
     named += [("judge", judge)] if judge else []
     named += [(role, column) for role, column in (("docid", docid), ("grade", grade)) if column != role]
     _check_columns(frame, mistake, named)
-    reserved = {qid, docid, grade} | ({judge} if judge else set())
+    reserved = {qid, docid, grade, *SHOWN_COLUMNS} | ({judge} if judge else set())
     comment = "comment" if "comment" in frame.columns and "comment" not in (features or ()) else None
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
@@ -202,7 +206,9 @@ def _to_dataset(
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
         raise mistake(
-            None, f"column {column!r} cannot be a feature: it is the qid, docid{', judge' if judge else ''} or grade"
+            None,
+            f"column {column!r} cannot be a feature: it is the qid, docid{', judge' if judge else ''} or grade, "
+            "or of a click log",
         )
     qids = ids(frame[qid], mistake)
     empty = np.flatnonzero(qids == "")
@@ -219,6 +225,7 @@ def _to_dataset(
         {name: shared_strings(frame[name]) for name in texts_of(frame) if name not in reserved | {*features}}
         | ({judge: ids(frame[judge], mistake)} if judge else {}),
         {name: category_names(frame[name]) for name in features if is_category(frame[name].dtype)},
+        shown_of(frame, mistake),
     )
 
 

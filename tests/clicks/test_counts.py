@@ -1,0 +1,185 @@
+"""Click counts: added up exactly, checked, and joined to a pool."""
+
+import io
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.shown import Shown
+
+POOL = rr.Dataset(
+    [[0.5], [0.1], [0.9]],
+    [2, -1, 0],
+    ["q1", "q1", "q2"],
+    docid=["a", "b", "a"],
+    feature_names=["bm25"],
+    texts={"query_text": np.array(["Green tent", "Green tent", "lamp"], dtype=object)},
+)
+
+
+def counts(rows, **more):
+    query, doc, position, impressions, clicks = zip(*rows, strict=True)
+    return rr.ClickCounts(query, doc, position, impressions, clicks, **more)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("pq"), st.sampled_from("abc"), st.integers(1, 3), st.integers(1, 9), st.floats(0, 1)),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_adding_up_is_the_sum_per_query_document_and_position_in_order(rows):
+    rows = [(*key, n, int(n * share)) for *key, n, share in rows]
+    query, doc, position, impressions, clicks = zip(*rows, strict=True)
+    found = rr.ClickCounts.add_up(query, doc, position, clicks, impressions)
+    shown, clicked = Counter(), Counter()
+    for *key, n, k in rows:
+        shown[tuple(key)] += n
+        clicked[tuple(key)] += k
+    assert found.frame().rows() == [(*key, shown[key], clicked[key]) for key in sorted(shown)]
+
+
+def test_devices_are_part_of_the_key():
+    found = rr.ClickCounts.add_up(["q", "q", "q"], ["a"] * 3, [1] * 3, [1, 0, 1], device=["phone", "desk", "phone"])
+    assert found.frame().rows() == [("q", "a", 1, "desk", 1, 0), ("q", "a", 1, "phone", 2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("q", "a", 0, 1, 0)], "position must be a whole number from 1, the top of the list: got 0 at row 0"),
+        ([("q", "a", 1.5, 1, 0)], "position must be a whole number from 1, the top of the list: got 1.5 at row 0"),
+        ([("q", "a", "top", 1, 0)], r"position must be a whole number from 1, the top of the list: got \['top'\]"),
+        ([("q", "a", 1, 0, 0)], "impressions must be a whole number from 1: got 0 at row 0"),
+        ([("q", "a", 1, 1, -1)], "clicks must be a whole number from 0: got -1 at row 0"),
+        ([("q", "a", 1, 1, float("nan"))], "clicks must be a whole number from 0: got nan at row 0"),
+        (
+            [("q", "a", 1, 5, 1), ("q", "b", 1, 2, 3)],
+            "clicks must not be above impressions: got 3 clicks of 2 impressions at row 1",
+        ),
+        ([("q", "", 1, 1, 0)], "doc must not be empty: row 0 has nothing there"),
+        (
+            [("q", "a", 1, 5, 1), ("q", "a", 1, 2, 1)],
+            r"query 'q', doc 'a', position 1 is there more than once: add the rows up first \(ClickCounts.add_up\)",
+        ),
+        ([("q", "a", 2**31, 5, 1)], "position must be at most 2147483647: got 2147483648"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(rows, message):
+    with pytest.raises(DataError, match=f"^{message}"):
+        counts(rows)
+
+
+def test_columns_of_different_lengths_are_refused():
+    with pytest.raises(DataError, match="clicks must have one entry per position: expected 2, got 1"):
+        rr.ClickCounts(["q", "q"], ["a", "b"], [1, 2], [5, 5], [1])
+    with pytest.raises(DataError, match="shown must have one entry per row: expected 1, got 2"):
+        rr.Dataset([[0.5]], [0], ["q"], shown=Shown([1, 2], [1, 1], [0, 0]))
+
+
+def test_a_join_has_one_row_per_position_with_the_pools_features():
+    joined = counts(
+        [("q2", "a", 1, 7, 2), ("q1", "b", 2, 9, 1), ("q1", "a", 3, 4, 0), ("q1", "a", 1, 5, 3), ("q1", "z", 2, 1, 0)]
+    ).join(POOL)
+    rows = zip(joined.qid, joined.docid, joined.X[:, 0].tolist(), joined.y, joined.shown.position, strict=True)
+    assert [*rows] == [
+        ("q1", "a", 0.5, 2, 1),
+        ("q1", "a", 0.5, 2, 3),
+        ("q1", "b", np.float32(0.1), -1, 2),
+        ("q2", "a", np.float32(0.9), 0, 1),
+    ]
+    assert joined.shown.impressions.tolist() == [5, 4, 9, 7]
+    assert joined.shown.clicks.tolist() == [3, 0, 1, 2]
+
+
+def test_queries_are_found_by_their_text_where_that_finds_more():
+    log = counts([("green tent", "a", 1, 5, 1), ("Green  Tent", "a", 1, 2, 2), ("lamp", "a", 2, 3, 0)])
+    joined = log.join(POOL)
+    assert joined.shown.impressions.tolist() == [7, 3]
+    assert joined.shown.clicks.tolist() == [3, 0]
+    with pytest.raises(DataError, match=r"^none of the log's queries are in the pool: the log has query 'Green  Tent'"):
+        log.join(POOL, by="id")
+
+
+def test_a_pool_that_names_nothing_alike_is_an_error_with_examples():
+    message = "none of the log's documents are in the pool: the log has query 'q1' with document 'x1'.* 'q1'.* 'a'"
+    with pytest.raises(DataError, match=message):
+        counts([("q1", "x1", 1, 5, 1)]).join(POOL, by="id")
+
+
+@pytest.mark.parametrize(
+    ("pool", "by", "message"),
+    [
+        (rr.Dataset([[0.5]], [0], ["q1"]), None, "the pool has no document ids, by which a log names documents"),
+        (rr.Dataset([[0.5]], [0], ["q1"], docid=["a"]), "text", "the pool has no texts of queries: give it a column"),
+        (POOL[[0, 0]], None, "the pool holds document 'a' of query 'q1' more than once: join a log to a pool with"),
+        (POOL, "name", "by must be id, text or None: got 'name'"),
+        (
+            rr.Dataset(
+                [[1.0]] * 2, [0, 0], ["1", "2"], ["a", "a"], texts={"query": np.array(["Lamp", "lamp"], object)}
+            ),
+            None,
+            "two queries of the pool, '1' and '2', have the text 'lamp': join by the queries' ids",
+        ),
+    ],
+)
+def test_a_pool_that_cannot_be_joined_is_refused(pool, by, message):
+    with pytest.raises(DataError, match=f"^{message}"):
+        counts([("q1", "a", 1, 5, 1)]).join(pool, by=by)
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("device", [None, ["phone"]])
+def test_tables_carry_what_was_shown_whole(format, device):
+    joined = counts([("q1", "a", 3, 2**40 + 1, 2**40)], device=device).join(POOL)
+    file = io.BytesIO()
+    rr.write_table(joined, file, format=format)
+    read = rr.read_table(io.BytesIO(file.getvalue()), format=format)
+    assert read.feature_names == ("bm25",)
+    assert repr(read) == repr(joined)
+    assert read.shown.columns()[1:3] == ([2**40 + 1], [2**40])
+    assert read.shown.device == device
+
+
+def test_features_named_as_in_a_log_stay_features():
+    read = rr.read_table(io.BytesIO(b"qid,position,impressions,clicks\nq,1,10,3\n"), format="csv")
+    assert read.shown is None
+    assert read.feature_names == ("position", "impressions", "clicks")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "qid,f,position:log\nq,1,1\n",
+            "the columns of a click log go together: position:log without impressions:log,",
+        ),
+        (
+            "qid,f,position:log,impressions:log,clicks:log\nq,1,1,5,many\n",
+            ":2: expected a whole number in column 'clicks:log', got 'many'",
+        ),
+        ("qid,f,position:log,impressions:log,clicks:log\nq,1,0,5,1\n", "position must be a whole number from 1"),
+    ],
+)
+def test_a_table_with_half_a_log_is_refused(content, message):
+    with pytest.raises(rr.io.tables.ReadError, match=message):
+        rr.read_table(io.StringIO(content), format="csv")
+
+
+def test_rows_and_data_sets_keep_what_was_shown():
+    joined = counts([("q1", "a", 1, 5, 1), ("q1", "b", 2, 5, 0)]).join(POOL)
+    assert joined[joined.shown.position == 2].shown.impressions.tolist() == [5]
+    assert rr.Dataset.concat([joined, joined]).shown.clicks.tolist() == [1, 0, 1, 0]
+    with pytest.raises(DataError, match="data sets differ: some have impressions and clicks, others have none"):
+        rr.Dataset.concat([joined, POOL])
+
+
+def test_what_a_format_cannot_carry_is_said():
+    joined = counts([("q1", "a", 1, 5, 1)]).join(POOL)
+    assert rr.io.write_any(joined, io.BytesIO(), "letor").note == "feature names, texts, clicks"
