@@ -4,6 +4,7 @@ import inspect
 import warnings
 from functools import partial
 
+import joblib
 import numpy as np
 import polars as pl
 import pytest
@@ -207,6 +208,48 @@ def check_an_explanation_adds_up_or_is_refused_in_words(make):
     assert found.base + sum(group.adds for group in found.groups) == pytest.approx(found.score, abs=1e-9)
     assert found.base + sum(share.adds for share in found.features) == pytest.approx(found.score, abs=1e-9)
     assert ranker.explain(X[7], versus=X[8]).difference >= 0
+
+
+def check_importances_add_up_to_one_and_find_the_feature_that_decides(make):
+    ranker = make().fit(X, y, qid=qid)
+    found = ranker.feature_importances_
+    assert found.shape == (3,)
+    assert np.isfinite(found).all()
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+    assert found.argmax() == 0
+    assert ranker.importances(X, qid=qid) == pytest.approx(found, abs=1e-12)
+
+
+def check_importances_of_a_file_ask_for_documents(make, tmp_path):
+    ranker = make().fit(X, y, qid=qid)
+    ranker.save(tmp_path / "model.rulerank")
+    loaded = rr.load(tmp_path / "model.rulerank")
+    assert not hasattr(loaded, "feature_importances_")
+    with pytest.raises(AttributeError, match=r"no training rows with it .* call importances\(data\)"):
+        loaded.feature_importances_  # noqa: B018
+    assert np.array_equal(loaded.importances(X, qid=qid), ranker.importances(X, qid=qid))
+
+
+def check_its_score_is_ndcg_at_10(make):
+    ranker = make().fit(X, y, qid=qid)
+    expected = evaluate(y, ranker.predict(X), qid, "NDCG@10").means["NDCG@10"]
+    assert ranker.score(X, y, qid=qid) == ranker.score(rr.Dataset(X, y, qid)) == expected
+    with pytest.warns(UserWarning, match="score was given no qid, so all rows count as one query"):
+        ranker.score(X, y)
+
+
+def check_group_sizes_are_understood(make):
+    by_group = make().fit(X, y, group=[30] * 12)
+    assert np.array_equal(by_group.predict(X), make().fit(X, y, qid=qid).predict(X))
+
+
+def check_joblib_brings_it_back(make, tmp_path):
+    ranker = make().fit(X, y, qid=qid)
+    joblib.dump(ranker, tmp_path / "ranker.joblib")
+    again = joblib.load(tmp_path / "ranker.joblib")
+    assert np.array_equal(again.predict(X), ranker.predict(X))
+    assert np.array_equal(again.feature_importances_, ranker.feature_importances_)
 
 
 def check_mistakes_are_named(make):

@@ -71,7 +71,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "methods": set(),
     "model_file": {"io", "methods", "rankers"},
     "normalize": set(),
-    "rankers": {"ballots", "discretize", "io", "normalize", "render", "rules", "today"},
+    "rankers": {"ballots", "discretize", "evaluation", "io", "normalize", "render", "rules", "today"},
     "render": set(),
     "rules": set(),
     "sampling": {"discretize", "normalize", "today"},

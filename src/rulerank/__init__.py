@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from rulerank.training.in_pool import fit_in_pool as fit_in_pool
     from rulerank.training.scoring import scorer as scorer
     from rulerank.training.tuning import tune as tune
+    from rulerank.training.with_queries import with_queries as with_queries
     from rulerank.worlds import make_folds as make_folds
     from rulerank.worlds import make_world as make_world
 
@@ -132,6 +133,7 @@ _NAMES = {
     "model_file": ("load",),
     "splitting": ("QueryKFold",),
     "training.scoring": ("scorer",),
+    "training.with_queries": ("with_queries",),
     "training.tuning": ("tune",),
     "training.choose": ("choose_ranker",),
     "export": ("export_model",),

@@ -115,6 +115,10 @@ class LambdaMART(LibraryRanker):
     def _score(self, X: Array) -> Array:
         return self.trees_.score(X, self.n_jobs)
 
+    def fast_shares(self, X: Array) -> Array:
+        """Return how far the splits by each feature move the mean leaf, summed over the trees."""
+        return self.trees_.shares(X)
+
     def _learned_state(self) -> dict[str, Any]:
         return self.trees_.to_state()
 

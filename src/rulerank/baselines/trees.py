@@ -116,6 +116,60 @@ class Trees:
         in_blocks(work, len(X), n_jobs, min_block=ROWS_PER_THREAD)
         return out
 
+    def shares(self, X: Array) -> Array:
+        """Return what each feature adds to the score of each row, (n_rows, n_features).
+
+        On its way down a tree a row moves from the mean leaf of all rows in a node to that of its child; the step
+        belongs to the feature that the node asks for. With the mean score of all rows, the shares add up to the score.
+        """
+        out = np.zeros(X.shape)
+        add_tree_shares(
+            X, self.roots, self.features, self.thresholds, self.lefts, self.rights, self.nan_lefts, self.leaves,
+            np.zeros(self.features.size), np.zeros(self.features.size), out,
+        )  # fmt: skip
+        return out
+
+
+@compiled
+def add_tree_shares(
+    X: Array,
+    roots: Array,
+    features: Array,
+    thresholds: Array,
+    lefts: Array,
+    rights: Array,
+    nan_lefts: Array,
+    leaves: Array,
+    sums: Array,
+    counts: Array,
+    out: Array,
+) -> None:
+    """Walk each row down every tree twice: to find the mean leaf below each node, then to add the steps between them.
+
+    sums, counts: float64[n_nodes], zeros; out: float64[n_rows, n_features], added to
+    """
+    for second in range(2):
+        for i in range(X.shape[0]):
+            for tree in range(roots.size):
+                node = roots[tree]
+                while node >= 0:
+                    value = X[i, features[node]]
+                    left = nan_lefts[node] == 1 if math.isnan(value) else value <= thresholds[node]
+                    child = lefts[node] if left else rights[node]
+                    if second == 1:
+                        below = leaves[-1 - child] if child < 0 else sums[child] / counts[child]
+                        out[i, features[node]] += below - sums[node] / counts[node]
+                    node = child
+                if second == 0:
+                    leaf = leaves[-1 - node]
+                    node = roots[tree]
+                    while node >= 0:
+                        value = X[i, features[node]]
+                        left = nan_lefts[node] == 1 if math.isnan(value) else value <= thresholds[node]
+                        sums[node] += leaf
+                        counts[node] += 1
+                        node = lefts[node] if left else rights[node]
+
 
 @compiled
 def sum_trees(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import BinForm, Case, LinearForm, TableForm
@@ -15,6 +17,8 @@ from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.rankers.checked import ChecksData
 from rulerank.rankers.checked import Labelled as Labelled
+from rulerank.rankers.importances import Sample, additive_shares, importances_of, sample_of
+from rulerank.rankers.rows import query_numbers, query_of_each
 from rulerank.rules.additive import AdditiveTables
 
 if TYPE_CHECKING:  # explain: the facade's, see Ranker
@@ -41,18 +45,22 @@ class Ranker(ChecksData, ABC):
 
     _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
     discretizer_: Any  # of those that take one
+    _sample: Sample | None = None  # some training rows, for feature_importances_; a model file does not hold them
 
     # scikit-learn hands the queries over without being told so in every script
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True}
+    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None, group: Any = None) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         sample_weight: what each row counts. FittedRules and QueryIntercepts take any numbers from 0; the others count
             rows, and take whole numbers, which are the same as that many equal rows.
+        group: instead of qid, how many rows each query has, one query after the other, as LightGBM takes it.
         """
         self.check_parameters()
+        qid = query_of_each(X, qid, group)
         data = self._check_training(X, y, qid, sample_weight)
         self.record_params()
         try:
@@ -60,6 +68,10 @@ class Ranker(ChecksData, ABC):
         except BaseException:
             del self.params_  # half learned is not fitted
             raise
+        self._sample = sample_of(data.X, data.queries)
+        if self._scale_before() != self.normalize_ and self.normalize_ is not None:  # it has chosen a scale by itself
+            X, queries = self._sample
+            self._sample = Sample(self.on_one_scale(X, queries, self.normalize_), queries)
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Array:
@@ -73,6 +85,68 @@ class Ranker(ChecksData, ABC):
 
             return predict_frame(self, X, qid)
         return self._score(self.check_rows(X, qid))
+
+    def score(self, X: Any, y: Any = None, qid: Any = None) -> float:
+        """Return NDCG@10, the mean over queries: the gain is the grade, tied documents count with their mean.
+
+        It is what `evaluate` gives; `scorer` makes any other measure a scorer for scikit-learn.
+
+        >>> import rulerank as rr
+        >>> fold = rr.make_folds(rr.make_world(n_queries=50, seed=0))[0]
+        >>> ranker = rr.GlobalRules().fit(fold.train)
+        >>> ranker.score(fold.test) == rr.evaluate(fold.test, ranker.predict(fold.test)).means["NDCG@10"]
+        True
+        """
+        from rulerank.evaluation import evaluate
+
+        if isinstance(X, Dataset):
+            y, qid = X.y if y is None else y, X.qid if qid is None else qid
+        if y is None:
+            raise DataError("a score needs one grade per row: score(X, y, qid=qid), or score(data) with a Dataset")
+        scores = self.predict(X, qid=qid)
+        if qid is None:
+            warnings.warn(
+                "score was given no qid, so all rows count as one query; give the query of each row, "
+                "score(X, y, qid=qid), or rr.with_queries(ranker, qid) to scikit-learn's tools",
+                stacklevel=2,
+            )
+            qid = np.zeros(len(scores))
+        return evaluate(y, scores, qid, "NDCG@10", n_jobs=self.n_jobs).means["NDCG@10"]
+
+    @property
+    def feature_importances_(self) -> Array:
+        """How much each feature matters for the order within queries, on training rows; they add up to 1.
+
+        Mean size of what the feature adds to a score, less its mean over the documents of the query, as a part of the
+        sum over features; on all training rows, or up to 1,000 of evenly spaced queries. `importances` is the same on
+        documents that you choose.
+
+        >>> import rulerank as rr
+        >>> X = [[0.1, 3.0], [0.9, 3.0], [0.2, 5.0], [0.7, 5.0]]
+        >>> rr.Regression().fit(X, [0, 1, 0, 1], qid=["a", "a", "b", "b"]).feature_importances_.round(6).tolist()
+        [1.0, 0.0]
+        """
+        check_is_fitted(self)
+        if self._sample is None:  # an AttributeError: hasattr then says that it is not there
+            raise AttributeError(
+                f"this {type(self).__name__} has no training rows with it (it was loaded from a model file, learned "
+                "from parts, or rows were added or removed): call importances(data) with documents of your choice"
+            )
+        return importances_of(self, self._sample)
+
+    def importances(self, X: Any, qid: Any = None) -> Array:
+        """Return how much each feature matters for the order of given documents, as `feature_importances_` has it."""
+        check_is_fitted(self)
+        if isinstance(X, Dataset):
+            qid = X.qid if qid is None else qid
+        if qid is None:
+            raise DataError("importances needs the query of each row: importances(X, qid=qid), or a Dataset")
+        rows = self.check_rows(X, qid)
+        return importances_of(self, Sample(rows, query_numbers(qid, rows.shape[0])[0]))
+
+    def fast_shares(self, X: Array) -> Array | None:
+        """Return what each feature adds to the score of each checked row; None: only `case` can tell."""
+        return additive_shares(self, X)
 
     def fit_prepared(
         self,
@@ -239,6 +313,13 @@ class Ranker(ChecksData, ABC):
     def _saved_params(self) -> dict[str, Any]:
         """Return the parameters as fitted, as a model file holds them."""
         return self.params_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.__sklearn_is_fitted__():
+            # it gives numbers, which is all that partial_dependence asks; a regressor would learn from any numbers
+            tags.estimator_type = "regressor"
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "params_")

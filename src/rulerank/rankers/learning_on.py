@@ -144,6 +144,7 @@ class LearnsOn(LearnsFromParts, RuleRanker):
         else:
             counts, engine = self._count_all(learned, new)
         self.n_bins_, self.engine_, self._kept, self._bin_counts = learned.n_bins_, engine, new, counts
+        self._sample = None  # what was removed is gone
         self.params_ = self.params_ | {"keep_rows": self.keep_rows}  # another dictionary: a copy may share it
         return self
 

@@ -130,6 +130,7 @@ class LearnsFromParts(Ranker):
         except BaseException:
             del self.params_  # half learned is not fitted
             raise
+        self._sample = None
         return self
 
 

@@ -60,6 +60,34 @@ def query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
     return query_index(check_column("qid", qid, n_rows))
 
 
+def query_of_each(X: Any, qid: Any, group: Any) -> Any:
+    """Return the query of each row, where need be from LightGBM's group sizes.
+
+    >>> query_of_each([[1.0], [2.0], [3.0]], None, [1, 2]).tolist()
+    [0, 1, 1]
+    """
+    if group is None:
+        return qid
+    if qid is not None or isinstance(X, Dataset):
+        which = "qid" if qid is not None else "a Dataset, which has its queries with it,"
+        raise DataError(f"group and {which} both say which rows belong together: leave group out")
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    sizes = np.asarray(group)
+    whole = sizes.ndim == 1 and sizes.dtype.kind in "iu" and sizes.size > 0 and sizes.min() >= 1
+    if not whole or int(sizes.sum()) != n_rows:
+        found = f"they add up to {int(sizes.sum()):,}" if whole else f"got {shown(group)}"
+        raise DataError(
+            f"group must hold how many rows each query has, whole numbers that add up to the {n_rows:,} rows: {found}; "
+            "if it names the query of each row, write fit(X, y, qid=...)"
+        )
+    if sizes.size == n_rows > 1:
+        raise DataError(
+            "group says that every row is a query of its own, so there is nothing to rank; if it names the query of "
+            "each row, write fit(X, y, qid=...)"
+        )
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
 def check_weights(sample_weight: Any, n_rows: int) -> Array:
     """Return what each row counts, float64, after looking at every value.
 

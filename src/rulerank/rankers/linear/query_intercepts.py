@@ -94,17 +94,27 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         self.n_jobs = n_jobs
         self.order = order
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None, judge: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        judge: Any = None,
+        *,
+        sample_weight: Any = None,
+        group: Any = None,
+    ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         judge: who gave each grade; every pair of query and judge then has its own intercepts.
         sample_weight: what each row counts in the likelihood, any numbers from 0.
+        group: instead of qid, how many rows each query has, one query after the other.
         """
         if judge is not None and sample_weight is not None:  # rows of weight 0 are left out before
             judge = check_column("judge", judge, len(sample_weight))[np.asarray(sample_weight) > 0]
         self._judge = judge  # for _learn, and not kept
         try:
-            return super().fit(X, y, qid, sample_weight=sample_weight)
+            return super().fit(X, y, qid, sample_weight=sample_weight, group=group)
         finally:
             del self._judge
 

@@ -1,0 +1,212 @@
+"""What people of scikit-learn, LightGBM, pandas and Polars expect of a ranker."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from sklearn.base import is_regressor
+from sklearn.feature_selection import SelectFromModel
+from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.model_selection import cross_val_score
+
+import rulerank as rr
+from plain.importances import importances_plainly, tree_shares_plainly
+from rulerank.errors import DataError
+from rulerank.rankers.importances import sample_of
+
+WORLD = rr.make_world(n_queries=20, docs_per_query=(5, 15), n_features=6, seed=3)
+NAMES = list(WORLD.feature_names)
+FULL = rr.Dataset(np.nan_to_num(WORLD.X), WORLD.y, WORLD.qid, feature_names=WORLD.feature_names)
+RANKERS = {
+    "tables": rr.FittedRules(),
+    "rules": rr.GlobalRules(),
+    "rules, literal": rr.GlobalRules(votes="mean"),
+    "linear": rr.QueryIntercepts(l2=1.0, missing="mean"),
+    "today and tables": rr.AnchoredRules(today=0),
+    "stumps": rr.RankBoost(n_rounds=20),
+    "by query": rr.StableRules(normalize="rank"),
+}
+
+
+@pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
+def test_importances_are_what_explain_adds_less_the_mean_of_the_query(ranker):
+    fitted = sklearn.clone(ranker).fit(WORLD)
+    if isinstance(ranker, rr.RankBoost):  # has no explanation of its own
+        shares = fitted.additive().shares(WORLD.X)
+    else:
+        shares = np.zeros(WORLD.X.shape)
+        for row in range(len(WORLD)):
+            for share in fitted.explain(WORLD, row).features:
+                shares[row, NAMES.index(share.feature)] = share.adds
+            if isinstance(ranker, rr.AnchoredRules):  # today's part is where its scores start
+                shares[row, 0] += fitted.explain(WORLD, row).base
+    expected = importances_plainly(shares, WORLD.qid)
+    assert fitted.feature_importances_ == pytest.approx(expected, abs=1e-9)
+    assert fitted.importances(WORLD) == pytest.approx(expected, abs=1e-9)
+
+
+def test_shares_of_trees_add_up_and_agree_with_the_plain_way():
+    ranker = rr.LambdaMART(n_trees=5, n_leaves=4, min_docs=3).fit(WORLD)
+    shares = ranker.trees_.shares(WORLD.X)
+    scores = ranker.predict(WORLD)
+    assert scores.mean() + shares.sum(axis=1) == pytest.approx(scores, abs=1e-9)
+    assert shares == pytest.approx(tree_shares_plainly(ranker.trees_, WORLD.X), abs=1e-9)
+
+
+def test_a_ranker_that_tells_nothing_apart_has_importances_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ranker = rr.QueryIntercepts(l2=1.0).fit([[1.0], [1.0]], [0, 1], qid=["a", "a"])
+    assert ranker.feature_importances_.tolist() == [0.0]
+
+
+def test_sparse_rows_have_the_importances_of_dense_ones():
+    dense = rr.QueryIntercepts(l2=1.0).fit(FULL.X, FULL.y, qid=FULL.qid)
+    sparse = rr.QueryIntercepts(l2=1.0).fit(csr_matrix(FULL.X), FULL.y, qid=FULL.qid)
+    assert sparse.feature_importances_ == pytest.approx(dense.feature_importances_, abs=1e-6)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 60))
+def test_a_sample_holds_whole_queries_unless_one_is_too_large(sizes, most):
+    queries = np.repeat(np.arange(len(sizes)), sizes)
+    found = sample_of(np.arange(len(queries))[:, None], queries, most)
+    assert 1 <= len(found.queries) <= max(most, 1)
+    assert np.array_equal(queries[found.X[:, 0]], found.queries)
+    kept = np.unique(found.queries)
+    assert len(kept) == 1 or len(found.queries) == sum(sizes[query] for query in kept)
+
+
+def test_importances_forget_rows_that_were_removed():
+    ranker = rr.GlobalRules().fit(WORLD)
+    ranker.remove(WORLD[WORLD.qid == "q3"])
+    assert not hasattr(ranker, "feature_importances_")
+    with pytest.raises(DataError, match=r"importances needs the query of each row: importances\(X, qid=qid\)"):
+        ranker.importances(WORLD.X)
+
+
+def test_fitted_rules_that_chose_a_scale_have_importances_on_it():
+    ranker = rr.FittedRules(normalize="auto").fit(WORLD)
+    assert ranker.feature_importances_ == pytest.approx(ranker.importances(WORLD), abs=1e-12)
+
+
+def test_features_are_selected_by_importance():
+    chosen = SelectFromModel(rr.FittedRules().fit(FULL.X, FULL.y, qid=FULL.qid), prefit=True, max_features=2)
+    assert chosen.transform(FULL.X).shape == (len(FULL), 2)
+
+
+def test_score_follows_the_routing_of_queries():
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_val_score(
+            rr.QueryIntercepts(l2=1.0), FULL.X, FULL.y, cv=rr.QueryKFold(3), params={"qid": FULL.qid}
+        )
+    assert found.shape == (3,)
+    assert 0 < found.min() < found.max() < 1
+
+
+def test_score_without_grades_says_how():
+    with pytest.raises(DataError, match=r"a score needs one grade per row: score\(X, y, qid=qid\)"):
+        rr.QueryIntercepts(l2=1.0).fit(FULL).score(FULL.X)
+
+
+@pytest.mark.parametrize("normalize", [None, "zscore"])
+def test_permutation_importance_finds_what_importances_find(normalize):
+    ranker = rr.GlobalRules(normalize=normalize).fit(WORLD)
+    found = permutation_importance(rr.with_queries(ranker, WORLD.qid), WORLD.X, WORLD.y, n_repeats=3, random_state=0)
+    assert found.importances_mean.argmax() in np.argsort(-ranker.feature_importances_)[:2]
+
+
+@pytest.mark.parametrize("ranker", [rr.FittedRules(), rr.QueryIntercepts(l2=1.0, missing="mean")])
+def test_partial_dependence_is_the_mean_score_along_a_feature(ranker):
+    ranker.fit(WORLD.X, WORLD.y, qid=WORLD.qid)
+    found = partial_dependence(ranker, WORLD.X, [1], grid_resolution=5)
+    for value, mean in zip(found["grid_values"][0], found["average"][0], strict=True):
+        changed = WORLD.X.copy()
+        changed[:, 1] = value
+        assert mean == pytest.approx(ranker.predict(changed).mean())
+
+
+def test_partial_dependence_of_a_ranker_that_compares_documents():
+    ranker = rr.QueryIntercepts(l2=1.0, normalize="zscore").fit(FULL.X, FULL.y, qid=FULL.qid)
+    with pytest.raises(DataError, match=r"give predict the rows' queries too"):
+        partial_dependence(ranker, FULL.X, [0], grid_resolution=3)
+    found = partial_dependence(rr.with_queries(ranker, FULL.qid), FULL.X, [0], grid_resolution=3)
+    assert np.isfinite(found["average"]).all()
+
+
+def test_a_ranker_is_a_regressor_only_to_tools_that_look_at_fitted_ones():
+    assert not is_regressor(rr.GlobalRules())
+    assert is_regressor(rr.GlobalRules().fit(WORLD))
+
+
+def test_with_queries_names_its_mistakes():
+    fixed = rr.with_queries(rr.GlobalRules().fit(WORLD), WORLD.qid)
+    with pytest.raises(DataError, match=rf"queries of {len(WORLD)} rows are known, and 3 rows came"):
+        fixed.predict(WORLD.X[:3])
+    with pytest.raises(DataError, match="holds a ranker that is fitted"):
+        fixed.fit(WORLD.X, WORLD.y)
+    with pytest.raises(DataError, match="expected a fitted ranker, then the query of each row: got list"):
+        rr.with_queries([1], WORLD.qid)
+    assert fixed.score(WORLD.X, WORLD.y) == fixed.ranker.score(WORLD)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"group": [2, 2]}, r"whole numbers that add up to the 3 rows: they add up to 4; if it names the query"),
+        ({"group": ["a", "a", "b"]}, r"add up to the 3 rows: got \['a', 'a', 'b'\]; if it names the query of each row"),
+        ({"group": [0, 3]}, r"add up to the 3 rows: got \[0, 3\]"),
+        ({"group": [1, 1, 1]}, r"every row is a query of its own, so there is nothing to rank"),
+        ({"group": [3], "qid": ["a", "a", "b"]}, "group and qid both say which rows belong together: leave group out"),
+    ],
+)
+def test_group_sizes_that_cannot_be_are_refused_in_words(options, message):
+    with pytest.raises(DataError, match=message):
+        rr.GlobalRules().fit([[1.0], [2.0], [3.0]], [0, 1, 0], **options)
+
+
+def test_a_data_set_takes_no_group():
+    with pytest.raises(DataError, match="group and a Dataset, which has its queries with it, both say"):
+        rr.GlobalRules().fit(WORLD, group=[len(WORLD)])
+
+
+ORDER = np.random.default_rng(0).permutation(len(FULL))
+
+
+def frames():
+    """The same rows in frames whose index says something else than the place of a row."""
+    for index in (ORDER, [f"doc {i}" for i in ORDER], [7] * len(FULL)):
+        frame = pd.DataFrame(FULL.X, columns=NAMES, index=index)
+        yield frame, pd.Series(FULL.y, index=index[::-1]), pd.Series(list(FULL.qid), index=index)
+    yield pl.DataFrame(FULL.X, schema=NAMES), pl.Series(FULL.y), pl.Series(list(FULL.qid))
+
+
+def test_rows_of_frames_go_by_place_whatever_their_index():
+    expected = rr.GlobalRules().fit(FULL)
+    for X, y, qid in frames():
+        ranker = rr.GlobalRules().fit(X, y, qid=qid)
+        scores = ranker.predict(X)
+        assert isinstance(scores, np.ndarray)
+        assert np.array_equal(scores, expected.predict(FULL))
+        assert ranker.score(X, y, qid) == expected.score(FULL)
+        assert ranker.feature_names_ == tuple(NAMES)
+        assert rr.evaluate(y, scores, qid).means == rr.evaluate(FULL, expected.predict(FULL)).means
+        assert rr.Dataset(X, y, qid).y.tolist() == FULL.y.tolist()
+
+
+def test_an_index_is_no_feature_of_a_frame():
+    for X, y, qid in frames():
+        frame = (
+            X.assign(grade=y.to_numpy(), qid=qid.to_numpy())
+            if isinstance(X, pd.DataFrame)
+            else X.with_columns(y.alias("grade"), qid.alias("qid"))
+        )
+        data = rr.from_frame(frame)
+        assert list(data.feature_names) == NAMES
+        assert np.array_equal(data.X, FULL.X)
+        assert data.qid.tolist() == list(FULL.qid)
