@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rulerank.baselines.regression import Regression as Regression
     from rulerank.baselines.svm_map import SVMMAP as SVMMAP
     from rulerank.clicks.counts import ClickCounts as ClickCounts
+    from rulerank.clicks.reading import read_clicks as read_clicks
     from rulerank.dataset import Dataset as Dataset
     from rulerank.dataset import Fold as Fold
     from rulerank.discretize import MDLP as MDLP
@@ -107,6 +108,7 @@ _NAMES = {
     "shop.shop": ("make_shop",),
     # clicks
     "clicks.counts": ("ClickCounts",),
+    "clicks.reading": ("read_clicks",),
     # bins, rankers
     "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),

@@ -42,12 +42,12 @@ def test_adding_up_is_the_sum_per_query_document_and_position_in_order(rows):
     for *key, n, k in rows:
         shown[tuple(key)] += n
         clicked[tuple(key)] += k
-    assert found.frame().rows() == [(*key, shown[key], clicked[key]) for key in sorted(shown)]
+    assert found.table.rows() == [(*key, shown[key], clicked[key]) for key in sorted(shown)]
 
 
 def test_devices_are_part_of_the_key():
     found = rr.ClickCounts.add_up(["q", "q", "q"], ["a"] * 3, [1] * 3, [1, 0, 1], device=["phone", "desk", "phone"])
-    assert found.frame().rows() == [("q", "a", 1, "desk", 1, 0), ("q", "a", 1, "phone", 2, 2)]
+    assert found.table.rows() == [("q", "a", 1, "desk", 1, 0), ("q", "a", 1, "phone", 2, 2)]
 
 
 @pytest.mark.parametrize(

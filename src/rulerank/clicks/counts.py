@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,38 +13,36 @@ from rulerank.clicks.joining import Match, match_pool
 from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset, check_column
 from rulerank.errors import DataError
-from rulerank.io.table_columns import shared_strings
 from rulerank.shown import Shown
 
 KEYS = ("query", "doc", "position", "device")
 COUNTS = ("impressions", "clicks")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class ClickCounts:
     """One row per query, document and position, sorted by them: how often it was shown there, and clicked.
+
+    The columns are arrays: `query` and `doc` (text; a query is its id, or what was typed), `position` (from 1, the
+    top), `impressions` (from 1), `clicks` (from 0 to the impressions), and `device` (text; None where none is kept).
 
     >>> counts = ClickCounts(["q1", "q1"], ["a", "b"], position=[1, 2], impressions=[100, 100], clicks=[30, 4])
     >>> counts
     ClickCounts(1 query, 2 documents, 2 positions, 200 impressions, 34 clicks)
+    >>> counts.clicks.tolist()
+    [30, 4]
     """
 
-    query: Array  # (n_rows,) text: the query's id, or what was typed
-    doc: Array  # (n_rows,) text
-    position: Array  # int32 from 1, the top
-    impressions: Array  # int64 from 1
-    clicks: Array  # int64 from 0 to the impressions
-    device: Array | None = None  # (n_rows,) text, where devices are kept apart
+    table: pl.DataFrame  # the columns as Polars holds them: without a Python object per cell, a large log fits
 
-    def __post_init__(self) -> None:
-        frame = _checked({field.name: getattr(self, field.name) for field in fields(self)})
+    def __init__(self, query: Any, doc: Any, position: Any, impressions: Any, clicks: Any, device: Any = None) -> None:
+        frame = _checked(query, doc, position, impressions, clicks, device)
         keys = keys_of(frame)
-        twice = frame.filter(frame.select(keys).is_duplicated())
-        if len(twice):
+        if frame.select(keys).n_unique() < len(frame):
+            twice = frame.filter(frame.select(keys).is_duplicated())
             one = ", ".join(f"{name} {twice[name][0]!r}" for name in keys)
             raise DataError(f"{one} is there more than once: add the rows up first (ClickCounts.add_up)")
-        for name, column in _arrays(frame.sort(keys)).items():
-            object.__setattr__(self, name, column)
+        object.__setattr__(self, "table", frame.sort(keys))
 
     @classmethod
     def add_up(
@@ -56,36 +54,63 @@ class ClickCounts:
         ClickCounts(1 query, 1 document, 1 position, 2 impressions, 1 click)
         """
         impressions = np.ones(len(clicks), dtype=np.int64) if impressions is None else impressions
-        columns = {"query": query, "doc": doc, "position": position, "impressions": impressions, "clicks": clicks}
-        return cls.from_frame(_checked(columns | {"device": device}))
+        frame = _checked(query, doc, position, impressions, clicks, device)
+        return cls.from_checked(frame.group_by(keys_of(frame)).agg(pl.col(*COUNTS).sum()))
 
     @classmethod
-    def from_frame(cls, frame: pl.DataFrame) -> ClickCounts:
-        """Add up the rows of a frame: query, doc, position, impressions and clicks, and maybe device."""
-        return cls(**_arrays(frame.group_by(keys_of(frame)).agg(pl.col(*COUNTS).sum())))
+    def from_checked(cls, frame: pl.DataFrame) -> ClickCounts:
+        """Return the counts that a frame holds, whose values were looked at and whose keys are there once."""
+        counts = cls.__new__(cls)
+        keys = keys_of(frame)
+        typed = frame.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
+        object.__setattr__(counts, "table", typed.select(*keys, *COUNTS).sort(keys))
+        return counts
+
+    @cached_property
+    def query(self) -> Array:
+        """Text (n_rows,): the query's id, or what was typed."""
+        return _texts(self.table["query"])
+
+    @cached_property
+    def doc(self) -> Array:
+        """Text (n_rows,): the document's id."""
+        return _texts(self.table["doc"])
+
+    @cached_property
+    def position(self) -> Array:
+        """int32 (n_rows,): from 1, the top."""
+        return self.table["position"].to_numpy()
+
+    @cached_property
+    def impressions(self) -> Array:
+        """int64 (n_rows,): from 1."""
+        return self.table["impressions"].to_numpy()
+
+    @cached_property
+    def clicks(self) -> Array:
+        """int64 (n_rows,): from 0 to the impressions."""
+        return self.table["clicks"].to_numpy()
+
+    @cached_property
+    def device(self) -> Array | None:
+        """Text (n_rows,): on which device; None where devices are not kept apart."""
+        return _texts(self.table["device"]) if "device" in self.table.columns else None
 
     def __len__(self) -> int:
-        return int(self.position.size)
+        return len(self.table)
 
     def __repr__(self) -> str:
-        n_docs = len(set(zip(self.query, self.doc, strict=True)))
+        sums = self.table.select(pl.col(*COUNTS).sum()).row(0)
+        n_queries, n_positions = self.table["query"].n_unique(), self.table["position"].n_unique()
         return (
-            f"ClickCounts({counted(len(set(self.query)), 'query', 'queries')}, {counted(n_docs, 'document')}, "
-            f"{counted(np.unique(self.position).size, 'position')}, "
-            f"{counted(int(self.impressions.sum()), 'impression')}, {counted(int(self.clicks.sum()), 'click')})"
+            f"ClickCounts({counted(n_queries, 'query', 'queries')}, "
+            f"{counted(self.table.select('query', 'doc').n_unique(), 'document')}, "
+            f"{counted(n_positions, 'position')}, {counted(sums[0], 'impression')}, {counted(sums[1], 'click')})"
         )
-
-    def frame(self) -> pl.DataFrame:
-        """Return the columns as a Polars frame.
-
-        >>> ClickCounts(["q"], ["a"], [1], [100], [30]).frame().rows()
-        [('q', 'a', 1, 100, 30)]
-        """
-        return _frame({field.name: getattr(self, field.name) for field in fields(self)})
 
     def match(self, pool: Dataset, *, by: str | None = None) -> Match:
         """Return where each row's document stands in the pool; `by` as in `join`."""
-        return match_pool(self.frame(), pool, by)
+        return match_pool(self.table, pool, by)
 
     def join(self, pool: Dataset, *, by: str | None = None) -> Dataset:
         """Return the pool's documents that were shown, one row per position, in the pool's order.
@@ -109,27 +134,22 @@ def keys_of(frame: pl.DataFrame | pl.LazyFrame) -> list[str]:
     return [name for name in KEYS if name in there]
 
 
-def _checked(columns: Mapping[str, Any]) -> pl.DataFrame:
+def _checked(query: Any, doc: Any, position: Any, impressions: Any, clicks: Any, device: Any) -> pl.DataFrame:
     """Return the columns as a frame after looking at every value."""
-    shown = Shown(*(columns[name] for name in ("position", *COUNTS, "device")))
-    ids = {name: check_column(name, columns[name], len(shown)) for name in ("query", "doc")}
-    for name, column in ids.items():
+    shown = Shown(position, impressions, clicks, device)
+    texts = {"query": check_column("query", query, len(shown)), "doc": check_column("doc", doc, len(shown))}
+    for name, column in texts.items():
         empty = next((row for row, one in enumerate(column.tolist()) if one is None or one == ""), None)
         if empty is not None:
             raise DataError(f"{name} must not be empty: row {empty} has nothing there")
-    counts = {name: getattr(shown, name) for name in ("position", *COUNTS, "device")}
-    return _frame(ids | counts)
-
-
-def _frame(columns: Mapping[str, Any]) -> pl.DataFrame:
-    texts = {name: columns[name] for name in ("query", "doc", "device") if columns[name] is not None}
+    texts |= {} if shown.device is None else {"device": shown.device}
     made = [pl.Series(name, [str(one) for one in column.tolist()], dtype=pl.String) for name, column in texts.items()]
-    frame = pl.DataFrame(made + [pl.Series(name, columns[name]) for name in ("position", *COUNTS)])
+    frame = pl.DataFrame(made + [pl.Series(name, getattr(shown, name)) for name in ("position", *COUNTS)])
     return frame.select(*keys_of(frame), *COUNTS)
 
 
-def _arrays(frame: pl.DataFrame) -> dict[str, Array]:
-    return {
-        name: shared_strings(column) if column.dtype == pl.String else column.to_numpy()
-        for name, column in zip(frame.columns, frame.iter_columns(), strict=True)
-    }
+def _texts(column: pl.Series) -> Array:
+    """Return an object array in which equal texts are one object."""
+    known = column.unique()
+    codes = column.cast(pl.Enum(known)).to_physical().to_numpy()
+    return np.array(known.to_list(), dtype=object)[codes]

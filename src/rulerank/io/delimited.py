@@ -17,6 +17,7 @@ MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pan
 SEPARATOR_NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 FORMULA = re.compile("'*[=+\\-@\t\r]")  # how a cell begins that a spreadsheet may run, guarded or not
 GUARDED = re.compile("'+[=+\\-@\t\r]")
+GUARDED_CELL = f"^{GUARDED.pattern}"
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")  # which a spreadsheet takes for what it is
 PLAIN_NUMBER_CELL = rf"\A{PLAIN_NUMBER.pattern}\z"
 NumberType = type[pl.Float32] | type[pl.Float64]
@@ -94,16 +95,16 @@ def guarded_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unguarded_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    begins = f"^{GUARDED.pattern}"
     texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
     return frame.with_columns(
-        pl.when(pl.col(column.name).str.contains(begins))
-        .then(pl.col(column.name).str.slice(1))
-        .otherwise(pl.col(column.name))
-        .alias(column.name)
-        for column in texts
-        if column.str.contains(begins).any()
+        unguarded_cells(column.name) for column in texts if column.str.contains(GUARDED_CELL).any()
     )
+
+
+def unguarded_cells(column: str) -> pl.Expr:
+    """Return a column of text without the apostrophe of `guarded`."""
+    cell = pl.col(column)
+    return pl.when(cell.str.contains(GUARDED_CELL)).then(cell.str.slice(1)).otherwise(cell).alias(column)
 
 
 def either(parameter: str) -> str:

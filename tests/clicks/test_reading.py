@@ -1,0 +1,277 @@
+"""Click logs: every format gives the same counts, and what cannot be right is named and counted."""
+
+import datetime
+import gzip
+import io
+import json
+import warnings
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rulerank as rr
+from plain.clicks import added_up
+from rulerank.errors import DataError, ReadError
+
+ROWS = [("q1", "a", 1, 1), ("q1", "b", 2, 0), ("q1", "a", 1, 0), ("green tent", "b", 1, 1), ("007", "a", 3, 0)]
+SUMS = [("007", "a", 3, 1, 0), ("green tent", "b", 1, 1, 1), ("q1", "a", 1, 2, 1), ("q1", "b", 2, 1, 0)]
+NAMES = ("query", "doc", "position", "clicked")
+
+
+def frame(rows=ROWS, names=NAMES):
+    return pl.DataFrame(rows, schema=list(names), orient="row")
+
+
+def csv(text, **options):
+    return rr.read_clicks(io.StringIO(text), **options)
+
+
+def written(format, folder):
+    path = folder / f"log.{format}"
+    table, plain = frame(), format.removesuffix(".gz").removesuffix(".zst")
+    content = io.BytesIO()
+    if plain == "parquet":
+        table.write_parquet(content)
+    elif plain == "jsonl":
+        table.write_ndjson(content)
+    else:
+        table.write_csv(content, separator="," if plain == "csv" else "\t")
+    content = content.getvalue()
+    if format.endswith(".zst"):
+        import zstandard
+
+        content = zstandard.ZstdCompressor().compress(content)
+    path.write_bytes(gzip.compress(content) if format.endswith(".gz") else content)
+    return path
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["q", "a, b", 'say "x"', "ä"]), st.sampled_from("abc"), st.integers(1, 4), st.integers(0, 1)
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_a_log_adds_up_to_what_counting_by_hand_gives(rows):
+    assert rr.read_clicks(frame(rows)).table.rows() == added_up(rows)
+    lines = "\n".join(json.dumps(dict(zip(NAMES, row, strict=True))) for row in rows)
+    assert rr.read_clicks(io.StringIO(lines), format="jsonl").table.rows() == added_up(rows)
+    content = frame(rows).write_csv()
+    assert csv(content).table.rows() == added_up(rows)
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet", "csv.gz", "jsonl.gz", "csv.zst"])
+def test_every_format_gives_the_same_counts(format, tmp_path):
+    assert rr.read_clicks(written(format, tmp_path)).table.rows() == SUMS
+
+
+def test_a_folder_a_pattern_and_a_list_are_one_log(tmp_path):
+    for format in ("csv", "parquet"):
+        written(format, tmp_path)
+    (tmp_path / "README.md").write_text("beside the log")
+    twice = [(*key, 2 * n, 2 * k) for *key, n, k in SUMS]
+    assert rr.read_clicks(tmp_path).table.rows() == twice
+    assert rr.read_clicks(str(tmp_path / "log.*")).table.rows() == twice
+    assert rr.read_clicks([tmp_path / "log.csv", tmp_path / "log.parquet"]).table.rows() == twice
+
+
+def test_sums_are_added_up_and_rows_without_impressions_count_for_nothing():
+    text = "qid,docid,rank,impressions,clicks\nq,a,1,10,3\nq,a,1,5.0,1\nq,b,2,0,0\n"
+    assert csv(text).table.rows() == [("q", "a", 1, 15, 4)]
+
+
+def test_columns_are_named_where_their_names_do_not_tell():
+    found = csv("asked,shown,place,hit\nq,a,1,true\n", query="asked", doc="shown", position="place", clicked="hit")
+    assert found.table.rows() == [("q", "a", 1, 1, 1)]
+
+
+def test_whole_numbers_of_every_type_are_ids_positions_and_clicks():
+    table = pl.DataFrame({"qid": [7.0, 7.0], "docid": [1, 2], "rank": pl.Series([1, 2], dtype=pl.UInt8)})
+    table = table.with_columns(clicked=pl.Series([True, False]))
+    assert rr.read_clicks(table).table.rows() == [("7", "1", 1, 1, 1), ("7", "2", 2, 1, 0)]
+    assert rr.read_clicks(table.to_pandas()).table.rows() == [("7", "1", 1, 1, 1), ("7", "2", 2, 1, 0)]
+
+
+def test_numbers_in_json_are_read_as_they_are_written():
+    one = '{"query": 7, "doc": "a", "position": "1", "clicked": true}\n\n'
+    other = '{"query": "7", "doc": "a", "position": 1.0, "clicked": 0, "more": {"x": [1]}}\n'
+    assert rr.read_clicks(io.StringIO(one + other)).table.rows() == [("7", "a", 1, 2, 1)]
+
+
+def test_devices_are_counted_apart_where_their_column_is_named():
+    text = "query,doc,position,clicked,device\nq,a,1,1,phone\nq,a,1,0,\nq,a,1,0,phone\n"
+    assert csv(text).table.rows() == [("q", "a", 1, 3, 1)]
+    assert csv(text, device="device").table.rows() == [("q", "a", 1, "", 1, 0), ("q", "a", 1, "phone", 2, 1)]
+
+
+TIMES = ["2026-11-16T23:59:59Z", "2026-11-17", "2026-11-17 09:30", "2026-11-18T00:00:00.000+00:00"]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        TIMES,
+        [
+            datetime.datetime(2026, 11, 16, 23, 59, 59),
+            *(datetime.datetime(2026, 11, *at) for at in ((17,), (17, 9), (18,))),
+        ],
+        [datetime.date(2026, 11, day) for day in (16, 17, 17, 18)],
+    ],
+)
+def test_only_the_time_that_is_asked_for_counts(times):
+    table = frame(ROWS[:4]).with_columns(time=pl.Series(times))
+    found = rr.read_clicks(table, since="2026-11-17", until=datetime.date(2026, 11, 18))
+    assert found.table.rows() == added_up(ROWS[1:3])
+
+
+def test_times_that_are_numbers_are_compared_as_they_are():
+    table = frame(ROWS[:3]).with_columns(timestamp=pl.Series([10, 20, 30]))
+    assert rr.read_clicks(table, since=20).table.rows() == added_up(ROWS[1:3])
+    with pytest.raises(DataError, match="the log's times are numbers, so until must be one: got '2026-11-17'"):
+        rr.read_clicks(table, until="2026-11-17")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (
+            "query,doc,position,clicked\nq,a,0,1\nq,b,1,0\n",
+            {},
+            "1 of 2 rows cannot be right: 1 whose position is above the top; the first is row 1; where the log counts "
+            "positions from 0, say first_position=0 (--first-position 0); else skip_bad=True",
+        ),
+        (
+            "query,doc,position,impressions,clicks\nq,a,1,5,3\nq,b,1,2,3\n",
+            {},
+            "1 of 2 rows cannot be right: 1 with more clicks than impressions; the first is row 2; skip_bad=True (on",
+        ),
+        (
+            "query,doc,position,impressions,clicks\nq,a,1,-5,3\n",
+            {},
+            "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1, or impressions or clicks are no whole",
+        ),
+        ("query,doc,position,clicked\nq,a,1,2\n", {}, "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1"),
+        ("query,doc,position,clicked\nq,a,1\n", {}, "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1"),
+        (
+            "query,doc,position,clicked\nq,a,1.5,1\nq,a,top,1\n,a,1,1\nq,,1,1\n",
+            {},
+            "4 of 4 rows cannot be right: 1 without a query, 1 without a document, 2 whose position is no whole",
+        ),
+        (
+            "query,doc,position,clicked,time\nq,a,1,1,2026-11-17\nq,a,1,1,yesterday\n",
+            {"since": "2026-11-17"},
+            "1 of 2 rows cannot be right: 1 whose time cannot be read; the first is row 2",
+        ),
+        (
+            "query,doc,clicked\nq,a,1\n",
+            {},
+            "no column is known to be the position: the columns are query, doc, clicked",
+        ),
+        (
+            "query,doc,position\nq,a,1\n",
+            {},
+            "expected a column that says whether it was clicked (0 or 1), or impressions",
+        ),
+        ("query,doc,position,clicks\nq,a,1,1\n", {}, "expected a column that says whether it was clicked (0 or 1), or"),
+        (
+            "query,doc,position,clicked,clicks,impressions\nq,a,1,1,1,1\n",
+            {},
+            "is each row one impression ('clicked') or a sum ('impressions')? Take away the column that does not",
+        ),
+        (
+            "query,qid,doc,position,clicked\nq,q,a,1,1\n",
+            {},
+            "'query' and 'qid' may be the query: name the one that is (query=..., on the command line --query-column",
+        ),
+        (
+            "query,doc,position,clicked\nq,a,1,1\n",
+            {"doc": "sku"},
+            "there is no column 'sku'; the columns are query, doc",
+        ),
+        ("query,doc,position,clicked\nq,a,1,1\n", {"until": "2026"}, "no column is known to be the time: the columns"),
+        (
+            "query,doc,position,clicked,time\nq,a,1,1,5\n",
+            {"until": "2026"},
+            "until must be a date or a time in UTC, such",
+        ),
+        (
+            "query,doc,position,clicked,time\nq,a,1,1,5\n",
+            {"until": "2026-13-01"},
+            "until must be a day that there is: got",
+        ),
+        (
+            "query,doc,position,clicked,time\nq,a,1,1,2026-11-17\n",
+            {"until": "2026-11-17"},
+            "the log holds no impression in that time",
+        ),
+        ("query,doc,position,clicked\n", {}, "the log holds no impression"),
+        ("query,doc,position,clicked\nq,a,1,1,extra\n", {}, "2: expected 4 columns as in the first line, got 5"),
+        ("", {}, "the file is empty"),
+        ('{"query": 1}\n{"query":\n', {}, "2: expected a JSON object a line: Expecting value"),
+        ('{"query": 1}\n[1]\n', {}, "2: expected a JSON object a line, got [1]"),
+        ("x", {"first_position": 2}, "first_position must be 1, or 0 where the log counts from 0: got 2"),
+        ("x", {"format": "xml"}, "expected a log's format, csv, tsv, jsonl or parquet, got 'xml'"),
+    ],
+)
+def test_a_log_that_cannot_be_right_is_refused(text, options, message):
+    with pytest.raises((DataError, ReadError)) as caught:
+        csv(text, **options)
+    assert message in str(caught.value)
+
+
+def test_a_json_line_far_down_that_is_damaged_is_named():
+    good = '{"query": "q", "doc": "a", "position": 1, "clicked": 0}\n'
+    with pytest.raises(ReadError, match=r"^<stream>:151: expected a JSON object a line"):
+        csv(good * 150 + '{"query": "q",\n' + good, format="jsonl")
+
+
+def test_text_that_is_no_utf8_is_named_by_its_line(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"query,doc,position,clicked\nq,a,1,1\nq\xff,a,1,1\n")
+    with pytest.raises(ReadError, match=r"log.csv:3: expected UTF-8 text, got the byte 0xff"):
+        rr.read_clicks(path)
+
+
+def test_a_damaged_parquet_file_is_named(tmp_path):
+    written("parquet", tmp_path)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(ReadError, match=r"broken.parquet: expected parquet, got something else or a damaged file"):
+        rr.read_clicks(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("none.csv", "there is no such file"), ("*.nothing", "no file has such a name"), ("", "the folder holds no log")],
+)
+def test_a_log_that_is_not_there_is_an_error(name, message, tmp_path):
+    with pytest.raises(ReadError, match=message):
+        rr.read_clicks(f"{tmp_path}/{name}")
+
+
+def test_a_position_that_counts_from_0_is_moved_to_1():
+    assert csv("query,doc,position,clicked\nq,a,0,1\n", first_position=0).table.rows() == [("q", "a", 1, 1, 1)]
+
+
+def test_rows_that_cannot_be_right_are_left_out_when_asked_and_counted():
+    text = "query,doc,position,clicked\nq,a,0,1\nq,a,1,1\nq,a,1,7\n,a,1,1\n"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert csv(text, skip_bad=True).table.rows() == [("q", "a", 1, 1, 1)]
+    assert str(caught[0].message) == (
+        "<stream>: 3 of 4 rows cannot be right: 1 without a query, 1 whose position is above the top, 1 where clicked "
+        "is neither 0 nor 1, or impressions or clicks are no whole numbers from 0; left out"
+    )
+
+
+def test_the_first_bad_row_is_counted_in_the_file_and_not_in_the_time_asked_for():
+    text = "query,doc,position,clicked,time\nq,a,1,1,2026-11-16\nq,a,0,1,2026-11-17\n"
+    with pytest.raises(DataError, match=r"1 of 1 row cannot be right.*the first is row 2;"):
+        csv(text, since="2026-11-17")
+
+
+def test_a_text_that_was_guarded_against_spreadsheets_reads_as_it_was():
+    assert csv("query,doc,position,clicked\n'=1+1,a,1,1\n").table.rows() == [("=1+1", "a", 1, 1, 1)]
