@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from rulerank.dataset import Dataset
+from rulerank.sampling.selection import MANY, Selection
 
 STEP = 16  # labels between two snapshots
 KEPT = 3  # snapshots, the one without labels among them
@@ -46,8 +47,7 @@ class Chooser:
         self._selection.add(row, grade)
         self._told[row] = grade
         if len(self._told) % STEP == 0:
-            self._snapshots.append(self._snapshot())
-            del self._snapshots[1 : len(self._snapshots) - KEPT + 1]
+            self._take_snapshot()
 
     def undo(self) -> int | None:
         """Forget the label that was learned last and return its row; None: there is none."""
@@ -66,8 +66,22 @@ class Chooser:
             self._told, self._selection = dict(told), copy.deepcopy(selection)
         n_new = len(grades) - len(self._told)
         new = islice((row for row in reversed([*grades]) if row not in self._told), n_new)  # mostly the last
-        for row in reversed([*new]):
-            self.add(row, grades[row])
+        self._add_all([(row, grades[row]) for row in reversed([*new])])
+
+    def _add_all(self, labels: list[tuple[int, int]]) -> None:
+        """Add labels one by one, or where they are many all but the last together: the same snapshots are left."""
+        n_together = (len(self._told) + len(labels)) // STEP * STEP - STEP - len(self._told)
+        if n_together >= MANY and isinstance(self._selection, Selection):
+            self._selection.add_all(labels[:n_together])
+            self._told.update(labels[:n_together])
+            self._take_snapshot()
+            labels = labels[n_together:]
+        for row, grade in labels:
+            self.add(row, grade)
+
+    def _take_snapshot(self) -> None:
+        self._snapshots.append(self._snapshot())
+        del self._snapshots[1 : len(self._snapshots) - KEPT + 1]
 
     @property
     def closeness(self) -> float:

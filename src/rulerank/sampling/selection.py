@@ -12,6 +12,9 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE, Array
 from rulerank.errors import DataError
 from rulerank.sampling.group_run import GroupRun
+from rulerank.sampling.replay import can_replay, replay
+
+MANY = 64  # labels that are cheaper to learn together than one by one
 
 
 class Selection:
@@ -80,6 +83,31 @@ class Selection:
         self._grades[row] = grade
         self._n_rules.append(int(run.counts.n_rules[row]))
         run.add(row, grade)
+        self._settle()
+
+    def add_all(self, labels: Collection[tuple[Any, Any]]) -> None:
+        """Learn many labels, with the same outcome as adding them in this order, and much faster where they are many.
+
+        >>> import rulerank as rr
+        >>> selection = rr.SSAR(discretizer=None).begin([[0, 0], [0, 1], [1, 2]])
+        >>> selection.add_all([(0, 1), (2, 0)])
+        >>> selection.next(), selection.n_rules.tolist()
+        (1, [0, 0])
+        """
+        run = self._runs[0]
+        if len(labels) < MANY or len(self._runs) > 1 or not can_replay(run):
+            for row, grade in labels:
+                self.add(row, grade)
+            return
+        n_before = len(self._grades)
+        known = dict(self._grades)
+        for row, grade in labels:
+            row, grade = check_label(row, grade, run.labelled.size, known)
+            known[row] = grade
+        rows, grades = (np.array([*part], dtype=np.int64)[n_before:] for part in (known, known.values()))
+        self._n_rules += replay(run, rows, grades).tolist()
+        self._grades = known
+        self._at_work = 0
         self._settle()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
