@@ -58,6 +58,7 @@ def serve(
         print_hello(judging, url, {name: address + query for name, query in links}, as_json=as_json)
         if beyond and not links and not as_json:  # with personal links, the secret stays with whoever serves
             print(f"On other machines: {address}{secret}", flush=True)
+        threading.Thread(target=judging.prepare, daemon=True).start()
         if open_browser:
             threading.Thread(target=server.open_page, args=(url,), daemon=True).start()
         server.serve(app, listening)

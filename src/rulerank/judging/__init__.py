@@ -5,9 +5,10 @@
 `versions.py` the steps between them, `engines.py` the databases, `judgements.py` what came already, `rows.py` what a
 row says) and `label_files.py` those of one person (`labels.py` has the words they share, `current.py` the labels in
 force); `transfer.py` takes labels from a store to files and back; `sample.py` chooses documents without a person;
-`agreement.py`, `overview.py` and `train.py` say what the labels are worth. `duels.py` compares a model with today's
-ranking, `check.py` is the loop of it for the terminal (`duel_terminal.py`) and the page. `demo.py` is a pool to try it
-on. Only the store needs a package of the extra `judge`, and only `web/` needs all of them.
+`agreement.py` and `overview.py` say what the labels are worth, `learning.py` what is learned from them (`train.py` the
+models, `standing.py` what can be said of one). `duels.py` compares a model with today's ranking, `check.py` is the loop
+of it for the terminal (`duel_terminal.py`) and the page. `demo.py` is a pool to try it on. Only the store needs a
+package of the extra `judge`, and only `web/` needs all of them.
 """
 
 import importlib

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import beta, t
 
 from rulerank.core.words import counted, percent
 from rulerank.dataset import Array
@@ -88,6 +87,8 @@ class Tally:
     @property
     def interval(self) -> tuple[float, float]:
         """The 90 % interval of the share of decided duels that the new ranking wins (Clopper and Pearson)."""
+        from scipy.stats import beta  # slow to load
+
         tail = (1 - LEVEL) / 2
         low = float(beta.ppf(tail, self.won, self.lost + 1)) if self.won else 0.0
         high = float(beta.ppf(1 - tail, self.won + 1, self.lost)) if self.lost else 1.0
@@ -100,6 +101,8 @@ class Tally:
         """
         if len(self.differences) < LEAST:
             return None
+        from scipy.stats import t  # slow to load
+
         values = np.array(self.differences)
         if (values == values[0]).all():
             values = np.array([*values, 1.0, -1.0])  # one each way: that all are alike so far is no certainty

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from rulerank.core.checks import check_number, is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
-from rulerank.judging.check import Check
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.kept_check import KeptCheck
-from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, check_grade, check_name
+from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, StoreError, check_grade, check_name
 from rulerank.judging.offers import Offering, Stop
-from rulerank.judging.overview import LabelOverview, Standing, count_queries, count_rater
+from rulerank.judging.overview import LabelOverview, count_queries, count_rater
 from rulerank.judging.pool import FeatureValue, Pool
-from rulerank.judging.train import Estimate, PoolModel, SavedModel
-from rulerank.methods import method_of
-from rulerank.rankers.base import Ranker
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
 from rulerank.today import check_no_category, find_today, suggest_today
+
+if TYPE_CHECKING:
+    from rulerank.judging.check import Check
+    from rulerank.judging.learning import Learning, Lesson
+    from rulerank.judging.train import Estimate, SavedModel
+    from rulerank.rankers.base import Ranker
 
 
 class Judging:
@@ -82,10 +83,7 @@ class Judging:
         self._current = CurrentLabels(pool, store)
         self._offering = Offering(pool, self._current, sampler, overlap)
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
-        self._training = threading.Lock()  # one at a time: warnings are caught for all threads
-        self._model = PoolModel(pool, max_grade)
-        self._standing = Standing(pool, self.today)
-        self._check = None if self.today is None else KeptCheck(pool, store, self._model, self.today)
+        self._learning: Learning | None = None
 
     def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
@@ -165,7 +163,7 @@ class Judging:
     def estimate(self, query: str, doc: str) -> Estimate | None:
         """Say what a model of the other documents' labels makes of a document; None while labels are too few."""
         row = self.pool.row(query, doc)
-        return self._model.estimate(self._current_grades(), row)
+        return self.learning.estimate(self._current_grades(), row)
 
     def feature_values(self, query: str, doc: str) -> list[FeatureValue]:
         """Return a document's features, each with how many percent of the pool's values lie below."""
@@ -189,8 +187,8 @@ class Judging:
                 count_rater(rater, labels, len(self.pool.rows_in(self.store.skipped(rater)))) for rater in raters
             ),
             agreement=agreement(label for by_rater in labels.values() for label in by_rater.values()),
-            rules=self._model.top_rules(grades),
-            standing=self._standing.lines(grades),
+            rules=self.learning.top_rules(grades),
+            standing=self.learning.standing(grades),
         )
 
     @property
@@ -200,34 +198,46 @@ class Judging:
 
     def train(self, path: str | os.PathLike[str], method: str | None = None) -> Ranker:
         """Train a ranker on the current labels, by default of the usual method, and save it to a model file."""
-        method = method or self.usual_method
-        with self._lock:
-            state = self.store.state()
-            self._current.sync(state)
-            grades = dict(self._current.grades)
-            judged = {self.pool.pairs[row][0] for row in self._current.by_row}
-        if len(set(grades.values())) < 2:
-            n_docs = "no document has a grade" if not grades else f"all {len(grades)} labels have the same grade"
-            raise DataError(f"nothing can be learned yet: {n_docs}; judge documents of different grades first")
-        ranker = self._model.train_method(method, grades, self.today)
-        ranker.save(path)
-        if self._check is not None:
-            self._check.begin(ranker, method, state.last_id, judged)
-        return ranker
+        return self.learning.train(path, method or self.usual_method, self._lesson())
+
+    def save_model(self, path: str | os.PathLike[str], method: str | None = None, *, wait: bool = True) -> SavedModel:
+        """Train and save as `train` does, one at a time, and return what there is to say of it.
+
+        wait: for another training to end, or raise a `learning.BusyError`.
+        """
+        return self.learning.save_model(path, method or self.usual_method, self._lesson, wait=wait)
 
     @property
     def check(self) -> Check | None:
         """The duels of the model that was trained last against today's ranking; None: none was trained yet."""
-        return None if self._check is None else self._check.current()
+        return self.learning.check()
 
-    def save_model(self, path: str | os.PathLike[str], method: str | None = None) -> SavedModel:
-        """Train and save as `train` does, and return what there is to say of it."""
-        with self._training, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            n_labels = len(self._current_grades())
-            ranker = self.train(path, method)
-        notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-        return SavedModel(os.fspath(path), method_of(ranker).name, n_labels, notes)
+    @property
+    def learning(self) -> Learning:
+        """What is learned from the labels; loading what trains takes seconds, and no rater's first document waits."""
+        from rulerank.judging.learning import Learning
+
+        with self._lock:
+            if self._learning is None:
+                self._learning = Learning(self.pool, self.store, self.today, self.max_grade)
+            return self._learning
+
+    def prepare(self) -> None:
+        """Get ready for the first requests, in a thread of its own: what a rater asks for first comes first."""
+        with suppress(StoreError):  # it was closed meanwhile, or whoever asks first is told
+            with self._lock:
+                self._current.sync(self.store.state())
+                _ = self._offering.closeness
+            self.learning.top_rules(self._current_grades())
+
+    def _lesson(self) -> Lesson:
+        from rulerank.judging.learning import Lesson
+
+        with self._lock:
+            state = self.store.state()
+            self._current.sync(state)
+            judged = {self.pool.pairs[row][0] for row in self._current.by_row}
+            return Lesson(dict(self._current.grades), judged, state.last_id)
 
     def _current_grades(self) -> dict[int, int]:
         with self._lock:

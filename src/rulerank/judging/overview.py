@@ -1,10 +1,7 @@
-"""All labels at a glance: counts by query and by rater, and what can be said of a model of them."""
+"""All labels at a glance: counts by query and by rater, beside what is said of a model of them."""
 
 from __future__ import annotations
 
-import threading
-import time
-import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,13 +12,6 @@ import numpy as np
 from rulerank.judging.agreement import Agreement
 from rulerank.judging.labels import Label, Plain
 from rulerank.judging.pool import Pool
-from rulerank.judging.train import GROWTH
-from rulerank.today import Today
-from rulerank.training.from_today import learn_from_today
-from rulerank.training.in_pool import Grades
-
-SLOW = 1.0  # seconds above which sentences that are a little old will do
-NO_TODAY = "Say which feature ranks the documents now (--today FEATURE), and the model is compared with that ranking."
 
 Labels = Mapping[int, Mapping[str, Label]]  # row -> rater -> label
 
@@ -100,29 +90,3 @@ def count_rater(rater: str, labels: Labels, n_skipped: int) -> RaterCount:
 
 def _mean(grades: Sequence[int]) -> float | None:
     return round(sum(grades) / len(grades), 2) if grades else None
-
-
-class Standing:
-    """What can honestly be said of a model of the labels so far, against today's ranking."""
-
-    def __init__(self, pool: Pool, today: Today | None) -> None:
-        self._pool, self._today = pool, today
-        self._lock = threading.Lock()
-        self._grades: dict[int, int] | None = None  # that the lines were made of
-        self._lines: tuple[str, ...] = ()
-        self._seconds = 0.0
-
-    def lines(self, grades: Grades) -> tuple[str, ...]:
-        """Return the sentences, a little old where they take long to find."""
-        if self._today is None:
-            return (NO_TODAY,)
-        with self._lock:
-            last = self._grades
-            slow = self._seconds > SLOW and last is not None and len(last) <= len(grades) < GROWTH * len(last)
-            if last != dict(grades) and not slow:
-                start = time.perf_counter()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # that few labels say little is what the lines say
-                    self._lines = tuple(learn_from_today(self._pool.graded(grades), self._today.option).lines())
-                self._grades, self._seconds = dict(grades), time.perf_counter() - start
-            return self._lines

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t
 
 from rulerank.core.words import percent
 from rulerank.dataset import Array, query_index
@@ -88,6 +87,8 @@ def pairs_in_order(scores: Array, grades: Array, queries: Array) -> Pairs:
 
 def compare_pairs(new: Pairs, today: Pairs) -> PairAccuracy:
     """Compare two rankings of the same labelled documents."""
+    from scipy.stats import t  # slow to load
+
     used = new.n > 0
     n = np.concatenate([new.n[used], [1.0, 1.0]])
     won = np.concatenate([(new.right - today.right)[used], [1.0, -1.0]])
