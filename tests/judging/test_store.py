@@ -299,4 +299,7 @@ def test_a_label_prints_as_plain_values(store):
     plain = store.history()[0].to_dict()
     assert plain.pop("time") == label.time.isoformat()
     assert plain.pop("withdrawn") is not None
-    assert plain == {"id": 1, "query": "q", "doc": "d", "grade": None, "rater": "ann", "superseded_by": None}
+    assert plain == {
+        "id": 1, "query": "q", "doc": "d", "grade": None, "rater": "ann", "superseded_by": None, "page": None,
+        "withdrawn_page": None,
+    }  # fmt: skip

@@ -60,16 +60,16 @@ def test_a_database_with_a_foreign_table_of_our_name_is_left_alone(postgres):
 
 def test_a_store_of_a_newer_version_is_refused_and_says_so(target):
     with LabelStore(target) as store, store._write() as connection:
-        connection.execute(STORE.update().values(version=3))
+        connection.execute(STORE.update().values(version=4))
     assert message_of(target).endswith(
-        "this label store has version 3, and this rulerank knows version 2; use a newer rulerank"
+        "this label store has version 4, and this rulerank knows version 3; use a newer rulerank"
     )
 
 
 def test_a_store_without_a_version_is_refused(target):
     with LabelStore(target) as store, store._write() as connection:
         connection.execute(STORE.delete())
-    assert "this label store has no version, and this rulerank knows version 2" in message_of(target)
+    assert "this label store has no version, and this rulerank knows version 3" in message_of(target)
 
 
 def test_an_empty_file_becomes_a_store(tmp_path):
@@ -86,7 +86,7 @@ def test_a_damaged_store_is_said_to_be_damaged(tmp_path):
     content = bytearray(path.read_bytes())
     content[8192 : len(content) - 8192] = b"\xff" * (len(content) - 16384)
     path.write_bytes(content)
-    with LabelStore(path) as store, pytest.raises(StoreError, match="the file is damaged; restore a copy of it"):
+    with pytest.raises(StoreError, match="the file is damaged; restore a copy of it"), LabelStore(path) as store:
         store.history()
 
 
@@ -107,7 +107,8 @@ def test_a_full_disk_is_named_and_what_was_there_stays(tmp_path):
 
 TOO_LARGE = """
 import resource, signal, sys
-from rulerank.judging.store import LabelStore, StoreError
+from rulerank.judging.labels import StoreError
+from rulerank.judging.store import LabelStore
 store = LabelStore(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, resource.RLIM_INFINITY))

@@ -17,6 +17,7 @@ from rulerank.errors import DataError
 from rulerank.judging import versions
 from rulerank.judging.labels import ReadOnlyError, StoreError
 from rulerank.judging.store import LabelStore
+from rulerank.judging.team import Settings
 
 FIRST_VERSION = Path(__file__).parents[1] / "data" / "first_version"
 NOBODY = 65534
@@ -129,11 +130,11 @@ def test_a_store_of_the_first_version_learns_to_count_judgements_once(old_store)
 
 
 def test_a_step_that_fails_leaves_the_first_version_as_it_was(old_store, monkeypatch):
-    def fail(connection):
+    def fail(connection, checkfirst):
         raise StoreError("the power has failed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(versions.JUDGEMENTS, "create", fail)
+        patch.setattr(versions.CHECKS, "create", fail)
         with pytest.raises(StoreError, match="the power has failed"):
             LabelStore(old_store)
     with sqlite3.connect(old_store) as raw:
@@ -164,15 +165,18 @@ def nothing_can_be_written(file):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs permissions as Unix has them")
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 3])
 def test_a_store_that_can_only_be_read_opens_for_reading(version, old_store):
-    if version == 2:
+    if version == 3:
         LabelStore(old_store).close()
     before = old_store.read_bytes()
     with nothing_can_be_written(old_store) as path:
         with LabelStore(path) as store:
             assert grades(store) == first_labels()
-            assert store.claims() == []
+            assert store.claims() == store.decisions() == store.orders() == []
+            assert (store.judges(), store.settings()) == ({}, Settings())
+            assert store.state().changes == 0
+            assert store.last_check() is None
             with pytest.raises(ReadOnlyError, match=r"labels\.db: (no permission to write|cannot be opened)"):
                 store.add("q", "d", 1, "ann")
             with pytest.raises(ReadOnlyError):

@@ -9,6 +9,8 @@ force); `transfer.py` takes labels from a store to files and back; `sample.py` c
 models, `standing.py` what can be said of one). `duels.py` compares a model with today's ranking, `check.py` is the loop
 of it for the terminal (`duel_terminal.py`) and the page. `demo.py` is a pool to try it on. Only the store needs a
 package of the extra `judge`, and only `web/` needs all of them.
+What a team keeps beside labels is in `team_store.py`: decisions, orders, judges and settings (`team.py` has their
+words, `team_schema.py` the tables); `store_file.py` has the transactions of both.
 """
 
 import importlib

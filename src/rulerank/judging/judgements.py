@@ -28,13 +28,18 @@ def seen(connection: sa.Connection, kind: str, judgement: str | None, names: dic
 
 
 def note(
-    connection: sa.Connection, kind: str, judgement: str | None, names: dict[str, Any], label: Label | None = None
+    connection: sa.Connection,
+    kind: str,
+    judgement: str | None,
+    names: dict[str, Any],
+    label: Label | None = None,
+    fact: int | None = None,
 ) -> None:
-    """Keep the id of a judgement and what came of it."""
+    """Keep the id of a judgement and what came of it: a label, or the id of a fact of another kind."""
     if judgement is None:
         return
     columns = dict(zip(("kind", "rater", "query", "doc"), _what(kind, names), strict=True))
-    row = columns | {"id": judgement, "label": None if label is None else label.id}
+    row = columns | {"id": judgement, "label": None if label is None else label.id, "fact": fact}
     connection.execute(sql.ADD_JUDGEMENT, row)
 
 

@@ -21,6 +21,7 @@ from rulerank.io.streams import COMPRESSIONS
 from rulerank.io.trec import Qrels, require_docids, write_qrels
 from rulerank.judging.labels import Claim, Glance, Label, State, agreed_grade
 from rulerank.judging.pool import Pool
+from rulerank.judging.team import Decision, Settings
 
 FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
 WITH_HEADER = ("csv", "quepid")
@@ -172,7 +173,15 @@ class LabelFile:
         return os.path.abspath(self.name)
 
     def add(
-        self, query: str, doc: str, grade: int | None, rater: str, *, judgement: str | None = None, once: bool = False
+        self,
+        query: str,
+        doc: str,
+        grade: int | None,
+        rater: str,
+        *,
+        judgement: str | None = None,
+        once: bool = False,
+        page: str | None = None,
     ) -> Label:
         """Append one label; whoever answers sits at this machine, so that nothing comes twice."""
         if grade is None:
@@ -187,7 +196,7 @@ class LabelFile:
         self._skipped.pop((query, doc), None)
         return self._note(query, doc, grade, rater)
 
-    def undo(self, rater: str, *, judgement: str | None = None) -> Label | None:
+    def undo(self, rater: str, *, judgement: str | None = None, page: str | None = None) -> Label | None:
         """Take the last label out of the file; None: there is none since it was opened."""
         if not self._ends:
             return None
@@ -236,6 +245,20 @@ class LabelFile:
 
     def last_check(self) -> None:
         """Return that there is none."""
+
+    # one person is no team
+
+    def decisions(self) -> list[Decision]:
+        """Return that nothing was decided."""
+        return []
+
+    def judges(self) -> dict[str, str]:
+        """Return that there are no other judges."""
+        return {}
+
+    def settings(self) -> Settings:
+        """Return the usual settings."""
+        return Settings()
 
     def close(self) -> None:
         """Close the file."""

@@ -5,18 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError, RulerankError
+
+if TYPE_CHECKING:
+    from rulerank.judging.team import Decision, Settings
 
 MOST_BYTES = {
     "query": 1000,
     "doc": 1000,
     "rater": 200,
     "judgement": 200,
+    "page": 50,
 }  # together below what a PostgreSQL index can hold
+PAGES = {  # where labels come from, as the history names it
+    "document": "one document at a time",
+    "list": "the list of a query",
+    "duel": "new against today",
+    "disputes": "the disputes",
+    "judges": "where judges and people differ",
+    "import": "a file",
+    "terminal": "the terminal",
+    "api": "the API",
+}
 MAX_RATER = 50  # characters of a rater's name, of at most four bytes each
 
 
@@ -46,6 +60,8 @@ class Label:
     time: datetime  # UTC
     superseded_by: int | None = None  # id of the label by which the same rater replaced it
     withdrawn: datetime | None = None  # when the rater took it back
+    page: str | None = None  # where it was given, one of PAGES or a word of your own; None: it is not known
+    withdrawn_page: str | None = None  # where it was taken back
 
     @property
     def is_current(self) -> bool:
@@ -67,10 +83,11 @@ class Claim:
 
 
 class State(NamedTuple):
-    """Two numbers that only grow, and one of which grows whenever a label changes."""
+    """Numbers that only grow, and one of which grows whenever a label changes, or how labels count."""
 
     last_id: int
     n_withdrawn: int
+    changes: int = 0  # of decisions, judges and settings
 
 
 class Glance(NamedTuple):
@@ -99,9 +116,17 @@ class KeepsLabels(Protocol):
     @property
     def identity(self) -> str: ...
     def add(
-        self, query: str, doc: str, grade: int | None, rater: str, *, judgement: str | None = None, once: bool = False
+        self,
+        query: str,
+        doc: str,
+        grade: int | None,
+        rater: str,
+        *,
+        judgement: str | None = None,
+        once: bool = False,
+        page: str | None = None,
     ) -> Label: ...
-    def undo(self, rater: str, *, judgement: str | None = None) -> Label | None: ...
+    def undo(self, rater: str, *, judgement: str | None = None, page: str | None = None) -> Label | None: ...
     def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]: ...
     def state(self) -> State: ...
     def glance(self, rater: str) -> Glance: ...
@@ -111,6 +136,9 @@ class KeepsLabels(Protocol):
     def history(self) -> list[Label]: ...
     def note_check(self, last_label: int, method: str, today: str) -> CheckRecord | None: ...
     def last_check(self) -> CheckRecord | None: ...
+    def decisions(self) -> list[Decision]: ...
+    def judges(self) -> dict[str, str]: ...
+    def settings(self) -> Settings: ...
 
 
 class Plain:
@@ -168,7 +196,7 @@ def agreed_grade(grades: Iterable[int | None]) -> int | None:
 
 
 def check_name(kind: str, text: object) -> str:
-    """Return a query, doc, rater or judgement's id as it is, once it is known to be text that every store can hold.
+    """Return the name of a query, doc, rater, page or judgement as it is, if it is text that every store can hold.
 
     >>> check_name("rater", "ann")
     'ann'

@@ -118,23 +118,33 @@ class Judging:
     # a judgement's id, made where the key was pressed, is kept with it: what is sent twice counts once
 
     def grade(
-        self, rater: str, query: str, doc: str, grade: int | None, *, judgement: str | None = None, once: bool = False
+        self,
+        rater: str,
+        query: str,
+        doc: str,
+        grade: int | None,
+        *,
+        judgement: str | None = None,
+        once: bool = False,
+        page: str | None = None,
     ) -> Label:
         """Keep a grade, None when the document cannot be judged; it need not have been handed out.
 
         once: without an id, a grade that is in force already is no new label.
+        page: where it was given (`labels.PAGES`), for the history.
         """
         self.pool.row(query, doc)
-        return self.store.add(query, doc, check_grade(grade, self.max_grade), rater, judgement=judgement, once=once)
+        grade = check_grade(grade, self.max_grade)
+        return self.store.add(query, doc, grade, rater, judgement=judgement, once=once, page=page)
 
     def skip(self, rater: str, query: str, doc: str, *, judgement: str | None = None) -> None:
         """Pass over a document: this rater will not be asked again."""
         self.pool.row(query, doc)
         self.store.skip(query, doc, rater, judgement=judgement)
 
-    def undo(self, rater: str, *, judgement: str | None = None) -> Label | None:
+    def undo(self, rater: str, *, judgement: str | None = None, page: str | None = None) -> Label | None:
         """Withdraw the rater's latest label and hand its document to the rater again; None: there is none."""
-        label = self.store.undo(rater, judgement=judgement)
+        label = self.store.undo(rater, judgement=judgement, page=page)
         if label is not None and (label.query, label.doc) in self.pool.rows:
             self.store.claim(label.query, label.doc, rater, raters=2, seconds=self.claim_seconds)
         return label

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from rulerank.errors import MissingExtraError
+from rulerank.judging.team_schema import CHANGES, METADATA, OTHER_JUDGES  # first: it names the extra that is missing
 
-try:
-    import sqlalchemy as sa
-except ImportError:
-    raise MissingExtraError("judge", "SQLAlchemy") from None
+# isort: split
+import sqlalchemy as sa
 
 DatabaseError = sa.exc.SQLAlchemyError
 
-METADATA = sa.MetaData()
 STORE = sa.Table(
     "label_store",
     METADATA,
@@ -32,6 +29,8 @@ LABELS = sa.Table(
     # deferred, so that a label can be superseded before the one that does it is there
     sa.Column("superseded_by", sa.ForeignKey("labels.id", deferrable=True, initially="DEFERRED")),
     sa.Column("withdrawn", sa.Text),  # ISO 8601, UTC
+    sa.Column("page", sa.Text),  # where it was given; since version 3
+    sa.Column("withdrawn_page", sa.Text),  # where it was taken back; since version 3
 )
 CLAIMS = sa.Table(
     "claims",
@@ -49,13 +48,14 @@ JUDGEMENTS = sa.Table(  # since version 2
     "judgements",
     METADATA,
     sa.Column("id", sa.Text, primary_key=True),  # made where the key was pressed: what is sent twice counts once
-    sa.Column("kind", sa.Text, nullable=False),  # label, skip, undo
+    sa.Column("kind", sa.Text, nullable=False),  # label, skip, undo, decision, order
     sa.Column("rater", sa.Text, nullable=False),
     sa.Column("query", sa.Text),
     sa.Column("doc", sa.Text),
     sa.Column("label", sa.ForeignKey("labels.id")),  # that was given, or taken back; NULL: none
+    sa.Column("fact", sa.Integer),  # the id of another fact than a label; since version 3
 )
-CHECKS = sa.Table(  # stores of version 2 that lack it get it with the first check
+CHECKS = sa.Table(  # some stores of version 2 have none
     "checks",
     METADATA,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),  # 1, 2, 3, ...
@@ -106,10 +106,27 @@ def _insert(table: sa.Table, **more: Any) -> sa.Insert:
 
 LAST_ID = sa.select(sa.func.coalesce(sa.func.max(LABELS.c.id), 0))
 N_WITHDRAWN = sa.select(sa.func.count()).where(LABELS.c.withdrawn.is_not(None))
-STATE = sa.select(LAST_ID.scalar_subquery(), N_WITHDRAWN.scalar_subquery())
-HISTORY = sa.select(LABELS).order_by(LABELS.c.id)
-CURRENT_LABELS = HISTORY.where(CURRENT, LABELS.c.id > sa.bindparam("after"))
-LABELS_OF_RATER = CURRENT_LABELS.where(LABELS.c.rater == RATER)
+
+
+class Reading(NamedTuple):
+    """The statements that read labels: those of an older store, which can only be read, lack its columns."""
+
+    state: sa.Select[Any]
+    history: sa.Select[Any]
+    current: sa.Select[Any]
+    of_rater: sa.Select[Any]
+
+
+def _reading(changes: sa.ColumnElement[int], *columns: sa.ColumnElement[Any]) -> Reading:
+    state = sa.select(LAST_ID.scalar_subquery(), N_WITHDRAWN.scalar_subquery(), changes)
+    history = sa.select(*columns).order_by(LABELS.c.id)
+    current = history.where(CURRENT, LABELS.c.id > sa.bindparam("after"))
+    return Reading(state, history, current, current.where(LABELS.c.rater == RATER))
+
+
+NEW = ("page", "withdrawn_page")  # columns of labels since version 3
+READING = _reading(CHANGES, *LABELS.c)
+READING_OLD = _reading(sa.literal(0), *(sa.null().label(c.name) if c.name in NEW else c for c in LABELS.c))
 LATEST_OF_RATER = sa.select(LABELS).where(CURRENT, LABELS.c.rater == RATER).order_by(LABELS.c.id.desc()).limit(1)
 OWN_LABEL = sa.select(LABELS).where(CURRENT, _own(LABELS))
 ONE_LABEL = sa.select(LABELS).where(LABELS.c.id == LABEL_ID)
@@ -119,15 +136,15 @@ KNOWN_JUDGEMENT = sa.select(JUDGEMENTS).where(JUDGEMENTS.c.id == sa.bindparam("j
 ADD_JUDGEMENT = JUDGEMENTS.insert()
 
 SUPERSEDE = LABELS.update().where(CURRENT, _own(LABELS)).values(superseded_by=NEW_ID)
-ADD_LABEL = _insert(LABELS, id=NEW_ID, grade=sa.bindparam("new_grade"), time=NOW)
-WITHDRAW = LABELS.update().where(LABELS.c.id == LABEL_ID).values(withdrawn=NOW)
+ADD_LABEL = _insert(LABELS, id=NEW_ID, grade=sa.bindparam("new_grade"), time=NOW, page=sa.bindparam("new_page"))
+WITHDRAW = LABELS.update().where(LABELS.c.id == LABEL_ID).values(withdrawn=NOW, withdrawn_page=sa.bindparam("new_page"))
 BRING_BACK = LABELS.update().where(LABELS.c.superseded_by == LABEL_ID).values(superseded_by=None)
 
 LIVE_CLAIMS = sa.select(CLAIMS).where(CLAIMS.c.until > NOW).order_by(*CLAIMS.c["until", "query", "doc"])
 HOLDERS = sa.union(
     sa.select(CLAIMS.c.rater).where(_same_doc(CLAIMS), CLAIMS.c.until > NOW),
-    sa.select(LABELS.c.rater).where(_same_doc(LABELS), CURRENT),
-)
+    sa.select(LABELS.c.rater).where(_same_doc(LABELS), CURRENT, LABELS.c.rater.not_in(OTHER_JUDGES)),
+)  # a judge who is no person keeps nobody from judging
 CLEAR_CLAIMS = CLAIMS.delete().where((CLAIMS.c.until <= NOW) | _own(CLAIMS))
 DROP_CLAIM = CLAIMS.delete().where(_own(CLAIMS))
 ADD_CLAIM = _insert(CLAIMS, until=sa.bindparam("new_until"))

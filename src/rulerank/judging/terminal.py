@@ -61,7 +61,7 @@ def ask_all(judging: Judging, budget: int | None, read: Callable[[], str]) -> st
         if answer == "s":
             judging.skip(PERSON, task.query, task.doc)
         elif answer != "u":
-            judging.grade(PERSON, task.query, task.doc, int(answer))
+            judging.grade(PERSON, task.query, task.doc, int(answer), page="terminal")
             n_asked += 1
         elif judging.undo(PERSON) is None:
             say(NOTHING)

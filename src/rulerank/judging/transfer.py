@@ -95,7 +95,8 @@ def import_labels(store: LabelStore, path: str | os.PathLike[str], rater: str, f
         given = [(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED]
     known = {(label.query, label.doc, label.rater): label.grade for label in store.labels()}
     missing = object()
-    return len(store.add_all(row for row in given if known.get((row[0], row[1], row[3]), missing) != row[2]))
+    new = [row for row in given if known.get((row[0], row[1], row[3]), missing) != row[2]]
+    return len(store.add_all(new, page="import"))
 
 
 def _export_each(labels: list[Label], path: str | os.PathLike[str], format: str | None) -> Converted:

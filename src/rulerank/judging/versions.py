@@ -5,18 +5,17 @@ from __future__ import annotations
 import secrets
 
 from rulerank.judging.labels import StoreError
-from rulerank.judging.schema import (
-    CHECKS,
-    JUDGEMENTS,
-    METADATA,
-    STORE,
-)  # first: it names the extra when SQLAlchemy is missing
+from rulerank.judging.team_schema import METADATA, TEAM  # first: it names the extra when SQLAlchemy is missing
+
+# isort: split
+from rulerank.judging.schema import CHECKS, JUDGEMENTS, LABELS, NEW, STORE
 
 # isort: split
 import sqlalchemy as sa
 
-VERSION = 2
-FIRST = 1  # has neither an identity nor judgements; what it does have can be read as it is
+VERSION = 3
+# 1 has neither an identity nor judgements; 2 knows no pages, decisions, orders, judges and settings.
+# What an older store does have can be read as it is.
 
 
 def version_of(connection: sa.Connection, name: str) -> int | None:
@@ -28,7 +27,7 @@ def version_of(connection: sa.Connection, name: str) -> int | None:
             raise StoreError(f"{name}: this is no label store: it holds the tables {', '.join(sorted(foreign)[:5])}")
         return None
     version = connection.execute(sa.select(sa.func.max(STORE.c.version))).scalar()
-    if version not in (FIRST, VERSION):
+    if version is None or not 1 <= version <= VERSION:
         what = "no version" if version is None else f"version {version}"
         raise StoreError(
             f"{name}: this label store has {what}, and this rulerank knows version {VERSION}; use a newer rulerank"
@@ -37,25 +36,44 @@ def version_of(connection: sa.Connection, name: str) -> int | None:
 
 
 def prepare(connection: sa.Connection, name: str) -> None:
-    """Create the tables of a new store, or what a store of the first version lacks: all of it or nothing."""
+    """Create the tables of a new store, or what a store of an older version lacks: all of it or nothing."""
     version = version_of(connection, name)
-    if version == VERSION:
-        return  # another process was faster
-    identity = secrets.token_hex(16)
     if version is None:
         METADATA.create_all(connection)
-        connection.execute(STORE.insert().values(version=VERSION, identity=identity))
+        connection.execute(STORE.insert().values(version=VERSION, identity=secrets.token_hex(16)))
         return
+    for older, step in STEPS.items():  # none where another process was faster
+        if version <= older:
+            step(connection)
+    connection.execute(STORE.update().values(version=VERSION))
+
+
+def _to_second(connection: sa.Connection) -> None:
     connection.exec_driver_sql(f"ALTER TABLE {STORE.name} ADD COLUMN identity TEXT")
-    JUDGEMENTS.create(connection)
-    connection.execute(STORE.update().values(version=VERSION, identity=identity))
+    connection.execute(STORE.update().values(identity=secrets.token_hex(16)))
+    connection.exec_driver_sql(
+        f"CREATE TABLE {JUDGEMENTS.name} (id TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL, rater TEXT NOT NULL, "
+        f"query TEXT, doc TEXT, label INTEGER REFERENCES {LABELS.name} (id))"
+    )
+
+
+def _to_third(connection: sa.Connection) -> None:
+    for column in NEW:
+        connection.exec_driver_sql(f"ALTER TABLE {LABELS.name} ADD COLUMN {column} TEXT")
+    connection.exec_driver_sql(f"ALTER TABLE {JUDGEMENTS.name} ADD COLUMN fact INTEGER")
+    CHECKS.create(connection, checkfirst=True)
+    for one in TEAM:
+        one.table.create(connection)
+
+
+STEPS = {1: _to_second, 2: _to_third}  # what brings a version up to the next
 
 
 def identity_of(connection: sa.Connection) -> str:
-    """Return what tells a store of this version from every other."""
+    """Return what tells a store of version 2 or later from every other."""
     return str(connection.execute(sa.select(STORE.c.identity)).scalar_one())
 
 
 def has_checks(connection: sa.Connection) -> bool:
-    """Tell whether the store has a table of checks: those of version 2 get it with their first one."""
+    """Tell whether the store has a table of checks: some of version 2 have none."""
     return sa.inspect(connection).has_table(CHECKS.name)

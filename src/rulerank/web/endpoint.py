@@ -16,6 +16,7 @@ from rulerank.errors import RulerankError
 from rulerank.web.bodies import check_is_json, read_body, read_object
 from rulerank.web.fields import Value, read_values
 from rulerank.web.refusals import RequestError
+from rulerank.web.security import check_lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Endpoint:
     answer: str
     query: tuple[Value, ...] = ()
     body: tuple[Value, ...] | None = None
+    lead_only: bool = False  # a personal link may not
 
     async def answer_to(self, request: Request) -> Response:
         """Check the request, do the work in a thread of its own, and answer in JSON."""
@@ -39,7 +41,9 @@ class Endpoint:
             raise self.refusal_of(error) from None
 
     async def values_of(self, request: Request) -> dict[str, Any]:
-        """Return what the request holds, checked."""
+        """Return what the request holds, checked; who may not ask is refused first."""
+        if self.lead_only:
+            check_lead(request)
         values = read_values(self.query, request.query_params)
         if self.body is not None:
             check_is_json(request)

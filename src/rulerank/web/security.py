@@ -64,6 +64,8 @@ class Guard:
 
     def admit(self, request: Request) -> Response | None:
         """Raise a refusal, or return what sets the cookie when the address brought the token."""
+        said = request.scope.setdefault("state", {})
+        said["is_lead"] = self.tokens is None  # whoever sits at this machine, or, below, brings the secret itself
         if self.tokens is None:
             check_host(request)
         elif "token" in request.query_params and request.method in SAFE_METHODS:
@@ -72,7 +74,7 @@ class Guard:
             return remember(request, self.tokens.cookie(token))
         else:
             holder = check_holder(self.presented(request, self.tokens), self.command)
-            request.scope.setdefault("state", {})["token_holder"] = holder.name
+            said["token_holder"], said["is_lead"] = holder.name, holder.is_lead
         check_origin(request, self.api)
         return None
 
@@ -149,6 +151,21 @@ def check_origin(request: Request, api: tuple[str, ...]) -> None:
             netloc = ""
         if not netloc or netloc.lower() != request.headers.get("host", "").lower():
             raise RequestError(403, "wrong_origin", "only this server's own pages may do this: the origin is another")
+
+
+def is_lead(request: Request) -> bool:
+    """Tell whether a request is the lead's, by the word of `Guard`: of whoever has the secret or sits at this machine.
+
+    A personal link is a rater's, whatever name it carries.
+    """
+    found: bool = request.scope.get("state", {}).get("is_lead", False)
+    return found
+
+
+def check_lead(request: Request) -> None:
+    """Refuse what only the lead may do."""
+    if not is_lead(request):
+        raise RequestError(403, "lead_only", "only the lead may do this: a personal link is for judging")
 
 
 def is_foreign(request: Request) -> bool:

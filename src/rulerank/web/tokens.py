@@ -15,9 +15,13 @@ ROUNDS = 100_000  # so that whoever has a personal token cannot quickly guess th
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who brought a token: one person, or somebody with the secret itself, who may use any name."""
+    """Who brought a token: one person, or the lead, who has the secret itself and may use any name."""
 
     name: str | None
+
+    @property
+    def is_lead(self) -> bool:
+        return self.name is None
 
 
 class Tokens:

@@ -1,8 +1,13 @@
 """Nobody gets in without the token, from another site or by another name; and what is refused changes nothing."""
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from rulerank.errors import DataError
+from rulerank.web.refusals import RequestError
+from rulerank.web.security import Guard, check_lead, is_lead
 from rulerank.web.server import AddressError, check_token, open_socket, url_of
 from rulerank.web.tokens import Tokens
 
@@ -191,6 +196,28 @@ def test_a_personal_token_is_a_header_too_and_the_secret_itself_takes_any_name(s
         assert client.get("/api/next", params={"rater": "ben"}).status_code == 403
     with served.client(headers={"authorization": f"Bearer {TOKEN}"}) as client:
         assert client.get("/api/next", params={"rater": "ben"}).json()["progress"]["rater"] == "ben"
+
+
+@pytest.mark.parametrize("secret", [None, TOKEN])
+def test_the_lead_is_who_sits_at_this_machine_or_has_the_secret_and_no_holder_of_a_personal_link(secret):
+    async def app(scope, receive, send):
+        request = Request(scope)
+        check_lead(request)
+        await PlainTextResponse(str(is_lead(request)))(scope, receive, send)
+
+    def refuse(request, refusal):
+        return PlainTextResponse(refusal.message, refusal.status)
+
+    tokens = None if secret is None else Tokens(secret)
+    client = TestClient(Guard(app, tokens=tokens, refuse=refuse, command="judge"), "http://localhost")
+    bearer = {} if secret is None else {"authorization": f"Bearer {secret}"}
+    assert client.get("/", headers=bearer).text == "True"
+    if tokens is not None:
+        ann = {"authorization": f"Bearer {tokens.invite('ann')}"}
+        with pytest.raises(RequestError, match="only the lead may do this: a personal link is for judging"):
+            client.get("/", headers=ann)
+    with pytest.raises(RequestError):  # nobody has looked who it is
+        check_lead(Request({"type": "http"}))
 
 
 def test_a_token_that_was_changed_or_made_from_another_secret_opens_nothing(serve):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rulerank.judging.labels import MAX_RATER, JudgingTask, Label
+from rulerank.judging.labels import MAX_RATER, PAGES, JudgingTask, Label
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
 from rulerank.methods import FROM_TODAY, METHODS
@@ -42,11 +42,18 @@ class Api:
         return {"features": [value.to_dict() for value in self.judging.feature_values(query, doc)]}
 
     def label(
-        self, rater: str, query: str, doc: str, grade: int | None, judgement: str | None, keep_going: str | None = None
+        self,
+        rater: str,
+        query: str,
+        doc: str,
+        grade: int | None,
+        judgement: str | None,
+        page: str | None = None,
+        keep_going: str | None = None,
     ) -> Payload:
         """Keep a grade, and hand out the next document."""
         self._check(query, doc)
-        label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True)
+        label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page or "api")
         return {"label": label.to_dict()} | self.next(rater, keep_going)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
@@ -63,9 +70,9 @@ class Api:
         self.judging.skip(rater, query, doc, judgement=judgement)
         return self.next(rater, keep_going)
 
-    def undo(self, rater: str, judgement: str | None) -> Payload:
+    def undo(self, rater: str, judgement: str | None, page: str | None = None) -> Payload:
         """Take the rater's last label back and show its document again."""
-        undone = self.judging.undo(rater, judgement=judgement)
+        undone = self.judging.undo(rater, judgement=judgement, page=page or "api")
         progress = self.judging.progress(rater).to_dict()
         if undone is None:
             return {"undone": None, "task": None, "progress": progress}
@@ -152,6 +159,7 @@ JUDGEMENT = Field(
     required=False,
     high=100,
 )
+PAGE = Field("page", "Where it was said, for the history [api].", required=False, choices=tuple(PAGES))
 KEEP_GOING = Field(
     "keep_going", "Hand out more when the sampler has stopped.", required=False, choices=("true", "false")
 )
@@ -161,16 +169,16 @@ def endpoints(api: Api) -> list[Endpoint]:
     """Return everything the API can do."""
     grade = Field("grade", "The grade; null: cannot be judged.", kind="grade", high=api.judging.max_grade)
     method = Field("method", "How to learn.", choices=tuple(api.methods))
-    going = (RATER, KEEP_GOING)
+    going, given = (RATER, KEEP_GOING), (QUERY, DOC, grade, JUDGEMENT, PAGE)
     return [
         Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", going),
         Endpoint("GET", "/api/document", "One document.", api.document, "Handed", (RATER, QUERY, DOC)),
         Endpoint("GET", "/api/features", "The features of a document.", api.features, "Features", (QUERY, DOC)),
         Endpoint("GET", "/api/estimate", "The ranker's estimate.", api.estimate, "Estimated", (RATER, QUERY, DOC)),
         Endpoint("GET", "/api/labels", "The rater's labels, the latest first.", api.labels, "Labels", (RATER,)),
-        Endpoint("POST", "/api/labels", "Give a grade.", api.label, "Labelled", going, (QUERY, DOC, grade, JUDGEMENT)),
+        Endpoint("POST", "/api/labels", "Give a grade.", api.label, "Labelled", going, given),
         Endpoint("POST", "/api/skip", "Pass a document over.", api.skip, "Handed", going, (QUERY, DOC, JUDGEMENT)),
-        Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), (JUDGEMENT,)),
+        Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), (JUDGEMENT, PAGE)),
         Endpoint("GET", "/api/progress", "How far it has come.", api.progress, "ProgressOnly", (RATER,)),
         Endpoint("GET", "/api/overview", "All labels at a glance.", api.overview, "OverviewOnly"),
         Endpoint("GET", "/api/duel", "Two documents to compare, one by each ranking.", api.duel, "Duelling", (RATER,)),

@@ -31,7 +31,7 @@ STORE: dict[str, Any] = {
 REFUSALS = {
     "400": "The body is not JSON.",
     "401": "The token is missing or wrong.",
-    "403": "The request comes from another site, names another host, or names another rater than its token.",
+    "403": "The request comes from another site, names another host or another rater than its token, or is the lead's.",
     "404": "There is no such document.",
     "408": "The body did not arrive in time.",
     "409": "The request was meant for another label store.",
@@ -45,7 +45,7 @@ REFUSALS = {
 TEXTS = dict.fromkeys(("query_text", "description", "title", "text", "url"), MAYBE_TEXT)
 FACT = {
     "id": COUNT, "query": TEXT, "doc": TEXT, "grade": GRADE, "rater": TEXT, "time": TEXT,
-    "superseded_by": GRADE, "withdrawn": MAYBE_TEXT,
+    "superseded_by": GRADE, "withdrawn": MAYBE_TEXT, "page": MAYBE_TEXT, "withdrawn_page": MAYBE_TEXT,
 }  # fmt: skip
 HANDED = {"task": perhaps("Task"), "progress": named("Progress")}
 

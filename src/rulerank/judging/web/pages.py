@@ -23,7 +23,7 @@ from rulerank.judging.web.endpoint import (
 from rulerank.judging.web.guidelines import Guidelines
 from rulerank.web.pages import Pages
 from rulerank.web.refusals import RequestError
-from rulerank.web.security import is_foreign
+from rulerank.web.security import is_foreign, is_lead
 
 HERE = Path(__file__).parent
 MOST_ROWS = 500  # of a table on a page; the JSON twin has them all
@@ -36,7 +36,7 @@ ABOUT = {  # what the choice of methods says of those that have a word to say
     "RE-QR": "RE-QR: rules of each query",
     "QI": "QI: linear",
 }
-PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=False, store="")
+PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=False, store="", is_lead=False)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class JudgingPages:
 
     def _page(self, request: Request, rater: str, name: str, **values: Any) -> Response:
         fixed = bool(request.app.state.rater or token_holder(request))
-        return PAGES.render(name, rater=rater, page=name, fixed_rater=fixed, store=request.app.state.store, **values)
+        return PAGES.render(name, rater=rater, page=name, fixed_rater=fixed, store=request.app.state.store,
+                            is_lead=is_lead(request), **values)  # fmt: skip
 
     def _welcome(self, suggestion: str, problem: str = "") -> Response:
         status = 422 if problem else 200

@@ -33,13 +33,13 @@ function judge(event, place, grade) {
   const { query, doc } = duel.docs[place];
   Object.assign(duel.docs[place], { judged: true, grade });
   mark();
-  outbox.keep("/api/labels", { query, doc, grade });
+  outbox.keep("/api/labels", { query, doc, grade, page: "duel" });
   send();
 }
 
 function undo(event) {
   if (page.dataset.state !== "none" && !can(event)) return;
-  outbox.keep("/api/undo", {});
+  outbox.keep("/api/undo", { page: "duel" });
   send();
 }
 

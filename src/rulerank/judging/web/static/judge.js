@@ -45,7 +45,7 @@ const isMeant = (event) => event.timeStamp >= readyAt;
 
 function judge(event, grade) {
   if (!can("ready") || !isMeant(event)) return;
-  press("/api/labels", { query: task.query, doc: task.doc, grade });
+  press("/api/labels", { query: task.query, doc: task.doc, grade, page: "document" });
 }
 
 function skip(event) {
@@ -55,7 +55,7 @@ function skip(event) {
 
 function undo(event) {
   if (!can("ready", "done") || !isMeant(event)) return;
-  press("/api/undo", {});
+  press("/api/undo", { page: "document" });
 }
 
 function press(path, body) {

@@ -33,7 +33,7 @@ export function connect({ rater = "", store = "", base = "" }) {
     }
     const { code, message } = answer?.error ?? {};
     if (code === "other_store") throw new Silence("Another label store is served at this address now; reload the page to judge there");
-    if ([401, 403].includes(response.status)) throw new Silence("The server does not know this browser any more");
+    if ([401, 403].includes(response.status) && code !== "lead_only") throw new Silence("The server does not know this browser any more");
     if (response.headers.get(STORE_HEADER) !== store) throw new Silence("Another server answers at this address");
     if (response.status >= 500) throw new Silence("The server is in trouble");
     if (!response.ok) throw new Refusal(response.status, code, message ?? "no reason given");
