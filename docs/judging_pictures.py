@@ -13,20 +13,14 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from rulerank.judging.demo import MAX_GRADE, demo_pool
+from rulerank.judging.demo import GUIDELINES, MAX_GRADE, demo_pool
+from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.loop import Judging
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
-from rulerank.judging.web.guidelines import parse_guidelines
 from rulerank.web.server import make_server, open_socket, url_of
 
 HERE = Path(__file__).parent
-GUIDELINES = """Think of the person who typed the query.
-0: no - Something else, or an accessory.
-1: fair - The right kind, but not what was asked for.
-2: good - What was asked for.
-3: perfect - And well rated, at a fair price, in stock.
-"""
 LOOKS = {
     "-light": {"color_scheme": "light"},
     "-dark": {"color_scheme": "dark"},
@@ -42,7 +36,7 @@ def main() -> None:
         judging = Judging(pool, store, today=TODAY, max_grade=MAX_GRADE, overlap=0.3)
         judge_truly(judging)
         judging.save_model(Path(folder, "model.rulerank"), "Anchored")  # what the duels are about
-        app = create_app(judging, guidelines=parse_guidelines(GUIDELINES, MAX_GRADE), command=COMMAND.format)
+        app = create_app(judging, guidelines=parse_guidelines(GUIDELINES), command=COMMAND.format)
         with open_socket("127.0.0.1", 0) as listening:
             server = make_server(app)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

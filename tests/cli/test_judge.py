@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -109,6 +110,10 @@ def test_an_invitation_is_a_link_that_carries_the_name(run, folder):
         (["pool.csv", "--overlap", "lots"], "--overlap must be a share such as 10% or 0.1: got 'lots'"),
         (["pool.csv", "--rater", "a\nb"], "--rater: a rater's name has 1 to 50 printable characters"),
         (["pool.csv", "--guidelines", "none.txt"], "none.txt: No such file or directory"),
+        (
+            ["pool.csv", "--guidelines", "three.txt", "--max-grade", "4"],
+            "three.txt:3: the guidelines have the grades 0 to 2, and --max-grade says 0 to 4: leave --max-grade out, or",
+        ),
         (["pool.csv", "--title", "heading"], "there is no column 'heading'"),
         (["pool.csv", "--rater", ""], "--rater: a rater's name has 1 to 50 printable characters"),
         (["pool.csv", "--token", "ein langes Geheimnis: ü"], "--token must be of ASCII characters"),
@@ -119,6 +124,7 @@ def test_an_invitation_is_a_link_that_carries_the_name(run, folder):
 )
 def test_a_mistake_is_one_line(words, message, run, folder):
     LabelStore("no.db").close()
+    Path("three.txt").write_text("0: no\n1: in part\n2: yes\n")
     done = run("judge", *words)
     assert done.code == 2
     assert message in done.err

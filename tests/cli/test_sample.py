@@ -391,3 +391,12 @@ def test_mistakes_with_samplers_end_in_one_line(run, folder, args, message):
     done = run("sample", "train.txt", *args)
     assert done.code == 2
     assert done.err.startswith(f"error: {message}")
+
+
+def test_guidelines_say_which_grades_there_are_and_what_they_mean(run, folder, answer):
+    Path("grades.txt").write_text("Be strict.\n0: no - Off topic.\n1: yes\n  example: a tent\n")
+    answer("2", "1", "q")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.csv", "--guidelines", "grades.txt")
+    assert "Be strict.\n  0 no: Off topic.\n  1 yes\n      for example a tent\n" in done.err
+    assert done.err.count("Keys: 0 to 1 grade") == 2  # 2 is no grade
+    assert [grade for *_, grade in labels_in("labels.csv")] == [1]

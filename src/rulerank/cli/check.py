@@ -14,6 +14,7 @@ from rulerank.cli.options import (
     AsJson,
     DocidColumn,
     FeatureColumns,
+    GuidelinesFile,
     QidColumn,
     Seed,
     TodayFeature,
@@ -41,7 +42,10 @@ def check(
         typer.Option(metavar="FILE", help="Simulate: the grades are in this file (LETOR, csv, qrels, Quepid)."),
     ] = None,
     own_grades: Annotated[bool, typer.Option("--own-grades", help="Simulate: the grades are those in POOL.")] = False,
-    max_grade: Annotated[int, typer.Option(min=1, max=9, help="The highest grade that is taken.")] = 4,
+    max_grade: Annotated[
+        int | None, typer.Option(min=1, max=9, help="The highest grade that is taken [as --guidelines say, else 4].")
+    ] = None,
+    guidelines: GuidelinesFile = None,
     seed: Seed = 0,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of POOL [by name].")] = None,
     qid: QidColumn = None,
@@ -65,9 +69,10 @@ def check(
     from rulerank.core.words import counted, percent
     from rulerank.judging.check import Check
     from rulerank.judging.duel_terminal import check_in_terminal
+    from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import LabelFile, appended_format, label_format, read_labels
     from rulerank.judging.pool import read_pool
-    from rulerank.judging.terminal import answers
+    from rulerank.judging.terminal import answers, tell_grades
     from rulerank.model_file import load_beside_data
 
     if grades is not None and own_grades:
@@ -96,8 +101,12 @@ def check(
             simulate_duels(duels, answered)
             stop = "over" if duels.tally().over else "none"
         else:
-            with answers(max_grade) as read:
-                stop = check_in_terminal(duels, read, max_grade)
+            meant = None if guidelines is None else read_guidelines(guidelines, max_grade)
+            highest = (max_grade or 4) if meant is None else meant.max_grade
+            with answers(highest) as read:
+                if meant is not None:
+                    tell_grades(meant)
+                stop = check_in_terminal(duels, read, highest)
         tally, line = duels.tally(), duels.line()
     if as_json:
         gain = tally.gain(duels.changed)

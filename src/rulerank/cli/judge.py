@@ -15,6 +15,7 @@ from rulerank.cli.options import (
     AsJson,
     DocidColumn,
     FeatureColumns,
+    GuidelinesFile,
     QidColumn,
     TodayFeature,
     columns,
@@ -24,6 +25,7 @@ from rulerank.cli.options import (
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
+    from rulerank.judging.guidelines import Guidelines
     from rulerank.today import Today
 
 DEMO_POOL = "demo-pool.csv"
@@ -44,10 +46,10 @@ def judge(
         typer.Option(metavar="STORE", help="Where labels are kept: a file or a postgresql:// URL [labels.db]."),
     ] = None,
     rater: Annotated[str | None, typer.Option(metavar="NAME", help="Who judges [asked on the first visit].")] = None,
-    guidelines: Annotated[
-        str | None, typer.Option(metavar="FILE", help="What grades mean, in lines such as 2: good - Answers it all.")
+    guidelines: GuidelinesFile = None,
+    max_grade: Annotated[
+        int | None, typer.Option(min=1, max=9, help="Grades go from 0 to this [as --guidelines say, else 4].")
     ] = None,
-    max_grade: Annotated[int | None, typer.Option(min=1, max=9, help="Grades go from 0 to this [4].")] = None,
     whole_pool: Annotated[
         bool,
         typer.Option(
@@ -134,22 +136,20 @@ def judge(
     target = labels or ("demo-labels.db" if demo else "labels.db")
     if train and "://" not in target and not Path(target).exists():
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
+    meant = grade_texts(guidelines, max_grade, example.GUIDELINES if demo else "")
     words = Words(context, source, model)
     with LabelStore(target) as store:
-        highest = max_grade or (example.MAX_GRADE if demo else 4)
         found = todays_ranking(pool.data.feature_names, today)
         sampler = SSAR(per_query=not whole_pool) if whole_pool or found is None else Strata(today=found.option)
         where = None if found is None else found.option
-        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=highest, overlap=share(overlap))
+        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=meant.max_grade, overlap=share(overlap))
         if train:
             chosen_method = method_named(method or words.usual_method(found)).name
             print_model(judging.save_model(model, chosen_method), words, as_json=as_json)
         else:
             store.check_writable()
             name = None if rater is None else rater_option(rater)
-            serve(
-                judging, words, host, port, name, guidelines, token, links, open_browser=open_browser, as_json=as_json
-            )
+            serve(judging, words, host, port, name, meant, token, links, open_browser=open_browser, as_json=as_json)
 
 
 def todays_ranking(names: Sequence[str], given: str | None) -> Today | None:
@@ -164,6 +164,15 @@ def todays_ranking(names: Sequence[str], given: str | None) -> Today | None:
         )
         return None
     return today_of(names, given)
+
+
+def grade_texts(path: str | None, max_grade: int | None, usual: str) -> Guidelines:
+    """Return what the grades mean by a file of guidelines, which also says how many there are, or without one."""
+    from rulerank.judging.guidelines import parse_guidelines, read_guidelines
+
+    if path is not None:
+        return read_guidelines(path, max_grade)
+    return parse_guidelines("" if max_grade else usual, max_grade)
 
 
 def share(text: str) -> float:

@@ -18,6 +18,7 @@ from rulerank.core.words import counted
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
+    from rulerank.judging.guidelines import Guidelines
     from rulerank.judging.loop import Judging
     from rulerank.judging.train import SavedModel
 
@@ -30,7 +31,7 @@ def serve(
     host: str,
     port: int | None,
     rater: str | None,
-    guidelines: str | None,
+    guidelines: Guidelines,
     token: str | None,
     links: list[Link],
     *,
@@ -39,13 +40,12 @@ def serve(
 ) -> None:
     """Show the page until Ctrl-C, then say where the labels are and what to do with them."""
     from rulerank.judging.web.app import create_app
-    from rulerank.judging.web.guidelines import read_guidelines
     from rulerank.web import server
 
     app = create_app(
         judging,
         rater=rater,
-        guidelines=None if guidelines is None else read_guidelines(guidelines, judging.max_grade),
+        guidelines=guidelines,
         token=token,
         model_path=words.model,
         command=words.training,

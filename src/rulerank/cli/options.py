@@ -22,6 +22,10 @@ DocidColumn = Annotated[
     str | None, typer.Option("--docid", metavar="COLUMN", help="Column of the document id [docid].")
 ]
 GradeColumn = Annotated[str | None, typer.Option("--grade", metavar="COLUMN", help="Column of the grade [grade].")]
+GuidelinesFile = Annotated[
+    str | None,
+    typer.Option("--guidelines", metavar="FILE", help="Which grades there are, in lines as 2: good - Answers it all."),
+]
 FeatureColumns = Annotated[
     str | None,
     typer.Option("--features", metavar="A,B,...", help="Columns of the features [all others that hold numbers]."),

@@ -13,6 +13,7 @@ from rulerank.cli.options import (
     AsJson,
     DocidColumn,
     FeatureColumns,
+    GuidelinesFile,
     QidColumn,
     Seed,
     TodayFeature,
@@ -75,7 +76,10 @@ def sample(
         str | None, typer.Option(help="SSAR: scale features by query first: none, minmax, rank, zscore [none].")
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Labels to ask for at most.")] = None,
-    max_grade: Annotated[int, typer.Option(help="The highest grade that --ask takes.")] = 4,
+    max_grade: Annotated[
+        int | None, typer.Option(help="The highest grade that --ask takes [as --guidelines say, else 4].")
+    ] = None,
+    guidelines: GuidelinesFile = None,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of POOL [by name].")] = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
@@ -104,6 +108,7 @@ def sample(
     """
     from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.io.outputs import check_output, write_bytes
+    from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format, read_labels
     from rulerank.judging.pool import read_pool
     from rulerank.judging.sample import list_next, simulate, with_known_grades
@@ -134,7 +139,14 @@ def sample(
     chooser, options = make_sampler(pool, sampler, today, seed, ssar_options)
     if ask:
         chosen = label_in_terminal(
-            pool, chooser, target, chosen_format, labels=labels, max_grade=max_grade, budget=budget
+            pool,
+            chooser,
+            target,
+            chosen_format,
+            labels=labels,
+            max_grade=4 if max_grade is None else max_grade,
+            budget=budget,
+            guidelines=read_guidelines(guidelines, max_grade) if guidelines else None,
         )
     elif grades is not None or own_grades:
         with StatusLine() as line:

@@ -10,6 +10,16 @@ from rulerank.judging.pool import Pool
 from rulerank.shop.shop import make_shop
 
 MAX_GRADE = 3
+GUIDELINES = """Think of the person who typed the query.
+0: no - Something else, or only an accessory of it.
+   example: "camping stove": a wind shield for stoves
+1: fair - The right kind, but not what was asked for.
+   example: "waterproof jacket": a jacket that is not waterproof
+2: good - What was asked for.
+   example: "waterproof jacket": a waterproof jacket, rated 3.1 or sold out
+3: perfect - And well rated, at a fair price, in stock.
+   example: "waterproof jacket": a waterproof jacket, rated 4.6 by 80, in stock
+"""
 N_QUERIES = 40  # of which some are left to compare the new ranking with today's by
 TOP = 15  # candidates of a query
 FEATURES = (

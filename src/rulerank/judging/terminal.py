@@ -14,6 +14,7 @@ import numpy as np
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
+from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.label_files import PERSON, LabelFile
 from rulerank.judging.labels import JudgingTask
 from rulerank.judging.loop import Judging
@@ -25,20 +26,45 @@ NOTHING = "there is nothing to undo: no label was given in this session"
 
 
 def label_in_terminal(
-    pool: Pool, sampler: Any, path: str, format: str, *, labels: dict[int, int], max_grade: int, budget: int | None
+    pool: Pool,
+    sampler: Any,
+    path: str,
+    format: str,
+    *,
+    labels: dict[int, int],
+    max_grade: int,
+    budget: int | None,
+    guidelines: Guidelines | None = None,
 ) -> Sample:
-    """Ask the person at the terminal, and append every answer to a file; labels: those given before, by row."""
+    """Ask the person at the terminal, and append every answer to a file; labels: those given before, by row.
+
+    guidelines: say what the grades mean, and which there are.
+    """
+    if guidelines is not None:
+        max_grade = guidelines.max_grade
     if not is_whole(max_grade, 1, MAX_GRADE):
         raise DataError(f"--max-grade must be between 1 and {MAX_GRADE}: got {max_grade}")
     check_budget(budget)
     with closing(LabelFile(pool, path, format, labels)) as file:
         judging = Judging(pool, file, sampler=sampler, max_grade=max_grade)
         with answers(max_grade) as read:
+            if guidelines is not None:
+                tell_grades(guidelines)
             stop = ask_all(judging, budget, read)
         given = [(pool.row(label.query, label.doc), label.grade) for label in file.given_now()]
         progress = judging.progress(PERSON)
     rows, grades = np.array(given, dtype=np.int64).reshape(-1, 2).T
     return Sample(rows, grades, progress.labelled, stop, progress.closeness)
+
+
+def tell_grades(guidelines: Guidelines) -> None:
+    """Show what the grades mean, with their examples."""
+    if guidelines.intro:
+        say(guidelines.intro)
+    for text in guidelines.grades:
+        say(f"  {text.grade} {text.name}{': ' if text.meaning else ''}{text.meaning}")
+        for example in text.examples:
+            say(f"      for example {example}")
 
 
 def ask_all(judging: Judging, budget: int | None, read: Callable[[], str]) -> str:

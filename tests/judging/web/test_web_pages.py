@@ -2,9 +2,12 @@
 
 import pytest
 
-from rulerank.errors import ReadError
+from rulerank.errors import DataError
 from rulerank.judging.demo import demo_pool
-from rulerank.judging.web.guidelines import default_guidelines, parse_guidelines, read_guidelines
+from rulerank.judging.guidelines import parse_guidelines
+from rulerank.judging.loop import Judging
+from rulerank.judging.store import LabelStore
+from rulerank.judging.web.app import create_app
 
 NASTY = '"><script>alert(1)</script><svg onload=alert(1)>'
 
@@ -57,7 +60,7 @@ def test_names_from_the_address_are_text(serve):
 
 def test_labels_and_guidelines_are_text(serve, make_pool):
     pool = make_pool({name: [NASTY] * 15 for name in ("query_text", "title", "text", "url", "description")})
-    served = serve(pool, rater=NASTY, guidelines=parse_guidelines(f"{NASTY}\n1: {NASTY}", 2))
+    served = serve(pool, rater=NASTY, guidelines=parse_guidelines(f"{NASTY}\n0: {NASTY}\n1: b\nexample: {NASTY}\n2: c"))
     for query, doc in pool.pairs:
         served.judging.grade(NASTY, query, doc, 1)
     with served.client() as client:
@@ -80,46 +83,24 @@ def test_the_icon_that_browsers_ask_for_is_there(serve):
         assert client.get("/favicon.ico").headers["content-type"].startswith("image/svg+xml")
 
 
-def test_guidelines_have_a_text_for_all_and_one_per_grade(tmp_path):
-    path = tmp_path / "guidelines.txt"
-    path.write_text(
-        "Think of the person\nwho asks.\n\n0: useless - Nothing.\n1: so so\n2: All - or nothing - at all\n  and more\n"
-    )
-    found = read_guidelines(path, 2)
-    assert found.intro == "Think of the person\nwho asks."
-    assert [(text.name, text.meaning) for text in found.grades] == [
-        ("useless", "Nothing."),
-        ("so so", ""),
-        ("All", "or nothing - at all and more"),
-    ]
+def test_the_guidelines_decide_which_grades_there_are(serve):
+    guidelines = parse_guidelines("0: no\n1: yes\n  example: a tent with a roof")
+    served = serve(rater="ann", max_grade=1, guidelines=guidelines)
+    with served.client() as client:
+        page = client.get("/").text
+        assert page.count('class="grade-button') == 2
+        assert "<kbd>0</kbd> … <kbd>1</kbd>" in page
+        assert "a tent with a roof" in page
+        query, doc = served.judging.pool.pairs[0]
+        refused = client.post("/api/labels", json={"query": query, "doc": doc, "grade": 2})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "bad_value")
 
 
-def test_a_dash_late_in_a_sentence_ends_no_name():
-    (_, text) = parse_guidelines("1: The page answers the whole question - and more.", 1).grades
-    assert (text.name, text.meaning) == ("relevant", "The page answers the whole question - and more.")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0: no\n3: yes", "g.txt:2: expected a grade from 0 to 2, got 3"),
-        ("1: a\n1: b", "g.txt:2: grade 1 is explained twice"),
-    ],
-)
-def test_a_mistake_in_the_guidelines_is_named_by_its_line(text, message):
-    with pytest.raises(ReadError, match=message):
-        parse_guidelines(text, 2, "g.txt")
-
-
-def test_guidelines_that_are_no_text_are_refused(tmp_path):
-    (tmp_path / "g.txt").write_bytes(b"\xff\xfe0:\xff")
-    with pytest.raises(ReadError, match="the guidelines must be text in UTF-8"):
-        read_guidelines(tmp_path / "g.txt", 2)
-
-
-def test_every_number_of_grades_has_buttons():
-    for max_grade in range(1, 10):
-        assert [text.grade for text in default_guidelines(max_grade).grades] == list(range(max_grade + 1))
+def test_guidelines_that_contradict_the_loop_are_refused(make_pool, tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        judging = Judging(make_pool(), store, max_grade=4)
+        with pytest.raises(DataError, match="the guidelines have the grades 0 to 1, and the judging loop takes 0 to 4"):
+            create_app(judging, guidelines=parse_guidelines("0: no\n1: yes"))
 
 
 def test_the_demo_tells_its_grades_by_its_texts():

@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from rulerank.errors import DataError
+from rulerank.judging.guidelines import Guidelines, default_guidelines
 from rulerank.judging.labels import StoreError, check_rater
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
 from rulerank.judging.web.endpoint import STORE_HEADER
-from rulerank.judging.web.guidelines import Guidelines, default_guidelines
 from rulerank.judging.web.openapi import describe_api
 from rulerank.judging.web.pages import PAGES, JudgingPages
 from rulerank.web.endpoint import routes_of
@@ -37,9 +38,15 @@ def create_app(
     token: what every request must bring, itself or as one of the personal tokens made from it (`web/tokens.py`); None
     only where nobody else can connect, since the guard then admits requests to 127.0.0.1 and localhost alone.
     """
+    guidelines = guidelines or default_guidelines(judging.max_grade)
+    if guidelines.max_grade != judging.max_grade:
+        raise DataError(
+            f"the guidelines have the grades 0 to {guidelines.max_grade}, and the judging loop takes 0 to "
+            f"{judging.max_grade}: make it with max_grade={guidelines.max_grade}"
+        )
     api = Api(judging, model_path)
     table = endpoints(api)
-    pages = JudgingPages(api, guidelines or default_guidelines(judging.max_grade), command)
+    pages = JudgingPages(api, guidelines, command)
     description = describe_api(table, has_token=token is not None)
 
     async def openapi(request: Request) -> Response:

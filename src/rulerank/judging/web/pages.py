@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.labels import MAX_RATER
 from rulerank.judging.web.api import Api
 from rulerank.judging.web.endpoint import (
@@ -20,7 +21,6 @@ from rulerank.judging.web.endpoint import (
     remember_rater,
     token_holder,
 )  # fmt: skip
-from rulerank.judging.web.guidelines import Guidelines
 from rulerank.web.pages import Pages
 from rulerank.web.refusals import RequestError
 from rulerank.web.security import is_foreign, is_lead
