@@ -112,7 +112,7 @@ def test_an_invitation_is_a_link_that_carries_the_name(run, folder):
         (["pool.csv", "--guidelines", "none.txt"], "none.txt: No such file or directory"),
         (
             ["pool.csv", "--guidelines", "three.txt", "--max-grade", "4"],
-            "three.txt:3: the guidelines have the grades 0 to 2, and --max-grade says 0 to 4: leave --max-grade out, or",
+            "three.txt:3: the guidelines have the grades 0 to 2, and --max-grade says 0 to 4: leave --max-grade out",
         ),
         (["pool.csv", "--title", "heading"], "there is no column 'heading'"),
         (["pool.csv", "--rater", ""], "--rater: a rater's name has 1 to 50 printable characters"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulerank.cli.judge_page import personal_links, print_links, print_model, serve, server_port
+from rulerank.cli.judge_page import PageChoices, personal_links, print_links, print_model, serve, server_port
 from rulerank.cli.judge_words import Words
 from rulerank.cli.options import (
     AsJson,
@@ -82,6 +82,15 @@ def judge(
     title: Annotated[str | None, text_column("--title", "document's title", "title")] = None,
     text: Annotated[str | None, text_column("--text", "document's text", "text, body, abstract")] = None,
     url: Annotated[str | None, text_column("--url", "document's address", "url, link")] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option("--show", metavar="COLUMN", help="Another column that raters see, as a price; can be repeated."),
+    ] = None,
+    image: Annotated[str | None, text_column("--image", "address of a picture", "image, image_url, thumbnail")] = None,
+    images: Annotated[
+        list[str] | None,
+        typer.Option("--images", metavar="HOST", help="Show pictures from this host; can be repeated [no pictures]."),
+    ] = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
     features: FeatureColumns = None,
@@ -96,6 +105,7 @@ def judge(
     Example:
         rulerank judge --demo
         rulerank judge pool.csv --rater ann --overlap 10%
+        rulerank judge pool.csv --images images.example.org
         rulerank judge pool.csv --labels judged.db --train --method QI
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --invite ann --invite ben
         rulerank judge --token "a secret of yours" --invite cem
@@ -129,10 +139,11 @@ def judge(
     elif source is None:
         raise DataError("name the documents to judge, or try the page with --demo")
     else:
-        named = {"query_text": query_text, "description": description, "title": title, "text": text, "url": url}
+        named = {"query_text": query_text, "description": description, "title": title, "text": text}
+        named |= {"url": url, "image": image}
         chosen: dict[str, Any] = {role: column for role, column in named.items() if column}
         chosen |= columns(qid, docid, None, features)
-        pool = read_pool(source, format=format, **chosen)
+        pool = read_pool(source, format=format, show=show or (), **chosen)
     target = labels or ("demo-labels.db" if demo else "labels.db")
     if train and "://" not in target and not Path(target).exists():
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
@@ -149,7 +160,8 @@ def judge(
         else:
             store.check_writable()
             name = None if rater is None else rater_option(rater)
-            serve(judging, words, host, port, name, meant, token, links, open_browser=open_browser, as_json=as_json)
+            choices = PageChoices(meant, tuple(images or ()))
+            serve(judging, words, host, port, name, choices, token, links, open_browser=open_browser, as_json=as_json)
 
 
 def todays_ranking(names: Sequence[str], given: str | None) -> Today | None:

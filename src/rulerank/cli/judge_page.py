@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -25,13 +26,21 @@ if TYPE_CHECKING:
 Link = tuple[str, str]  # a rater, and the end of the address that is that rater's
 
 
+@dataclass(frozen=True)
+class PageChoices:
+    """What the lead has chosen for the raters' pages."""
+
+    guidelines: Guidelines
+    images: tuple[str, ...] = ()  # hosts of pictures
+
+
 def serve(
     judging: Judging,
     words: Words,
     host: str,
     port: int | None,
     rater: str | None,
-    guidelines: Guidelines,
+    choices: PageChoices,
     token: str | None,
     links: list[Link],
     *,
@@ -45,7 +54,8 @@ def serve(
     app = create_app(
         judging,
         rater=rater,
-        guidelines=guidelines,
+        guidelines=choices.guidelines,
+        images=choices.images,
         token=token,
         model_path=words.model,
         command=words.training,

@@ -44,14 +44,18 @@ def demo_pool(seed: int = 0) -> Pool:
         "query_text": list(data.texts["query_text"]),
         "description": [meaning[qid] for qid in data.qid],
         "title": [doc["title"] for doc in docs],
-        "text": [f"{doc['description']}\n\n{_facts(doc)}" for doc in docs],
+        "text": [doc["description"] for doc in docs],
         "url": [doc["url"] for doc in docs],
     }
-    return Pool(replace(data, texts={}), texts)
+    return Pool(replace(data, texts={}), texts, fields=_facts(docs))
 
 
-def _facts(doc: dict[str, Any]) -> str:
+def _facts(docs: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Say what is not in the description: what it costs, how it is rated, whether it is there, and since when."""
-    rating = "not rated yet" if doc["rating"] is None else f"rated {doc['rating']} by {doc['reviews']}"
-    stock = f"{doc['stock']} in stock" if doc["stock"] else "sold out"
-    return f"{doc['price']:.2f} EUR; {rating}; {stock}; {doc['brand']}, in the shop since {doc['added']}"
+    return {
+        "price in EUR": [doc["price"] for doc in docs],
+        "rating": ["none yet" if doc["rating"] is None else f"{doc['rating']} by {doc['reviews']}" for doc in docs],
+        "stock": [doc["stock"] or "sold out" for doc in docs],
+        "brand": [doc["brand"] for doc in docs],
+        "in the shop since": [doc["added"] for doc in docs],
+    }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError, RulerankError
+from rulerank.judging.fields import ShownField
 
 if TYPE_CHECKING:
     from rulerank.judging.team import Decision, Settings
@@ -165,6 +166,8 @@ class JudgingTask(Plain):
     title: str | None = None
     text: str | None = None
     url: str | None = None
+    image: str | None = None  # an address
+    fields: tuple[ShownField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

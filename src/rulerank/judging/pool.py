@@ -19,7 +19,11 @@ from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import read_bytes
 from rulerank.io.table_columns import TEXT_COLUMNS, feature_columns
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
+from rulerank.judging.fields import ShownField, field_text
 from rulerank.judging.labels import check_name
+
+IMAGE_COLUMNS = ("image", "image_url", "thumbnail")  # taken for the address of a picture
+ROLES = (*TEXT_COLUMNS, "image")
 
 
 class FeatureValue(NamedTuple):
@@ -36,7 +40,8 @@ class FeatureValue(NamedTuple):
 class Pool:
     """Documents to be judged, on the page or in the terminal.
 
-    texts: for any of query_text, description, title, text and url one text or None per row of data.
+    texts: for any of query_text, description, title, text, url and image (an address) one text or None per row of data.
+    fields: other things to show, such as a brand or a price: by name one value or None per row.
     name: what messages call it, such as its file.
     A document without an id has a key made of its features, and people are told its row (see `io.doc_names`).
     Grades that the data hold are kept apart in `own_grades`, for simulations: nobody who judges should see them.
@@ -57,6 +62,7 @@ class Pool:
         data: Dataset,
         texts: Mapping[str, Sequence[str | None]] | None = None,
         *,
+        fields: Mapping[str, Sequence[Any]] | None = None,
         name: str = "the pool",
         names: Sequence[str] | None = None,
     ) -> None:
@@ -75,11 +81,15 @@ class Pool:
                 )
         self.texts = {}
         for role, texts_of_role in (texts or {}).items():
-            if role not in TEXT_COLUMNS:
-                raise DataError(f"unknown kind of text {role!r}; choose from {', '.join(TEXT_COLUMNS)}")
+            if role not in ROLES:
+                raise DataError(f"unknown kind of text {role!r}; choose from {', '.join(ROLES)}")
             if len(texts_of_role) != len(data):
                 raise DataError(f"{role} must have one text per row: expected {len(data)}, got {len(texts_of_role)}")
             self.texts[role] = list(texts_of_role)
+        self.fields = {field: list(values) for field, values in (fields or {}).items()}
+        for field, values in self.fields.items():
+            if len(values) != len(data):
+                raise DataError(f"field {field!r} must have one value per row: expected {len(data)}, got {len(values)}")
         self.name = name
         self.names = [doc_name(data, row) for row in range(len(data))] if names is None else list(names)
         graded = np.flatnonzero(data.y != UNLABELLED)
@@ -120,7 +130,9 @@ class Pool:
     def only(self, rows: Sequence[int]) -> Pool:
         """Return a pool of some of the documents, in this order, with the names they have here."""
         texts = {role: [texts[row] for row in rows] for role, texts in self.texts.items()}
-        return Pool(self.data[list(rows)], texts, name=self.name, names=[self.names[row] for row in rows])
+        fields = {field: [values[row] for row in rows] for field, values in self.fields.items()}
+        names = [self.names[row] for row in rows]
+        return Pool(self.data[list(rows)], texts, fields=fields, name=self.name, names=names)
 
     def graded(self, grades: Mapping[int, int]) -> Dataset:
         """Return all documents with these grades by row, and no others."""
@@ -136,10 +148,13 @@ class Pool:
         """Return the rows of those (query, doc) pairs that are in the pool."""
         return {self.rows[pair] for pair in pairs if pair in self.rows}
 
-    def shown(self, row: int) -> dict[str, str]:
+    def shown(self, row: int) -> dict[str, Any]:
         """Return the texts that a row has; where it has neither a title nor an id, what people call it is the title."""
-        texts = {role: text for role, texts in self.texts.items() if (text := texts[row])}
-        return texts if self.names[row] == self.pairs[row][1] else {"title": self.names[row]} | texts
+        shown: dict[str, Any] = {} if self.names[row] == self.pairs[row][1] else {"title": self.names[row]}
+        shown |= {role: text for role, texts in self.texts.items() if (text := texts[row])}
+        texts = ((name, field_text(name, values[row])) for name, values in self.fields.items())
+        fields = tuple(ShownField(name, text) for name, text in texts if text is not None)
+        return shown | ({"fields": fields} if fields else {})
 
     def feature_values(self, row: int) -> list[FeatureValue]:
         """Return a document's features, each with how many percent of the pool's values lie below."""
@@ -162,6 +177,8 @@ def read_pool(
     title: str | None = None,
     text: str | None = None,
     url: str | None = None,
+    image: str | None = None,
+    show: Sequence[str] = (),
     qid: str | None = None,
     docid: str | None = None,
     grade: str | None = None,
@@ -171,14 +188,16 @@ def read_pool(
     """Read the documents to be judged: LETOR text, or a table (csv, tsv, parquet, data frame) that may hold texts too.
 
     The options name columns. A column of text called query, description, title, text, body, abstract or url is taken
-    when no other is named; see TEXT_COLUMNS.
+    when no other is named; see TEXT_COLUMNS. image: the column of the addresses of pictures; show: other columns that
+    raters see, of text or numbers, whether or not they are features.
 
     >>> import io
     >>> table = io.BytesIO(b"qid,docid,title,bm25\\n7,a,Fresh milk,0.5\\n7,b,Cheese,0.1\\n")
     >>> read_pool(table, format="csv")
     Pool(2 documents, 1 query, 1 feature, texts: title)
     """
-    options = {"query_text": query_text, "description": description, "title": title, "text": text, "url": url}
+    options = {"query_text": query_text, "description": description, "title": title, "text": text}
+    options |= {"url": url, "image": image}
     named = {role: column for role, column in options.items() if column is not None}
     if is_frame(source):
         content, name, format = source, FRAME, FRAME
@@ -189,7 +208,8 @@ def read_pool(
             format = "csv"
     ids = {"qid": qid, "docid": docid, "grade": grade}
     if format not in (FRAME, *TABLE_FORMATS):
-        given = [*named, *(role for role, column in (ids | {"features": features}).items() if column)]
+        others = ids | {"features": features, "show": show}
+        given = [*named, *(role for role, column in others.items() if column)]
         if given:
             raise ReadError(name, None, f"only tables have named columns ({', '.join(given)}): this is {format}")
         return _named_pool(read_any(NamedBytes(content, name), format), {}, name)
@@ -203,34 +223,40 @@ def read_pool(
     frame, mistake = read_frame(
         again(), text={*own, "comment", *named.values()}, numeric=features or (), format=table_format
     )
-    for role, column in named.items():
+    for role, column in [*named.items(), *(("show", column) for column in show)]:
         if column not in frame.columns:
+            what = "a column to show" if role == "show" else f"the column of the {role.replace('_', ' ')}"
             raise mistake(
                 None,
                 f"there is no column {column!r}; the columns are {listed(frame.columns)}; "
-                f"name the column of the {role.replace('_', ' ')} "
-                f"({role}=..., on the command line --{role.replace('_', '-')} ...)",
+                f"name {what} ({role}=..., on the command line --{role.replace('_', '-')} ...)",
             )
+    if columns["grade"] in show:
+        raise mistake(None, f"raters must not see grades: the column {columns['grade']!r} cannot be shown")
     chosen = named | _automatic(frame, {*own, *(features or ())}, named)
     if features is None and "" not in frame.columns:  # which `read_table` refuses
-        others = frame.drop({*own, "comment", *chosen.values()}, strict=False)
+        not_numbers = [column for column in show if frame[column].dtype == pl.String]
+        others = frame.drop({*own, "comment", *chosen.values(), *not_numbers}, strict=False)
         queries = frame[columns["qid"]] if columns["qid"] in frame.columns else pl.Series([0])
         features = feature_columns(others, queries, else_hold="hold neither numbers nor known texts")
     data = read_table(again(), **columns, features=features, format=table_format)
     texts = {role: _texts(frame[column]) for role, column in chosen.items()}
-    return _named_pool(data, texts, name)
+    return _named_pool(data, texts, name, {column: frame[column].to_list() for column in show})
 
 
-def _named_pool(data: Dataset, texts: dict[str, list[str | None]], name: str) -> Pool:
+def _named_pool(
+    data: Dataset, texts: dict[str, list[str | None]], name: str, fields: dict[str, list[Any]] | None = None
+) -> Pool:
     try:
-        return Pool(data, texts, name=name)
+        return Pool(data, texts, fields=fields, name=name)
     except DataError as error:
         raise ReadError(name, None, str(error)) from None
 
 
 def _automatic(frame: pl.DataFrame, taken: set[str], named: Mapping[str, str]) -> dict[str, str]:
     free = [c for c in frame.columns if c not in taken | set(named.values()) and frame[c].dtype == pl.String]
-    found = {role: next((c for c in columns if c in free), None) for role, columns in TEXT_COLUMNS.items()}
+    wanted = TEXT_COLUMNS | {"image": IMAGE_COLUMNS}
+    found = {role: next((c for c in columns if c in free), None) for role, columns in wanted.items()}
     return {role: column for role, column in found.items() if column is not None and role not in named}
 
 

@@ -1,7 +1,8 @@
 """The judging page: a small web application on this machine (the extra `judge`), over what `rulerank/web` offers.
 
 `app.py` puts it together from `api.py` (what it can do) and `pages.py` (what people see); `endpoint.py` knows the rater
-and the label store of a request, `openapi.py` the shapes of answers.
+and the label store of a request, `openapi.py` the shapes of answers,
+`images.py` where pictures may come from.
 From outside: `create_app`, after `check_packages`.
 """
 

@@ -8,6 +8,7 @@ from typing import Any
 from rulerank.judging.labels import MAX_RATER, PAGES, JudgingTask, Label
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
+from rulerank.judging.web.images import ImageHosts
 from rulerank.methods import FROM_TODAY, METHODS
 from rulerank.web.fields import Field
 from rulerank.web.refusals import RequestError
@@ -18,19 +19,20 @@ Payload = dict[str, Any]
 class Api:
     """The judging loop as a page sees it: values in, plain values for JSON out."""
 
-    def __init__(self, judging: Judging, model_path: str | Path) -> None:
+    def __init__(self, judging: Judging, model_path: str | Path, images: ImageHosts | None = None) -> None:
         self.judging = judging
+        self.images = images or ImageHosts()
         self.model_path = Path(model_path)
 
     def next(self, rater: str, keep_going: str | None = None) -> Payload:
         """Hand a document to a rater."""
         task = self.judging.next(rater, keep_going=keep_going == "true")
-        return {"task": task and _unjudged(task), "progress": self.judging.progress(rater).to_dict()}
+        return {"task": task and self._unjudged(task), "progress": self.judging.progress(rater).to_dict()}
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
         """Show one document and what the rater has said of it."""
         self._check(query, doc)
-        task = _unjudged(self.judging.task(query, doc))
+        task = self._unjudged(self.judging.task(query, doc))
         own = self._own(rater, query, doc)
         if own is not None:
             task |= {"judged": True, "grade": own.grade}
@@ -130,6 +132,9 @@ class Api:
         tally = check.tally().to_dict()
         return {"check": tally | {"line": check.line(), "changed": check.changed}}
 
+    def _unjudged(self, task: JudgingTask) -> Payload:
+        return task.to_dict() | {"judged": False, "grade": None, "image": self.images.allowed(task.image)}
+
     def _check(self, query: str, doc: str) -> None:
         if (query, doc) not in self.judging.pool.rows:
             raise RequestError(404, "unknown_document", f"the pool has no document {doc!r:.60} of query {query!r:.60}")
@@ -143,10 +148,6 @@ class Api:
         texts = {} if row is None else self.judging.pool.shown(row)
         shown = {name: texts.get(name) for name in ("query_text", "title")}
         return label.to_dict() | shown | {"in_pool": row is not None}
-
-
-def _unjudged(task: JudgingTask) -> Payload:
-    return task.to_dict() | {"judged": False, "grade": None}
 
 
 RATER = Field("rater", "Who is judging [the page's cookie, or --rater].", required=False, high=MAX_RATER)

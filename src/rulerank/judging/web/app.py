@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -16,6 +16,7 @@ from rulerank.judging.labels import StoreError, check_rater
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
 from rulerank.judging.web.endpoint import STORE_HEADER
+from rulerank.judging.web.images import ImageHosts
 from rulerank.judging.web.openapi import describe_api
 from rulerank.judging.web.pages import PAGES, JudgingPages
 from rulerank.web.endpoint import routes_of
@@ -29,12 +30,15 @@ def create_app(
     *,
     rater: str | None = None,
     guidelines: Guidelines | None = None,
+    images: Sequence[str] = (),
     token: str | None = None,
     model_path: str | Path = "model.rulerank",
     command: Callable[[str], str] = lambda method: f"rulerank judge ... --train --method {method}",
 ) -> Guard:
     """Return the ASGI application that shows a judging loop to its raters.
 
+    guidelines: what the grades mean; they must be those of the loop.
+    images: hosts from which pictures of documents may be shown.
     token: what every request must bring, itself or as one of the personal tokens made from it (`web/tokens.py`); None
     only where nobody else can connect, since the guard then admits requests to 127.0.0.1 and localhost alone.
     """
@@ -44,7 +48,8 @@ def create_app(
             f"the guidelines have the grades 0 to {guidelines.max_grade}, and the judging loop takes 0 to "
             f"{judging.max_grade}: make it with max_grade={guidelines.max_grade}"
         )
-    api = Api(judging, model_path)
+    hosts = ImageHosts(images)
+    api = Api(judging, model_path, hosts)
     table = endpoints(api)
     pages = JudgingPages(api, guidelines, command)
     description = describe_api(table, has_token=token is not None)
@@ -64,9 +69,8 @@ def create_app(
     app.state.rater = rater
     app.state.store = judging.store.identity
     tokens = None if token is None else Tokens(token, check_rater)
-    return Guard(
-        app, tokens=tokens, refuse=PAGES.refuse, command="judge", headers={STORE_HEADER: judging.store.identity}
-    )
+    headers = {STORE_HEADER: judging.store.identity} | hosts.headers()
+    return Guard(app, tokens=tokens, refuse=PAGES.refuse, command="judge", headers=headers)
 
 
 def on_store_error(request: Request, error: Exception) -> Response:

@@ -42,7 +42,8 @@ REFUSALS = {
 }
 
 
-TEXTS = dict.fromkeys(("query_text", "description", "title", "text", "url"), MAYBE_TEXT)
+TEXTS = dict.fromkeys(("query_text", "description", "title", "text", "url", "image"), MAYBE_TEXT)
+FIELDS = many(thing(name=TEXT, text=TEXT))  # what else is shown of a document
 FACT = {
     "id": COUNT, "query": TEXT, "doc": TEXT, "grade": GRADE, "rater": TEXT, "time": TEXT,
     "superseded_by": GRADE, "withdrawn": MAYBE_TEXT, "page": MAYBE_TEXT, "withdrawn_page": MAYBE_TEXT,
@@ -50,7 +51,7 @@ FACT = {
 HANDED = {"task": perhaps("Task"), "progress": named("Progress")}
 
 SCHEMAS: dict[str, Any] = {
-    "Task": thing(query=TEXT, doc=TEXT, **TEXTS, judged=YES_NO, grade=GRADE),
+    "Task": thing(query=TEXT, doc=TEXT, **TEXTS, fields=FIELDS, judged=YES_NO, grade=GRADE),
     "Progress": thing(
         rater=TEXT, mine=COUNT, labelled=COUNT, cannot_judge=COUNT, skipped=COUNT, pool_size=COUNT,
         closeness=SHARE, stops=YES_NO, done=YES_NO, reason=TEXT,

@@ -65,8 +65,8 @@ def test_nothing_in_the_data_is_ever_run(serve, visit, make_pool):
     window.page.fill("#rater", "<script>stolen=6</script>")
     window.page.keyboard.press("Enter")
     window.wait()
-    assert "<script>window.stolen = 1</script>" in window.text("#doc-text")
-    assert "👩‍🚀🏳️‍🌈" in window.text("#doc-title")
+    assert "<script>window.stolen = 1</script>" in window.text("[data-part=text]")
+    assert "👩‍🚀🏳️‍🌈" in window.text("[data-part=title]")
     window.shoot("hostile")
     for _ in range(3):
         assert window.page.locator(".document a").count() == 0  # no address of these becomes a link
@@ -80,7 +80,7 @@ def test_nothing_in_the_data_is_ever_run(serve, visit, make_pool):
 def test_a_web_address_is_a_link_that_tells_nothing_of_us(serve, visit, make_pool):
     window = visit(serve(make_pool({"url": ["https://example.org/a?b=c"] * 15}), rater="ann").url)
     window.wait()
-    link = window.page.locator("#doc-url a")
+    link = window.page.locator("[data-part=url] a")
     assert link.get_attribute("href") == "https://example.org/a?b=c"
     assert link.get_attribute("rel") == "noopener noreferrer"
 

@@ -1,5 +1,6 @@
 // The duel page: two documents of a query, a grade for each. Grades go the way of all judgements, through the outbox.
 
+import { fillDocument, toggleFold } from "./document.js";
 import { showHeld } from "./held.js";
 import { listen } from "./keys.js";
 import { Outbox, drain } from "./outbox.js";
@@ -111,9 +112,7 @@ function showDuel({ duel: next, check }) {
   byId("query").textContent = duel.docs[0].query_text || duel.query;
   byId("query-id").textContent = duel.docs[0].query_text ? duel.query : "";
   cards.forEach((card, place) => {
-    const doc = duel.docs[place];
-    card.querySelector("h3").textContent = doc.title || doc.doc;
-    card.querySelector(".text").textContent = doc.text || "";
+    fillDocument(card, duel.docs[place]);
   });
   mark();
   readyAt = performance.now() + REST;
@@ -130,10 +129,12 @@ function mark() {
 }
 
 const firstFree = () => duel.docs.findIndex((doc) => !doc.judged);
-const actions = { s: skip, u: undo };
+const more = () => cards.forEach(toggleFold);
+const actions = { s: skip, u: undo, m: more };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => duel && judge(event, firstFree(), grade);
 listen(actions);
 cards.forEach((card, place) => {
+  card.querySelector("[data-part=more]").addEventListener("click", () => toggleFold(card));
   for (const button of card.querySelectorAll("[data-grade]")) {
     button.addEventListener("click", (event) => judge(event, place, Number(button.dataset.grade)));
   }

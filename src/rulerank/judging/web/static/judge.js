@@ -1,5 +1,6 @@
 // The judging page: one document on screen, one key, and nothing is lost on the way.
 
+import { fillDocument, toggleFold } from "./document.js";
 import { refreshFeatures, toggleFeatures } from "./features.js";
 import { showHeld } from "./held.js";
 import { listen } from "./keys.js";
@@ -119,7 +120,6 @@ function wait(problem, what, again) {
 
 function notify(text, canRetry) {
   byId("notice-text").textContent = text;
-  byId("notice").classList.toggle("bad", true);
   show(byId("retry"), canRetry);
   show(byId("notice"));
 }
@@ -151,11 +151,9 @@ function showTask({ task: next, progress }) {
   put("query", task.query_text || task.query);
   put("query-id", task.query_text ? task.query : "");
   put("description", task.description);
-  put("doc-title", task.title || task.doc);
   put("doc-id", task.title ? task.doc : "");
-  put("doc-text", task.text);
-  show(byId("no-text"), !task.text);
-  showAddress(task.url);
+  fillDocument(byId("document"), task);
+  show(byId("no-text"), !task.text && !task.fields.length);
   showRevising();
   window.scrollTo(0, 0);
   announce(`New document: ${task.title || task.doc}. Query: ${task.query_text || task.query}.`);
@@ -170,20 +168,6 @@ function rest() {
 function put(id, text) {
   byId(id).textContent = text ?? "";
   show(byId(id), Boolean(text));
-}
-
-// Only web addresses become links: anything else, such as javascript:, stays text.
-function showAddress(address) {
-  const place = byId("doc-url");
-  show(place, Boolean(address));
-  place.textContent = address ?? "";
-  if (!/^https?:\/\//i.test(address ?? "")) return;
-  const link = document.createElement("a");
-  link.textContent = address;
-  link.target = "_blank";
-  link.rel = "noopener noreferrer";
-  link.href = address;
-  place.replaceChildren(link);
 }
 
 function showRevising() {
@@ -214,8 +198,9 @@ function announce(text) {
   byId("announcer").textContent = text;
 }
 
+const more = () => toggleFold(byId("document"));
 const help = () => byId("help").showModal();
-const actions = { s: skip, x: (event) => judge(event, null), u: undo, f: () => task && toggleFeatures(task), "?": help };
+const actions = { s: skip, x: (event) => judge(event, null), u: undo, m: more, f: () => task && toggleFeatures(task), "?": help };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => judge(event, grade);
 listen(actions);
 
@@ -226,6 +211,7 @@ page.querySelector("[data-action=cannot]").addEventListener("click", actions.x);
 page.querySelector("[data-action=skip]").addEventListener("click", actions.s);
 page.querySelector("[data-action=undo]").addEventListener("click", undo);
 page.querySelector("[data-action=help]").addEventListener("click", help);
+byId("document").querySelector("[data-part=more]").addEventListener("click", more);
 byId("features-button").addEventListener("click", actions.f);
 byId("keep-going").addEventListener("click", () => {
   keepGoing = { keep_going: "true" };

@@ -1,0 +1,62 @@
+// What a rater sees of a document, on every page: its parts are elements with data-part below one node.
+
+import { highlighted, wordsOf } from "./highlight.js";
+import { element, show } from "./page.js";
+
+const SHORT = 90; // characters of a field that stands beside others on a line
+
+// Fill title, address, image, fields and text, the words of the query marked, long texts folded.
+export function fillDocument(node, task) {
+  const part = (name) => node.querySelector(`[data-part=${name}]`);
+  const words = wordsOf(task.query_text);
+  const title = task.title || task.doc;
+  part("title").replaceChildren(...highlighted(title, words));
+  part("text").replaceChildren(...highlighted(task.text ?? "", words));
+  show(part("text"), Boolean(task.text));
+  showAddress(part("url"), task.url);
+  showFields(part("fields"), task.fields ?? [], words);
+  showImage(part("image"), task.image, title);
+  fold(node, true);
+}
+
+// Fold or unfold what is too long; the button is there only where something is.
+export function fold(node, isFolded) {
+  const button = node.querySelector("[data-part=more]");
+  node.classList.toggle("folded", isFolded);
+  const isCut = [...node.querySelectorAll("[data-part=text], .long")].some((text) => text.scrollHeight > text.clientHeight + 1);
+  show(button, isCut || !isFolded);
+  button.setAttribute("aria-expanded", String(!isFolded));
+  button.querySelector(".label").textContent = isFolded ? "More" : "Less";
+}
+
+export function toggleFold(node) {
+  if (!node.querySelector("[data-part=more]").hidden) fold(node, !node.classList.contains("folded"));
+}
+
+function showFields(list, fields, words) {
+  show(list, fields.length > 0);
+  const items = fields.map(({ name, text }) => {
+    const isLong = text.length > SHORT;
+    return element("div", isLong ? { class: "long" } : {}, element("dt", {}, name.replaceAll("_", " ")), element("dd", { dir: "auto" }, ...highlighted(text, words)));
+  });
+  list.replaceChildren(...items);
+}
+
+// Only web addresses become links: anything else, such as javascript:, stays text.
+function showAddress(place, address) {
+  show(place, Boolean(address));
+  place.textContent = address ?? "";
+  if (!/^https?:\/\//i.test(address ?? "")) return;
+  place.replaceChildren(element("a", { target: "_blank", rel: "noopener noreferrer", href: address }, address));
+}
+
+// A box of a fixed size, so that nothing moves when the picture comes; its host is not told which page shows it.
+function showImage(box, address, title) {
+  show(box, Boolean(address));
+  box.replaceChildren();
+  if (!address) return;
+  const image = element("img", { alt: `Image of ${title}`, loading: "lazy", decoding: "async", referrerpolicy: "no-referrer" });
+  image.addEventListener("error", () => box.replaceChildren(element("span", { class: "quiet" }, "no image")));
+  image.src = address;
+  box.append(image);
+}
