@@ -208,8 +208,8 @@ def read_pool(
             format = "csv"
     ids = {"qid": qid, "docid": docid, "grade": grade}
     if format not in (FRAME, *TABLE_FORMATS):
-        others = ids | {"features": features, "show": show}
-        given = [*named, *(role for role, column in others.items() if column)]
+        unnamed = ids | {"features": features, "show": show}
+        given = [*named, *(role for role, column in unnamed.items() if column)]
         if given:
             raise ReadError(name, None, f"only tables have named columns ({', '.join(given)}): this is {format}")
         return _named_pool(read_any(NamedBytes(content, name), format), {}, name)
