@@ -239,3 +239,10 @@ def test_scores_runs_and_features_are_compared_in_one_table(run, folder):
     done = run("evaluate", "test.csv", "one.run", "scores.txt", "--feature", "pagerank", "--compare")
     assert done.code == 0
     assert [line.split()[0] for line in done.out.splitlines()[1:4]] == ["one.run", "scores.txt", "pagerank"]
+
+
+def test_measures_with_brackets_and_commas_are_taken_apart_right(run, folder):
+    done = run("evaluate", "test.csv", "--feature", "bm25_body", "-m", "RBP(p=0.8),Success(rel=2,judged_only=True)@3",
+               "--ties", "file", "--json")  # fmt: skip
+    assert done.code == 0, done.err
+    assert list(json.loads(done.out)["rankings"][0]["means"]) == ["RBP(p=0.8)", "Success(rel=2,judged_only=True)@3"]

@@ -17,7 +17,10 @@ def evaluate(
     measures: Annotated[
         list[str],
         typer.Option(
-            "--measure", "-m", metavar="NAME", help="MAP, NDCG@10, P@1, MRR, ERR@10, Recall@10, ...; repeat it."
+            "--measure",
+            "-m",
+            metavar="NAME",
+            help="MAP, NDCG@10, P@1, MRR, ERR@10, R@50, RBP(p=0.8), ... or one of ir_measures; repeat it.",
         ),
     ] = ["MAP", "NDCG@10", "P@1"],  # noqa: B006 typer needs a list, and nobody changes it
     convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
@@ -68,6 +71,7 @@ def evaluate(
     """
     from rulerank.cli.output import print_results
     from rulerank.evaluation import compare_results, evaluate
+    from rulerank.evaluation.measures import split_names
     from rulerank.evaluation.rankings import from_data, from_runs
 
     chosen = [form for form, on in (("csv", as_csv), ("markdown", as_markdown), ("json", as_json)) if on]
@@ -92,13 +96,14 @@ def evaluate(
             ranking.y,
             ranking.scores,
             ranking.qid,
-            [name for several in measures for name in several.split(",")],
+            split_names(measures),
             convention=convention,
             ties=ties,
             docid=ranking.docid,
             retrieved=ranking.retrieved,
             relevant_from=relevant_from,
             max_grade=max_grade,
+            judged=ranking.judged,
         )
         for ranking in rankings
     }

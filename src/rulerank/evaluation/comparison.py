@@ -15,6 +15,7 @@ from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.evaluation.evaluation import evaluate, graded
 from rulerank.evaluation.measures import Measure, as_measures
+from rulerank.evaluation.other_measures import other_measure
 from rulerank.evaluation.result import Result
 from rulerank.evaluation.significance import SAME, TESTS, bootstrap_means, holm
 from rulerank.render.notebook import html_table, table_of
@@ -151,7 +152,7 @@ def compare(
         if measures != "MAP":
             raise DataError("measures and measure mean the same: give one of them")
         measures = measure
-    asked = as_measures(measures)
+    asked = as_measures(measures, others=other_measure)
     grades, rankings = _in_order(y, scores)
     grades, queries, docid = graded(grades, qid, docid, "compare(data, scores, measures=...)")
     results = {}

@@ -12,6 +12,7 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
+from rulerank.evaluation.other_measures import OtherMeasure, other_measure, other_values
 from rulerank.evaluation.result import Result
 
 ROWS_PER_THREAD = 50_000  # about a millisecond of work; starting a thread takes a tenth of that
@@ -29,6 +30,7 @@ def evaluate(
     retrieved: ArrayLike | None = None,
     relevant_from: int = 1,
     max_grade: int | None = None,
+    judged: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> Result:
     """Measure how well scores rank the documents of each query; rows may come in any order.
@@ -46,7 +48,8 @@ def evaluate(
     Parameters
     ----------
     y : the grades, with qid, the query of each; or a Dataset.
-    measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them.
+    measures : such as "MAP", "NDCG@10" or NDCG @ 10, one or several; `measures.KINDS` lists them. "RBP(p=0.8)", too,
+        and what ir_measures knows, where that package is installed, such as "Success@5" or "Bpref".
     convention : "standard" (trec_eval), "standard-exp" (gain 2^g - 1), "letor3" or "letor4" (the LETOR scripts).
     ties : "expected" (exact mean over all orders of tied documents), "file" (as the rows come) or "docid" (trec_eval:
         ids compared as text, the last first); None: the convention's own rule. Scores tie when they are equal as
@@ -56,32 +59,37 @@ def evaluate(
         the relevant documents and in the ideal ranking. A query of which nothing was returned counts 0.
     relevant_from : the lowest relevant grade, for all measures but NDCG, MeanNDCG and ERR, which use the grades.
     max_grade : the highest grade of the scale, for ERR; None: the highest in y.
+    judged : False for documents without a judgement, which count as not relevant; only measures of ir_measures such as
+        Bpref and Judged@10 tell them from documents that were judged so.
     """
     from rulerank.evaluation.kernels import measure_queries  # numba takes longer to load than the rest of the library
 
     y, qid, docid = graded(y, qid, docid, "evaluate(data, scores, measures=...)")
-    asked = as_measures(measures)
+    asked = as_measures(measures, others=other_measure)
     rules = convention_named(convention)
     tie_rule = _check_ties(rules.ties if ties is None else ties, docid)
     _check_relevant_from(relevant_from)
     grades = _check_known_grades(y)
     n_rows = grades.size
-    ranked = np.ones(n_rows, dtype=bool) if retrieved is None else _check_retrieved(retrieved, n_rows)
+    ranked = np.ones(n_rows, dtype=bool) if retrieved is None else _check_mask("retrieved", retrieved, n_rows)
+    known = None if judged is None else _check_mask("judged", judged, n_rows)
     score_bits = _check_scores(scores, ranked).view(np.int64)
     names = _check_docid(docid, n_rows) if docid is not None and tie_rule == "docid" else None
     rows, starts, queries = _group(check_column("qid", qid, n_rows), names)
     if rows is not None:
         score_bits, grades, ranked = score_bits[rows], grades[rows], ranked[rows]
+        known = None if known is None else known[rows]
 
     steps = np.arange(MAX_GRADE + 1)
     gains = 2.0**steps - 1 if rules.exponential_gain else steps.astype(np.float64)
     chances = (2.0**steps - 1) / 2.0 ** _check_max_grade(max_grade, int(grades.max()))
     ranks = np.arange(1, np.diff(starts).max() + 1)
     discounts = 1 / np.log2(np.maximum(2, ranks + rules.rank_shift))
-    kinds = np.array([list(KINDS).index(measure.name) for measure in asked])
-    cutoffs = np.array([measure.cutoff or 0 for measure in asked])
-    err_depth = max((measure.cutoff or n_rows for measure in asked if measure.name == "ERR"), default=0)
-    values = np.empty((len(asked), queries.size))
+    own = [measure for measure in asked if not isinstance(measure, OtherMeasure)]
+    kinds = np.array([list(KINDS).index(measure.name) for measure in own], dtype=np.int64)
+    cutoffs = np.array([measure.cutoff or 0 for measure in own], dtype=np.int64)
+    err_depth = max((measure.cutoff or n_rows for measure in own if measure.name == "ERR"), default=0)
+    values = np.empty((len(own), queries.size))
     n_relevant, n_tied = np.empty((2, queries.size), dtype=np.int64)
 
     def work(first: int, last: int) -> None:
@@ -91,6 +99,13 @@ def evaluate(
         )  # fmt: skip
 
     in_blocks(work, queries.size, n_jobs, min_block=queries.size * ROWS_PER_THREAD // n_rows)
+    if len(own) < len(asked):
+        scored = score_bits.view(np.float64)
+        found = dict(zip(own, values, strict=True))
+        for measure in asked:
+            if isinstance(measure, OtherMeasure):
+                found[measure] = other_values(measure, grades, scored, ranked, known, starts, tie_rule, relevant_from)
+        values = np.array([found[measure] for measure in asked])
     return Result(
         measures=asked,
         queries=queries,
@@ -164,10 +179,10 @@ def _check_scores(scores: ArrayLike, ranked: Array) -> Array:
     return values
 
 
-def _check_retrieved(retrieved: ArrayLike, n_rows: int) -> Array:
-    mask = check_column("retrieved", retrieved, n_rows)
+def _check_mask(name: str, values: ArrayLike, n_rows: int) -> Array:
+    mask = check_column(name, values, n_rows)
     if mask.dtype != np.bool_:
-        raise DataError(f"retrieved must hold True or False for each row: got {mask[:3].tolist()!r} ...")
+        raise DataError(f"{name} must hold True or False for each row: got {mask[:3].tolist()!r} ...")
     return mask.copy()  # contiguous and writable, or numba would compile everything once more
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -46,6 +46,7 @@ KINDS = {  # the kernels number them in this order
     "Recall": Kind("Recall", "optional", "share of the relevant documents that are among the first k"),
 }
 _NAMES = {kind.lower(): kind for kind in KINDS} | {kind.per_query.lower(): name for name, kind in KINDS.items()}
+_NAMES["r"] = "Recall"  # as ir_measures writes it
 _SPELLINGS = _NAMES | {"precision": "P", "prec": "P", "reciprocalrank": "MRR"}  # for "did you mean"
 
 
@@ -129,11 +130,13 @@ class Measure:
 MAP, P, NDCG, MeanNDCG, MRR, ERR, Recall = map(Measure, KINDS)
 
 
-def as_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
-    """Return measures given as text, as values, one or several, each once.
+def as_measures(
+    measures: str | Measure | Iterable[str | Measure], *, others: Callable[[str], Measure | None] | None = None
+) -> tuple[Measure, ...]:
+    """Return measures given as text, as values, one or several, each once; others: what knows those that are not ours.
 
-    >>> as_measures(["MAP", NDCG @ 10, "AP"])
-    (MAP, NDCG@10)
+    >>> as_measures(["MAP", NDCG @ 10, "AP", "R@50"])
+    (MAP, NDCG@10, Recall@50)
     """
     several = [measures] if isinstance(measures, str | Measure) else list(measures)
     for measure in several:
@@ -141,7 +144,21 @@ def as_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Meas
             raise DataError(f"measures are written as 'NDCG@10' or NDCG @ 10: got {measure!r}")
     if not several:
         raise DataError(f"expected at least one measure, got none; choose from {_choices()}")
-    return tuple(dict.fromkeys(Measure.parse(m) if isinstance(m, str) else m.complete() for m in several))
+
+    def read(text: str) -> Measure:
+        ours = text.strip().partition("@")[0].lower() in _NAMES
+        return (None if ours or others is None else others(text)) or Measure.parse(text)
+
+    return tuple(dict.fromkeys(read(m) if isinstance(m, str) else m.complete() for m in several))
+
+
+def split_names(texts: Iterable[str]) -> list[str]:
+    """Return measures that were written with commas between them; those in brackets belong to a measure.
+
+    >>> split_names(["MAP,P@5", "RBP(p=0.8,rel=1)"])
+    ['MAP', 'P@5', 'RBP(p=0.8,rel=1)']
+    """
+    return [name for text in texts for name in re.split(r",(?![^(]*\))", text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Ranking(NamedTuple):
     docid: Array | None
     retrieved: Array | None = None
     remarks: tuple[Remark, ...] = ()
+    judged: Array | None = None
 
 
 def from_data(
@@ -81,7 +82,7 @@ def beside(name: str, run: Run, qrels: Qrels, judged: str, complete: bool) -> Ra
     except DataError as error:  # says what does not fit, but not in which of the runs
         raise ReadError(name, None, f"does not fit {judged}: {error}") from None
     remarks = queries_apart(run, qrels, complete=complete)
-    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks)
+    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks, both.judged)
 
 
 def judgements_from(source: Any, **reading: Any) -> Qrels:

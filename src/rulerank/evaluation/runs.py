@@ -54,6 +54,6 @@ they are not counted; complete=True counts them 0
     both = join(made, judged, complete)
     result = evaluate(
         both.y, both.scores, both.qid, measures, convention=convention, ties=ties, docid=both.docid,
-        retrieved=both.retrieved, relevant_from=relevant_from, max_grade=max_grade, n_jobs=n_jobs,
+        retrieved=both.retrieved, relevant_from=relevant_from, max_grade=max_grade, judged=both.judged, n_jobs=n_jobs,
     )  # fmt: skip
     return replace(result, remarks=queries_apart(made, judged, complete=complete, otherwise="complete=True"))

@@ -95,6 +95,7 @@ class Joined(NamedTuple):
     qid: Array
     docid: Array
     retrieved: Array  # bool
+    judged: Array  # bool
 
 
 def read_run(source: Source) -> Run:
@@ -210,16 +211,18 @@ def join(run: Run, qrels: Qrels, complete: bool = False) -> Joined:
     grades = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
     kept = np.array([q in judged_queries for q in run.qid], dtype=bool)
     qid, docid, scores = run.qid[kept], run.docid[kept], run.score[kept]
-    y = np.array([grades.pop(pair, 0) for pair in zip(qid, docid, strict=True)], dtype=np.int32)
+    y = np.array([grades.pop(pair, UNLABELLED) for pair in zip(qid, docid, strict=True)], dtype=np.int32)
     missed = [(q, d, grade) for (q, d), grade in grades.items() if complete or q in run_queries]
     missed_qid, missed_docid, missed_y = zip(*missed, strict=True) if missed else ((), (), ())
     n_missed = len(missed)
+    all_y = np.concatenate((y, np.array(missed_y, dtype=np.int32)))
     return Joined(
-        np.maximum(np.concatenate((y, np.array(missed_y, dtype=np.int32))), 0),
+        np.maximum(all_y, 0),
         np.concatenate((scores, np.full(n_missed, np.nan))),
         np.concatenate((qid, np.array(missed_qid, dtype=qid.dtype))),
         np.concatenate((docid, np.array(missed_docid, dtype=docid.dtype))),
         np.concatenate((np.ones(y.size, dtype=bool), np.zeros(n_missed, dtype=bool))),
+        all_y >= 0,
     )
 
 
