@@ -17,6 +17,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "baselines": {"discretize", "evaluation", "rankers", "rules"},
     "cli": {
         "aggregate",
+        "clicks",
         "discretize",
         "evaluation",
         "experiment",
@@ -41,7 +42,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "web",
         "worlds",
     },
-    "clicks": {"io"},
+    "clicks": {"io", "render"},
     "discretize": set(),
     "evaluation": {"io", "render"},
     "experiment": {

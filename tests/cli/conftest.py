@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 
 from rulerank.aggregate.competence import Competence
 from rulerank.cli import main
 from rulerank.features.text_features import TextFeatures
-from rulerank.io.convert import convert, write_any
+from rulerank.io.convert import convert, read_any, write_any
 from rulerank.io.letor import read_letor
 from rulerank.io.queries import read_queries
 from rulerank.io.texts import read_texts
@@ -89,6 +90,7 @@ def folder(tmp_path, monkeypatch):
     judged_pool(monkeypatch)
     served_texts(monkeypatch)
     engine_logs(tmp_path)
+    click_logs(tmp_path)
     small_report(tmp_path / "small")
     return tmp_path
 
@@ -137,6 +139,22 @@ def engine_logs(folder):
     lines = [json.dumps({"query_id": qid, "response": answer}) for qid in ("q7", "q8")]
     (folder / "answers.jsonl").write_text("\n".join(lines))
     (folder / "judged.qrels").write_text("q7 0 a 2\nq7 0 b 0\n")
+
+
+def click_logs(folder):
+    """Write logs of what was clicked in the pool: csv, Parquet, and a folder of JSON lines."""
+    data, rng = read_any("pool.csv"), np.random.default_rng(0)
+    rows = [
+        {"query": query, "doc": doc, "position": position, "clicked": int(rng.random() < 0.5 / position)}
+        for query in dict.fromkeys(data.qid)
+        for _ in range(100)
+        for position, doc in enumerate(rng.permutation(data.docid[data.qid == query]), 1)
+    ]
+    log = pl.DataFrame(rows)
+    log.write_csv("log.csv")
+    log.write_parquet("log.parquet")
+    (folder / "logs").mkdir()
+    log.with_columns(time=pl.lit("2026-11-17T09:30:00Z")).write_ndjson("logs/day.jsonl")
 
 
 def judged_pool(monkeypatch):

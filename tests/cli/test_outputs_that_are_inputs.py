@@ -37,6 +37,9 @@ OVER_INPUTS = {
     "curve {} --from letor -o {} --method QI --draws 1 --sizes 5": "data.svg",
     "labels judged.db --pool {} -o {}": "pool.csv",
     "judge {} --labels judged.db --train --model {}": "pool.csv",
+    "clicks {} pool.csv -o {}": "log.csv",
+    "clicks log.csv {} -o {}": "pool.csv",
+    "clicks log.csv {} --grades {}": "pool.csv",
 }
 STORE_WRITERS = [
     "labels judged.db -o judged.db --to csv",

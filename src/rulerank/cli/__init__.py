@@ -17,6 +17,7 @@ import typer
 
 from rulerank import __version__
 from rulerank.cli.check import check
+from rulerank.cli.clicks import clicks
 from rulerank.cli.compare import compare
 from rulerank.cli.convert import convert
 from rulerank.cli.curve import curve
@@ -55,6 +56,7 @@ COMMANDS = (
     serve,
     convert,
     logs,
+    clicks,
     world,
     judge,
     labels,

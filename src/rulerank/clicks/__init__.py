@@ -1,7 +1,8 @@
 """What people click: logs in, counts of them, and their join with a pool.
 
 `reading.py` adds a log up (`log_files.py` opens its files, `log_columns.py` knows its columns), `counts.py` is the
-value that travels, `joining.py` finds a log's documents in a pool. The names below load when they are used.
+value that travels, `joining.py` finds a log's documents in a pool, `summary.py` says what a log holds (`figure.py`
+draws it, `clustered.py` has its intervals), `grades.py` makes clicks one more judge. The names below load when used.
 """
 
 from rulerank.core.lazy import surface

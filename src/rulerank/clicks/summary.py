@@ -1,0 +1,188 @@
+"""What a click log holds: click rates by position, what of it a pool knows, and which documents were seen to move."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from rulerank.clicks.clustered import Share, clustered_share
+from rulerank.clicks.counts import ClickCounts
+from rulerank.clicks.joining import ABSENT, Match
+from rulerank.core.words import counted
+from rulerank.render.document import Bar, Content, Page, Sentences, Table
+
+SHOWN_POSITIONS = 20  # in the table
+LEVEL = 0.95  # of intervals
+
+
+@dataclass(frozen=True)
+class PositionRate:
+    """How often what stood at a position was clicked."""
+
+    position: int
+    impressions: int
+    clicks: int
+    rate: Share  # with its interval
+
+
+@dataclass(frozen=True)
+class PoolShare:
+    """What of a log a pool holds."""
+
+    by: str  # how queries were found: by their "id" or "text"
+    queries: int
+    docs: int
+    impressions: int
+    clicks: int
+    docs_moved: int
+    never_shown: int  # documents of the pool
+
+
+@dataclass(frozen=True)
+class ClickSummary:
+    """What a click log holds.
+
+    >>> counts = ClickCounts(["q", "q", "p"], ["a", "a", "b"], [1, 2, 1], [100, 50, 100], [30, 10, 20])
+    >>> summary = summarise_clicks(counts)
+    >>> print(summary.sentences()[0])
+    2 queries, 2 documents (pairs of query and document), 2 positions; 250 impressions, 60 clicks (24.0 %).
+    >>> summary.docs_moved
+    1
+    """
+
+    queries: int
+    docs: int  # pairs of query and document
+    impressions: int
+    clicks: int
+    positions: tuple[PositionRate, ...]
+    docs_moved: int  # pairs that were seen at more than one position
+    devices: tuple[str, ...] = ()
+    pool: PoolShare | None = None
+
+    def sentences(self) -> list[str]:
+        """Say what was found."""
+        said = [
+            f"{counted(self.queries, 'query', 'queries')}, {counted(self.docs, 'document')} "
+            f"(pairs of query and document), {counted(len(self.positions), 'position')}; "
+            f"{counted(self.impressions, 'impression')}, {counted(self.clicks, 'click')} "
+            f"({_share(self.clicks, self.impressions)})."
+        ]
+        if self.devices:
+            said.append(f"Counted apart by device: {', '.join(name or 'unknown' for name in self.devices)}.")
+        if self.pool is not None:
+            pool = self.pool
+            said.append(
+                f"In the pool, by the queries' {pool.by}: {pool.queries:,} of the queries, {pool.docs:,} of the "
+                f"documents; {_share(self.docs - pool.docs, self.docs)} of the documents and "
+                f"{_share(self.impressions - pool.impressions, self.impressions)} of the impressions have no features."
+            )
+            if pool.never_shown:
+                said.append(f"{counted(pool.never_shown, 'document')} of the pool never shown, and left out.")
+        moved, docs = (self.docs_moved, self.docs) if self.pool is None else (self.pool.docs_moved, self.pool.docs)
+        said.append(
+            f"Seen at more than one position: {moved:,} of {counted(docs, 'document')} ({_share(moved, docs)})."
+        )
+        return said
+
+    def remarks(self) -> list[str]:
+        """Say what a model of clicks cannot learn from this log, and what looks wrong."""
+        said = []
+        moved = self.docs_moved if self.pool is None else self.pool.docs_moved
+        if len(self.positions) == 1:
+            one = self.positions[0].position
+            said.append(f"all impressions are at position {one}: what a position adds to clicks cannot be told")
+        elif not moved:
+            said.append(
+                "no document was seen at more than one position: what a position adds to clicks cannot be told apart "
+                "from how good the documents are that stand there"
+            )
+        if not self.clicks:
+            said.append("nothing was ever clicked: there is nothing to learn from")
+        elif self.clicks == self.impressions:
+            said.append(
+                "every impression was clicked: the log seems to lack what was shown and not clicked, without which "
+                "clicks say little"
+            )
+        return said
+
+    def page(self) -> Page:
+        """Return what there is to show."""
+        shown = self.positions[:SHOWN_POSITIONS]
+        largest = max((one.rate.value for one in shown), default=0.0)
+        rows: list[tuple[Content, ...]] = [
+            (
+                str(one.position),
+                f"{one.impressions:,}",
+                f"{one.clicks:,}",
+                f"{one.rate.low:.3f} to {one.rate.high:.3f}",
+                Bar(one.rate.value, largest, signed=False),
+            )
+            for one in shown
+        ]
+        more = len(self.positions) - len(shown)
+        note = "Intervals: 95 %, by query: impressions of one query go together."
+        note += f" {counted(more, 'position')} further down not shown." if more else ""
+        header = ("position", "impressions", "clicks", "interval", "click rate")
+        blocks: list[Table | Sentences] = [Table("Click rate by position", header, tuple(rows), note=note)]
+        if self.remarks():
+            blocks.append(Sentences("Take care", tuple(f"{one[0].upper()}{one[1:]}." for one in self.remarks())))
+        return Page("Clicks", tuple(self.sentences()), tuple(blocks))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain values."""
+        found = asdict(self)
+        found["positions"] = [
+            asdict(one) | {"rate": one.rate.value, "low": one.rate.low, "high": one.rate.high} for one in self.positions
+        ]
+        return found | {"devices": list(self.devices), "remarks": self.remarks()}
+
+
+def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool: int = 0) -> ClickSummary:
+    """Say what a log holds.
+
+    match: where its documents stand in a pool (`ClickCounts.match`), if there is one; n_pool: how many that has.
+    """
+    table = counts.table
+    pool = None
+    if match is not None:
+        found = table.filter(pl.Series(match.rows != ABSENT)).with_columns(
+            pl.Series("row", match.rows[match.rows != ABSENT])
+        )
+        by_row = found.group_by("row").agg(pl.col("position").n_unique())
+        pool = PoolShare(
+            match.by,
+            found["query"].n_unique(),
+            found.select("query", "doc").n_unique(),
+            int(found["impressions"].sum()),
+            int(found["clicks"].sum()),
+            int((by_row["position"] > 1).sum()),
+            n_pool - len(by_row),
+        )
+    places = table.group_by("query", "doc").agg(pl.col("position").n_unique())
+    return ClickSummary(
+        table["query"].n_unique(),
+        len(places),
+        int(table["impressions"].sum()),
+        int(table["clicks"].sum()),
+        rates_by_position(table),
+        int((places["position"] > 1).sum()),
+        tuple(table["device"].unique().sort()) if "device" in table.columns else (),
+        pool,
+    )
+
+
+def rates_by_position(table: pl.DataFrame) -> tuple[PositionRate, ...]:
+    """Return the click rate at every position, from the top, with intervals by query."""
+    by_query = table.group_by("position", "query").agg(pl.col("impressions", "clicks").sum())
+    rates = []
+    for (position,), part in sorted(by_query.group_by("position")):
+        shown, clicks = part["impressions"].to_numpy(), part["clicks"].to_numpy()
+        rate = clustered_share(clicks, shown, LEVEL)
+        rates.append(PositionRate(int(str(position)), int(shown.sum()), int(clicks.sum()), rate))
+    return tuple(rates)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "none"
