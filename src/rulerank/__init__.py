@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rulerank.baselines.svm_map import SVMMAP as SVMMAP
     from rulerank.clicks.counts import ClickCounts as ClickCounts
     from rulerank.clicks.reading import read_clicks as read_clicks
+    from rulerank.clicks.simulate import simulate_clicks as simulate_clicks
     from rulerank.dataset import Dataset as Dataset
     from rulerank.dataset import Fold as Fold
     from rulerank.discretize import MDLP as MDLP
@@ -109,6 +110,7 @@ _NAMES = {
     # clicks
     "clicks.counts": ("ClickCounts",),
     "clicks.reading": ("read_clicks",),
+    "clicks.simulate": ("simulate_clicks",),
     # bins, rankers
     "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),

@@ -45,7 +45,8 @@ ARRAY = "$array"
 NONSENSE = (
     RulerankError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
-NOT_SCORED = ("intercepts", "standard_errors", "trust", "loss", "gradient_norm")  # may be infinite or not determined
+# may be infinite or not determined
+NOT_SCORED = ("intercepts", "standard_errors", "trust", "loss", "gradient_norm", "position_effects")
 # what else is saved beside rankers: class and module
 OTHERS = {"TextFeatures": "features.text_features", "Reranker": "serve.reranker"}
 N_VERSION = 12  # hexadecimal digits of the checksum, by which a model is called

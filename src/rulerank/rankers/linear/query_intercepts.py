@@ -16,19 +16,22 @@ from rulerank.ballots import LinearForm
 from rulerank.core.blas import one_blas_thread
 from rulerank.core.parameters import Number, Parameter, Steps, Word
 from rulerank.dataset import Array, check_column, query_index
-from rulerank.errors import TooLargeError
+from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Labelled
+from rulerank.rankers.clicks.joint_fit import fit_clicks
+from rulerank.rankers.clicks.learns import Clicks, LearnsFromClicks
 from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
 from rulerank.rankers.linear.likelihood_in_chunks import CHUNK_ROWS, ChunkedLikelihood
 from rulerank.rankers.linear.linear_ranker import ColumnSums, WeightedSum
 from rulerank.rankers.linear.newton import minimise
+from rulerank.rankers.linear.query_likelihood import QueryLikelihood
 from rulerank.rankers.parts import LearnsFromParts, OnePart, TrainingParts
 
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
 MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
 
 
-class QueryIntercepts(LearnsFromParts, WeightedSum):
+class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
     A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
@@ -46,6 +49,10 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
     n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
     order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
         model of the paper's footnote, which it found worse.
+    link: of clicks, P(click) = 1 / (1 + exp(intercept + effect of the position - w.x)), "log-odds", or
+        exp(-effect) / (1 + exp(intercept - w.x)), "examination": somebody looks there, and then likes it.
+    position_shape: of clicks, "falling": effects only grow further down, and do so smoothly where clicks are few;
+        "free": each is what it is.
 
     Attributes
     ----------
@@ -54,6 +61,7 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
     intercepts_: (queries, levels 1, 2, ...): inf where all fail, -inf where all pass, NaN where nobody is compared.
         Row i belongs to query_ids_[i] and, when fit had judges, to judge_ids_[i].
     standard_errors_: of coef_, NaN where the data do not determine a coefficient alone.
+    position_effects_: of clicks, what each position takes away, with standard errors; `positions()` is the same.
     loss_, gradient_norm_, n_iter_: negative log-likelihood, how flat the penalised loss is at the end, Newton steps.
 
     Examples
@@ -86,6 +94,8 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         max_iter: int = 100,
         n_jobs: int | None = None,
         order: str = "high",
+        link: str = "log-odds",
+        position_shape: str = "falling",
     ) -> None:
         self.l2 = l2
         self.normalize = normalize
@@ -93,6 +103,8 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.order = order
+        self.link = link
+        self.position_shape = position_shape
 
     def fit(
         self,
@@ -103,20 +115,33 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         *,
         sample_weight: Any = None,
         group: Any = None,
+        position: Any = None,
+        impressions: Any = None,
+        propensities: Any = None,
     ) -> Self:
-        """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
+        """Learn from grades y of rows X that belong to the queries qid (all one query when not given), or from clicks.
 
         judge: who gave each grade; every pair of query and judge then has its own intercepts.
         sample_weight: what each row counts in the likelihood, any numbers from 0.
         group: instead of qid, how many rows each query has, one query after the other.
+        position: where each row was shown, from 1, the top; y then is how often it was clicked of so many
+            `impressions` (1 each when not given), and what positions do to clicks is found and left out of the scores.
+            A row without a position (NaN) has a grade as ever: clicks are then one judge among others. A Dataset that
+            carries clicks and no grades brings all three along.
+        propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
         """
-        if judge is not None and sample_weight is not None:  # rows of weight 0 are left out before
+        X, y, clicks = self._take_clicks(X, y, position, impressions, propensities, sample_weight)
+        if clicks is not None and not clicks.shown.all() and judge is None:
+            judge = np.where(clicks.shown, "clicks", "grades") if sample_weight is None else None
+            if judge is None:
+                raise DataError("rows with clicks, rows with grades and sample_weight: say by judge who gave each")
+        elif judge is not None and sample_weight is not None:  # rows of weight 0 are left out before
             judge = check_column("judge", judge, len(sample_weight))[np.asarray(sample_weight) > 0]
-        self._judge = judge  # for _learn, and not kept
+        self._judge, self._clicks = judge, clicks  # for _learn, and not kept
         try:
             return super().fit(X, y, qid, sample_weight=sample_weight, group=group)
         finally:
-            del self._judge
+            del self._judge, self._clicks
 
     def coefficients(self) -> Coefficients:
         """Return the coefficients with their standard errors, the largest effect first."""
@@ -134,7 +159,8 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         l2 = self.params_["l2"]
         penalty = f", l2 = {l2:g}" if l2 else ""
         note = (
-            f"{self.n_comparisons_:,} comparisons in {self.n_informative_:,} of {len(self.intercepts_):,} "
+            f"{self.n_comparisons_:,} {'comparisons' if self.position_effects_ is None else 'impressions'} in "
+            f"{self.n_informative_:,} of {len(self.intercepts_):,} "
             f"{'queries' if self.judge_ids_ is None else 'pairs of query and judge'}; loss {self.loss_:.6g}, "
             f"gradient {self.gradient_norm_:.1e} after {self.n_iter_} steps{penalty}\n"
             "effect: coefficient times deviation within queries"
@@ -147,10 +173,54 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
 
     def _learn(self, data: Labelled) -> None:
         groups, query_ids, judge_ids = _groups(data, self._judge)
-        self._learn_parts(OnePart.of(data._replace(queries=groups, query_ids=query_ids), self))
+        own = data._replace(queries=groups, query_ids=query_ids)
+        if self._clicks is None:
+            self._learn_parts(OnePart.of(own, self))
+        else:
+            self._learn_clicks(own, data.queries, self._clicks)
         self.judge_ids_ = judge_ids
 
+    def _learn_clicks(self, data: Labelled, queries: Array, clicks: Clicks) -> None:
+        _check_size(data.X.shape[1])
+        if self.order == "low":
+            raise DataError('a click has one level: leave out order="low"')
+        self._learn_missing(data.X)
+        X, shown = self._present(data.X), clicks.shown
+        groups, own_groups = query_index(data.queries[shown])
+        both = np.intersect1d(own_groups, data.queries[~shown])
+        if both.size:
+            raise DataError(
+                f"query {data.query_ids[both[0]]!r} has rows with clicks and rows with grades of one judge: "
+                "clicks need a judge of their own"
+            )
+        labels = None
+        intercepts = np.full((len(data.query_ids), 1), math.nan)
+        if not shown.all():
+            label_groups, graded = query_index(data.queries[~shown])
+            weights = None if data.weights is None else data.weights[~shown]
+            labels = QueryLikelihood(X[~shown], data.grades[~shown], label_groups, 0.0, self.n_jobs, weights)
+        told = self._told(data.X[shown], queries[shown], clicks)
+        found = fit_clicks(X[shown], clicks.rows, groups, told.steps, self.link, self.l2, labels, self.max_iter)
+        self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
+        self.position_effects_ = told.effects(clicks.rows, self.link, found.steps, found.step_covariance)
+        if found.label_intercepts is not None:
+            intercepts = np.full((len(data.query_ids), found.label_intercepts.shape[1]), math.nan)
+            intercepts[graded] = found.label_intercepts
+        intercepts[own_groups, 0] = found.intercepts
+        self.intercepts_, self.query_ids_ = intercepts, data.query_ids
+        self.loss_, self.gradient_norm_, self.n_iter_ = found.loss, found.gradient_norm, found.n_iter
+        n_clicks, n_shown = (np.bincount(groups, values) for values in (clicks.rows.clicks, clicks.rows.shown))
+        self.n_comparisons_ = int(round(n_shown.sum()) + (0 if labels is None else labels.n_comparisons))
+        self.n_informative_ = int(
+            ((n_clicks > 0) & (n_clicks < n_shown)).sum() + (0 if labels is None else labels.used.sum())
+        )
+        if not self.n_informative_:
+            _warn("no query has both clicks and impressions without one: there is nothing to learn from")
+        elif not found.converged:
+            _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter, or give l2 > 0")
+
     def _learn_parts(self, parts: TrainingParts) -> None:
+        self.position_effects_ = None
         n_features = len(parts.facts.feature_names)
         _check_size(n_features)
         chunks = parts.chunked(CHUNK_ROWS)
@@ -188,18 +258,22 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter")
 
     def _learned_state(self) -> dict[str, Any]:
-        return super()._learned_state() | {
-            "standard_errors": self.standard_errors_,
-            "scale": self.scale_,
-            "intercepts": self.intercepts_,
-            "query_ids": _plain_ids(self.query_ids_),
-            "judge_ids": None if self.judge_ids_ is None else _plain_ids(self.judge_ids_),
-            "loss": self.loss_,
-            "gradient_norm": self.gradient_norm_,
-            "n_iter": self.n_iter_,
-            "n_comparisons": self.n_comparisons_,
-            "n_informative": self.n_informative_,
-        }
+        return (
+            super()._learned_state()
+            | {
+                "standard_errors": self.standard_errors_,
+                "scale": self.scale_,
+                "intercepts": self.intercepts_,
+                "query_ids": _plain_ids(self.query_ids_),
+                "judge_ids": None if self.judge_ids_ is None else _plain_ids(self.judge_ids_),
+                "loss": self.loss_,
+                "gradient_norm": self.gradient_norm_,
+                "n_iter": self.n_iter_,
+                "n_comparisons": self.n_comparisons_,
+                "n_informative": self.n_informative_,
+            }
+            | self._click_state()
+        )
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         super()._take_learned(state)
@@ -211,6 +285,7 @@ class QueryIntercepts(LearnsFromParts, WeightedSum):
         self.loss_, self.gradient_norm_ = state["loss"], state["gradient_norm"]
         self.n_iter_, self.n_comparisons_ = state["n_iter"], state["n_comparisons"]
         self.n_informative_ = state["n_informative"]
+        self._take_click_state(state)
 
 
 def _groups(data: Labelled, judge: Any) -> tuple[Array, Array, Array | None]:

@@ -1,0 +1,100 @@
+"""Rows that were shown at a position, so often, and clicked, so often: checked, one entry per row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.parameters import shown as as_shown
+from rulerank.dataset import Array, check_column
+from rulerank.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class ClickRows:
+    """One entry per row; `positions` are those that occur, from the top."""
+
+    places: Array  # int64 (n_rows,) of each row's position among `positions`
+    shown: Array  # float64 (n_rows,) impressions
+    clicks: Array  # float64 (n_rows,)
+    positions: Array  # int64 (n_positions,)
+
+    def __len__(self) -> int:
+        return int(self.places.size)
+
+    def __getitem__(self, rows: Array) -> ClickRows:
+        """Pick rows; the positions stay, also where no row is left of one."""
+        return ClickRows(self.places[rows], self.shown[rows], self.clicks[rows], self.positions)
+
+
+def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int) -> ClickRows:
+    """Return clicks y of impressions (one each when not given) at positions, after looking at every value.
+
+    >>> rows = check_clicks([1, 30], [1, 4], [1, 100], 2)
+    >>> rows.places.tolist(), rows.positions.tolist()
+    ([0, 1], [1, 4])
+    """
+    position_numbers = numbers("position", position, n_rows, "whole numbers from 1, the top of the list", 1, whole=True)
+    shown = np.ones(n_rows)
+    if impressions is not None:
+        shown = numbers("impressions", impressions, n_rows, "numbers above 0", 0)
+        if (shown == 0).any():
+            raise DataError(f"impressions must be numbers above 0: got 0 at row {int((shown == 0).argmax())}")
+    clicks = numbers("y", y, n_rows, "with position, how often each row was clicked", 0)
+    above = np.flatnonzero(clicks > shown)
+    if above.size:
+        row = int(above[0])
+        said = " (1 each, as impressions is not given)" if impressions is None else ""
+        raise DataError(
+            f"clicks must not be above impressions: got {clicks[row]:g} of {shown[row]:g} at row {row}{said}"
+        )
+    positions, places = np.unique(position_numbers.astype(np.int64), return_inverse=True)
+    return ClickRows(places.reshape(-1).astype(np.int64), shown, clicks, positions)
+
+
+def numbers(name: str, values: Any, n_rows: int, what: str, low: float, whole: bool = False) -> Array:
+    """Return a column of numbers from `low`, float64."""
+    column = check_column(name, values, n_rows)
+    try:
+        found = column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be {what}: got {as_shown(values)}") from None
+    good = np.isfinite(found) & (found >= low)
+    bad = np.flatnonzero(~(good & (found == np.floor(found))) if whole else ~good)
+    if bad.size:
+        raise DataError(f"{name} must be {what}: got {column[bad[0]]} at row {bad[0]}")
+    return found
+
+
+def known_effects(propensities: Any, positions: Array) -> Array:
+    """Return -log of how likely each position is looked at.
+
+    propensities: by position, {1: 1.0, 2: 0.6}, or in order from position 1.
+
+    >>> known_effects({1: 0.8, 2: 0.4}, np.array([1, 2])).round(3).tolist()
+    [0.223, 0.916]
+    """
+    if not isinstance(propensities, Mapping):
+        column = np.atleast_1d(np.asarray(propensities, dtype=object))
+        propensities = dict(enumerate(column.tolist(), start=1))
+    found = np.empty(positions.size)
+    for place, position in enumerate(positions.tolist()):
+        if position not in propensities:
+            raise DataError(
+                f"propensities must hold every position that occurs: position {position} is missing, "
+                f"given are {as_shown(sorted(propensities))}"
+            )
+        value = propensities[position]
+        try:
+            found[place] = float(value)
+        except (TypeError, ValueError):
+            found[place] = np.nan
+        if not 0 < found[place] <= 1:
+            raise DataError(
+                f"propensities must be above 0 and at most 1, how likely a position is looked at: got {value!r} for "
+                f"position {position}"
+            )
+    return -np.log(found)

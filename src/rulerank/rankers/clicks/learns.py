@@ -1,0 +1,194 @@
+"""What rankers share that learn from clicks: what `fit` is given, and which positions it may tell apart."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+
+from rulerank.core.parameters import Parameter, Word
+from rulerank.core.words import counted, listed
+from rulerank.dataset import Array, Dataset, check_column
+from rulerank.errors import DataError
+from rulerank.normalize import normalize_by_query
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
+from rulerank.rankers.clicks.likelihood import LINKS
+from rulerank.rankers.clicks.moves import document_numbers, effects_from_moves, joined_positions
+from rulerank.rankers.clicks.position_effects import ESTIMATED, GIVEN, NONE, PositionEffects
+from rulerank.rankers.clicks.position_steps import PositionSteps
+from rulerank.rankers.rows import check_weights
+from rulerank.rankers.training_rows import content_keys
+
+FALLING, FREE = "falling", "free"
+
+
+class PositionWarning(UserWarning):
+    """The clicks cannot tell some positions apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clicks:
+    """What `fit` was given beside rows and queries, for rows that were shown."""
+
+    rows: ClickRows
+    shown: Array  # bool (n_rows,) of all rows: those that were shown; the others have a grade
+    propensities: Any = None
+
+    def kept(self, rows: Array) -> Clicks:
+        """Return the clicks of some of all rows, a mask."""
+        return replace(self, rows=self.rows[rows[self.shown]], shown=self.shown[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What may be found of positions from some rows."""
+
+    steps: PositionSteps
+    source: str
+    n_moved: int
+    errors: Array | None = None  # of effects that were found before
+
+    def effects(self, rows: ClickRows, link: str, found: Array, covariance: Array) -> PositionEffects:
+        """Return the effects with their standard errors, given the steps and their covariance."""
+        errors = self.errors
+        if errors is None:
+            design = self.steps.design
+            errors = np.sqrt(np.einsum("ij,jk,ik->i", design, covariance, design).clip(0))
+            errors[errors == 0] = np.nan
+        n = rows.positions.size
+        shown, clicked = (np.bincount(rows.places, values, n) for values in (rows.shown, rows.clicks))
+        return PositionEffects(
+            rows.positions, self.steps.effects(found), errors, shown, clicked, link, self.source, self.n_moved
+        )
+
+
+class LearnsFromClicks(Ranker):
+    """Base of rankers whose `fit` takes clicks: position, impressions, propensities."""
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "link": Word(tuple(reversed(LINKS)), meaning="with position: what a position does to the chance of a click"),
+        "position_shape": Word((FALLING, FREE), meaning="with position: how its effects may go"),
+    }
+
+    link: str
+    position_shape: str
+    position_effects_: PositionEffects | None
+    _clicks: Clicks | None = None  # while it learns
+
+    def positions(self) -> PositionEffects:
+        """Return what positions do to clicks, as it was found; only a ranker that was fitted with position has it."""
+        found = getattr(self, "position_effects_", None)
+        if found is None:
+            raise DataError("this ranker was not fitted with position, so it knows of no position's effect")
+        return found
+
+    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
+        """Return rows normalised by query, in which a document counts once however many positions it was shown at."""
+        if self._clicks is None:
+            return super().on_one_scale(X, queries, how)
+        documents = document_numbers(content_keys(X), queries)
+        _, first = np.unique(documents, return_index=True)
+        out = normalize_by_query(X[first], queries[first], how, self.n_jobs)[documents]
+        codes = [self.feature_names_.index(name) for name in self.categories_]
+        out[:, codes] = X[:, codes]
+        return out
+
+    def _take_clicks(
+        self, X: Any, y: Any, position: Any, impressions: Any, propensities: Any, sample_weight: Any
+    ) -> tuple[Any, Any, Clicks | None]:
+        """Return X, y as grades, and the clicks; y stays as it is and there are none where no position is given."""
+        if isinstance(X, Dataset) and X.shown is not None and y is None:
+            position = X.shown.position if position is None else position
+            impressions = X.shown.impressions if impressions is None else impressions
+            y = X.shown.clicks
+        if position is None:
+            for name, value in (("impressions", impressions), ("propensities", propensities)):
+                if value is not None:
+                    raise DataError(
+                        f"{name} belong to clicks: give position too, the place at which each row was shown"
+                    )
+            return X, y, None
+        if issparse(X):
+            raise DataError("clicks are learned from rows of an array: give X as one, X.toarray(), instead of sparse")
+        if y is None:
+            raise DataError(
+                "requires y to be passed, but the target y is None: with position, y is how often each row was clicked"
+            )
+        n_rows = len(X) if isinstance(X, Dataset) else np.shape(X)[0]
+        y, position = check_column("y", y, n_rows), check_column("position", position, n_rows)
+        shown = np.array([not _missing(one) for one in position.tolist()])
+        if not shown.any():
+            raise DataError("position is missing in every row: leave it out, or say where rows were shown")
+        if impressions is not None:
+            impressions = check_column("impressions", impressions, n_rows)[shown]
+        rows = check_clicks(y[shown], position[shown], impressions, int(shown.sum()))
+        grades = np.asarray(y, dtype=object).copy()
+        grades[shown] = (rows.clicks > 0).astype(np.int64)
+        clicks = Clicks(rows, shown, propensities)
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, n_rows)
+            clicks = clicks.kept(weights > 0)
+            own = weights[weights > 0][clicks.shown]
+            clicks = replace(
+                clicks, rows=replace(clicks.rows, shown=clicks.rows.shown * own, clicks=clicks.rows.clicks * own)
+            )
+        return X, grades, clicks
+
+    def _told(self, X: Array, queries: Array, clicks: Clicks, *, warn: bool = True) -> Told:
+        """Say what may be found of positions from these rows, and warn of what may not."""
+        rows, positions = clicks.rows, clicks.rows.positions
+        if clicks.propensities is not None:
+            return Told(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0)
+        documents = document_numbers(content_keys(X), queries)
+        seen_at = np.unique(documents * positions.size + rows.places)
+        n_moved = int((np.bincount(seen_at // positions.size) > 1).sum())
+        groups = joined_positions(rows, documents)
+        sizes = np.bincount(groups[rows.places], rows.shown, int(groups.max()) + 1)
+        main = groups == int(sizes.argmax())
+        if positions.size > 1 and main.sum() < positions.size and warn:
+            warnings.warn(_words(positions, main), PositionWarning, stacklevel=6)
+        if main.sum() < 2:
+            return Told(PositionSteps.known(np.zeros(positions.size)), NONE if positions.size > 1 else GIVEN, n_moved)
+        own = positions[main]
+        lowest = 0.0 if self.link == "examination" else -np.inf
+        steps = PositionSteps.falling(own) if self.position_shape == FALLING else PositionSteps.free(own, lowest)
+        steps = steps.at(own, positions)
+        if self.link == "examination":  # how relevant a document is must not decide how often it is looked at
+            found = effects_from_moves(rows, documents, steps)
+            told = Told(steps, ESTIMATED, n_moved).effects(rows, self.link, found.x, found.covariance)
+            return Told(PositionSteps.known(told.effects), ESTIMATED, n_moved, told.errors)
+        return Told(steps, ESTIMATED, n_moved)
+
+    def _click_state(self) -> dict[str, Any]:
+        found = getattr(self, "position_effects_", None)
+        return {} if found is None else {"position_effects": found.to_state()}
+
+    def _take_click_state(self, state: Mapping[str, Any]) -> None:
+        found = state.get("position_effects")  # models of before had none
+        self.position_effects_ = None if found is None else PositionEffects.from_state(found)
+
+
+def _missing(one: Any) -> bool:
+    return one is None or one != one
+
+
+def _words(positions: Array, main: Array) -> str:
+    """Say which positions cannot be told apart."""
+    if main.sum() < 2:
+        return (
+            f"no document was shown at two of the {counted(positions.size, 'position')}, so what a position does to "
+            "clicks cannot be told apart from the documents that stand there: no effect of positions is assumed, and "
+            "what was shown further up looks better than it is; show some documents at other positions, or give "
+            "propensities"
+        )
+    others = [str(one) for one in positions[~main].tolist()]
+    return (
+        f"no document leads from position{'s' if len(others) > 1 else ''} {listed(others)} to the others by being "
+        "shown at both, so the effects there cannot be told apart from the documents that stand there: those of the "
+        "nearest positions are assumed; or give propensities"
+    )

@@ -1,0 +1,102 @@
+"""What positions do to clicks, as a value that can be read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.words import counted
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.render.tables import markdown_table, plain_table
+
+HEADER = ("position", "impressions", "clicked", "effect", "std. error")
+LAST = {"log-odds": "odds", "examination": "looked at"}  # what exp(-effect) is
+ESTIMATED, GIVEN, NONE = "estimated", "given", "none"
+SOURCES = {
+    ESTIMATED: "estimated from {n} that moved",
+    GIVEN: "as given",
+    NONE: "no document moved between positions: they cannot be told apart, and no effect is assumed",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PositionEffects:
+    """How much less is clicked at each position for no other reason, from the top; one entry per position.
+
+    >>> seen = PositionEffects(np.array([1, 2]), np.array([0.0, 0.69]), np.array([math.nan, 0.05]),
+    ...     np.array([100.0, 100.0]), np.array([30.0, 17.0]), "log-odds", ESTIMATED, 20)
+    >>> seen
+    position  impressions  clicked  effect  std. error   odds
+           1          100    0.300   0.000           -  1.000
+           2          100    0.170   0.690       0.050  0.502
+    log-odds; estimated from 20 documents that moved
+    """
+
+    positions: Array  # int64
+    effects: Array  # float64: how much lower the log-odds of a click are, or the log of its chance; the first has 0
+    errors: Array  # standard errors, NaN where there is none
+    impressions: Array
+    clicks: Array
+    link: str
+    source: str = ESTIMATED
+    n_moved: int = 0  # documents that were shown at several positions
+
+    def __repr__(self) -> str:
+        return f"{plain_table((*HEADER, LAST[self.link]), self._cells(), n_left=0)}\n{self.note}"
+
+    @property
+    def note(self) -> str:
+        """How they came about."""
+        return f"{self.link}; {SOURCES[self.source].format(n=counted(self.n_moved, 'document'))}"
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return f"{markdown_table((*HEADER, LAST[self.link]), self._cells())}\n\n{self.note}\n"
+
+    def to_json(self) -> str:
+        """Return all digits; what is not known is null."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; what is not known is None."""
+        columns = (self.positions, self.impressions, self.clicks, self.effects, self.errors)
+        names = ("position", "impressions", "clicks", "effect", "standard_error")
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
+        for row in rows:
+            row["standard_error"] = None if math.isnan(row["standard_error"]) else row["standard_error"]
+        return {"positions": rows, "link": self.link, "source": self.source, "documents_that_moved": self.n_moved}
+
+    def to_state(self) -> dict[str, Any]:
+        """Return plain values and arrays, for a model file."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> PositionEffects:
+        """Return what `to_state` described."""
+        names = ("positions", "effects", "errors", "impressions", "clicks")
+        sizes = {np.shape(state[name]) for name in names}
+        if len(sizes) != 1 or state["source"] not in SOURCES or state["link"] not in LAST:
+            raise DataError(f"expected one effect per position: got {sorted(sizes)}, {state['source']!r}")
+        return cls(**{name: state[name] for name in (*names, "link", "source", "n_moved")})
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                str(position),
+                f"{shown:,.6g}",
+                f"{clicked / shown:.3f}" if shown else "-",
+                f"{effect:.3f}",
+                "-" if math.isnan(error) else f"{error:.3f}",
+                f"{math.exp(-effect):.3f}",
+            ]
+            for position, effect, error, shown, clicked in zip(
+                *(c.tolist() for c in (self.positions, self.effects, self.errors, self.impressions, self.clicks)),
+                strict=True,
+            )
+        ]

@@ -1,0 +1,227 @@
+"""QueryIntercepts and clicks: the truth is found, what cannot be told is said, and mistakes are named."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from tests.plain.click_likelihood import click_chances
+
+import rulerank as rr
+from rulerank.dataset import query_index
+from rulerank.normalize import normalize_by_query
+from rulerank.rankers.clicks.learns import PositionWarning
+
+EFFECTS = np.array([0.0, 0.5, 0.9, 1.1, 1.6, 1.7, 2.0, 2.1, 2.3, 2.4])
+WEIGHTS = np.array([1.0, -0.5, 0.3])
+
+
+def true_clicks(link, n_impressions, effects=EFFECTS, n_queries=100, n_docs=10, seed=0):
+    """Clicks of a model that is right: every query's documents in random order, n_impressions in all."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * n_docs, WEIGHTS.size))
+    n_lists = n_impressions // n_docs
+    queries = rng.integers(0, n_queries, n_lists)
+    order = np.argsort(rng.random((n_lists, n_docs)), axis=1) + n_docs * queries[:, None]
+    rows, position = order.ravel(), np.tile(np.arange(1, n_docs + 1), n_lists)
+    scores = X @ WEIGHTS - rng.normal(1.0, 1.0, n_queries)[np.arange(len(X)) // n_docs]
+    clicked = rng.random(rows.size) < click_chances(scores[rows], effects[position - 1], link)
+    return X[rows], clicked, rows // n_docs, position
+
+
+@pytest.mark.parametrize("link", ["log-odds", "examination"])
+def test_effects_and_weights_are_found_where_the_model_is_right(link):
+    X, clicked, queries, position = true_clicks(link, 100_000)
+    ranker = rr.QueryIntercepts(link=link).fit(X, clicked, queries, position=position)
+    found = ranker.position_effects_
+    assert abs(found.effects - EFFECTS).max() < 0.1
+    assert (abs(found.effects - EFFECTS)[1:] < 4 * found.errors[1:]).all()
+    np.testing.assert_allclose(ranker.coef_, WEIGHTS, atol=0.05)
+    assert (abs(ranker.coef_ - WEIGHTS) < 4 * ranker.standard_errors_).all()
+
+
+def test_without_positions_weights_lean_towards_what_was_shown_above():
+    rng = np.random.default_rng(1)
+    X, clicked, queries, position = true_clicks("log-odds", 50_000)
+    X = np.column_stack([X, -position + rng.normal(size=len(X))])  # a feature that production ranked by
+    blind = rr.QueryIntercepts().fit(X, clicked.astype(int), queries)
+    assert blind.coef_[3] > 0.1
+    known = dict(enumerate(np.exp(-EFFECTS).tolist(), start=1))
+    seeing = rr.QueryIntercepts().fit(X, clicked, queries, position=position, propensities=known)
+    assert abs(seeing.coef_[3]) < 0.03
+    assert seeing.position_effects_.source == "given"
+
+
+def test_free_effects_may_rise_and_falling_ones_may_not():
+    effects = np.array([0.0, 1.0, 0.4, 1.5])
+    X, clicked, queries, position = true_clicks("log-odds", 60_000, effects, n_docs=4)
+    free = rr.QueryIntercepts(position_shape="free").fit(X, clicked, queries, position=position).position_effects_
+    assert abs(free.effects - effects).max() < 0.12
+    falling = rr.QueryIntercepts().fit(X, clicked, queries, position=position).position_effects_
+    assert (np.diff(falling.effects) >= 0).all()
+    assert falling.effects[1] == falling.effects[2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from(["log-odds", "examination"]))
+def test_it_warns_exactly_where_documents_do_not_lead_from_one_position_to_the_other(seed, n_positions, link):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(6, 2))
+    rows = rng.integers(0, 6, rng.integers(2, 12))
+    position = rng.integers(1, n_positions + 1, rows.size)
+    clicks = rng.integers(0, 2, rows.size)
+    seen = {one: set() for one in position.tolist()}  # positions that a document leads to
+    for here in seen:
+        seen[here] = {here}
+    for _ in range(10):
+        for row in set(rows.tolist()):
+            together = set(position[rows == row].tolist())
+            whole = set().union(*(seen[one] for one in together))
+            for one in whole:
+                seen[one] = seen[one] | whole
+    told = all(group == set(seen) for group in seen.values())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranker = rr.QueryIntercepts(l2=1, link=link).fit(X[rows], clicks, rows % 2, position=position)
+    warned = any(issubclass(one.category, PositionWarning) for one in caught)
+    assert warned == (not told)
+    effects = ranker.position_effects_.effects
+    assert effects[0] == 0
+    assert (np.diff(effects) >= 0).all()
+    assert np.isfinite(effects).all()
+    if max(map(len, seen.values())) == 1:
+        assert not effects.any()
+
+
+def test_where_nothing_moves_it_says_what_is_assumed():
+    X, clicked, _queries, _ = true_clicks("log-odds", 1000)
+    with pytest.warns(
+        PositionWarning, match="no document was shown at two of the 10 positions.*no effect of positions"
+    ):
+        fixed = rr.QueryIntercepts(l2=1).fit(
+            X[:30], clicked[:30], np.repeat([0, 1, 2], 10), position=np.tile(np.arange(1, 11), 3)
+        )
+    assert "cannot be told apart, and no effect is assumed" in repr(fixed.positions())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rr.QueryIntercepts(l2=1).fit(
+            X[:30], clicked[:30], np.repeat([0, 1, 2], 10), position=np.tile(np.arange(1, 11), 3),
+            propensities=[0.9**k for k in range(10)],
+        )  # fmt: skip
+
+
+def test_positions_apart_from_the_others_take_the_nearest_effect():
+    X = np.array([[0.0], [1.0], [2.0]])
+    rows, position = np.array([0, 0, 1, 1, 2]), [1, 2, 1, 2, 7]
+    with pytest.warns(PositionWarning, match="no document leads from position 7 to the others"):
+        ranker = rr.QueryIntercepts(l2=1).fit(
+            X[rows], [50, 20, 40, 15, 5], np.zeros(5), position=position, impressions=[99] * 5
+        )
+    effects = ranker.position_effects_.effects
+    assert 0 < effects[1] == effects[2]
+
+
+def test_a_data_set_brings_its_clicks_along():
+    world = rr.make_world(n_queries=30, n_features=3, seed=0)
+    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=3000, seed=0)
+    one = rr.QueryIntercepts(l2=10).fit(seen)
+    shown = seen.shown
+    two = rr.QueryIntercepts(l2=10).fit(
+        seen.X, shown.clicks, seen.qid, position=shown.position, impressions=shown.impressions
+    )
+    assert one.coef_.tobytes() == two.coef_.tobytes()
+    known = rr.QueryIntercepts(l2=10).fit(seen, propensities={k: 1 / k for k in range(1, 11)})
+    np.testing.assert_allclose(known.position_effects_.effects, np.log(np.arange(1, 11)))
+
+
+def test_a_document_counts_once_for_the_scale_of_its_query():
+    world = rr.make_world(n_queries=10, n_features=3, seed=0)
+    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=2000, seed=0)
+    by_itself = rr.QueryIntercepts(l2=1, normalize="zscore").fit(seen)
+    _, first = np.unique(np.column_stack([seen.qid, seen.docid]).astype(str), axis=0, return_index=True)
+    once = seen[np.sort(first)]
+    place = {key: row for row, key in enumerate(zip(once.qid, once.docid, strict=True))}
+    scaled = normalize_by_query(once.X, query_index(once.qid)[0], "zscore")
+    rows = [place[key] for key in zip(seen.qid, seen.docid, strict=True)]
+    before = rr.QueryIntercepts(l2=1).fit(
+        scaled[rows], seen.shown.clicks, seen.qid, position=seen.shown.position, impressions=seen.shown.impressions
+    )
+    np.testing.assert_allclose(by_itself.coef_, before.coef_, rtol=1e-5)
+
+
+def test_clicks_are_one_judge_among_others():
+    X, clicked, queries, position = true_clicks("log-odds", 20_000)
+    rng = np.random.default_rng(5)
+    graded = rng.normal(size=(400, 3))
+    of = np.repeat(np.arange(20), 20)
+    grades = (graded @ WEIGHTS + rng.logistic(size=400) > 0.3).astype(int) * rng.integers(1, 3, 400)
+    both = rr.QueryIntercepts(l2=1).fit(
+        np.vstack([X, graded]), np.concatenate([clicked, grades]), np.concatenate([queries, of]),
+        judge=np.repeat(["clicks", "anna"], [len(X), 400]),
+        position=np.concatenate([position, np.full(400, np.nan)]),
+    )  # fmt: skip
+    clicks = rr.QueryIntercepts(l2=1).fit(X, clicked, queries, position=position)
+    labels = rr.QueryIntercepts(l2=1).fit(graded, grades, of)
+    assert (both.standard_errors_ < np.minimum(clicks.standard_errors_, labels.standard_errors_)).all()
+    assert (abs(both.coef_ - WEIGHTS) < 4 * both.standard_errors_).all()
+    assert both.intercepts_.shape == (len(both.query_ids_), 2)
+    of_clicks = both.judge_ids_ == "clicks"
+    assert np.isfinite(both.intercepts_[of_clicks, 0]).all()
+    assert np.isnan(both.intercepts_[of_clicks, 1]).all()
+    assert abs(both.position_effects_.effects - EFFECTS).max() < 0.3
+
+
+def test_a_model_file_keeps_the_effects(tmp_path):
+    X, clicked, queries, position = true_clicks("log-odds", 2000)
+    ranker = rr.QueryIntercepts(l2=1, link="examination").fit(X, clicked, queries, position=position)
+    ranker.save(tmp_path / "m.rulerank")
+    again = rr.load(tmp_path / "m.rulerank")
+    assert repr(again.positions()) == repr(ranker.positions())
+    assert again.predict(X).tobytes() == ranker.predict(X).tobytes()
+    assert "| position | impressions |" in ranker.positions().to_markdown()
+    assert '"standard_error": null' in ranker.positions().to_json()
+    labelled = rr.QueryIntercepts(l2=1).fit(X, clicked.astype(int), queries)
+    with pytest.raises(rr.errors.DataError, match="was not fitted with position"):
+        labelled.positions()
+
+
+def test_clicks_that_say_nothing_are_said_to():
+    X = np.array([[0.0], [1.0], [0.0], [1.0]])
+    with pytest.warns(UserWarning, match="no query has both clicks and impressions without one"):
+        rr.QueryIntercepts(l2=1).fit(X, [0, 0, 0, 0], [0, 0, 0, 0], position=[1, 2, 2, 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"position": [0, 1]}, "position must be whole numbers from 1, the top of the list: got 0 at row 0"),
+        ({"position": [1.5, 1]}, "position must be whole numbers from 1.*got 1.5 at row 0"),
+        ({"position": ["top", "x"]}, r"position must be whole numbers from 1.*got array\(\['top'"),
+        ({"position": [np.nan, np.nan]}, "position is missing in every row"),
+        ({"y": [3, 0]}, r"clicks must not be above impressions: got 3 of 1 at row 0 \(1 each, as impressions is not"),
+        ({"y": [3, 0], "impressions": [2, 2]}, "clicks must not be above impressions: got 3 of 2 at row 0$"),
+        ({"y": [-1, 0]}, "y must be with position, how often each row was clicked: got -1 at row 0"),
+        ({"impressions": [0, 1]}, "impressions must be numbers above 0: got 0 at row 0"),
+        ({"impressions": [1]}, "impressions must have one entry per row: expected 2, got 1"),
+        ({"propensities": {1: 1.0}}, r"propensities must hold every position.*position 2 is missing, given are \[1\]"),
+        ({"propensities": [1.0, 0.0]}, "propensities must be above 0 and at most 1.*got 0.0 for position 2"),
+        ({"propensities": [1.0, "low"]}, "propensities must be above 0 and at most 1.*got 'low' for position 2"),
+        ({"position": None, "impressions": [1, 1]}, "impressions belong to clicks: give position too"),
+        ({"position": None, "propensities": [1.0]}, "propensities belong to clicks: give position too"),
+        ({"y": None}, "with position, y is how often each row was clicked"),
+        ({"X": csr_array(np.eye(2))}, "clicks are learned from rows of an array"),
+    ],
+)
+def test_mistakes_are_named(change, message):
+    given_ = {"X": [[0.0], [1.0]], "y": [0, 1], "qid": [1, 1], "position": [1, 2]} | change
+    with pytest.raises(rr.errors.DataError, match=message):
+        rr.QueryIntercepts().fit(**given_)
+
+
+def test_what_clicks_cannot_have_is_refused():
+    with pytest.raises(rr.errors.DataError, match='leave out order="low"'):
+        rr.QueryIntercepts(order="low").fit([[0.0], [1.0]], [0, 1], [1, 1], position=[1, 1])
+    with pytest.raises(rr.errors.DataError, match="clicks need a judge of their own"):
+        rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], [1, 1], judge=["a", "a"], position=[1, None])
