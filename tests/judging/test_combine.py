@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plain.raters import raters_plainly
+from plain.raters import raters_plainly, tables_plainly
 from rulerank.errors import DataError
-from rulerank.judging import combine as module
-from rulerank.judging.combine import COMBINATIONS, PRIOR_RIGHT, PRIOR_WRONG, RaterModel, combine
+from rulerank.judging import rater_model
+from rulerank.judging.combine import COMBINATIONS, MODELS, ONE_BY_ONE, combine
+from rulerank.judging.rater_model import PRIOR_RIGHT, PRIOR_TABLE, PRIOR_WRONG, RaterModel
 
 grades = st.integers(0, 4)
 judged = st.dictionaries(st.sampled_from(["ann", "bob", "eve", "kim"]), grades, min_size=1)
@@ -46,18 +47,35 @@ def test_who_cannot_judge_says_nothing(how):
 
 
 def test_an_unknown_way_is_refused():
-    with pytest.raises(DataError, match="labels are combined by median, mean, majority, reliability: got 'best'"):
+    known = "median, mean, majority, reliability, dawid-skene"
+    with pytest.raises(DataError, match=f"labels are combined by {known}: got 'best'"):
         combine({}, "best")
 
 
-@given(docs.filter(lambda docs: len({g for by in docs.values() for g in by.values()}) > 1), st.integers(0, 5))
-def test_the_model_of_raters_is_the_plain_one(docs, steps):
-    with mock.patch.object(module, "STEPS", steps), mock.patch.object(module, "CLOSE", -1.0):
-        model = RaterModel.fit(docs)
-    expected = raters_plainly(docs, steps + 1, PRIOR_RIGHT, PRIOR_WRONG)
-    found = model.probabilities(docs)
-    for row, doc in zip(found, docs, strict=True):
-        assert row == pytest.approx([expected[doc][level] for level in model.levels], abs=1e-12)
+several_grades = docs.filter(lambda docs: len({g for by in docs.values() for g in by.values()}) > 1)
+
+
+def steps_of(steps):
+    """Exactly so many steps, instead of until nothing changes."""
+    return mock.patch.multiple(rater_model, STEPS=steps, CLOSE=-1.0)
+
+
+@given(several_grades, st.integers(0, 5), st.data())
+def test_the_models_of_raters_are_the_plain_ones(docs, steps, data):
+    known = data.draw(st.dictionaries(st.sampled_from([*docs]), grades, max_size=3))
+    with steps_of(steps):
+        models = [RaterModel.fit(docs, known), RaterModel.fit_tables(docs, known)]
+    plain = [
+        raters_plainly(docs, steps + 1, PRIOR_RIGHT, PRIOR_WRONG, known),
+        tables_plainly(docs, steps + 1, PRIOR_RIGHT, PRIOR_WRONG, PRIOR_TABLE, known),
+    ]
+    for model, (truth, tables) in zip(models, plain, strict=True):
+        for table, rater in zip(model.tables, model.raters, strict=True):
+            expected = [[tables[rater][true][given] for given in model.levels] for true in model.levels]
+            assert table == pytest.approx(np.array(expected), abs=1e-12)
+        for row, doc in zip(model.probabilities(docs), docs, strict=True):
+            if doc not in known:
+                assert row == pytest.approx([truth[doc][level] for level in model.levels], abs=1e-12)
 
 
 @given(docs, st.randoms(use_true_random=False))
@@ -86,6 +104,43 @@ def test_raters_who_often_guess_are_overruled_by_one_who_knows():
     model = RaterModel.fit(docs)
     ann, bob, _, kim = model.right
     assert kim < 0.55 < bob < 0.8 < ann
+
+
+def test_a_table_of_grades_understands_a_rater_who_is_always_too_strict():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 600).tolist()
+    docs = {doc: {"kim": max(0, grade - 1)} for doc, grade in enumerate(truth)}  # who tells 1 from 2 and says 0 and 1
+    for rater in ("ann", "bob", "eve"):
+        for doc, grade in enumerate(truth):
+            docs[doc][rater] = grade if rng.random() < 0.6 else int(rng.integers(0, 3))
+    right = {how: np.mean([combine(docs, how)[doc] == grade for doc, grade in enumerate(truth)]) for how in MODELS}
+    assert right["dawid-skene"] > right["reliability"] + 0.03
+
+
+@given(docs, st.data())
+def test_what_the_lead_has_decided_counts_first(docs, data):
+    decided = data.draw(st.dictionaries(st.integers(0, 25), st.one_of(st.none(), grades), max_size=5))
+    for how in COMBINATIONS:
+        found = combine(docs, how, decided)
+        assert found.keys() == (docs.keys() | decided.keys()) - {doc for doc, grade in decided.items() if grade is None}
+        assert all(found[doc] == grade for doc, grade in decided.items() if grade is not None)
+        if how in ONE_BY_ONE:
+            others = {doc: by for doc, by in docs.items() if doc not in decided}
+            assert {doc: grade for doc, grade in found.items() if doc in others} == combine(others, how)
+
+
+def test_a_model_of_raters_learns_from_what_the_lead_has_decided():
+    docs = {doc: {"ann": doc % 2, "bob": 1 - doc % 2} for doc in range(40)}
+    decided = {doc: 1 - doc % 2 for doc in range(20)}  # bob was right each time
+    for how in MODELS:
+        found = combine(docs, how, decided)
+        assert all(found[doc] == 1 - doc % 2 for doc in range(20, 40))
+
+
+def test_a_rater_or_grade_that_a_model_has_not_met_says_nothing():
+    model = RaterModel.fit({0: {"ann": 0, "bob": 0}, 1: {"ann": 1, "bob": 1}})
+    alone, more = model.probabilities({"d": {"ann": 1}, "e": {"ann": 1, "eve": 0, "bob": 4}})
+    assert alone.tolist() == more.tolist()
 
 
 def test_without_labels_there_is_no_model_of_raters():

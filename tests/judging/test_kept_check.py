@@ -93,17 +93,20 @@ def test_a_check_of_another_ranking_of_today_or_of_other_documents_is_left_alone
         assert Judging(others, store, today="bm25_body", max_grade=2).check is None
 
 
-def test_a_store_from_before_there_were_checks_gets_one_with_the_first_model(tmp_path):
+def test_a_check_is_that_of_the_model_of_then_whatever_the_lead_has_changed_since(tmp_path):
     path = tmp_path / "labels.db"
     with LabelStore(path) as store:
-        judge(judging_on(store), 40)
-    with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE checks")
+        judging = judging_on(store)
+        judge(judging, 40)
+        decided = store.labels()[0]
+        store.decide(decided.query, decided.doc, 2 - decided.grade, "lea")
+        judging.save_model(tmp_path / "m.rulerank", "Anchored")
+        duels = judging.check.duels
     with LabelStore(path) as store:
-        assert judging_on(store).check is None
-        judging_on(store).save_model(tmp_path / "m.rulerank", "Anchored")
-    with LabelStore(path) as store:
-        assert judging_on(store).check is not None
+        store.undo_decision(decided.query, decided.doc, "lea")
+        store.change_setting("combine", "mean", "lea")
+        store.name_judge("ann", "llm", "lea")
+        assert judging_on(store).check.duels == duels
 
 
 def test_a_method_that_is_not_known_any_more_starts_no_check(tmp_path):

@@ -107,6 +107,8 @@ def test_a_task_shows_what_the_pool_says(store):
     assert task.to_dict() == {
         "query": "q1", "doc": "q1-d1", "query_text": None, "description": None, "title": "Milk", "text": None,
         "url": None,
+        "image": None,
+        "fields": (),
     }  # fmt: skip
 
 

@@ -10,7 +10,9 @@ models, `standing.py` what can be said of one). `duels.py` compares a model with
 of it for the terminal (`duel_terminal.py`) and the page. `demo.py` is a pool to try it on. Only the store needs a
 package of the extra `judge`, and only `web/` needs all of them.
 What a team keeps beside labels is in `team_store.py`: decisions, orders, judges and settings (`team.py` has their
-words, `team_schema.py` the tables); `store_file.py` has the transactions of both.
+words, `team_schema.py` the tables); `store_file.py` has the transactions of both. `combine.py` makes one grade of
+several (`rater_model.py` learns how reliable raters are), `counting.py` says which labels count, and `panel.py` what
+the lead sees: `disputes.py`, `judge_queue.py`, `agreement_parts.py`; `by_judge.py` trains on other judges' labels, too.
 """
 
 import importlib

@@ -5,14 +5,19 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Set
+from typing import TYPE_CHECKING, cast
 
 from rulerank.errors import DataError
 from rulerank.judging.check import Check
-from rulerank.judging.labels import CheckRecord, KeepsLabels, ReadOnlyError, agreed_grade, labels_at
+from rulerank.judging.counting import Counting
+from rulerank.judging.labels import CheckRecord, KeepsLabels, ReadOnlyError, labels_at
 from rulerank.judging.pool import Pool
 from rulerank.judging.train import PoolModel
 from rulerank.rankers.base import Ranker
 from rulerank.today import Today
+
+if TYPE_CHECKING:
+    from rulerank.judging.team_store import TeamStore
 
 
 class KeptCheck:
@@ -50,22 +55,28 @@ class KeptCheck:
         """Train once more on the labels of then; None: with these documents that cannot be done."""
         if noted.today != self._today.option:
             return None
-        by_row: dict[int, list[int | None]] = {}
-        for label in labels_at(self._store.history(), noted.last_label, noted.time):
-            row = self._pool.rows.get((label.query, label.doc))
-            if row is not None:
-                by_row.setdefault(row, []).append(label.grade)
-        agreed = {row: agreed_grade(given) for row, given in by_row.items()}
-        grades = {row: grade for row, grade in agreed.items() if grade is not None}
+        labels = [
+            label
+            for label in labels_at(self._store.history(), noted.last_label, noted.time)
+            if (label.query, label.doc) in self._pool.rows
+        ]
+        counting = Counting.at(cast("TeamStore", self._store), noted.time)  # a file notes no check
+        rows = self._pool.rows
+        grades = {rows[pair]: grade for pair, grade in counting.grades(labels).items() if pair in rows}
+        others = {
+            judge: {rows[pair]: grade for pair, grade in given.items()}
+            for judge, given in counting.others(labels).items()
+        }
         if len(set(grades.values())) < 2:
             return None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # they were shown when it was trained first
-                ranker = self._model.train_method(noted.method, grades, self._today)
+                ranker = self._model.train_method(noted.method, grades, self._today, others)
         except DataError:  # a method that this version does not know
             return None
-        return self._against_today(ranker, {self._pool.pairs[row][0] for row in by_row})
+        judged = {query for query, _ in counting.people(labels)} | {query for query, _ in counting.decided}
+        return self._against_today(ranker, judged)
 
     def _against_today(self, ranker: Ranker, judged: Set[str]) -> Check:
         new, today = ranker.predict(self._pool.data), self._today.scores(self._pool.data.X)

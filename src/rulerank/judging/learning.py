@@ -9,11 +9,12 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rulerank.errors import DataError, RulerankError
+from rulerank.judging.by_judge import OtherGrades
 from rulerank.judging.check import Check
 from rulerank.judging.kept_check import KeptCheck
 from rulerank.judging.labels import KeepsLabels, Plain
@@ -36,6 +37,7 @@ class Lesson(NamedTuple):
     grades: Grades  # by row
     judged: Set[str]  # queries that have labels
     last_label: int  # id of the newest
+    others: OtherGrades  # of other judges that the lead lets count
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Learning:
         """Say what a model of the other documents' labels makes of a document; None while labels are too few."""
         return self._model.estimate(grades, row)
 
+    def expected(self, grades: Grades, rows: Sequence[int]) -> dict[int, float]:
+        """Return the grades that the model of these labels expects of rows; nothing while labels are too few."""
+        return self._model.expected(grades, rows)
+
     def top_rules(self, grades: Grades) -> tuple[str, ...]:
         """Return the strongest rules so far."""
         return self._model.top_rules(grades)
@@ -84,7 +90,7 @@ class Learning:
             n_docs = len(lesson.grades)
             found = "no document has a grade" if not n_docs else f"all {n_docs} labels have the same grade"
             raise DataError(f"nothing can be learned yet: {found}; judge documents of different grades first")
-        ranker = self._model.train_method(method, lesson.grades, self.today)
+        ranker = self._model.train_method(method, lesson.grades, self.today, lesson.others)
         ranker.save(path)
         if self._check is not None:
             self._check.begin(ranker, method, lesson.last_label, lesson.judged)

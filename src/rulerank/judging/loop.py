@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rulerank.core.checks import check_number, is_whole
@@ -15,6 +16,7 @@ from rulerank.judging.current import CurrentLabels
 from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, StoreError, check_grade, check_name
 from rulerank.judging.offers import Offering, Stop
 from rulerank.judging.overview import LabelOverview, count_queries, count_rater
+from rulerank.judging.panel import Panel
 from rulerank.judging.pool import FeatureValue, Pool
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from rulerank.judging.learning import Learning, Lesson
     from rulerank.judging.train import Estimate, SavedModel
     from rulerank.rankers.base import Ranker
+
+
+JUDGES = "judges"  # the queue of documents on which other judges differ
+MANY = 99  # raters of a document: whoever takes a label back gets its document, whoever else has it
 
 
 class Judging:
@@ -84,18 +90,22 @@ class Judging:
         self._offering = Offering(pool, self._current, sampler, overlap)
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
         self._learning: Learning | None = None
+        self.panel = Panel(pool, store, self._current, self._lock, max_grade, lambda: self.learning)
 
-    def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
+    def next(self, rater: str, *, keep_going: bool = False, queue: str | None = None) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
 
         keep_going: when the sampler has stopped, go on with the queries that have the fewest labels.
+        queue: "judges" hands out first what judges see otherwise than people or the model (`Panel.doubts`).
         """
+        doubted = [one.row for one in self.panel.doubts()] if check_queue(queue) == JUDGES else []
         check_name("rater", rater)
         with self._lock:
             glance = self.store.glance(rater)
             self._current.sync(glance.state)
             asker = self._offering.asker(rater, glance)
-            for row, n_raters in self._offering.offers(asker, keep_going=keep_going):
+            offers = self._offering.offers(asker, keep_going=keep_going)
+            for row, n_raters in chain(self._offering.disputed_by_judges(asker, doubted), offers):
                 if self.store.claim(*self.pool.pairs[row], rater, raters=n_raters, seconds=self.claim_seconds):
                     self._stops.pop(rater, None)
                     return self.task(*self.pool.pairs[row])
@@ -146,7 +156,7 @@ class Judging:
         """Withdraw the rater's latest label and hand its document to the rater again; None: there is none."""
         label = self.store.undo(rater, judgement=judgement, page=page)
         if label is not None and (label.query, label.doc) in self.pool.rows:
-            self.store.claim(label.query, label.doc, rater, raters=2, seconds=self.claim_seconds)
+            self.store.claim(label.query, label.doc, rater, raters=MANY, seconds=self.claim_seconds)
         return label
 
     def progress(self, rater: str) -> Progress:
@@ -161,7 +171,7 @@ class Judging:
                 rater=rater,
                 mine=sum(grade is not None for grade in given),
                 labelled=labelled,
-                cannot_judge=len(self._current.by_row) - labelled,
+                cannot_judge=len(self._current.beyond),
                 skipped=len(self.pool.rows_in(glance.skipped)),
                 pool_size=len(self.pool),
                 closeness=self._offering.closeness,
@@ -181,14 +191,15 @@ class Judging:
 
     def overview(self) -> LabelOverview:
         """Return all labels at a glance, how well raters agree, and how good the model is."""
-        grades = self._current_grades()
         with self._lock:
+            self._current.sync(self.store.state(), exact=True)
+            grades, cannot_judge = dict(self._current.grades), len(self._current.beyond)
             labels = {row: dict(by_rater) for row, by_rater in self._current.by_row.items()}
             closeness, elsewhere = self._offering.closeness, len(self._current.elsewhere)
         raters = sorted({rater for by_rater in labels.values() for rater in by_rater})
         return LabelOverview(
             labelled=len(grades),
-            cannot_judge=len(labels) - len(grades),
+            cannot_judge=cannot_judge,
             pool_size=len(self.pool),
             elsewhere=elsewhere,
             closeness=closeness,
@@ -203,7 +214,12 @@ class Judging:
 
     @property
     def usual_method(self) -> str:
-        """What to train when nothing else is asked for."""
+        """What to train when nothing else is asked for; where other judges count, what has intercepts for them."""
+        if self.store.settings().training_judges:
+            with self._lock:
+                self._current.sync(self.store.state())
+                if self._current.others():
+                    return "QI"
         return "RE-GR" if self.today is None else "Anchored"
 
     def train(self, path: str | os.PathLike[str], method: str | None = None) -> Ranker:
@@ -245,11 +261,18 @@ class Judging:
 
         with self._lock:
             state = self.store.state()
-            self._current.sync(state)
-            judged = {self.pool.pairs[row][0] for row in self._current.by_row}
-            return Lesson(dict(self._current.grades), judged, state.last_id)
+            self._current.sync(state, exact=True)
+            judged = {self.pool.pairs[row][0] for row in self._current.judged}
+            return Lesson(dict(self._current.grades), judged, state.last_id, self._current.others())
 
     def _current_grades(self) -> dict[int, int]:
         with self._lock:
             self._current.sync(self.store.state())
             return dict(self._current.grades)
+
+
+def check_queue(queue: str | None) -> str | None:
+    """Return which documents come first, if there is such a queue."""
+    if queue not in (None, JUDGES):
+        raise DataError(f"there is no queue {queue!r:.60}: leave it out, or choose {JUDGES}")
+    return queue

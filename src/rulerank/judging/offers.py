@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ class Asker(NamedTuple):
 
     rater: str
     held: list[int]  # handed to this rater before, the latest first
-    claimed: set[int]  # by others
+    claimed: Counter[int]  # by how many others
     skipped: set[int]  # by this rater
     beyond: set[int]  # nobody could judge them
 
@@ -44,7 +45,7 @@ class Offering:
     """Name the documents for a rater: the held, second opinions, what the sampler wants, and then the rest.
 
     current: the labels, which the caller keeps up; it also sees to it that one thread asks at a time.
-    overlap: share of the documents, always the same ones, for which a second rater is wanted.
+    overlap: share of the documents, always the same ones, for which one more rater is wanted than the settings say.
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
@@ -80,7 +81,7 @@ class Offering:
         if chooser.next(skip) is not None:
             return Stop("waiting", WAITING)
         stopped = chooser.next(asker.beyond) is None
-        everything = len(skip | self._current.by_row.keys()) == len(self._pool)
+        everything = len(skip | self._current.judged) == len(self._pool)
         return Stop("natural" if stopped else "skipped", EMPTY if everything else STOPPED if stopped else SKIPPED)
 
     def asker(self, rater: str, glance: Glance) -> Asker:
@@ -89,28 +90,42 @@ class Offering:
         return Asker(
             rater,
             held=[row for row, holder in reversed(claims) if row is not None and holder == rater],
-            claimed={row for row, holder in claims if row is not None and holder != rater},
+            claimed=Counter(row for row, holder in claims if row is not None and holder != rater),
             skipped=self._pool.rows_in(glance.skipped),
-            beyond=self._current.by_row.keys() - self._current.grades.keys(),
+            beyond=self._current.beyond,
         )
 
     def _held(self, asker: Asker) -> Offers:
-        return ((row, 2) for row in asker.held if asker.rater not in self._current.by_row.get(row, {}))
+        held = (row for row in asker.held if asker.rater not in self._current.by_row.get(row, {}))
+        return ((row, self.n_raters(row) + 1) for row in held)
 
     def _second_opinions(self, asker: Asker) -> Offers:
-        """Yield documents for two that one other rater has graded."""
-        if not self._overlap:
+        """Yield documents that others have graded, and fewer than shall; nothing that the lead has decided."""
+        if not self._overlap and self._current.counting.settings.judgements == 1:
             return
-        skip = asker.claimed | asker.skipped | asker.beyond
+        skip = asker.skipped | asker.beyond | self._current.decided.keys()
         for row, by_rater in self._current.by_row.items():
-            shared = len(by_rater) == 1 and self.lots[row] < self._overlap
-            if shared and asker.rater not in by_rater and row not in skip:
-                yield row, 2
+            wanted = self.n_raters(row)
+            if asker.rater not in by_rater and len(by_rater) + asker.claimed[row] < wanted and row not in skip:
+                yield row, wanted
+
+    def n_raters(self, row: int) -> int:
+        """Say how many people shall judge a document."""
+        wanted = self._current.counting.settings.judgements
+        return wanted + 1 if self._overlap and self.lots[row] < self._overlap else wanted
+
+    def disputed_by_judges(self, asker: Asker, rows: Iterable[int]) -> Offers:
+        """Yield of these rows, in their order, what this rater has not seen: one more person looks at each."""
+        skip = asker.skipped | asker.claimed.keys() | self._current.decided.keys()
+        for row in rows:
+            by_rater = self._current.by_row.get(row, {})
+            if asker.rater not in by_rater and row not in skip:
+                yield row, max(self.n_raters(row), len(by_rater) + 1)
 
     def _wanted(self, asker: Asker) -> Offers:
         """Yield what the sampler wants, past what is held by others, skipped or was said to be beyond judging."""
         chooser = self._ready()
-        skip = asker.claimed | asker.skipped | asker.beyond
+        skip = asker.claimed.keys() | asker.skipped | asker.beyond
         while (row := chooser.next(skip)) is not None:
             yield row, 1
             skip.add(row)
@@ -120,7 +135,7 @@ class Offering:
         by_query = np.bincount(self._pool.query_numbers[list(self._current.by_row)], minlength=len(self._pool.queries))
         n_labels = by_query[self._pool.query_numbers]  # of each row's query
         free = np.ones(len(self._pool), dtype=np.bool_)
-        free[list(asker.claimed | asker.skipped | self._current.by_row.keys())] = False
+        free[list(asker.claimed.keys() | asker.skipped | self._current.judged)] = False
         for fewest in np.unique(n_labels[free]):
             rows = np.flatnonzero(free & (n_labels == fewest))
             yield from ((row, 1) for row in rows[np.argsort(self.lots[rows])].tolist())

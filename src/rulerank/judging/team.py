@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rulerank.core.checks import is_whole
 from rulerank.errors import DataError
-from rulerank.judging.combine import COMBINATIONS
-from rulerank.judging.labels import check_name
+from rulerank.judging.combine import check_combination
+from rulerank.judging.labels import KeepsLabels, check_name
+
+if TYPE_CHECKING:
+    from rulerank.judging.team_store import TeamStore
 
 PERSON = "person"
 KINDS = {  # what a rater is; labels of any but a person count nowhere unless the lead says so
@@ -114,6 +117,13 @@ def settings_of(values: dict[str, Any]) -> Settings:
     return Settings(**known)
 
 
+def team_of(store: KeepsLabels) -> TeamStore:
+    """Return a store that keeps decisions, or say that it keeps none."""
+    if not hasattr(store, "decide"):
+        raise DataError(f"{store.name}: a file of labels keeps no decisions; a label store does")
+    return cast("TeamStore", store)
+
+
 def check_kind(kind: str) -> str:
     """Return what a rater is, if there is such a kind."""
     if kind not in KINDS:
@@ -129,12 +139,6 @@ def check_order(docs: Sequence[str]) -> list[str]:
     if len(checked) < 2 or len(set(checked)) < len(checked):
         raise DataError(f"an order needs two documents or more, each once: got {docs!r:.60}")
     return checked
-
-
-def _combination(value: Any) -> str:
-    if value not in COMBINATIONS:
-        raise DataError(f"labels are combined by {', '.join(COMBINATIONS)}: got {value!r:.60}")
-    return str(value)
 
 
 def _judgements(value: Any) -> int:
@@ -156,7 +160,7 @@ def _yes_or_no(value: Any) -> bool:
 
 
 SETTINGS: dict[str, Callable[[Any], Any]] = {
-    "combine": _combination,
+    "combine": check_combination,
     "judgements": _judgements,
     "training_judges": _judges,
     "preferences": _yes_or_no,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from rulerank.judging.by_judge import PEOPLE, OtherGrades, fit_by_judge
 from rulerank.judging.labels import Plain
 from rulerank.judging.pool import Pool
 from rulerank.rankers.base import Ranker
@@ -81,11 +83,16 @@ class PoolModel:
         assert isinstance(ranker, GlobalRules)
         return ranker
 
-    def train_method(self, method: str, grades: Grades, today: Today | None = None) -> Ranker:
+    def train_method(
+        self, method: str, grades: Grades, today: Today | None = None, others: OtherGrades | None = None
+    ) -> Ranker:
         """Return a ranker of any method, set for few labels, trained on some rows: what `train --labels` makes of them.
 
         Anchored hands over to a full learner when labels say so, as it does there.
+        others: grades of other judges, who get intercepts of their own; only QI has those.
         """
+        if others:
+            return fit_by_judge(method, self.pool.data, {PEOPLE: grades, **others})
         ordered = dict(sorted(grades.items()))  # a file has no order of time
         if today is not None and method == "Anchored":
             return learn_from_today(self.pool.graded(ordered), today.option).ranker
@@ -131,6 +138,14 @@ class PoolModel:
             reasons=tuple(why.lines(n_reasons)[1:]),
             n_labels=len(trained.grades),
         )
+
+    def expected(self, grades: Grades, rows: Sequence[int]) -> dict[int, float]:
+        """Return the grades to be expected of rows, by a model that may be a little old; none while labels are few."""
+        trained = self.current(grades)
+        if trained is None:
+            return {}
+        scores = np.clip(trained.ranker.predict(self.pool.data[np.asarray(rows)]), 0, self.max_grade)
+        return dict(zip(rows, scores.tolist(), strict=True))
 
     def top_rules(self, grades: Grades, n_rules: int = 10) -> tuple[str, ...]:
         """Return the strongest rules of the current model; none while labels are too few."""

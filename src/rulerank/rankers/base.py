@@ -156,16 +156,18 @@ class Ranker(ChecksData, ABC):
         *,
         feature_names: tuple[str, ...],
         discretizer: Discretizer | None = None,
+        **more: Any,
     ) -> Self:
         """Learn from rows that are on the scale that `normalize` asks for, with bins that were found before.
 
         For whoever knows more rows than are labelled: scale and bins then rest on all of them (`fit_in_pool`). The
         fitted ranker is the one that was asked for; it normalises and discretises new rows by itself.
+        more: what else `fit` takes.
         """
         done = {"normalize": None} | ({} if discretizer is None else {"discretizer": _Found(discretizer)})
         asked = {name: value for name, value in self.get_params(deep=False).items() if name in done}
         try:
-            self.set_params(**{name: done[name] for name in asked}).fit(X, y, qid=qid)
+            self.set_params(**{name: done[name] for name in asked}).fit(X, y, qid=qid, **more)
         finally:
             self.set_params(**asked)
         self.feature_names_, self.has_names_ = feature_names, True

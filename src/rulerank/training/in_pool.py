@@ -60,8 +60,15 @@ class PoolLearner:
 
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
         """Return a copy of the ranker fitted to these rows, whatever grades the pool has for them."""
+        return self._fitted(rows, grades)
+
+    def fit_judges(self, rows: Array, grades: ArrayLike, judge: ArrayLike) -> Ranker:
+        """Return the same with who gave each grade, for a ranker that has intercepts for judges; rows may repeat."""
+        return self._fitted(rows, grades, judge=judge)
+
+    def _fitted(self, rows: Array, grades: ArrayLike, **more: ArrayLike) -> Ranker:
         return clone(self.ranker).fit_prepared(
-            self.X[rows], grades, self.query[rows], feature_names=self.feature_names, discretizer=self.bins
+            self.X[rows], grades, self.query[rows], feature_names=self.feature_names, discretizer=self.bins, **more
         )
 
     def learn_on(self, ranker: Ranker, before: Grades, now: Grades) -> Ranker:

@@ -70,11 +70,12 @@ class StartsFromToday(Ranker):
         *,
         feature_names: tuple[str, ...],
         discretizer: Discretizer | None = None,
+        **more: Any,
     ) -> Self:
         """Learn from rows that are on the scale that `normalize` asks for; see `Ranker.fit_prepared`."""
         self._known = Known(feature_names, discretizer)
         try:
-            return super().fit_prepared(X, y, qid, feature_names=feature_names)
+            return super().fit_prepared(X, y, qid, feature_names=feature_names, **more)
         finally:
             del self._known
 

@@ -1,0 +1,44 @@
+"""Learn from grades of several judges at once, each with intercepts of its own for every query."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from rulerank.core.words import counted
+from rulerank.dataset import Dataset
+from rulerank.errors import DataError
+from rulerank.methods import method_named
+from rulerank.rankers.base import Ranker
+from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.in_pool import Grades, PoolLearner
+
+BY_JUDGE = "QI"  # the method that has intercepts for judges
+PEOPLE = "the people"
+OtherGrades: TypeAlias = Mapping[str, Grades]  # judge -> row -> grade
+
+
+def fit_by_judge(method: str, pool: Dataset, given: OtherGrades) -> Ranker:
+    """Return a ranker of the grades of several judges; those of one are never compared with those of another.
+
+    >>> import rulerank as rr
+    >>> data = rr.make_world(n_queries=5, seed=0)
+    >>> given = {PEOPLE: {0: 0, 1: 1, 2: 2}, "gpt": {row: min(2, int(data.y[row]) + 1) for row in range(40)}}
+    >>> fit_by_judge("QI", data, given).judge_ids_.tolist()
+    ['the people', 'gpt']
+    """
+    names = [judge for judge in given if judge != PEOPLE]
+    if method_named(method).name != BY_JUDGE:
+        raise DataError(
+            f"labels of {', '.join(names)} count in training, each judge with intercepts of its own, which only "
+            f"{BY_JUDGE} has: train {BY_JUDGE}, or let people's labels alone count"
+        )
+    triples = [(row, grade, judge) for judge, grades in given.items() for row, grade in sorted(grades.items())]
+    rows, grades, judges = (np.array(column) for column in zip(*triples, strict=True))
+    ranker = PoolLearner(few_label_ranker(BY_JUDGE), pool).fit_judges(rows, grades, judges.astype(object))
+    counts = ", ".join(f"{counted(len(found), 'label')} of {judge}" for judge, found in given.items())
+    warnings.warn(f"learned from {counts}: every judge has intercepts of its own", stacklevel=2)
+    return ranker

@@ -1,0 +1,118 @@
+"""What the lead sees of several raters: disputes and decisions, other judges, agreement, and how labels count."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rulerank.judging.agreement_parts import AgreementParts, JudgeAgreement, agreement_parts, judge_agreement
+from rulerank.judging.counting import Counting
+from rulerank.judging.current import CurrentLabels
+from rulerank.judging.disputes import Dispute, disputes
+from rulerank.judging.judge_queue import Doubt, doubts
+from rulerank.judging.labels import KeepsLabels, Label, check_grade
+from rulerank.judging.pool import Pool
+from rulerank.judging.team import Decision, team_of
+
+if TYPE_CHECKING:
+    from rulerank.judging.learning import Learning
+
+
+class Panel:
+    """The raters of one labelling loop, as the lead sees them; `Judging.panel` is one.
+
+    >>> import tempfile, rulerank as rr
+    >>> from rulerank.judging.loop import Judging
+    >>> from rulerank.judging.store import LabelStore
+    >>> pool = Pool(rr.make_world(n_queries=2, docs_per_query=3, seed=0))
+    >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2)
+    >>> query, doc = pool.pairs[0]
+    >>> labels = [judging.grade(rater, query, doc, grade) for rater, grade in (("ann", 0), ("bob", 2))]
+    >>> [(pool.pairs[one.doc] == (query, doc), one.spread) for one in judging.panel.disputes()]
+    [(True, 2)]
+    >>> decision = judging.panel.decide("lea", query, doc, 1)
+    >>> judging.panel.counting().decided
+    {('q1', 'q1-d1'): 1}
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        store: KeepsLabels,
+        current: CurrentLabels,
+        lock: threading.RLock,
+        max_grade: int,
+        learning: Callable[[], Learning],
+    ) -> None:
+        self._pool, self._store, self._current, self._lock = pool, store, current, lock
+        self._max_grade, self._learning = max_grade, learning
+
+    def counting(self) -> Counting:
+        """Return how labels become grades now: the lead's settings, decisions and judges."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            return self._current.counting
+
+    def disputes(self) -> list[Dispute[int]]:
+        """Return the documents on which people disagree, by row, the largest dispute first; decided ones, too."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            by_row = self._current.by_row
+            return disputes({row: {who: one.grade for who, one in by.items()} for row, by in by_row.items()})
+
+    def labels_of(self, row: int) -> list[Label]:
+        """Return what people and other judges say of a document, in the order of time."""
+        with self._lock:
+            given = self._current.by_row.get(row, {}) | self._current.by_judge.get(row, {})
+            return sorted(given.values(), key=lambda label: label.id)
+
+    def decide(
+        self,
+        rater: str,
+        query: str,
+        doc: str,
+        grade: int | None,
+        *,
+        judgement: str | None = None,
+        page: str | None = None,
+    ) -> Decision:
+        """Keep the lead's grade of a document, which counts instead of the raters' and stays beside them."""
+        self._pool.row(query, doc)
+        grade = check_grade(grade, self._max_grade)
+        return team_of(self._store).decide(query, doc, grade, rater, judgement=judgement, page=page)
+
+    def undo_decision(
+        self, rater: str, query: str, doc: str, *, judgement: str | None = None, page: str | None = None
+    ) -> Decision | None:
+        """Take the decision on a document back; None: there is none."""
+        self._pool.row(query, doc)
+        return team_of(self._store).undo_decision(query, doc, rater, judgement=judgement, page=page)
+
+    def doubts(self) -> list[Doubt]:
+        """Return where other judges differ most from the people, or from what the model of their labels expects."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            by_judge = {row: dict(by) for row, by in self._current.by_judge.items()}
+            grades = dict(self._current.grades)
+        unseen = [row for row in by_judge if row not in grades]
+        return doubts(by_judge, grades, self._learning().expected(grades, unseen) if unseen else {})
+
+    def judges(self) -> list[JudgeAgreement]:
+        """Return how well each judge who is no person agrees with the people."""
+        with self._lock:
+            self._current.sync(self._store.state(), exact=True)
+            given: dict[str, dict[int, int]] = {judge: {} for judge in sorted(self._current.counting.judges)}
+            for row, by in self._current.by_judge.items():
+                for judge, label in by.items():
+                    if label.grade is not None:
+                        given[judge][row] = label.grade
+            people = dict(self._current.grades)
+        return [judge_agreement(judge, found, people) for judge, found in given.items()]
+
+    def agreement_parts(self) -> AgreementParts:
+        """Return where people agree: by rater, by query, by grade."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            labels = [label for by in self._current.by_row.values() for label in by.values()]
+        return agreement_parts(labels)

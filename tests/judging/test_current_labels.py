@@ -1,0 +1,103 @@
+"""The labels as they stand follow the store step by step: what counts is what reading everything anew would find."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.judging.combine import COMBINATIONS
+from rulerank.judging.counting import Counting
+from rulerank.judging.current import CurrentLabels
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
+
+POOL = Pool(rr.make_world(n_queries=2, docs_per_query=3, seed=0))
+RATERS = st.sampled_from(["ann", "bob", "gpt"])
+ROWS = st.integers(0, 5)
+GRADES = st.one_of(st.none(), st.integers(0, 2))
+STEPS = st.one_of(
+    st.tuples(st.just("grade"), ROWS, GRADES, RATERS),
+    st.tuples(st.just("undo"), RATERS),
+    st.tuples(st.just("decide"), ROWS, GRADES),
+    st.tuples(st.just("undecide"), ROWS),
+    st.tuples(st.just("combine"), st.sampled_from([*COMBINATIONS])),
+    st.tuples(st.just("kind"), st.sampled_from(["llm", "person"])),
+    st.tuples(st.just("training"), st.sampled_from([["gpt"], []])),
+)
+
+
+def take(store, step):
+    kind, *rest = step
+    if kind == "grade":
+        row, grade, rater = rest
+        store.add(*POOL.pairs[row], grade, rater)
+    elif kind == "undo":
+        store.undo(*rest)
+    elif kind == "decide":
+        row, grade = rest
+        store.decide(*POOL.pairs[row], grade, "lea")
+    elif kind == "undecide":
+        store.undo_decision(*POOL.pairs[rest[0]], "lea")
+    elif kind == "combine":
+        store.change_setting("combine", rest[0], "lea")
+    elif kind == "kind":
+        store.name_judge("gpt", rest[0], "lea")
+    else:
+        store.change_setting("training_judges", rest[0], "lea")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(STEPS, max_size=15))
+def test_what_counts_is_what_reading_everything_anew_finds(steps):
+    with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder, "labels.db")) as store:
+        current = CurrentLabels(POOL, store)
+        for step in steps:
+            take(store, step)
+            current.sync(store.state(), exact=True)
+            counting, labels = Counting.now(store), store.labels()
+            assert current.grades == {POOL.rows[pair]: grade for pair, grade in counting.grades(labels).items()}
+            people = {POOL.rows[pair]: by for pair, by in counting.people(labels).items()}
+            assert {row: {r: one.grade for r, one in by.items()} for row, by in current.by_row.items()} == people
+            assert current.others() == {
+                judge: {POOL.rows[pair]: grade for pair, grade in given.items()}
+                for judge, given in counting.others(labels).items()
+            }
+            assert current.beyond == current.judged - current.grades.keys()
+        now = store.setting_history() + store.decision_history() + store.judge_history()
+        if now:
+            assert Counting.at(store, max(fact.withdrawn or fact.time for fact in now)) == Counting.now(store)
+
+
+def test_a_model_of_raters_may_be_a_little_old_and_is_exact_when_asked(tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        store.change_setting("combine", "reliability", "lea")
+        for row in range(6):
+            for rater in ("ann", "bob", "eve", "kim"):
+                store.add(*POOL.pairs[row], row % 2, rater)
+        current = CurrentLabels(POOL, store)
+        current.sync(store.state())
+        for row in range(2):
+            store.add(*POOL.pairs[row], 1 - row % 2, "eve")
+        current.sync(store.state())
+        old = current._model
+        current.sync(store.state(), exact=True)
+        assert current._model is not old
+        assert current._model.right[2] < old.right[2]
+        store.add(*POOL.pairs[0], 2, "kim")  # a grade that the model has not met
+        current.sync(store.state())
+        assert 2 in current._model.levels
+
+
+@pytest.mark.parametrize("how", COMBINATIONS)
+def test_the_page_says_how_labels_become_grades(how, tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        store.change_setting("combine", how, "lea")
+        assert COMBINATIONS[how] in Counting.now(store).sentence()
+        store.name_judge("gpt", "llm", "lea")
+        none = "Labels of other judges (gpt) are no people's; in training: none of them."
+        assert none in Counting.now(store).sentence()
+        store.change_setting("training_judges", ["gpt"], "lea")
+        assert "in training: gpt, with intercepts of their own." in Counting.now(store).sentence()

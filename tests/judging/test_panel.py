@@ -1,0 +1,144 @@
+"""Several raters and other judges in the loop: how many judge a document, what the lead decides, who trains."""
+
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.judging.label_files import LabelFile
+from rulerank.judging.loop import Judging
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
+
+WORLD = rr.make_world(n_queries=6, docs_per_query=8, n_features=4, seed=2)
+POOL = Pool(WORLD)
+
+
+@pytest.fixture
+def judging(tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        yield Judging(POOL, store, max_grade=2)
+
+
+def judge(judging, rater, n_docs, queue=None):
+    seen = []
+    for _ in range(n_docs):
+        task = judging.next(rater, queue=queue)
+        if task is None:
+            break
+        seen.append(POOL.row(task.query, task.doc))
+        judging.grade(rater, task.query, task.doc, int(WORLD.y[seen[-1]]))
+    return seen
+
+
+@pytest.mark.parametrize("judgements", [1, 2, 3])
+def test_a_document_goes_to_as_many_people_as_the_lead_says(judging, judgements):
+    judging.store.change_setting("judgements", judgements, "lea")
+    seen = {rater: set(judge(judging, rater, 6)) for rater in ("ann", "bob", "eve", "kim")}
+    raters = [sum(row in rows for rows in seen.values()) for row in set().union(*seen.values())]
+    assert max(raters) == judgements
+    assert [len(rows) for rows in seen.values()] == [6] * 4
+
+
+def test_second_opinions_wait_for_nobody_and_never_go_beyond_what_is_wanted(judging):
+    judging.store.change_setting("judgements", 3, "lea")
+    (row,) = judge(judging, "ann", 1)
+    tasks = {rater: judging.next(rater) for rater in ("bob", "eve", "kim")}
+    rows = {rater: POOL.row(task.query, task.doc) for rater, task in tasks.items()}
+    assert (rows["bob"], rows["eve"]) == (row, row)  # two at once
+    assert rows["kim"] != row
+
+
+def test_what_the_lead_has_decided_needs_no_more_opinions(judging):
+    judging.store.change_setting("judgements", 2, "lea")
+    (row,) = judge(judging, "ann", 1)
+    judging.panel.decide("lea", *POOL.pairs[row], 1)
+    assert judge(judging, "bob", 1) != [row]
+
+
+def test_a_document_that_only_the_lead_has_decided_has_that_grade(judging):
+    judging.panel.decide("lea", *POOL.pairs[3], 2)
+    judging.panel.decide("lea", *POOL.pairs[4], None)
+    progress = judging.progress("ann")
+    assert (progress.labelled, progress.cannot_judge) == (1, 1)
+    assert judging.overview().labelled == 1
+    assert not {3, 4} & set(judge(judging, "ann", len(POOL)))
+
+
+def test_the_lead_grades_within_the_grades_there_are(judging):
+    with pytest.raises(DataError, match="a grade must be a whole number from 0 to 2"):
+        judging.panel.decide("lea", *POOL.pairs[0], 3)
+    with pytest.raises(DataError):
+        judging.panel.decide("lea", "q1", "nothing", 1)
+
+
+def test_a_file_of_labels_keeps_no_decisions(tmp_path):
+    judging = Judging(POOL, LabelFile(POOL, str(tmp_path / "labels.csv"), "csv"), max_grade=2)
+    with pytest.raises(DataError, match=r"labels\.csv: a file of labels keeps no decisions; a label store does"):
+        judging.panel.decide("lea", *POOL.pairs[0], 1)
+
+
+@pytest.fixture
+def with_gpt(judging):
+    """A judge who is no person has graded everything one step too high."""
+    judging.store.add_all([(*pair, min(2, int(WORLD.y[row]) + 1), "gpt") for row, pair in enumerate(POOL.pairs)])
+    judging.store.name_judge("gpt", "llm", "lea")
+    return judging
+
+
+def test_a_judge_takes_no_document_from_the_people_and_no_part_in_their_grades(with_gpt):
+    before = judge(with_gpt, "ann", 10)
+    assert len(before) == 10
+    progress = with_gpt.progress("ann")
+    assert (progress.labelled, progress.cannot_judge) == (10, 0)
+    assert with_gpt._current.grades == {row: int(WORLD.y[row]) for row in before}
+    assert [row.rater for row in with_gpt.overview().raters] == ["ann"]
+    assert with_gpt.overview().agreement.n_docs == 0
+    (found,) = with_gpt.panel.judges()
+    equal = sum(int(WORLD.y[row]) == 2 for row in before)
+    assert (found.share.value, found.share.n_docs, found.n_labels) == (equal / 10, 10, len(POOL))
+
+
+def test_the_queue_of_judges_hands_out_where_they_differ_most(with_gpt):
+    judged = judge(with_gpt, "ann", 24)
+    doubts = with_gpt.panel.doubts()
+    gaps = [one.gap for one in doubts]
+    assert gaps == sorted(gaps, reverse=True)
+    assert {one.by for one in doubts if one.row in judged} == {"people"}
+    assert {one.by for one in doubts if one.row not in judged} <= {"model"}
+    wanted = [one.row for one in doubts]
+    assert judge(with_gpt, "bob", 1, queue="judges") == wanted[:1]
+    mine = [one.row for one in with_gpt.panel.doubts() if one.row not in judged]
+    assert judge(with_gpt, "ann", 1, queue="judges") == mine[:1]  # never what one has graded oneself
+    with pytest.raises(DataError, match="there is no queue 'best': leave it out, or choose judges"):
+        with_gpt.next("ann", queue="best")
+
+
+def test_a_judge_counts_in_training_only_if_the_lead_says_so_and_then_has_intercepts_of_its_own(with_gpt, tmp_path):
+    judge(with_gpt, "ann", 24)
+    alone = with_gpt.save_model(tmp_path / "alone.rulerank", "QI")
+    assert "gpt" not in " ".join(alone.notes)
+    assert rr.load(tmp_path / "alone.rulerank").judge_ids_ is None
+    usual = with_gpt.usual_method
+    with_gpt.store.change_setting("training_judges", ["gpt"], "lea")
+    assert with_gpt.usual_method == "QI"
+    both = with_gpt.save_model(tmp_path / "both.rulerank")
+    assert f"learned from 24 labels of the people, {len(POOL)} labels of gpt: every judge has" in both.notes[0]
+    ranker = rr.load(tmp_path / "both.rulerank")
+    assert {*ranker.judge_ids_.tolist()} == {"the people", "gpt"}
+    with pytest.raises(DataError, match=r"labels of gpt count in training, .* which only QI has: train QI, or let p"):
+        with_gpt.save_model(tmp_path / "m.rulerank", "RE-GR")
+    with_gpt.store.change_setting("training_judges", [], "lea")
+    assert with_gpt.usual_method == usual != "QI"
+
+
+def test_disputes_and_what_everybody_said_of_them(with_gpt):
+    row = judge(with_gpt, "ann", 1)[0]
+    with_gpt.grade("bob", *POOL.pairs[row], (int(WORLD.y[row]) + 1) % 3)
+    (dispute,) = with_gpt.panel.disputes()
+    assert dispute.doc == row
+    assert [label.rater for label in with_gpt.panel.labels_of(row)] == ["gpt", "ann", "bob"]
+    assert [part.name for part in with_gpt.panel.agreement_parts().raters] == ["ann", "bob"]
+    with_gpt.panel.decide("lea", *POOL.pairs[row], 1)
+    assert with_gpt._current_grades()[row] == 1
+    with_gpt.panel.undo_decision("lea", *POOL.pairs[row])
+    assert with_gpt.panel.counting().decided == {}
