@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test test-lowest lint bench clean
+.PHONY: demo test test-lowest lint docs bench release-check clean
 
 demo: .venv/core
 	@$(BIN)/rulerank demo
@@ -26,6 +26,19 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# the site, in build/site: every warning is an error, and the pages load nothing from elsewhere
+docs: .venv/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+# what a release must pass: built, described as package indexes want it, installed where nothing else is, tried
+release-check: .venv/release
+	rm -rf dist build/release
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python -m venv build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	cd build/release && bin/rulerank --version && bin/rulerank demo
 
 bench: .venv/bench
 	@for f in benchmarks/bench_*.py; do $(BIN)/python $$f || exit 1; done
@@ -46,6 +59,16 @@ clean:
 .venv/dev: .venv/core
 	@echo "Installing the test and lint tools into .venv ..." >&2
 	@$(PIP) -e '.[dev]'
+	@touch $@
+
+.venv/docs: .venv/core
+	@echo "Installing what builds the site into .venv ..." >&2
+	@$(PIP) -e '.[docs]'
+	@touch $@
+
+.venv/release: .venv/core
+	@echo "Installing what builds a release into .venv ..." >&2
+	@$(PIP) -e '.[release]'
 	@touch $@
 
 .venv/lowest/done: .venv/bin/python pyproject.toml

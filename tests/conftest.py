@@ -1,7 +1,9 @@
-"""What several test files share: the real data, when RULERANK_DATA names a folder that holds it."""
+"""What several test files share: the command line, and the real data, when RULERANK_DATA names a folder that holds it."""
 
 import os
+import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,6 +11,26 @@ from hypothesis import HealthCheck, settings
 # compiled loops make the first example slow; deadlines would fail on noise, not on mistakes
 settings.register_profile("rulerank", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("rulerank")
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line in this process, as a user does: run("evaluate", "test.txt", ...) -> code, out, err."""
+    from rulerank.cli import main  # most tests do without
+
+    def run(*args):
+        monkeypatch.setattr(sys, "argv", ["rulerank", *args])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return Done(stop.value.code or 0, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture(scope="session")

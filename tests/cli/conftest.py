@@ -1,18 +1,15 @@
-"""Run commands as a user does, in a folder with small files of every kind."""
+"""A folder with small files of every kind, for commands to be run in as a user does."""
 
 import json
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 import pytest
 
 from rulerank.aggregate.competence import Competence
-from rulerank.cli import main
 from rulerank.features.text_features import TextFeatures
 from rulerank.io.convert import convert, read_any, write_any
 from rulerank.io.letor import read_letor
@@ -24,25 +21,6 @@ from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.worlds import make_world
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Call the command line in this process: run("evaluate", "test.txt", ...) -> code, out, err."""
-
-    def run(*args):
-        monkeypatch.setattr(sys, "argv", ["rulerank", *args])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return Done(stop.value.code or 0, *capsys.readouterr())
-
-    return run
 
 
 def write_texts(data):

@@ -1,0 +1,94 @@
+"""The files that pages name, made once; each page is tried in a copy of them."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.io.convert import convert, write_any
+from rulerank.judging.store import LabelStore
+from rulerank.shop.shop import write_shop
+
+MY_RANKERS = """
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+Trees = HistGradientBoostingRegressor(max_iter=5)
+"""
+
+
+@pytest.fixture(scope="session")
+def all_files(tmp_path_factory):
+    """A folder with small files under the names that pages use."""
+    folder = tmp_path_factory.mktemp("files")
+    world = rr.make_world(n_queries=24, docs_per_query=12, n_features=5, seed=1)
+    world = replace(world, X=np.nan_to_num(world.X), feature_names=("bm25", *world.feature_names[1:]))
+    for name in ("train.txt", "test.txt", "pool.txt", "judged.csv", "pool.csv", "pool.parquet", "first.parquet"):
+        write_any(world, folder / name)
+    write_any(world[:5], folder / "withdrawn.csv")
+    new = rr.make_world(n_queries=4, docs_per_query=12, n_features=5, seed=2)
+    write_any(replace(new, feature_names=world.feature_names), folder / "new.parquet")
+    write_folds(world, folder)
+    write_runs(world, folder)
+    write_parts(world, folder / "data")
+    convert(str(folder / "test.txt"), str(folder / "qrels.txt"), target_format="qrels")
+    (folder / "my_rankers.py").write_text(MY_RANKERS)
+    rr.GlobalRules(discretizer="equal_frequency").fit(rr.read_letor(folder / "train.txt")).save(folder / "model.rulerank")
+    rr.QueryRules().fit(rr.read_letor(folder / "train.txt")).save(folder / "query.rulerank")
+    write_scored(folder)
+    write_texts(folder)
+    with LabelStore(str(folder / "labels.db")) as store:
+        rows = zip(world.qid[:40].tolist(), world.docid[:40].tolist(), world.y[:40].tolist(), strict=True)
+        store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
+    return folder
+
+
+@pytest.fixture
+def files(all_files, tmp_path):
+    """A copy of the folder, for one page."""
+    shutil.copytree(all_files, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def write_folds(world: rr.Dataset, folder: Path) -> None:
+    for name in ("OHSUMED", "FOLDS"):
+        for number, fold in enumerate(rr.make_folds(world, n_folds=3), 1):
+            place = folder / name / f"Fold{number}"
+            place.mkdir(parents=True)
+            for part, data in (("train", fold.train), ("vali", fold.vali), ("test", fold.test)):
+                rr.write_letor(data, place / f"{part}.txt")
+
+
+def write_runs(world: rr.Dataset, folder: Path) -> None:
+    np.savetxt(folder / "scores.txt", world.X[:, 1])
+    for feature, name in enumerate(("one", "two", "today", "bm25", "rules")):
+        run = rr.run_from_scores(world, world.X[:, feature], name)
+        rr.write_run(run, folder / f"{name}.run")
+
+
+def write_parts(world: rr.Dataset, folder: Path) -> None:
+    folder.mkdir()
+    queries = list(dict.fromkeys(world.qid))
+    for number in range(3):
+        write_any(world[np.isin(world.qid, queries[number::3])], folder / f"{number}.parquet")
+
+
+def write_scored(folder: Path) -> None:
+    data, ranker = rr.read_letor(folder / "train.txt"), rr.load(folder / "model.rulerank")
+    row = dict(zip(data.feature_names, np.nan_to_num(data.X[0]).tolist(), strict=True))
+    score = float(ranker.predict(np.nan_to_num(data.X[:1]))[0])
+    (folder / "scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
+
+
+def write_texts(folder: Path) -> None:
+    """A shop's texts, what `rulerank features --keep` makes of them, and rankers of it."""
+    shop = rr.make_shop(n_products=100, n_queries=8, seed=0)
+    write_shop(shop, folder / "shop")
+    features = rr.TextFeatures(features=["bm25(title)", "bm25(all)", "price"]).fit(shop.texts)
+    features.save(folder / "text.rulerank")
+    ranker = rr.QueryIntercepts(l2=1.0, missing="mean").fit(features.dataset(shop.queries, qrels=shop.qrels).labelled())
+    ranker.save(folder / "shop.rulerank")
+    rr.Reranker(ranker, features).save(folder / "reranker.rulerank")

@@ -1,0 +1,114 @@
+"""Every block of the docs is run, compared or said not to be; commands inside sentences exist."""
+
+import io
+import re
+import shlex
+import shutil
+import tomllib
+from functools import cache
+
+import pytest
+import typer
+from document_blocks import PAGES, ROOT, Block, blocks_of
+from document_reader import PASSED_OVER, Reader
+
+import rulerank as rr
+from rulerank.cli import app
+
+# blocks that nobody types here, by page and how they begin, each with the reason
+NOT_RUN = {
+    ("CONTRIBUTING.md", ".venv/bin/python -m pytest"): "it would run these tests inside themselves",
+    ("docs/active-sampling.md", "2,384 documents"): "what the terminal shows while a person answers",
+    ("docs/active-sampling.md", "query q30"): "the same",
+    ("docs/active-sampling.md", "query q9"): "the same",
+    ("docs/architecture.md", "texts --features"): "a drawing",
+    ("docs/export.md", '{"id": "movie-12"'): "a line of a file",
+    ("docs/fitted-rules.md", "score(document) ="): "a formula",
+    ("docs/formats.md", "2 qid:10002"): "lines of a file",
+    ("docs/judging.md", "   Think of the person"): "a file, which tests/judging reads",
+    ("docs/papers.md", "RULERANK_DATA=..."): "hours, with the real data",
+    ("docs/scale.md", "from distributed import Client"): "a cluster; tests/scale has one",
+    ("docs/serving.md", "from rulerank.serve.adapters."): "pipelines of other libraries; tests/serve/adapters runs them",
+}
+# what a person answers where a page's commands ask
+ANSWERS = {"docs/active-sampling.md": "2\n0\n1\n0\nq\nq\n", "docs/few-labels.md": "2\n0\n1\n0\n2\n0\nq\nq\nq\n"}
+# the road, not the figures: commands that would take minutes are typed with less to do
+SMALLER = {
+    "--splits 20": "--splits 2 --sizes 8,16",
+    "--thin 20": "--thin 2",
+    "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report --method RE-GR --method RankSVM --method ListNet --method SSAR",
+    "compare OHSUMED/ --method": "compare OHSUMED/ --jobs 1 -o other --method",
+    "compare judged.csv --folds 5": "compare judged.csv --folds 3 --jobs 1 -o more",
+    "curve FOLDS": "curve FOLDS --draws 2 --sizes 8",
+}
+# shop texts under the names that a page gives its own
+NAMED = {"docs/text-features.md": {"docs.jsonl": "documents.jsonl", "queries.tsv": "queries.tsv", "qrels.txt": "judgements.qrels"}}
+OWN_TESTS = ("README.md", "docs/tutorials/", "docs/how-to/")  # followed from the first line to the last elsewhere
+FOLLOWED = [page for page in PAGES if not page.relative_to(ROOT).as_posix().startswith(OWN_TESTS)]
+
+
+def reason_for(block: Block) -> str | None:
+    """Return why a block is not run, where the table has it."""
+    return next((why for (page, start), why in NOT_RUN.items() if page == block.page and block.lines[0].startswith(start)), None)
+
+
+@cache
+def blocks() -> list[Block]:
+    return [block for page in FOLLOWED for block in blocks_of(page)]
+
+
+def test_every_block_is_run_or_stands_in_the_table_with_a_reason():
+    odd = [f"{block.page}:{block.line}" for block in blocks() if block.kind in ("other", "python") and not reason_for(block)]
+    assert not odd, f"neither commands nor Python sessions, and not in NOT_RUN: {odd}"
+    used = {(page, start) for page, start in NOT_RUN for block in blocks() if page == block.page and block.lines[0].startswith(start)}
+    assert used == set(NOT_RUN), "entries of NOT_RUN whose blocks are gone"
+
+
+@pytest.mark.parametrize("page", sorted({block.page for block in blocks() if block.kind == "shell" and not reason_for(block)}))
+def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(ANSWERS.get(page, "")))
+    for name, source in NAMED.get(page, {}).items():
+        shutil.copy(files / "shop" / source, files / name)
+    if page == "docs/explain.md":
+        fold = rr.make_folds(rr.make_world(n_queries=100, seed=0))[0]
+        rr.write_table(fold.test, files / "test.csv")
+        rr.GlobalRules().fit(fold.train).save(files / "model.rulerank")
+    typed = [block for block in blocks() if block.page == page and block.kind == "shell" and not reason_for(block)]
+    Reader(run, files, monkeypatch, SMALLER).follow(typed)
+
+
+def every_command() -> list[tuple[str, list[str]]]:
+    return [
+        (f"{block.page}:{block.line}", shlex.split(command, comments=True))
+        for page in PAGES
+        for block in blocks_of(page)
+        if block.kind == "shell"
+        for command in block.commands
+    ]
+
+
+def test_extras_and_make_targets_that_pages_name_exist():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    makefile = (ROOT / "Makefile").read_text()
+    seen = set()
+    for where, (first, *words) in every_command():
+        if first == "pip":
+            for extra in re.findall(r"[\w-]+", "".join(re.findall(r"\[(.*?)\]", " ".join(words)))):
+                assert extra in project["optional-dependencies"], f"{where}: no extra {extra}"
+        elif first == "make":
+            assert re.search(rf"^{words[0]}:", makefile, re.MULTILINE), f"{where}: no target {words[0]}"
+        seen.add(first)
+    assert {"pip", "make"} <= seen & set(PASSED_OVER)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_and_options_inside_sentences_exist(page):
+    commands = typer.main.get_command(app).commands
+    for text in re.findall(r"`(rulerank [^`]*)`", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)):
+        _, name, *words = re.split(r"\s+", text)
+        if name in ("COMMAND", "--version") or re.fullmatch(r"[A-Z]+|\.\.\.", name):
+            continue
+        assert name in commands, f"{page.name}: {text}"
+        known = {option for parameter in commands[name].params for option in parameter.opts} | {"--help"}
+        for option in (word for word in words if re.match(r"--?[a-z]", word)):
+            assert option.split("=")[0].rstrip(",.") in known, f"{page.name}: {name} has no option {option}: {text}"

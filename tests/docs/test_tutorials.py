@@ -1,0 +1,21 @@
+"""Tutorials and how-to pages, word for word: each from its first line to its last in an empty folder."""
+
+import pytest
+from document_blocks import ROOT, blocks_of
+from document_reader import Reader
+
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("[!i]*.md"))
+HOW_TO = sorted((ROOT / "docs" / "how-to").glob("[!i]*.md"))
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_runs_and_prints_what_it_shows(page, run, tmp_path, monkeypatch):
+    blocks = blocks_of(page)
+    reader = Reader(run, tmp_path, monkeypatch)
+    reader.follow(blocks)
+    assert reader.n_typed + sum(block.kind == "session" for block in blocks) >= 5
+
+
+@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
+def test_a_how_to_page_runs_and_prints_what_it_shows(page, run, files, monkeypatch):
+    Reader(run, files, monkeypatch).follow(blocks_of(page))
