@@ -1,4 +1,4 @@
-"""What several test files share: the command line, and the real data, when RULERANK_DATA names a folder that holds it."""
+"""What several test files share: the command line, and the real data, when RULERANK_DATA names its folder."""
 
 import os
 import sys

@@ -5,12 +5,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 import uvicorn
+
 from document_blocks import Block
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -31,6 +33,7 @@ class Reader:
         self.n_typed = self.n_compared = 0
         monkeypatch.chdir(folder)
         monkeypatch.syspath_prepend(folder)
+        sys.modules.pop("my_rankers", None)  # of the page before
         monkeypatch.setenv("COLUMNS", "120")
         monkeypatch.setattr("rulerank.web.server.open_page", lambda url: None)
         monkeypatch.setattr("rulerank.web.server.serve", self._serve_page)

@@ -11,9 +11,9 @@ from rulerank.cli import app
 
 INTRODUCTION = """# Commands
 
-What `rulerank COMMAND --help` prints. Results go to stdout, everything else to stderr; a file named `-` is stdin or stdout;
-`--json` is everywhere; a mistake ends in one line on stderr and exit code 2. No command writes over a file that it reads, or
-over a label store.
+What `rulerank COMMAND --help` prints. Results go to stdout, everything else to stderr; a file named `-` is stdin or
+stdout; `--json` is everywhere; a mistake ends in one line on stderr and exit code 2. No command writes over a file that
+it reads, or over a label store.
 """
 
 

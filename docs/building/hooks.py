@@ -61,7 +61,9 @@ def linked(markdown: str, page: str) -> str:
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Check that a page loads nothing from elsewhere."""
-    loaded = re.findall(r"""<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=["']?(https?://[^"'\s>]+)""", output)
+    loaded = re.findall(
+        r"""<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=["']?(https?://[^"'\s>]+)""", output
+    )
     if loaded:
         raise ValueError(f"{page.file.src_uri} would load {', '.join(loaded)}: the site must work offline")
     return output

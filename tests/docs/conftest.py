@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import rulerank as rr
@@ -36,10 +37,13 @@ def all_files(tmp_path_factory):
     write_parts(world, folder / "data")
     convert(str(folder / "test.txt"), str(folder / "qrels.txt"), target_format="qrels")
     (folder / "my_rankers.py").write_text(MY_RANKERS)
-    rr.GlobalRules(discretizer="equal_frequency").fit(rr.read_letor(folder / "train.txt")).save(folder / "model.rulerank")
+    rr.GlobalRules(discretizer="equal_frequency").fit(rr.read_letor(folder / "train.txt")).save(
+        folder / "model.rulerank"
+    )
     rr.QueryRules().fit(rr.read_letor(folder / "train.txt")).save(folder / "query.rulerank")
     write_scored(folder)
     write_texts(folder)
+    write_clicks(world, folder / "log.parquet")
     with LabelStore(str(folder / "labels.db")) as store:
         rows = zip(world.qid[:40].tolist(), world.docid[:40].tolist(), world.y[:40].tolist(), strict=True)
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
@@ -92,3 +96,10 @@ def write_texts(folder: Path) -> None:
     ranker = rr.QueryIntercepts(l2=1.0, missing="mean").fit(features.dataset(shop.queries, qrels=shop.qrels).labelled())
     ranker.save(folder / "shop.rulerank")
     rr.Reranker(ranker, features).save(folder / "reranker.rulerank")
+
+
+def write_clicks(world: rr.Dataset, path: Path) -> None:
+    clicked = rr.simulate_clicks(world, world.X[:, 0], n_impressions=20_000, seed=0)
+    log = {"query": clicked.qid, "doc": clicked.docid, "position": clicked.shown.position}
+    log |= {"impressions": clicked.shown.impressions, "clicks": clicked.shown.clicks}
+    pl.DataFrame({name: list(values) for name, values in log.items()}).write_parquet(path)

@@ -9,10 +9,10 @@ from functools import cache
 
 import pytest
 import typer
-from document_blocks import PAGES, ROOT, Block, blocks_of
-from document_reader import PASSED_OVER, Reader
 
 import rulerank as rr
+from document_blocks import PAGES, ROOT, Block, blocks_of
+from document_reader import PASSED_OVER, Reader
 from rulerank.cli import app
 
 # blocks that nobody types here, by page and how they begin, each with the reason
@@ -27,8 +27,12 @@ NOT_RUN = {
     ("docs/formats.md", "2 qid:10002"): "lines of a file",
     ("docs/judging.md", "   Think of the person"): "a file, which tests/judging reads",
     ("docs/papers.md", "RULERANK_DATA=..."): "hours, with the real data",
+    ("docs/scikit-learn.md", 'ranker.save("model'): "needs MLflow; the session below it goes the same steps",
     ("docs/scale.md", "from distributed import Client"): "a cluster; tests/scale has one",
-    ("docs/serving.md", "from rulerank.serve.adapters."): "pipelines of other libraries; tests/serve/adapters runs them",
+    (
+        "docs/serving.md",
+        "from rulerank.serve.adapters.",
+    ): "pipelines of other libraries; tests/serve/adapters runs them",
 }
 # what a person answers where a page's commands ask
 ANSWERS = {"docs/active-sampling.md": "2\n0\n1\n0\nq\nq\n", "docs/few-labels.md": "2\n0\n1\n0\n2\n0\nq\nq\nq\n"}
@@ -36,20 +40,29 @@ ANSWERS = {"docs/active-sampling.md": "2\n0\n1\n0\nq\nq\n", "docs/few-labels.md"
 SMALLER = {
     "--splits 20": "--splits 2 --sizes 8,16",
     "--thin 20": "--thin 2",
-    "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report --method RE-GR --method RankSVM --method ListNet --method SSAR",
+    "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report "
+    "--method RE-GR --method RankSVM --method ListNet --method SSAR",
     "compare OHSUMED/ --method": "compare OHSUMED/ --jobs 1 -o other --method",
     "compare judged.csv --folds 5": "compare judged.csv --folds 3 --jobs 1 -o more",
     "curve FOLDS": "curve FOLDS --draws 2 --sizes 8",
 }
 # shop texts under the names that a page gives its own
-NAMED = {"docs/text-features.md": {"docs.jsonl": "documents.jsonl", "queries.tsv": "queries.tsv", "qrels.txt": "judgements.qrels"}}
+NAMED = {
+    "docs/text-features.md": {
+        "docs.jsonl": "documents.jsonl",
+        "queries.tsv": "queries.tsv",
+        "qrels.txt": "judgements.qrels",
+    }
+}
 OWN_TESTS = ("README.md", "docs/tutorials/", "docs/how-to/")  # followed from the first line to the last elsewhere
 FOLLOWED = [page for page in PAGES if not page.relative_to(ROOT).as_posix().startswith(OWN_TESTS)]
 
 
 def reason_for(block: Block) -> str | None:
     """Return why a block is not run, where the table has it."""
-    return next((why for (page, start), why in NOT_RUN.items() if page == block.page and block.lines[0].startswith(start)), None)
+    return next(
+        (why for (page, start), why in NOT_RUN.items() if page == block.page and block.lines[0].startswith(start)), None
+    )
 
 
 @cache
@@ -58,13 +71,24 @@ def blocks() -> list[Block]:
 
 
 def test_every_block_is_run_or_stands_in_the_table_with_a_reason():
-    odd = [f"{block.page}:{block.line}" for block in blocks() if block.kind in ("other", "python") and not reason_for(block)]
+    odd = [
+        f"{block.page}:{block.line}"
+        for block in blocks()
+        if block.kind in ("other", "python") and not reason_for(block)
+    ]
     assert not odd, f"neither commands nor Python sessions, and not in NOT_RUN: {odd}"
-    used = {(page, start) for page, start in NOT_RUN for block in blocks() if page == block.page and block.lines[0].startswith(start)}
+    used = {
+        (page, start)
+        for page, start in NOT_RUN
+        for block in blocks()
+        if page == block.page and block.lines[0].startswith(start)
+    }
     assert used == set(NOT_RUN), "entries of NOT_RUN whose blocks are gone"
 
 
-@pytest.mark.parametrize("page", sorted({block.page for block in blocks() if block.kind == "shell" and not reason_for(block)}))
+@pytest.mark.parametrize(
+    "page", sorted({block.page for block in blocks() if block.kind == "shell" and not reason_for(block)})
+)
 def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(ANSWERS.get(page, "")))
     for name, source in NAMED.get(page, {}).items():

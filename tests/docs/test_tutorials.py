@@ -1,6 +1,7 @@
 """Tutorials and how-to pages, word for word: each from its first line to its last in an empty folder."""
 
 import pytest
+
 from document_blocks import ROOT, blocks_of
 from document_reader import Reader
 

@@ -116,6 +116,15 @@ def test_a_thousand_labels_one_at_a_time_are_one_fit(kind):
     assert file_of(ranker) == file_of(refitted(ranker, world))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_in_which_nothing_varied_learns_on(kind):
+    world = a_world(0)
+    flat = rr.Dataset(np.zeros((6, 5)), [0, 1, 2, 0, 1, 2], ["a", "a", "a", "b", "b", "b"])
+    ranker = clone(KINDS[kind]).set_params(discretizer=rr.EqualWidth(n_bins=4)).fit(flat)
+    both = rr.Dataset(np.vstack([flat.X, world.X]), np.append(flat.y, world.y), np.append(flat.qid, world.qid))
+    assert file_of(ranker.add(world)) == file_of(refitted(ranker, both))
+
+
 def test_rows_in_any_order_make_the_same_file():
     world = a_world(1)
     order = np.random.default_rng(5).permutation(len(world))

@@ -139,7 +139,8 @@ class LearnsOn(LearnsFromParts, RuleRanker):
         learned = self._as_fitted()
         same_grades = new.n_grades == self.engine_.training.n_grades
         any_size = self.params_["max_size"] is None  # which sets are counted may change
-        if same_grades and self.engine_.counts is not None and not any_size and self._counts_can_be_taken_away():
+        counted = self.engine_.counts is not None and self.engine_.layout.n_cells > 0
+        if same_grades and counted and not any_size and self._counts_can_be_taken_away():
             counts, engine = self._count_changes(learned, old, new, more.keys)
         else:
             counts, engine = self._count_all(learned, new)

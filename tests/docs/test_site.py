@@ -1,0 +1,53 @@
+"""The site has all there is: every page is in its menu, every public name and command in its reference."""
+
+import importlib.util
+import re
+
+import typer
+import yaml
+
+import rulerank as rr
+from document_blocks import ROOT
+from rulerank.cli import app
+
+DOCS = ROOT / "docs"
+MADE = {"contributing.md", "changelog.md", "reference/commands.md"}
+
+
+def pages_of(nav) -> list[str]:
+    if isinstance(nav, str):
+        return [nav]
+    return [page for entry in (nav.values() if isinstance(nav, dict) else nav) for page in pages_of(entry)]
+
+
+def test_every_page_is_in_the_menu_once():
+    nav = pages_of(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert sorted(nav) == sorted(written | MADE)
+
+
+def test_every_public_name_is_in_the_reference_once():
+    named = [
+        name for page in (DOCS / "reference").glob("*.md") for name in re.findall(r"^::: (\S+)", page.read_text(), re.M)
+    ]
+    missing = [name for name in rr.__all__ if f"rulerank.{name}" not in named]
+    assert not missing, f"docs/reference lacks {missing}: add a line ::: rulerank.NAME to the page where one would look"
+    assert len(named) == len(set(named))
+
+
+def test_every_command_and_option_is_in_the_reference():
+    spec = importlib.util.spec_from_file_location("commands", DOCS / "building" / "commands.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    page = made.commands_page()
+    for name, command in typer.main.get_command(app).commands.items():
+        section = page.partition(f"\n## rulerank {name}\n")[2].partition("\n## ")[0]
+        assert all(
+            option in section for parameter in command.params for option in parameter.opts if option.startswith("-")
+        )
+        assert f"rulerank {name}" in section.partition("```sh")[2]
+
+
+def test_links_and_pictures_of_the_readme_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", (ROOT / "README.md").read_text()):
+        assert (ROOT / target).exists(), target
