@@ -9,6 +9,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from rich.console import Console
@@ -45,6 +46,7 @@ def main() -> None:
     Path(__file__).with_name("demo.svg").write_text(picture)
     draw_decision()
     draw_tables()
+    draw_ranking()
     if os.environ.get("RULERANK_DATA"):
         draw_label_curves(Path(os.environ["RULERANK_DATA"]))
         draw_gains(Path(os.environ["RULERANK_DATA"]))
@@ -62,6 +64,26 @@ def draw_tables() -> None:
         for name, figure in (("curves", curves_figure(tables, most=6)), ("pairs", pairs_figure(tables, most=3))):
             path = Path(__file__).with_name(f"fitted-rules-{name}.svg")
             figure.savefig(path, metadata={"Date": None})
+
+
+def draw_ranking() -> None:
+    """Take the picture of explanations-for-the-boss.md with a browser: the ranking of a query of the shop."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder:
+        for command in (
+            "world shop --texts",
+            "features shop/documents.jsonl shop/queries.tsv --qrels shop/judgements.qrels -o shop.parquet",
+            "train shop.parquet --method FR -o shop.rulerank",
+            "explain shop.rulerank shop.parquet --query q9 --ranking -o ranking.html",
+        ):
+            subprocess.run([sys.executable, "-m", "rulerank", *command.split()], check=True, cwd=folder)
+        with sync_playwright() as player:
+            browser = player.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1180, "height": 1300}, color_scheme="light")
+            page.goto(f"file://{folder}/ranking.html")
+            page.screenshot(path=Path(__file__).with_name("ranking.png"))
+            browser.close()
 
 
 def draw_decision() -> None:

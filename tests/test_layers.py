@@ -63,7 +63,7 @@ GRAPH = {  # folder: what it imports beside BELOW
         "training",
         "worlds",
     },
-    "explain": {"ballots", "rankers", "render", "rules"},
+    "explain": {"ballots", "rankers", "render", "rules", "today"},
     "export": {"rules"},
     "features": {"evaluation", "io"},
     "io": {"worlds"},

@@ -126,3 +126,29 @@ def test_a_terminal_gets_colours(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     write(rr.load("model.rulerank").explain(data, 0), "text", "-")
     assert "Feature by feature" in sys.stdout.getvalue()
+
+
+def test_the_whole_ranking_of_a_query_is_a_page(run, folder):
+    done = run("explain", "model.rulerank", "test.txt", "--query", "q1", "--ranking", "-o", "why.html")
+    assert (done.code, done.out) == (0, "why.html: The ranking for query q1\n")
+    found = json.loads(run("explain", "model.rulerank", "test.txt", "--query", "q1", "--ranking", "--first", "3",
+                           "--today", "-f1", "--json").out)  # fmt: skip
+    assert (found["today"], len(found["documents"])) == ("f1, lowest first", 3)
+    none = run("explain", "model.rulerank", "test.txt", "--query", "q1", "--ranking", "--today", "none", "--json")
+    assert json.loads(none.out)["today"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--ranking",), "error: --ranking needs the query that is meant: name it with --query"),
+        (("--ranking", "--query", "q1", "--doc", "q1-d3"), "error: --ranking explains all documents of a query: leave"),
+        (("--query", "q1", "--today", "f1"), "error: --today and --first belong to --ranking"),
+        (("--query", "q1", "--ranking", "--first", "0"), "error: n must be a whole number from 1 on"),
+        (("--query", "q1", "--ranking", "--today", "fame"), "error: today: there is no feature 'fame'"),
+    ],
+)
+def test_mistakes_about_a_ranking_are_named(run, folder, options, message):
+    done = run("explain", "model.rulerank", "test.txt", *options)
+    assert done.code != 0
+    assert done.err.startswith(message)

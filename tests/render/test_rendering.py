@@ -78,7 +78,7 @@ def test_rich_draws_it_in_any_width(shown, kind):
 def test_parts_that_are_shown_add_up(shown):
     table = tables(shown["explanation"].page())[0]
     found = shown["explanation"]
-    assert found.base + sum(row[2].value for row in table.rows) == pytest.approx(found.score, abs=1e-9)
+    assert found.base + sum(row[3].value for row in table.rows) == pytest.approx(found.score, abs=1e-9)
     rules = tables(found.page())[1]
     assert found.base + sum(row[3].value for row in rules.rows) == pytest.approx(found.score, abs=1e-9)
     assert len(rules.rows) <= 11
@@ -115,7 +115,7 @@ def test_a_value_that_is_missing_in_the_other_document_reads_as_english():
     found = (
         rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=2)).fit(X, [1, 0] * 20, qid=[1] * 40).explain(X, 0, versus=1)
     )
-    assert found.page().lead[1].endswith("(against missing).")
+    assert found.page().lead[1].endswith("f1 (5 against missing).")
     assert found.lines()[1].endswith(" against missing")
 
 

@@ -51,6 +51,7 @@ class Case:
     item: Callable[[int, int], Item]  # (cell, feature) -> what a person reads
     value: Callable[[int], str]  # feature -> the document's value or interval, in words
     base_text: str = "the mean grade in training"
+    noun: str = "rule"  # what votes: rules, or features by themselves
     arithmetic: tuple[str, ...] = ()
     grades: tuple[GradeVote, ...] = ()
     queries: tuple[QueryVote, ...] = ()

@@ -48,6 +48,7 @@ def linear_case(form: LinearForm, X: Any, row: int, method: str) -> Case:
         item=item,
         value=value,
         base_text="where every linear score starts",
+        noun="feature",
         arithmetic=(
             f"the sum of weight times value over {counted(int(ballot.voted.sum()), 'feature')} is {ballot.score:.4f}",
         ),

@@ -31,6 +31,18 @@ def explain(
     what_if: Annotated[
         bool, typer.Option("--what-if", help="Also say what would lift it above the one ranked before it.")
     ] = False,
+    ranking: Annotated[
+        bool, typer.Option("--ranking", help="Explain the whole ranking of --query, and what moved against today's.")
+    ] = False,
+    today: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="With --ranking: the column that ranks today, -NAME: lowest first, none [by its name]."
+        ),
+    ] = None,
+    first: Annotated[
+        int | None, typer.Option("--first", metavar="N", help="With --ranking: how many documents to show [10].")
+    ] = None,
     target_format: Annotated[
         str | None, typer.Option("--to", metavar="FORMAT", help=f"{', '.join(FORMATS)} [by the name of FILE].")
     ] = None,
@@ -45,7 +57,7 @@ def explain(
 
     Why it has its score, why it is above another one, and what would lift it. Every number is exact: what features and
     rules add adds up to the score, or to the difference of two. With --query alone, the query's first document is
-    explained; without --query and --doc, the model as a whole.
+    explained; with --ranking all of its ranking; without --query and --doc, the model as a whole.
 
     Example:
 
@@ -53,6 +65,7 @@ def explain(
         rulerank explain model.rulerank test.txt --query q1 --doc q1-d3
         rulerank explain model.rulerank test.txt --query q1 --doc q1-d3 --versus q1-d5 --what-if
         rulerank explain model.rulerank test.txt --doc q1-d3 -o why.html
+        rulerank explain model.rulerank test.txt --query q1 --ranking --today f3 -o ranking.html
         rulerank explain model.rulerank test.txt
     """
     from rulerank.cli.output import report
@@ -63,11 +76,25 @@ def explain(
     chosen = choose_format("json" if as_json and out == "-" else target_format, out)
     ranker = load_beside_data(model, source, command="explain")
     names = ranker.feature_names_
-    data = read_documents(source, format, columns(qid, docid, None, features), wanted=names).with_features(names)
+    file = read_documents(source, format, columns(qid, docid, None, features), wanted=names)
+    data = file.with_features(names)
+    if ranking and (doc is not None or versus is not None or what_if):
+        raise DataError("--ranking explains all documents of a query: leave --doc, --versus and --what-if out")
+    if not ranking and (today is not None or first is not None):
+        raise DataError("--today and --first belong to --ranking, the whole ranking of a query")
+    if ranking and query is None and len({*map(str, data.qid)}) > 1:
+        raise DataError("--ranking needs the query that is meant: name it with --query")
     if doc is None and (versus is not None or what_if):
         raise DataError("--versus and --what-if need the document that is meant: name it with --doc")
-    if doc is None and query is None:
-        shown: Shown = ranker.overview(data)
+    if ranking:  # today's ranking may be a column that the model does not read
+        others = [name for name in file.data.feature_names if name not in names]
+        whole = with_names(file.with_features([*names, *others]))
+        shown: Shown = ranker.explain_query(
+            whole, query, today=False if today == "none" else today, n=10 if first is None else first
+        )
+        write(shown, chosen, out)
+    elif doc is None and query is None:
+        shown = ranker.overview(data)
         write(shown, chosen, out)
     else:
         data, doc, versus = with_names(data), as_named(data, doc), as_named(data, versus)

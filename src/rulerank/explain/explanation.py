@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rulerank.ballots import GradeVote, MemberVote, QueryVote
 from rulerank.core.words import counted
+from rulerank.explain.standing import About, placed
 from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
 from rulerank.rules.rule import Item
 
@@ -121,6 +122,18 @@ class FeatureShare:
     text: str  # its item in words, or its value
     adds: float  # its part of the score: what each rule adds, shared alike by the rule's features
     effect: float  # the score less the score without all rules that hold the feature
+    value: str = ""  # as it came, before any normalisation
+    standing: str = ""  # of the value, among those of the query
+
+    @property
+    def said(self) -> str:
+        """The feature as a sentence names it: its value and where that stands, or its item.
+
+        >>> FeatureShare("bm25", "bm25 >= 3.85", 0.1, 0.1, "6.48", "top tenth of 40").said
+        'bm25 (6.48, top tenth of 40)'
+        """
+        known = placed(self.value, self.standing)
+        return f"{self.feature} ({known})" if known else self.text
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,6 +153,9 @@ class Explanation(Shown):
     queries: tuple[QueryVote, ...] = ()
     members: tuple[MemberVote, ...] = ()
     notes: tuple[str, ...] = ()
+    noun: str = "rule"  # what votes: rules, or features by themselves
+    sees_values: bool = False  # the model sees the values as they came, and no bins or scales of them
+    about: About = field(default_factory=About)
 
     def page(self) -> Page:
         from rulerank.explain.page_layout import explanation_page
@@ -154,6 +170,7 @@ class Explanation(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         values = {name: value for name, value in asdict(self).items() if value != ()}
+        values["about"] = asdict(self.about)
         values["groups"] = [group_dict(group) for group in self.groups]
         values["queries"] = [asdict(vote) | {"query": _plain(vote.query)} for vote in self.queries]
         return {"kind": "explanation"} | values

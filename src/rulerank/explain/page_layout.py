@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rulerank.core.words import counted
 from rulerank.explain.changes import Change
 from rulerank.explain.explanation import Explanation, RuleVote, together
 from rulerank.explain.overview import ModelOverview
 from rulerank.explain.sentences import lead, main_differences, main_reasons, swap_sentences, versus_lead
+from rulerank.explain.standing import About, placed
 from rulerank.explain.versus import GapGroup, Versus
 from rulerank.render.document import Bar, Block, Content, Page, Sentences, Table, bars, only, shown
 
+SEEN = "the model sees"  # a bin, or a value on the scale of the query
 LINES = 10  # of a table; the rest is one line more
 LISTED = 10  # queries
 LEAST = 0.01  # of the longest bar; what is shorter goes into the rest
@@ -20,6 +24,7 @@ CURVES = 6  # features whose effects are shown bin by bin
 def explanation_page(e: Explanation) -> Page:
     """Lay an explanation out: features first, then rules, then who was heard, then the arithmetic."""
     blocks: list[Block] = [
+        *texts_table((e.document, e.about)),
         _features(e),
         *_rules(e),
         *_members(e),
@@ -33,27 +38,38 @@ def explanation_page(e: Explanation) -> Page:
 def versus_page(v: Versus) -> Page:
     """Lay a comparison out: features of both side by side, then what would swap them, then rules."""
     high, low = v.high.document, v.low.document
-    differ = [gap for gap in v.features if gap.of_high != gap.of_low]
-    alike = [gap for gap in v.features if gap.of_high == gap.of_low]
+    differ, alike = ([gap for gap in v.features if gap.differs is way] for way in (True, False))
     rest = [gap.adds for gap in differ[LINES:]]
     numbers = bars(
         [*(gap.adds for gap in differ[:LINES]), sum(rest), sum(gap.adds for gap in alike), v.base_difference]
     )
     *_, of_rest, of_alike, of_base = numbers
     rows: list[tuple[Content, ...]] = [
-        (gap.feature, only(gap.of_high, gap.feature), only(gap.of_low, gap.feature), number)
-        for gap, number in zip(differ[:LINES], numbers, strict=False)
+        (
+            gap.feature,
+            placed(gap.high_value, gap.high_standing),
+            placed(gap.low_value, gap.low_standing),
+            only(gap.of_high, gap.feature),
+            only(gap.of_low, gap.feature),
+            bar,
+        )
+        for gap, bar in zip(differ[:LINES], numbers, strict=False)
     ]
-    rows += [(counted(len(rest), "other that differs", "others that differ"), "", "", of_rest)] if rest else []
+    rows += [(counted(len(rest), "other that differs", "others that differ"), *[""] * 4, of_rest)] if rest else []
     rows += (
-        [(counted(len(alike), "feature alike in both", "features alike in both"), "", "", of_alike)] if alike else []
+        [(counted(len(alike), "feature alike in both", "features alike in both"), *[""] * 4, of_alike)] if alike else []
     )
-    rows += [("where the two start", shown(v.high.base), shown(v.low.base), of_base)] if v.base_difference else []
-    note = (
-        f"These add up to the difference, {shown(v.difference)}. "
-        "What a rule adds is shared by those of its features that differ."
-    )
-    blocks: list[Block] = [Table("Feature by feature", ("feature", high, low, "difference"), tuple(rows), 3, note)]
+    if v.base_difference:
+        rows.append(("where the two start", "", "", shown(v.high.base), shown(v.low.base), of_base))
+    note = f"These add up to the difference, {shown(v.difference)}."
+    if v.high.noun == "rule":
+        note += " What a rule adds is shared by those of its features that differ."
+    header = ("feature", high, low, f"{SEEN}: {high}", low, "difference")
+    table = Table("Feature by feature", header, tuple(rows), 5, note)
+    blocks: list[Block] = [
+        *texts_table((high, v.high.about), (low, v.low.about)),
+        without_columns(table, 3, 4) if v.high.sees_values and v.low.sees_values else table,
+    ]
     if swap_sentences(v):
         blocks.append(Sentences("What would turn the order", swap_sentences(v)))
     if any(gap.of_high and gap.of_high.by_grade for group in v.groups for gap in group.rules):
@@ -92,21 +108,51 @@ def changes_table(document: str, above: float, changes: tuple[Change, ...], n: i
     return Table(title, ("feature", "now", "then", "bins away", "new score"), rows, 3, note)
 
 
+def texts_table(*docs: tuple[str, About]) -> list[Table]:
+    """Show what people read of documents, and what was asked; none where the data has no texts."""
+    names = dict.fromkeys(name for _, about in docs for name in about.texts)
+    asked = next((about.query_text for _, about in docs if about.query_text), "")
+    rows: list[tuple[Content, ...]] = [(name, *(about.texts.get(name, "") for _, about in docs)) for name in names]
+    if not rows and not asked:
+        return []
+    rows = [("asked for", asked, *[""] * (len(docs) - 1)), *rows] if asked else rows
+    return [Table("What people read", ("", *(name for name, _ in docs)), tuple(rows), len(docs) + 1)]
+
+
+def without_columns(table: Table, *places: int) -> Table:
+    """Leave columns of words out: those of what the model sees, where these are the values themselves."""
+    kept = [place for place in range(len(table.header)) if place not in places]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    header = tuple(table.header[place] for place in kept)
+    return replace(table, header=header, rows=rows, n_left=table.n_left - len(places))
+
+
 def _features(e: Explanation) -> Table:
     numbers = bars(share.adds for share in e.features)
     rows: list[tuple[Content, ...]] = [
-        (share.feature, only(share.text, share.feature), number, shown(e.score - share.effect))
+        (
+            share.feature,
+            placed(share.value, share.standing),
+            only(share.text, share.feature),
+            number,
+            shown(e.score - share.effect),
+        )
         for share, number in zip(e.features, numbers, strict=True)
     ]
     if rows[LINES:]:
         rest = sum(share.adds for share in e.features[LINES:])
-        rows[LINES:] = [(f"{len(rows) - LINES} other features", "", Bar(rest, numbers[0].largest), "")]
+        rows[LINES:] = [(f"{len(rows) - LINES} other features", "", "", Bar(rest, numbers[0].largest), "")]
     start = f"{shown(e.base)} and " if e.base else ""
-    note = (
-        f"{start}these add up to {shown(e.score)}; what a rule adds is shared alike by its features. "
-        "The last column leaves all rules with the feature out: a mean can rise when a weak part goes."
+    how = (
+        "what a rule adds is shared alike by its features. The last column leaves all rules with the feature out: a "
+        "mean can rise when a weak part goes."
+        if e.noun == "rule"
+        else "each is a weight times a value. The last column leaves the feature out."
     )
-    return Table("Feature by feature", ("feature", e.document, "adds", "score without it"), tuple(rows), 2, note)
+    note = f"{start}these add up to {shown(e.score)}; {how}"
+    header = ("feature", e.document, SEEN, "adds", "score without it")
+    table = Table("Feature by feature", header, tuple(rows), 3, note)
+    return without_columns(table, 2) if e.sees_values else table
 
 
 def _rules(e: Explanation) -> list[Table]:

@@ -13,6 +13,7 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Explanation, FeatureShare, RuleGroup, RuleVote
+from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
 
 
@@ -60,16 +61,23 @@ def doc_name(data: Dataset, row: int) -> str:
 def explain_score(ranker: Ranker, x: Any, row: int | None, n_rules: int | None) -> Explanation:
     """Explain the score of one document; x, row and n_rules are those of `Ranker.explain`."""
     found = find_row(ranker, x, row)
-    return explained(ranker.case(found.X, found.row), found.name, ranker.feature_names_, n_rules)
+    return explained(ranker.case(found.X, found.row), found.name, background_of(ranker, x, row), n_rules)
 
 
-def explained(case: Case, name: str, feature_names: tuple[str, ...], n_rules: int | None) -> Explanation:
+def explained(case: Case, name: str, behind: Background, n_rules: int | None) -> Explanation:
     """Turn a case into an explanation that keeps the n_rules strongest rules of each group (None: all)."""
     ballot = case.ballot
     groups = fold(ballot.adds, ballot.holds, ballot.voted, ballot.by_grade.sum(axis=1))
     score, without = ballot.score, ballot.scores_without
     features = [
-        FeatureShare(feature_names[f], case.value(f), float(ballot.shares[f]), float(score - without[f]))
+        FeatureShare(
+            behind.names[f],
+            case.value(f),
+            float(ballot.shares[f]),
+            float(score - without[f]),
+            behind.value(f),
+            behind.standing(f),
+        )
         for f in np.flatnonzero(ballot.holds.any(axis=0) | (without != score)).tolist()
     ]
     return Explanation(
@@ -93,6 +101,9 @@ def explained(case: Case, name: str, feature_names: tuple[str, ...], n_rules: in
         queries=case.queries,
         members=case.members,
         notes=case.notes,
+        noun=case.noun,
+        sees_values=all(share.text == f"{share.feature} = {behind.number(share.feature):.4g}" for share in features),
+        about=behind.about,
     )
 
 

@@ -12,9 +12,10 @@ def lead(explanation: Explanation) -> str:
     """Say what a document scores and what that is made of."""
     e = explanation
     score = f"{e.document} scores {shown(e.score)}"
+    what = e.noun
     if not e.n_rules:
-        return f"{score}: no rule votes on it, so it gets {e.base_text}."
-    what = "rule" if any(group.rules[0].is_rule for group in e.groups) else "feature"
+        nothing = "no rule votes on it" if what == "rule" else "no feature counts for it"
+        return f"{score}: {nothing}, so it gets {e.base_text}."
     if e.base == 0:
         return f"{score}: the sum of what {counted(e.n_rules, what)} add."
     added, s = e.score - e.base, "s" if e.n_rules == 1 else ""
@@ -29,22 +30,33 @@ def main_reasons(explanation: Explanation) -> str:
     costs = [share for share in explanation.features if share.adds < 0]
     said = []
     if gains:
-        said.append(f"It gains most from {joined(tuple(share.text for share in gains[:3]))}")
+        said.append(f"It gains most from {joined(tuple(share.said for share in gains[:3]))}")
     if costs:
-        said.append(f"{'it' if said else 'It'} loses most by {joined(tuple(share.text for share in costs[:2]))}")
+        said.append(f"{'it' if said else 'It'} loses most by {joined(tuple(share.said for share in costs[:2]))}")
     return "; ".join(said) + "." if said else ""
 
 
 def main_differences(versus: Versus) -> str:
     """Say which features make most of the difference, and which work against it."""
-    for_it = [gap for gap in versus.features if gap.adds > 0 and gap.of_high != gap.of_low]
-    against = [gap for gap in versus.features if gap.adds < 0 and gap.of_high != gap.of_low]
+    for_it = [gap for gap in versus.features if gap.adds > 0 and gap.differs]
+    against = [gap for gap in versus.features if gap.adds < 0 and gap.differs]
     if versus.tied or not for_it:
         return ""
     high, low = versus.high.document, versus.low.document
-    reasons = joined(tuple(f"{gap.of_high} (against {_other(gap)})" for gap in for_it[:3]))
+    reasons = joined(tuple(gap_in_words(gap) for gap in for_it[:3]))
     but = f" {low} is better in {joined(tuple(gap.feature for gap in against[:3]))}." if against else ""
     return f"{high} is ahead mostly because of {reasons}.{but}"
+
+
+def gap_in_words(gap: FeatureGap) -> str:
+    """Say in which the higher of two documents is ahead.
+
+    >>> gap_in_words(FeatureGap("bm25", "bm25 >= 3.85", "bm25 < 1.8", 0.1, "6.48", "1.2"))
+    'bm25 (6.48 against 1.2)'
+    """
+    if gap.high_value or gap.low_value:
+        return f"{gap.feature} ({gap.high_value} against {gap.low_value})"
+    return f"{gap.of_high} (against {_other(gap)})"
 
 
 def explanation_lines(explanation: Explanation, n: int) -> list[str]:
@@ -71,7 +83,7 @@ def versus_lead(versus: Versus) -> str:
 
 def versus_lines(versus: Versus, n: int) -> list[str]:
     """Return who is above, then the n strongest reasons, then what would swap them."""
-    gaps = [gap for gap in versus.features if gap.of_high != gap.of_low][:n]
+    gaps = [gap for gap in versus.features if gap.differs][:n]
     lines = [versus_lead(versus)]
     for gap, number in zip(gaps, bars(gap.adds for gap in gaps), strict=True):
         lines.append(f"{number} from {gap.feature}: {only(gap.of_high, gap.feature)} against {_other(gap)}")
@@ -87,8 +99,10 @@ def swap_sentences(versus: Versus) -> tuple[str, ...]:
     if features and features.features:
         found.append(f"Without {joined(features.features)}, {low} would be on top: {_how(features, 'features')}.")
     elif features:
-        none = "There is no set of features" if features.proven else "No set of features was found"
-        found.append(f"{none} without which {low} would be on top.")
+        high = versus.high.document
+        stays = f"{high} stays on top whichever features are left out: every set of them was tried."
+        search = f"Leaving features out did not put {low} on top in a quick search; there may be a set that does."
+        found.append(stays if features.proven else search)
     if rules:
         what = f"the rule {rules.rules[0]}" if len(rules.rules) == 1 else counted(len(rules.rules), "rule")
         found.append(f"Taking away {what} would put {low} on top: {_how(rules, 'rules')}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Explanation, RuleVote, Shown, rule_dict
 from rulerank.explain.score import explained, find_row, fold, rule_vote
+from rulerank.explain.standing import Background, background_of
 from rulerank.explain.swaps import features_that_swap, rules_that_swap
 from rulerank.rankers.base import Ranker
 from rulerank.render import Page
@@ -28,6 +29,15 @@ class FeatureGap:
     of_high: str  # the item or value in words
     of_low: str
     adds: float  # to the difference
+    high_value: str = ""  # as it came
+    low_value: str = ""
+    high_standing: str = ""  # of the value, among those of its query
+    low_standing: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two differ as the model sees them."""
+        return self.of_high != self.of_low
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,7 @@ class Versus(Shown):
     n_only_low: int
     adds_same: float  # what the rules that vote for both add, because they weigh differently
     swap_features: Swap | None  # None: they are tied
-    swap_rules: Swap | None  # None: they are tied, or no rules were found
+    swap_rules: Swap | None  # None: they are tied, no rules were found, or no rules vote
 
     @property
     def tied(self) -> bool:
@@ -109,41 +119,64 @@ def explain_versus(ranker: Ranker, x: Any, row: int | None, versus: Any, n_rules
     one = find_row(ranker, x, row, "a")
     if is_whole(versus, 0) and versus == row:
         raise DataError(f"{one.name} cannot be compared with itself: row and versus must be two documents, got {row}")
-    other = find_row(ranker, x, versus) if is_whole(versus, 0) else find_row(ranker, versus, None, "b")
-    cases = [(ranker.case(doc.X, doc.row), doc.name) for doc in (one, other)]
-    cases.sort(key=lambda pair: -pair[0].ballot.score)
-    (high, high_name), (low, low_name) = cases
-    return compared(high, high_name, low, low_name, ranker.feature_names_, n_rules)
+    beside = is_whole(versus, 0)
+    other = find_row(ranker, x, versus) if beside else find_row(ranker, versus, None, "b")
+    behind = background_of(ranker, x, row), background_of(ranker, *((x, versus) if beside else (versus, None)))
+    docs = [Compared(ranker.case(doc.X, doc.row), doc.name, own) for doc, own in zip((one, other), behind, strict=True)]
+    high, low = sorted(docs, key=lambda doc: -doc.case.ballot.score)
+    return compared(high, low, n_rules)
 
 
-def compared(
-    high: Case, high_name: str, low: Case, low_name: str, names: tuple[str, ...], n_rules: int | None
-) -> Versus:
-    """Compare two cases of the same ranker."""
+class Compared(NamedTuple):
+    """One of two documents."""
+
+    case: Case
+    name: str
+    behind: Background
+
+
+def feature_gaps(high: Compared, low: Compared) -> tuple[FeatureGap, ...]:
+    """Return what features have to do with the difference of two scores, the largest first."""
+    above, below, names = high.case.ballot, low.case.ballot, high.behind.names
+    shares = shared_gaps(above, below, above.adds - below.adds)
+    gaps = [
+        FeatureGap(
+            names[f],
+            high.case.value(f),
+            low.case.value(f),
+            float(shares[f]),
+            high.behind.value(f),
+            low.behind.value(f),
+            high.behind.standing(f),
+            low.behind.standing(f),
+        )
+        for f in np.flatnonzero((above.holds | below.holds).any(axis=0)).tolist()
+    ]
+    return tuple(sorted(gaps, key=lambda gap: -abs(gap.adds)))
+
+
+def compared(one: Compared, other: Compared, n_rules: int | None) -> Versus:
+    """Compare two documents under the same ranker, the higher one first."""
+    high, low, names = one.case, other.case, one.behind.names
     above, below = high.ballot, low.ballot
     net = above.adds - below.adds
     voted = above.voted | below.voted
     same = above.same_as(below) & voted
     groups = fold(net, above.holds | below.holds, voted, above.by_grade.sum(axis=1))
-    shares = shared_gaps(above, below, net)
     tied = above.score == below.score
     feature_swap = None if tied else features_that_swap(above, below)
-    rule_swap = None if tied else rules_that_swap(above, below)
+    rule_swap = None if tied or high.noun != "rule" else rules_that_swap(above, below)
 
     def rule_gap(cell: int) -> RuleGap:
         votes = [rule_vote(case, cell) if case.ballot.voted[cell] else None for case in (high, low)]
         return RuleGap(votes[0], votes[1], float(net[cell]), bool(same[cell]))
 
-    gaps = [
-        FeatureGap(names[f], high.value(f), low.value(f), float(shares[f]))
-        for f in np.flatnonzero((above.holds | below.holds).any(axis=0)).tolist()
-    ]
     return Versus(
-        high=explained(high, high_name, names, n_rules),
-        low=explained(low, low_name, names, n_rules),
+        high=explained(high, one.name, one.behind, n_rules),
+        low=explained(low, other.name, other.behind, n_rules),
         difference=above.score - below.score,
         base_difference=above.base - below.base,
-        features=tuple(sorted(gaps, key=lambda gap: -abs(gap.adds))),
+        features=feature_gaps(one, other),
         groups=tuple(
             GapGroup(tuple(rule_gap(int(cell)) for cell in cells[:n_rules]), cells.size, float(net[cells].sum()))
             for cells in groups

@@ -23,7 +23,7 @@ from rulerank.rules.additive import AdditiveTables
 
 if TYPE_CHECKING:  # explain: the facade's, see Ranker
     from rulerank.discretize import Discretizer
-    from rulerank.explain import Change, Explanation, ModelOverview, Versus
+    from rulerank.explain import Change, Explanation, ModelOverview, RankingExplanation, Versus
 
 
 class Ranker(ChecksData, ABC):
@@ -32,8 +32,8 @@ class Ranker(ChecksData, ABC):
     A Dataset and a data frame are matched by feature name: columns may come in any order, others may come along, none
     may be missing. An array goes by position, and so does a frame where the ranker was fitted to an array.
 
-    `explain`, `what_if`, `overview` and `save` are a facade: they load folders that lie above this one, `explain` and
-    `model_file`, when they are called. Nothing else here may, and no other file of this folder.
+    `explain`, `explain_query`, `what_if`, `overview` and `save` are a facade: they load folders that lie above this
+    one, `explain` and `model_file`, when they are called. Nothing else here may, and no other file of this folder.
 
     Those folders read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it scores them),
     `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart), and, for what
@@ -203,6 +203,27 @@ class Ranker(ChecksData, ABC):
         from rulerank.explain import explain_score, explain_versus
 
         return explain_score(self, x, row, n_rules) if versus is None else explain_versus(self, x, row, versus, n_rules)
+
+    def explain_query(
+        self, data: Dataset, query: Any = None, *, today: str | int | bool | None = None, n: int = 10
+    ) -> RankingExplanation:
+        """Explain the whole ranking of a query: reasons for each document, and what moved against today's ranking.
+
+        data: documents with this query among them; texts that it has are shown.
+        query: its id; None where the data has but one.
+        today: the feature that ranks the documents now, "-name" where the lowest comes first; None: the one whose name
+            says so, such as bm25 or engine_rank, if any; False: none.
+        n: how many documents to show; the reasons are those against the average of all of them.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_world(n_queries=20, seed=0)
+        >>> found = rr.GlobalRules().fit(world).explain_query(world, "q1", n=3)
+        >>> [(doc.rank, doc.document, doc.today) for doc in found.documents]
+        [(1, 'q1-d26', 21), (1, 'q1-d39', 5), (1, 'q1-d48', 22)]
+        """
+        from rulerank.explain import explain_ranking
+
+        return explain_ranking(self, data, query, today, n)
 
     def what_if(self, x: Any, row: int | None = None, *, above: float) -> tuple[Change, ...]:
         """Return the smallest change of each single feature that lifts a document above a score, smallest first.

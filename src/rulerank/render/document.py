@@ -28,6 +28,16 @@ class Bar:
         """From 0 to 1."""
         return min(1.0, abs(self.value) / self.largest) if self.largest else 0.0
 
+    def span(self, *, both: bool) -> tuple[float, float]:
+        """Return where the bar begins and how long it is, from 0 to 1; both: zero is in the middle.
+
+        >>> Bar(-2.0, 4.0).span(both=True), Bar(4.0, 4.0).span(both=True), Bar(4.0, 4.0).span(both=False)
+        ((0.25, 0.25), (0.5, 0.5), (0.0, 1.0))
+        """
+        if not both:
+            return 0.0, self.length
+        return (0.5 if self.value >= 0 else 0.5 - self.length / 2), self.length / 2
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -74,6 +84,12 @@ class Table:
         """The columns that have marks, for which every cell leaves room."""
         cells = ((place, content) for row in self.rows for place, content in enumerate(row))
         return {place for place, content in cells if isinstance(content, Cell) and content.mark}
+
+    @property
+    def diverging(self) -> set[int]:
+        """The columns whose bars go both ways from zero."""
+        cells = ((place, content) for row in self.rows for place, content in enumerate(row))
+        return {place for place, content in cells if isinstance(content, Bar) and content.signed and content.value < 0}
 
 
 @dataclass(frozen=True, slots=True)

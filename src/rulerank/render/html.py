@@ -85,7 +85,7 @@ def _content(part: Table | Sentences | Picture, page: Page) -> str:
 
 
 def _table(table: Table, page: Page) -> str:
-    marked = table.marked
+    marked, both = table.marked, table.diverging
     head = "".join(
         f'<th scope="col" class="{_column(table, place)}">{_heading(name, page)}</th>'
         for place, name in enumerate(table.header)
@@ -96,7 +96,8 @@ def _table(table: Table, page: Page) -> str:
         first = ' class="first"' if number and group and table.groups[number - 1] != group else ""
         dot = _dot(group, page) if group else ""
         contents = [
-            _entry(table, place, content, place in marked, "" if place else dot) for place, content in enumerate(row)
+            _entry(table, place, content, place in marked, place in both, "" if place else dot)
+            for place, content in enumerate(row)
         ]
         rows.append(f"<tr{first}>{''.join(contents)}</tr>")
     body = "\n".join(rows)
@@ -115,15 +116,17 @@ def _heading(name: str, page: Page) -> str:
     return f'<button type="button">{escape(name)}</button>' if page.sortable else escape(name)
 
 
-def _entry(table: Table, place: int, content: Content, marked: bool, dot: str) -> str:
+def _entry(table: Table, place: int, content: Content, marked: bool, both: bool, dot: str) -> str:
     """Write one place of a table; a phone shows the column's name beside it."""
     kind, more = _column(table, place), f' data-name="{escape(table.header[place])}"'
     if isinstance(content, Bar):
-        text = _bar(content)
+        text = _bar(content, both)
+        more += f' data-v="{content.value}"'
     elif isinstance(content, str):
         text = escape(content)
     else:
-        text = escape(content.text) + (_mark(content) if marked else "")
+        text = escape(content.text)
+        text = f"<span>{text}{_mark(content)}</span>" if marked else text  # one piece, wherever the line breaks
         kind += " long" * (len(content.text) > LONG) + " strong" * content.strong
         more += f' data-v="{content.value}"' if content.value is not None else ""
         more += f' title="{escape(content.about)}"' if content.about else ""
@@ -135,9 +138,11 @@ def _mark(cell: Cell) -> str:
     return f'<span class="mark{way}">{escape(cell.mark)}</span>'
 
 
-def _bar(bar: Bar) -> str:
+def _bar(bar: Bar, both: bool) -> str:
     sign = "size" if not bar.signed else "up" if bar.value > 0 else "down" if bar.value < 0 else "size"
-    drawn = f'<span class="bar"><i style="width:{100 * bar.length:.1f}%"></i></span>'
+    start, length = bar.span(both=both)
+    style = f"margin-left:{100 * start:.1f}%;width:{100 * length:.1f}%" if both else f"width:{100 * length:.1f}%"
+    drawn = f'<span class="bar{" both" * both}"><i style="{style}"></i></span>'
     return f'<span class="{sign}">{escape(str(bar))}{drawn}</span>'
 
 

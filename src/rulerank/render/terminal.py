@@ -10,6 +10,7 @@ from rulerank.render.tables import plain_table
 
 WIDTH = 100  # of sentences
 BAR = 12  # characters
+LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
 
 
 def render_text(page: Page) -> str:
@@ -78,6 +79,7 @@ def _rich_table(block: Table) -> Any:
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     barred = any(isinstance(row[-1], Bar) for row in block.rows)
+    both = len(block.header) - 1 in block.diverging
     for place, name in enumerate(block.header):
         table.add_column(Text(name), justify="left" if block.is_words(place) else "right")
     if barred:
@@ -86,10 +88,22 @@ def _rich_table(block: Table) -> Any:
         cells = [Text(str(cell), style=_colour(cell)) for cell in row]  # Text: a name in brackets is no markup
         if barred:
             last = row[-1]
-            length = round(BAR * last.length) if isinstance(last, Bar) else 0
-            cells.append(Text("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * length, style=_colour(last)))
+            cells.append(Text(drawn_bar(last, both) if isinstance(last, Bar) else "", style=_colour(last)))
         table.add_row(*cells)
     return table
+
+
+def drawn_bar(bar: Bar, both: bool) -> str:
+    """Draw a bar with characters; both: zero is in the middle.
+
+    >>> drawn_bar(Bar(-1.0, 2.0), both=True), drawn_bar(Bar(2.0, 2.0), both=True), drawn_bar(Bar(1.0, 2.0), both=False)
+    ('   ━━━│', '      │━━━━━━', '━━━━━━')
+    """
+    if not both:
+        return LINE * round(BAR * bar.length)
+    half = BAR // 2
+    line = LINE * round(half * bar.length)
+    return f"{'':{half}}│{line}" if bar.value >= 0 else f"{line:>{half}}│"
 
 
 def _colour(cell: object) -> str:

@@ -1,0 +1,152 @@
+"""A document among those of its query: its raw values, where they stand, and what people read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from rulerank.core.words import counted
+from rulerank.dataset import Array, Dataset
+from rulerank.rankers.base import Ranker
+
+PARTS = ((10, "tenth"), (4, "quarter"), (2, "half"))  # of a query's documents, the smallest first
+MOST_LETTERS = 280  # of a text
+QUERY_TEXT = "query_text"
+TITLES = ("title", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What people read of a document: the query it was found for, and its texts."""
+
+    query: str = ""  # its id
+    query_text: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)  # by name, as long as people like to read
+
+    @property
+    def title(self) -> str:
+        """The document's title, where it has one."""
+        return next((self.texts[name] for name in TITLES if name in self.texts), "")
+
+    @property
+    def asked(self) -> str:
+        """The query as people call it: its words, or its id."""
+        return f"“{self.query_text}”" if self.query_text else self.query
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """The raw values of a query's documents, of which one is meant."""
+
+    X: Array  # float (n_docs, n_features), in the ranker's order
+    row: int
+    categories: Mapping[str, tuple[str, ...]]
+    names: tuple[str, ...]
+    about: About
+
+    def number(self, name: str) -> float:
+        """Return the document's value of a feature, by its name."""
+        return float(self.X[self.row, self.names.index(name)])
+
+    def value(self, feature: int) -> str:
+        """Return the document's value of a feature as people write it."""
+        return written(float(self.X[self.row, feature]), self.categories.get(self.names[feature]))
+
+    def standing(self, feature: int) -> str:
+        """Say where the value stands among those of the query."""
+        return standing(self.X[:, feature], self.row, category=self.names[feature] in self.categories)
+
+
+def placed(value: str, standing: str) -> str:
+    """Return a value and where it stands, whichever is known.
+
+    >>> placed("6.48", "top tenth of 40"), placed("6.48", "")
+    ('6.48, top tenth of 40', '6.48')
+    """
+    return ", ".join(filter(None, (value, standing)))
+
+
+def written(value: float, kinds: tuple[str, ...] | None = None) -> str:
+    """Return a raw value as people write it.
+
+    >>> written(6.4812), written(1999.0), written(float("nan")), written(1.0, ("Drama", "War"))
+    ('6.48', '1999', 'missing', 'War')
+    """
+    if np.isnan(value):
+        return "missing"
+    if kinds is not None:
+        return kinds[int(value)] if 0 <= int(value) < len(kinds) else "one not seen in training"
+    whole = value == int(value) and abs(value) < 1e15
+    return f"{value + 0.0:.0f}" if whole else f"{value:.3g}"
+
+
+def standing(values: Array, row: int, *, category: bool = False) -> str:
+    """Say where a value stands among those of its query, exactly.
+
+    "top tenth": at most a tenth of the documents that have a value have this one or a higher one. Ties count against
+    it, and are said. Empty where there is nothing to stand among.
+
+    >>> values = np.array([6.5, 3.0, 3.0, 1.0, 0.5, 0.0, 0.0, np.nan])
+    >>> [standing(values, row) for row in (0, 1, 3, 4, 5)]
+    ['highest of 7', 'top half of 7, with 1 other', 'middle of 7', 'lower half of 7', 'lowest of 7, with 1 other']
+    >>> standing(values, 7)
+    'as in 1 of 8 documents'
+    """
+    n_docs = len(values)
+    if n_docs < 2:
+        return ""
+    value, known = values[row], values[~np.isnan(values)]
+    if np.isnan(value):
+        return f"as in {n_docs - len(known):,} of {n_docs:,} documents"
+    n, n_same = len(known), int((known == value).sum())
+    if n_same == n:
+        all_of_them = f"the same in all {n:,} documents{'' if n == n_docs else ' that have a value'}"
+        return all_of_them if n > 1 else "the only one with a value"
+    if category:
+        return f"as {n_same:,} of {n:,} documents"
+    n_above, n_below = int((known > value).sum()), int((known < value).sum())
+    others = f", with {counted(n_same - 1, 'other')}" if n_same > 1 else ""
+    if not n_above or not n_below:
+        return f"{'highest' if not n_above else 'lowest'} of {n:,}{others}"
+    for part, word in PARTS:
+        if (n_above + n_same) * part <= n:
+            return f"top {word} of {n:,}{others}"
+        if (n_below + n_same) * part <= n:
+            return f"{'lower' if word == 'half' else 'lowest'} {word} of {n:,}{others}"
+    return f"middle of {n:,}{others}"
+
+
+def background_of(ranker: Ranker, x: Any, row: int | None) -> Background:
+    """Return a document among those of its query, as `Ranker.explain` was given them."""
+    names, number = ranker.feature_names_, 0 if row is None else row
+    if isinstance(x, Dataset):
+        rows = np.flatnonzero(x.qid == x.qid[number])
+        place = int(np.flatnonzero(rows == number)[0])
+        columns = [x.feature_names.index(name) for name in names]
+        return Background(x.X[rows][:, columns], place, x.categories, names, about(x, number))
+    if hasattr(x, "columns") and ranker.has_names_:
+        values = np.asarray(x[list(names)], dtype=np.float64)
+    else:
+        values = np.atleast_2d(x.toarray() if issparse(x) else np.asarray(x)).astype(np.float64)
+    return Background(values, number, ranker.categories_, names, About())
+
+
+def about(data: Dataset, row: int) -> About:
+    """Return what people read of a row."""
+    texts = {name: clipped(str(column[row])) for name, column in data.texts.items() if column[row] is not None}
+    query_text = texts.pop(QUERY_TEXT, "") or texts.pop("query", "")
+    return About(str(data.qid[row]), query_text, {name: text for name, text in texts.items() if text})
+
+
+def clipped(text: str, most: int = MOST_LETTERS) -> str:
+    """Return a text in one line, of a long one the beginning.
+
+    >>> clipped("a long  text of\\nwords", 12)
+    'a long text …'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[:most].rsplit(' ', 1)[0]} …"

@@ -1,0 +1,155 @@
+"""The whole ranking of a query: adds up, says what moved, shows what people read."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rulerank as rr
+from plain.standing import standing_plainly
+from rulerank.errors import DataError
+from rulerank.explain.ranking import ranks_of
+from rulerank.explain.standing import standing
+
+WORLD = rr.make_world(n_queries=20, docs_per_query=12, n_features=6, seed=1)
+CLEAN = rr.Dataset(np.nan_to_num(WORLD.X), WORLD.y, WORLD.qid, WORLD.docid, WORLD.feature_names)
+MEMBERS = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0)}
+RANKERS = {
+    "rules": rr.GlobalRules(),
+    "literal": rr.GlobalRules(votes="mean"),
+    "tables": rr.FittedRules(normalize="rank"),
+    "linear": rr.QueryIntercepts(l2=1.0, normalize="zscore"),
+    "today and labels": rr.Anchored(today=0),
+    "mixture": rr.Competence(members=MEMBERS),
+}
+
+
+@pytest.fixture(scope="module", params=RANKERS)
+def ranked(request):
+    ranker = RANKERS[request.param].fit(CLEAN)
+    return ranker, ranker.explain_query(CLEAN, "q3", today="bm25_title", n=5)
+
+
+def test_scores_are_the_mean_and_what_features_add(ranked):
+    ranker, found = ranked
+    own = CLEAN[CLEAN.qid == "q3"]
+    scores = dict(zip(own.docid, ranker.predict(own), strict=True))
+    assert found.mean_score == pytest.approx(np.mean(list(scores.values())), abs=1e-12)
+    for doc in (*found.documents, *found.dropped):
+        assert doc.score == pytest.approx(scores[doc.document], abs=1e-9)
+        total = found.mean_score + doc.rest + sum(share.adds for share in doc.features)
+        assert total == pytest.approx(doc.score, abs=1e-9)
+        assert doc.rank == 1 + sum(score > scores[doc.document] for score in scores.values())
+
+
+def test_why_a_document_moved_adds_up_to_the_difference(ranked):
+    ranker, found = ranked
+    own = CLEAN[CLEAN.qid == "q3"]
+    scores = dict(zip(own.docid, ranker.predict(own), strict=True))
+    today = dict(zip(own.docid, ranks_of(own.X[:, list(own.feature_names).index("bm25_title")]), strict=True))
+    for doc in (*found.documents, *found.dropped):
+        assert doc.today == today[doc.document]
+        why = doc.passing
+        if why is None:
+            continue
+        assert why.difference == pytest.approx(abs(scores[doc.document] - scores[why.other]), abs=1e-9)
+        assert why.base_difference + sum(gap.adds for gap in why.gaps) == pytest.approx(why.difference, abs=1e-9)
+        assert why.passed == (doc.moved > 0)
+        assert (why.other_today < doc.today) == (why.other_rank > doc.rank) == why.passed
+
+
+def test_dropped_are_those_among_the_first_today_that_are_shown_no_more(ranked):
+    _, found = ranked
+    shown = {doc.document for doc in found.documents}
+    assert len(found.documents) == 5
+    assert all(doc.today <= 5 and doc.document not in shown for doc in found.dropped)
+
+
+def test_it_is_shown_in_every_format(ranked):
+    _, found = ranked
+    assert found.to_text().startswith("The ranking for query q3\n\n12 documents, ranked by the model. On top")
+    assert r"Against today's ranking (bm25\_title)" in found.to_markdown()
+    page = found.to_html()
+    assert "<script" not in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert json.loads(found.to_json())["kind"] == "ranking"
+    assert "<table>" in found._repr_html_()
+
+
+def test_texts_and_query_are_shown_and_markup_is_not_run():
+    n = 4
+    data = rr.Dataset(
+        np.arange(n)[:, None], [0, 0, 1, 1], ["q"] * n, [f"d{i}" for i in range(n)], ("bm25",),
+        texts={
+            "query_text": np.array(["green <b>tent</b>"] * n, dtype=object),
+            "title": np.array([f"Tent {i}" for i in range(n)], dtype=object),
+            "text": np.array(["a  long\ntext " * 60, None, "", "short"], dtype=object),
+        },
+    )  # fmt: skip
+    found = rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=2)).fit(data).explain_query(data)
+    page = found.to_html()
+    assert "The ranking for “green &lt;b&gt;tent&lt;/b&gt;”" in page
+    assert "<b>" not in page
+    assert "Tent 3" in page
+    [long] = [doc.about.texts["text"] for doc in found.documents if doc.document == "d0"]
+    assert long.endswith(" …")
+    assert len(long) < 290
+    why = rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=2)).fit(data).explain(data, 3, versus=0)
+    assert "asked for" in why.to_text()
+    assert "Tent 0" in why.to_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"query": "q99"}, "no query 'q99' in the data: it has q1, q2"),
+        ({}, "the data has 20 queries: say which is meant, query='q1'"),
+        ({"query": "q1", "n": 0}, "n must be a whole number from 1 on, how many documents to show: got 0"),
+        ({"query": "q1", "today": "fame"}, "today: there is no feature 'fame'"),
+    ],
+)
+def test_mistakes_are_named(options, message):
+    with pytest.raises(DataError, match=message):
+        rr.GlobalRules().fit(CLEAN).explain_query(CLEAN, **options)
+
+
+def test_without_a_data_set_or_a_sum_there_is_no_ranking_to_explain():
+    with pytest.raises(DataError, match=r"explained from a Dataset with documents: make one with rr.Dataset"):
+        rr.GlobalRules().fit(CLEAN).explain_query(CLEAN.X)
+    with pytest.raises(DataError, match="RankBoost gives no explanation"):
+        rr.RankBoost(n_rounds=3).fit(CLEAN).explain_query(CLEAN, "q1")
+
+
+def test_today_is_found_by_its_name_or_left_out():
+    ranker = rr.GlobalRules().fit(CLEAN)
+    assert ranker.explain_query(CLEAN, "q1").today == "bm25_body"
+    found = ranker.explain_query(CLEAN, "q1", today=False)
+    assert found.today is None
+    assert {doc.moved for doc in found.documents} == {0}
+    assert "today" not in found.to_text().replace("How to read", "")
+
+
+@given(
+    st.lists(st.one_of(st.integers(0, 4).map(float), st.just(float("nan"))), min_size=1, max_size=24),
+    st.integers(0, 23),
+)
+def test_where_a_value_stands_agrees_with_the_plain_way(values, row):
+    row %= len(values)
+    assert standing(np.array(values), row) == standing_plainly(values, row)
+
+
+def test_linear_rankers_do_not_speak_of_rules():
+    ranker = rr.QueryIntercepts(l2=1.0).fit(CLEAN)
+    for found in (ranker.explain(CLEAN, 3), ranker.explain(CLEAN, 3, versus=5), ranker.explain_query(CLEAN, "q1")):
+        assert "rule" not in found.to_text()
+        assert "the model sees" not in found.to_text()
+    nothing = rr.QueryIntercepts(l2=1.0).fit([[1.0], [1.0]], [0, 1], qid=["a", "a"]).explain([[0.0]])
+    assert nothing.lines()[0].endswith("no feature counts for it, so it gets where every linear score starts.")
+
+
+def test_a_document_that_nothing_moves_from_the_top_is_said_plainly():
+    ranker = rr.QueryIntercepts(l2=1.0).fit([[2.0], [1.0], [0.0]], [2, 1, 0], qid=["a"] * 3)
+    lines = ranker.explain([[2.0], [1.0]], 0, versus=1).lines()
+    assert lines[-1] == "row 1 stays on top whichever features are left out: every set of them was tried."
