@@ -27,6 +27,7 @@ LOOKS = {
     "-phone": {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True},
 }
 TODAY = "bm25(all)"
+TOKEN = "a secret of yours"
 COMMAND = "rulerank judge --demo --train --model model.rulerank --method {}"
 
 
@@ -36,7 +37,7 @@ def main() -> None:
         judging = Judging(pool, store, today=TODAY, max_grade=MAX_GRADE, overlap=0.3)
         judge_truly(judging)
         judging.save_model(Path(folder, "model.rulerank"), "Anchored")  # what the duels are about
-        app = create_app(judging, guidelines=parse_guidelines(GUIDELINES), command=COMMAND.format)
+        app = create_app(judging, guidelines=parse_guidelines(GUIDELINES), command=COMMAND.format, token=TOKEN)
         with open_socket("127.0.0.1", 0) as listening:
             server = make_server(app)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -81,7 +82,7 @@ def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
     def shoot(name: str) -> None:
         page.screenshot(path=folder / f"{name}{look}.png")
 
-    page.goto(f"{url}?rater=ann")
+    page.goto(f"{url}?rater=ann&token={TOKEN}")
     page.wait_for_selector("#judge[data-state=ready]")
     task = judging.next("ann")  # what the page shows: it is hers until she grades it
     page.keyboard.press(str(true_grade(judging, task.query, task.doc)))
@@ -94,6 +95,11 @@ def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
     page.set_viewport_size({**page.viewport_size, "height": 1600 if look else 800})
     page.goto(f"{url}overview?rater=ann")
     shoot("judging-overview")
+    page.goto(f"{url}lead?rater=ann")
+    page.fill("#name", "cem")
+    page.click("#invite button")
+    page.wait_for_selector("#link:not([hidden])")
+    shoot("judging-lead")
 
 
 def duel(page: Page, judging: Judging, n: int = 3) -> None:

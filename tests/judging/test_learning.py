@@ -7,11 +7,11 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.judging import standing as standing_module
-from rulerank.judging.learning import BusyError
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.standing import FIRST, NO_TODAY, Standing
 from rulerank.judging.store import LabelStore
+from rulerank.judging.trainer import BusyError
 from rulerank.today import find_today
 
 WORLD = rr.make_world(n_queries=6, docs_per_query=8, n_features=4, seed=2)
@@ -89,10 +89,10 @@ def test_what_goes_wrong_is_a_sentence_too(monkeypatch):
 def test_one_model_is_trained_at_a_time_and_what_became_of_it_is_known(tmp_path, monkeypatch):
     with LabelStore(tmp_path / "labels.db") as store:
         judging = Judging(Pool(WORLD), store, max_grade=4)
-        assert judging.learning.training is None
+        assert judging.training is None
         with pytest.raises(DataError, match="nothing can be learned yet: no document has a grade"):
             judging.save_model(tmp_path / "m.rulerank", "QI")
-        failed = judging.learning.training
+        failed = judging.training
         assert (failed.running, failed.saved) == (False, None)
         assert failed.problem.startswith("nothing can be learned yet")
         store.add_all([(*judging.pool.pairs[row], grade, "ann") for row, grade in GRADES.items()])
@@ -107,13 +107,13 @@ def test_one_model_is_trained_at_a_time_and_what_became_of_it_is_known(tmp_path,
         thread = threading.Thread(target=judging.save_model, args=(tmp_path / "m.rulerank", "QI"))
         thread.start()
         assert begun.wait(30)
-        assert (judging.learning.training.method, judging.learning.training.running) == ("QI", True)
+        assert (judging.training.method, judging.training.running) == ("QI", True)
         with pytest.raises(BusyError, match="QI is being trained, and only one model is at a time: wait until"):
             judging.save_model(tmp_path / "m.rulerank", "RE-GR", wait=False)
         assert judging.next("ann") is not None  # raters do not wait for it
         go_on.set()
         thread.join(30)
-        done = judging.learning.training
+        done = judging.training
         assert (done.running, done.saved.method, done.saved.n_labels, done.problem) == (False, "QI", 20, None)
 
 

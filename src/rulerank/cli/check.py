@@ -67,11 +67,11 @@ def check(
     """
     from rulerank.cli.output import print_json
     from rulerank.core.words import counted, percent
+    from rulerank.judging.added import PoolFile
     from rulerank.judging.check import Check
     from rulerank.judging.duel_terminal import check_in_terminal
     from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import LabelFile, appended_format, label_format, read_labels
-    from rulerank.judging.pool import read_pool
     from rulerank.judging.terminal import answers, tell_grades
     from rulerank.model_file import load_beside_data
 
@@ -81,7 +81,7 @@ def check(
     if labels is None and not simulated:
         raise DataError("every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv")
     ranker = load_beside_data(model, source)
-    pool = read_pool(source, format=format, **columns(qid, docid, None, features))
+    pool = PoolFile(source, format=format, **columns(qid, docid, None, features)).read()
     known = getattr(ranker, "today_", None)
     found = known if today is None and known is not None else today_of(pool.data.feature_names, today)
     found = today_of(pool.data.feature_names, found.option)  # its column in this file

@@ -112,8 +112,8 @@ def judge(
     """
     from rulerank.io.tables import write_table
     from rulerank.judging import demo as example
+    from rulerank.judging.added import PoolFile
     from rulerank.judging.loop import Judging
-    from rulerank.judging.pool import read_pool
     from rulerank.judging.web import check_packages
     from rulerank.methods import method_named
     from rulerank.sampling.ssar import SSAR
@@ -133,6 +133,7 @@ def judge(
     if links and source is None and not demo:
         print_links(links, f"http://{host}:{port or server_port()}/", as_json=as_json)
         return
+    file: PoolFile | None = None
     if demo:
         pool, source = example.demo_pool(), DEMO_POOL
         write_table(pool.data, DEMO_POOL)  # so that the model has something to rank
@@ -143,7 +144,8 @@ def judge(
         named |= {"url": url, "image": image}
         chosen: dict[str, Any] = {role: column for role, column in named.items() if column}
         chosen |= columns(qid, docid, None, features)
-        pool = read_pool(source, format=format, show=show or (), **chosen)
+        file = PoolFile(source, format=format, show=show or (), **chosen)
+        pool = file.read()
     target = labels or ("demo-labels.db" if demo else "labels.db")
     if train and "://" not in target and not Path(target).exists():
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
@@ -153,7 +155,8 @@ def judge(
         found = todays_ranking(pool.data.feature_names, today)
         sampler = SSAR(per_query=not whole_pool) if whole_pool or found is None else Strata(today=found.option)
         where = None if found is None else found.option
-        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=meant.max_grade, overlap=share(overlap))
+        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=meant.max_grade,
+                          overlap=share(overlap), file=file)  # fmt: skip
         if train:
             chosen_method = method_named(method or words.usual_method(found)).name
             print_model(judging.save_model(model, chosen_method), words, as_json=as_json)

@@ -47,8 +47,8 @@ def labels(
     from rulerank.cli.options import rater_option
     from rulerank.cli.output import report
     from rulerank.core.words import counted
+    from rulerank.judging.added import PoolFile
     from rulerank.judging.combine import COMBINATIONS
-    from rulerank.judging.pool import read_pool
     from rulerank.judging.store import LabelStore
     from rulerank.judging.transfer import export_labels, import_labels
 
@@ -68,7 +68,7 @@ def labels(
         elif out:
             how = combine or "median"
             done = export_labels(
-                kept, out, read_pool(pool) if pool else None, format, per_rater=per_rater, combine_by=how
+                kept, out, PoolFile(pool).read() if pool else None, format, per_rater=per_rater, combine_by=how
             )
             payload = {"rows": done.rows, "format": done.target} | ({} if per_rater else {"combined": how})
             said = f"; of several raters {COMBINATIONS[how]}" if not per_rater else ""

@@ -108,9 +108,9 @@ def sample(
     """
     from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.io.outputs import check_output, write_bytes
+    from rulerank.judging.added import PoolFile
     from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format, read_labels
-    from rulerank.judging.pool import read_pool
     from rulerank.judging.sample import list_next, simulate, with_known_grades
     from rulerank.judging.terminal import label_in_terminal
 
@@ -121,7 +121,7 @@ def sample(
     if ask:
         check_appendable(target, resume)
     chosen_format = (ask and appended_format(Path(target))) or label_format(target_format, target)
-    pool = read_pool(source, format=format, **columns(qid, docid, None, features))
+    pool = PoolFile(source, format=format, **columns(qid, docid, None, features)).read()
     if grades is not None or own_grades:
         n_all, known = len(pool), pool.own_grades if grades is None else read_labels(pool, grades, strict=False)
         pool, known = with_known_grades(pool, known)

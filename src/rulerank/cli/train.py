@@ -158,8 +158,8 @@ def train(
     from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
     from rulerank.cli.train_parts import train_on_parts
     from rulerank.core.words import counted, listed
+    from rulerank.judging.added import PoolFile
     from rulerank.judging.label_files import with_labels
-    from rulerank.judging.pool import read_pool
     from rulerank.model_file import check_overwrite, check_target
     from rulerank.scale.opening import is_many
     from rulerank.training.choose import choose_ranker
@@ -215,7 +215,7 @@ def train(
     tuned = None
     learned = now = found = None
     if labels is not None:
-        pool = with_labels(read_pool(source, format=format, **named), labels)
+        pool = with_labels(PoolFile(source, format=format, **named).read(), labels)
         data, n_left_out = pool.labelled(), 0
     else:
         data, n_left_out = read_labelled(sources, format, named)

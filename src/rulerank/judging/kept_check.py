@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from rulerank.errors import DataError
 from rulerank.judging.check import Check
+from rulerank.judging.compare import NewRanking
 from rulerank.judging.counting import Counting
 from rulerank.judging.labels import CheckRecord, KeepsLabels, ReadOnlyError, labels_at
 from rulerank.judging.pool import Pool
@@ -31,13 +32,15 @@ class KeptCheck:
         self._pool, self._store, self._model, self._today = pool, store, model, today
         self._lock = threading.Lock()
         self._check: Check | None = None
+        self._ranking: NewRanking | None = None  # that the check is about
         self._noted: CheckRecord | None = None  # what the store knows of it
 
     def begin(self, ranker: Ranker, method: str, last_label: int, judged: Set[str]) -> None:
         """Compare a new model from now on; judged: the queries that have labels up to the last one it learned from."""
-        check = self._against_today(ranker, judged)
+        ranking = self._beside_today(ranker, method)
+        check = Check(self._pool, self._store, ranking.new, ranking.today, judged=judged)
         with self._lock:
-            self._check = check
+            self._check, self._ranking = check, ranking
             try:
                 self._noted = self._store.note_check(last_label, method, self._today.option)
             except ReadOnlyError:  # it can be trained on all the same
@@ -46,15 +49,26 @@ class KeptCheck:
     def current(self) -> Check | None:
         """Return the check; None: no model was trained yet."""
         with self._lock:
-            last = self._store.last_check()
-            if last is not None and (self._noted is None or last.id > self._noted.id):
-                self._noted, self._check = last, self._resumed(last)
+            self._keep_up()
             return self._check
 
-    def _resumed(self, noted: CheckRecord) -> Check | None:
-        """Train once more on the labels of then; None: with these documents that cannot be done."""
+    def ranking(self) -> NewRanking | None:
+        """Return the model of the check beside today's ranking; None: no model was trained yet."""
+        with self._lock:
+            self._keep_up()
+            return self._ranking
+
+    def _keep_up(self) -> None:
+        last = self._store.last_check()
+        if last is not None and (self._noted is None or last.id > self._noted.id):
+            self._check = self._ranking = None
+            self._resume(last)
+            self._noted = last
+
+    def _resume(self, noted: CheckRecord) -> None:
+        """Train once more on the labels of then, if that can be done with these documents."""
         if noted.today != self._today.option:
-            return None
+            return
         labels = [
             label
             for label in labels_at(self._store.history(), noted.last_label, noted.time)
@@ -68,16 +82,17 @@ class KeptCheck:
             for judge, given in counting.others(labels).items()
         }
         if len(set(grades.values())) < 2:
-            return None
+            return
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # they were shown when it was trained first
                 ranker = self._model.train_method(noted.method, grades, self._today, others)
         except DataError:  # a method that this version does not know
-            return None
+            return
+        ranking = self._beside_today(ranker, noted.method)
         judged = {query for query, _ in counting.people(labels)} | {query for query, _ in counting.decided}
-        return self._against_today(ranker, judged)
+        self._check = Check(self._pool, self._store, ranking.new, ranking.today, judged=judged)
+        self._ranking = ranking
 
-    def _against_today(self, ranker: Ranker, judged: Set[str]) -> Check:
-        new, today = ranker.predict(self._pool.data), self._today.scores(self._pool.data.X)
-        return Check(self._pool, self._store, new, today, judged=judged)
+    def _beside_today(self, ranker: Ranker, method: str) -> NewRanking:
+        return NewRanking(ranker, method, ranker.predict(self._pool.data), self._today.scores(self._pool.data.X))

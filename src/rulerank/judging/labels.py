@@ -27,6 +27,7 @@ PAGES = {  # where labels come from, as the history names it
     "list": "the list of a query",
     "duel": "new against today",
     "disputes": "the disputes",
+    "lead": "the lead's page",
     "judges": "where judges and people differ",
     "import": "a file",
     "terminal": "the terminal",

@@ -13,16 +13,19 @@ from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
 from rulerank.judging.current import CurrentLabels
+from rulerank.judging.growing import GrowingPool
 from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, StoreError, check_grade, check_name
 from rulerank.judging.offers import Offering, Stop
-from rulerank.judging.overview import LabelOverview, count_queries, count_rater
+from rulerank.judging.overview import LabelOverview, count_queries, count_raters
 from rulerank.judging.panel import Panel
 from rulerank.judging.pool import FeatureValue, Pool
+from rulerank.judging.trainer import Trainer, Training
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
 from rulerank.today import check_no_category, find_today, suggest_today
 
 if TYPE_CHECKING:
+    from rulerank.judging.added import Growth, PoolFile
     from rulerank.judging.check import Check
     from rulerank.judging.learning import Learning, Lesson
     from rulerank.judging.train import Estimate, SavedModel
@@ -48,6 +51,7 @@ class Judging:
     max_grade: grades go from 0 to this.
     overlap: share of the documents that two raters judge.
     claim_seconds: how long a document stays with the rater it was handed to.
+    file: where the pool was read from, for documents that are added while people judge.
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
@@ -71,6 +75,7 @@ class Judging:
         max_grade: int = 4,
         overlap: float = 0.0,
         claim_seconds: float = 900,
+        file: PoolFile | None = None,
     ) -> None:
         if not is_whole(max_grade, 1, MAX_GRADE):
             raise DataError(f"max_grade must be a whole number from 1 to {MAX_GRADE}: got {max_grade!r}")
@@ -90,7 +95,9 @@ class Judging:
         self._offering = Offering(pool, self._current, sampler, overlap)
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
         self._learning: Learning | None = None
-        self.panel = Panel(pool, store, self._current, self._lock, max_grade, lambda: self.learning)
+        self.panel = self._panel(pool, self._current)
+        self._trainer = Trainer()
+        self._growing = None if file is None else GrowingPool(pool, file, self._take)
 
     def next(self, rater: str, *, keep_going: bool = False, queue: str | None = None) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
@@ -100,6 +107,8 @@ class Judging:
         """
         doubted = [one.row for one in self.panel.doubts()] if check_queue(queue) == JUDGES else []
         check_name("rater", rater)
+        if self._growing is not None:
+            self._growing.notice_soon()
         with self._lock:
             glance = self.store.glance(rater)
             self._current.sync(glance.state)
@@ -182,8 +191,9 @@ class Judging:
 
     def estimate(self, query: str, doc: str) -> Estimate | None:
         """Say what a model of the other documents' labels makes of a document; None while labels are too few."""
-        row = self.pool.row(query, doc)
-        return self.learning.estimate(self._current_grades(), row)
+        with self._lock:
+            row, grades, learning = self.pool.row(query, doc), self.grades(), self.learning
+        return learning.estimate(grades, row)
 
     def feature_values(self, query: str, doc: str) -> list[FeatureValue]:
         """Return a document's features, each with how many percent of the pool's values lie below."""
@@ -193,23 +203,21 @@ class Judging:
         """Return all labels at a glance, how well raters agree, and how good the model is."""
         with self._lock:
             self._current.sync(self.store.state(), exact=True)
-            grades, cannot_judge = dict(self._current.grades), len(self._current.beyond)
+            pool, learning, grades = self.pool, self.learning, dict(self._current.grades)
             labels = {row: dict(by_rater) for row, by_rater in self._current.by_row.items()}
+            cannot_judge = len(self._current.beyond)
             closeness, elsewhere = self._offering.closeness, len(self._current.elsewhere)
-        raters = sorted({rater for by_rater in labels.values() for rater in by_rater})
         return LabelOverview(
             labelled=len(grades),
             cannot_judge=cannot_judge,
-            pool_size=len(self.pool),
+            pool_size=len(pool),
             elsewhere=elsewhere,
             closeness=closeness,
-            queries=count_queries(self.pool, grades, labels),
-            raters=tuple(
-                count_rater(rater, labels, len(self.pool.rows_in(self.store.skipped(rater)))) for rater in raters
-            ),
+            queries=count_queries(pool, grades, labels),
+            raters=count_raters(labels, pool, self.store),
             agreement=agreement(label for by_rater in labels.values() for label in by_rater.values()),
-            rules=self.learning.top_rules(grades),
-            standing=self.learning.standing(grades),
+            rules=learning.top_rules(grades),
+            standing=learning.standing(grades),
         )
 
     @property
@@ -224,14 +232,20 @@ class Judging:
 
     def train(self, path: str | os.PathLike[str], method: str | None = None) -> Ranker:
         """Train a ranker on the current labels, by default of the usual method, and save it to a model file."""
-        return self.learning.train(path, method or self.usual_method, self._lesson())
+        learning, lesson = self._lesson()
+        return learning.train(path, method or self.usual_method, lesson)
 
     def save_model(self, path: str | os.PathLike[str], method: str | None = None, *, wait: bool = True) -> SavedModel:
         """Train and save as `train` does, one at a time, and return what there is to say of it.
 
-        wait: for another training to end, or raise a `learning.BusyError`.
+        wait: for another training to end, or raise a `trainer.BusyError`.
         """
-        return self.learning.save_model(path, method or self.usual_method, self._lesson, wait=wait)
+        return self._trainer.save_model(path, method or self.usual_method, self._lesson, wait=wait)
+
+    @property
+    def training(self) -> Training | None:
+        """The training that is under way, or else the last one; None: there was none since the start."""
+        return self._trainer.training
 
     @property
     def check(self) -> Check | None:
@@ -248,24 +262,60 @@ class Judging:
                 self._learning = Learning(self.pool, self.store, self.today, self.max_grade)
             return self._learning
 
+    def add_documents(self, content: bytes, name: str) -> Growth:
+        """Add the documents of a file to the pool for good, while people judge; all of them, or none and it says why.
+
+        A table or LETOR text with the columns of the pool's own file, beside which it is kept.
+        """
+        if self._growing is None:
+            raise DataError("documents can be added only to a pool that is read from a file")
+        return self._growing.add(content, name)
+
+    @property
+    def can_grow(self) -> bool:
+        """Whether documents can be added."""
+        return self._growing is not None
+
+    def knows(self, query: str, doc: str) -> bool:
+        """Tell whether a document is in the pool, also one that another process has just added."""
+        if (query, doc) not in self.pool.rows and self._growing is not None:
+            self._growing.notice()
+        return (query, doc) in self.pool.rows
+
+    def _take(self, pool: Pool) -> None:
+        """Go on with a bigger pool, as a restart with it would: all is made ready before anybody is held up."""
+        current = CurrentLabels(pool, self.store)
+        current.sync(self.store.state())
+        offering = Offering(pool, current, self._sampler, self.overlap)
+        _ = offering.closeness
+        with self._lock:
+            self.pool, self._current, self._offering, self._learning = pool, current, offering, None
+            self.panel = self._panel(pool, current)
+            self._stops.clear()
+
+    def _panel(self, pool: Pool, current: CurrentLabels) -> Panel:
+        return Panel(pool, self.store, current, self._lock, self.max_grade, lambda: self.learning)
+
     def prepare(self) -> None:
         """Get ready for the first requests, in a thread of its own: what a rater asks for first comes first."""
         with suppress(StoreError):  # it was closed meanwhile, or whoever asks first is told
             with self._lock:
                 self._current.sync(self.store.state())
                 _ = self._offering.closeness
-            self.learning.top_rules(self._current_grades())
+            self.learning.top_rules(self.grades())
 
-    def _lesson(self) -> Lesson:
+    def _lesson(self) -> tuple[Learning, Lesson]:
         from rulerank.judging.learning import Lesson
 
         with self._lock:
             state = self.store.state()
             self._current.sync(state, exact=True)
             judged = {self.pool.pairs[row][0] for row in self._current.judged}
-            return Lesson(dict(self._current.grades), judged, state.last_id, self._current.others())
+            lesson = Lesson(dict(self._current.grades), judged, state.last_id, self._current.others())
+            return self.learning, lesson
 
-    def _current_grades(self) -> dict[int, int]:
+    def grades(self) -> dict[int, int]:
+        """Return the grade of every row that has one, by all raters."""
         with self._lock:
             self._current.sync(self.store.state())
             return dict(self._current.grades)

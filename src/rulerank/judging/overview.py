@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rulerank.judging.agreement import Agreement
-from rulerank.judging.labels import Label, Plain
+from rulerank.judging.labels import KeepsLabels, Label, Plain
 from rulerank.judging.pool import Pool
 
 Labels = Mapping[int, Mapping[str, Label]]  # row -> rater -> label
@@ -81,8 +81,13 @@ def count_queries(pool: Pool, grades: Mapping[int, int], labels: Labels) -> tupl
     return tuple(counts)
 
 
-def count_rater(rater: str, labels: Labels, n_skipped: int) -> RaterCount:
-    """Count the labels of one rater."""
+def count_raters(labels: Labels, pool: Pool, store: KeepsLabels) -> tuple[RaterCount, ...]:
+    """Count the labels of every rater who has given some."""
+    raters = sorted({rater for by_rater in labels.values() for rater in by_rater})
+    return tuple(_count_rater(rater, labels, len(pool.rows_in(store.skipped(rater)))) for rater in raters)
+
+
+def _count_rater(rater: str, labels: Labels, n_skipped: int) -> RaterCount:
     given = [by_rater[rater].grade for by_rater in labels.values() if rater in by_rater]
     graded = [grade for grade in given if grade is not None]
     return RaterCount(rater, len(graded), len(given) - len(graded), n_skipped, _mean(graded))

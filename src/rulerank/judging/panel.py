@@ -12,6 +12,7 @@ from rulerank.judging.current import CurrentLabels
 from rulerank.judging.disputes import Dispute, disputes
 from rulerank.judging.judge_queue import Doubt, doubts
 from rulerank.judging.labels import KeepsLabels, Label, check_grade
+from rulerank.judging.overview import QueryCount, RaterCount, count_queries, count_raters
 from rulerank.judging.pool import Pool
 from rulerank.judging.team import Decision, team_of
 
@@ -60,6 +61,22 @@ class Panel:
             self._current.sync(self._store.state())
             by_row = self._current.by_row
             return disputes({row: {who: one.grade for who, one in by.items()} for row, by in by_row.items()})
+
+    def count_queries(self) -> tuple[QueryCount, ...]:
+        """Count the labels of every query, in the order of the pool."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            labels = {row: dict(by_rater) for row, by_rater in self._current.by_row.items()}
+            grades = dict(self._current.grades)
+        return count_queries(self._pool, grades, labels)
+
+    def count_raters(self) -> tuple[RaterCount, ...]:
+        """Count the labels of every rater who has given some, people and others."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            by_row, by_judge = self._current.by_row, self._current.by_judge
+            labels = {row: by_row.get(row, {}) | by_judge.get(row, {}) for row in by_row | by_judge}
+        return count_raters(labels, self._pool, self._store)
 
     def labels_of(self, row: int) -> list[Label]:
         """Return what people and other judges say of a document, in the order of time."""

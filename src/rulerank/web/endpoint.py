@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rulerank.errors import RulerankError
-from rulerank.web.bodies import check_is_json, read_body, read_object
+from rulerank.web.bodies import MAX_BODY, check_is_json, read_body, read_object
 from rulerank.web.fields import Value, read_values
 from rulerank.web.refusals import RequestError
 from rulerank.web.security import check_lead
@@ -31,6 +31,7 @@ class Endpoint:
     query: tuple[Value, ...] = ()
     body: tuple[Value, ...] | None = None
     lead_only: bool = False  # a personal link may not
+    most_bytes: int = MAX_BODY  # of its body
 
     async def answer_to(self, request: Request) -> Response:
         """Check the request, do the work in a thread of its own, and answer in JSON."""
@@ -47,7 +48,7 @@ class Endpoint:
         values = read_values(self.query, request.query_params)
         if self.body is not None:
             check_is_json(request)
-            values |= read_object(await read_body(request), self.body)
+            values |= read_object(await read_body(request, self.most_bytes), self.body)
         return values
 
     def refusal_of(self, error: RulerankError) -> Exception:

@@ -31,7 +31,7 @@ class Api:
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
         """Show one document and what the rater has said of it."""
-        self._check(query, doc)
+        self.check_known(query, doc)
         task = self._unjudged(self.judging.task(query, doc))
         own = self._own(rater, query, doc)
         if own is not None:
@@ -40,7 +40,7 @@ class Api:
 
     def features(self, query: str, doc: str) -> Payload:
         """Show the feature values of a document and how many percent of the pool's lie below."""
-        self._check(query, doc)
+        self.check_known(query, doc)
         return {"features": [value.to_dict() for value in self.judging.feature_values(query, doc)]}
 
     def label(
@@ -54,13 +54,13 @@ class Api:
         keep_going: str | None = None,
     ) -> Payload:
         """Keep a grade, and hand out the next document."""
-        self._check(query, doc)
+        self.check_known(query, doc)
         label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page or "api")
         return {"label": label.to_dict()} | self.next(rater, keep_going)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
         """Tell what the ranker thinks of a document, once the rater has judged it and cannot be led."""
-        self._check(query, doc)
+        self.check_known(query, doc)
         if self._own(rater, query, doc) is None:
             raise RequestError(422, "not_judged", "the ranker's estimate is shown after you have judged, never before")
         estimate = self.judging.estimate(query, doc)
@@ -68,7 +68,7 @@ class Api:
 
     def skip(self, rater: str, query: str, doc: str, judgement: str | None, keep_going: str | None = None) -> Payload:
         """Pass a document over."""
-        self._check(query, doc)
+        self.check_known(query, doc)
         self.judging.skip(rater, query, doc, judgement=judgement)
         return self.next(rater, keep_going)
 
@@ -99,7 +99,7 @@ class Api:
 
     def train(self, method: str) -> Payload:
         """Train a ranker on all labels and save it, where the command line said and nowhere else."""
-        return self.judging.save_model(self.model_path, method).to_dict()
+        return self.judging.save_model(self.model_path, method, wait=False).to_dict()
 
     @property
     def methods(self) -> list[str]:
@@ -135,8 +135,9 @@ class Api:
     def _unjudged(self, task: JudgingTask) -> Payload:
         return task.to_dict() | {"judged": False, "grade": None, "image": self.images.allowed(task.image)}
 
-    def _check(self, query: str, doc: str) -> None:
-        if (query, doc) not in self.judging.pool.rows:
+    def check_known(self, query: str, doc: str) -> None:
+        """Refuse a document that the pool does not have."""
+        if not self.judging.knows(query, doc):
             raise RequestError(404, "unknown_document", f"the pool has no document {doc!r:.60} of query {query!r:.60}")
 
     def _own(self, rater: str, query: str, doc: str) -> Label | None:
@@ -185,5 +186,5 @@ def endpoints(api: Api) -> list[Endpoint]:
         Endpoint("GET", "/api/duel", "Two documents to compare, one by each ranking.", api.duel, "Duelling", (RATER,)),
         Endpoint("POST", "/api/skip-duel", "Pass a duel over.", api.skip_duel, "Duelling", (RATER,), (QUERY,)),
         Endpoint("GET", "/api/check", "How new stands against today.", api.check, "CheckOnly"),
-        Endpoint("POST", "/api/train", "Train and save the model.", api.train, "Model", (), (method,)),
+        Endpoint("POST", "/api/train", "Train and save the model.", api.train, "Model", (), (method,), lead_only=True),
     ]

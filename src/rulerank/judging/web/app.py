@@ -17,6 +17,8 @@ from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
 from rulerank.judging.web.endpoint import STORE_HEADER
 from rulerank.judging.web.images import ImageHosts
+from rulerank.judging.web.lead_api import LeadApi, lead_endpoints
+from rulerank.judging.web.lead_pages import LeadPages
 from rulerank.judging.web.openapi import describe_api
 from rulerank.judging.web.pages import PAGES, JudgingPages
 from rulerank.web.endpoint import routes_of
@@ -50,7 +52,9 @@ def create_app(
         )
     hosts = ImageHosts(images)
     api = Api(judging, model_path, hosts)
-    table = endpoints(api)
+    tokens = None if token is None else Tokens(token, check_rater)
+    lead = LeadApi(api, tokens)
+    table = [*endpoints(api), *lead_endpoints(lead)]
     pages = JudgingPages(api, guidelines, command)
     description = describe_api(table, has_token=token is not None)
 
@@ -60,6 +64,7 @@ def create_app(
     app = Starlette(
         routes=[
             *pages.routes(),
+            *LeadPages(lead, pages).routes(),
             *routes_of(table),
             Route("/openapi.json", openapi),
             *PAGES.file_routes(),
@@ -68,7 +73,6 @@ def create_app(
     )
     app.state.rater = rater
     app.state.store = judging.store.identity
-    tokens = None if token is None else Tokens(token, check_rater)
     headers = {STORE_HEADER: judging.store.identity} | hosts.headers()
     return Guard(app, tokens=tokens, refuse=PAGES.refuse, command="judge", headers=headers)
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from rulerank.errors import DataError, RulerankError
 from rulerank.judging.labels import StoreError, check_rater
+from rulerank.judging.trainer import BusyError
 from rulerank.web.endpoint import Endpoint
 from rulerank.web.refusals import RequestError
 
@@ -81,4 +82,6 @@ class JudgingEndpoint(Endpoint):
         return values
 
     def refusal_of(self, error: RulerankError) -> Exception:
+        if isinstance(error, BusyError):
+            return RequestError(409, "busy", str(error))
         return error if isinstance(error, StoreError) else super().refusal_of(error)

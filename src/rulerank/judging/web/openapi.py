@@ -34,7 +34,7 @@ REFUSALS = {
     "403": "The request comes from another site, names another host or another rater than its token, or is the lead's.",
     "404": "There is no such document.",
     "408": "The body did not arrive in time.",
-    "409": "The request was meant for another label store.",
+    "409": "The request was meant for another label store, or a model is being trained already.",
     "413": "The body is too large.",
     "415": "The content type is not application/json.",
     "422": "A value is missing or not allowed, or what is asked is not possible yet.",
@@ -65,10 +65,7 @@ SCHEMAS: dict[str, Any] = {
     ),
     "Overview": thing(
         labelled=COUNT, cannot_judge=COUNT, pool_size=COUNT, elsewhere=COUNT, closeness=SHARE,
-        queries=many(thing(
-            query=TEXT, query_text=MAYBE_TEXT, n_docs=COUNT, labelled=COUNT, cannot_judge=COUNT,
-            mean_grade=MAYBE_NUMBER,
-        )),
+        queries=many(named("QueryCount")),
         raters=many(thing(
             rater=TEXT, graded=COUNT, cannot_judge=COUNT, skipped=COUNT, mean_grade=MAYBE_NUMBER,
         )),
@@ -90,6 +87,25 @@ SCHEMAS: dict[str, Any] = {
     "ProgressOnly": thing(progress=named("Progress")),
     "OverviewOnly": thing(overview=named("Overview")),
     "Model": thing(path=TEXT, method=TEXT, n_labels=COUNT, notes=many(TEXT)),
+    "TrainingOnly": thing(training=perhaps("Training")),
+    "Training": thing(
+        method=TEXT, n_labels=COUNT, running=YES_NO, seconds=NUMBER, saved=perhaps("Model"), problem=MAYBE_TEXT,
+    ),
+    "QueryCount": thing(
+        query=TEXT, query_text=MAYBE_TEXT, n_docs=COUNT, labelled=COUNT, cannot_judge=COUNT, mean_grade=MAYBE_NUMBER,
+    ),
+    "QueryPage": thing(queries=many(named("QueryCount")), found=COUNT, page=COUNT, pages=COUNT),
+    "Link": thing(rater=TEXT, path=TEXT),
+    "Growth": thing(docs=COUNT, queries=COUNT, pool_size=COUNT),
+    "Comparison": thing(
+        query=TEXT, query_text=MAYBE_TEXT, method=TEXT,
+        docs=many(thing(doc=TEXT, title=TEXT, new=COUNT, today=COUNT, grade=GRADE)),
+    ),
+    "Reasons": thing(reasons=many(TEXT)),
+    "SettingsOnly": thing(settings=thing(
+        combine=TEXT, judgements=COUNT, training_judges=many(TEXT), preferences=YES_NO,
+    )),
+    "Kinds": thing(kinds={"type": "object", "additionalProperties": TEXT}),
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.labels import MAX_RATER
+from rulerank.judging.queries import page_of_queries
 from rulerank.judging.web.api import Api
 from rulerank.judging.web.endpoint import (
     known_rater,
@@ -70,7 +71,7 @@ class JudgingPages:
         if rater is None:
             return self._welcome("")
         revise = {"query": asked["query"], "doc": asked["doc"]} if {"query", "doc"} <= asked.keys() else None
-        page = self._page(request, rater, "judge", guidelines=self.guidelines, revise=revise,
+        page = self.page(request, rater, "judge", guidelines=self.guidelines, revise=revise,
                           max_grade=self.api.judging.max_grade)  # fmt: skip
         if named and token_holder(request) is None:
             remember_rater(page, named)
@@ -78,25 +79,24 @@ class JudgingPages:
 
     def labels(self, request: Request) -> Response:
         """Show a rater's own labels."""
-        rater = self._rater(request)
+        rater = self.rater(request)
         if rater is None:
             return RedirectResponse("/", status_code=303)
         labels = self.api.labels(rater)["labels"]
-        return self._page(request, rater, "labels", labels=labels[:MOST_ROWS], n_labels=len(labels))
+        return self.page(request, rater, "labels", labels=labels[:MOST_ROWS], n_labels=len(labels))
 
     def overview(self, request: Request) -> Response:
         """Show all labels at a glance."""
-        rater = self._rater(request)
+        rater = self.rater(request)
         if rater is None:
             return RedirectResponse("/", status_code=303)
         overview = self.api.judging.overview()
-        queries = sorted(overview.queries, key=lambda row: -row.labelled)[:MOST_ROWS]
-        return self._page(
+        return self.page(
             request,
             rater,
             "overview",
             overview=overview.to_dict(),
-            queries=queries,
+            queries=page_of_queries(overview.queries).to_dict(),
             check=self.api.check()["check"],
             model_path=self.api.model_path,
             methods=[(name, ABOUT.get(name, name), self.command(name)) for name in self.api.methods],
@@ -104,16 +104,18 @@ class JudgingPages:
 
     def duels(self, request: Request) -> Response:
         """Show two documents side by side, one by each ranking, unnamed."""
-        rater = self._rater(request)
+        rater = self.rater(request)
         if rater is None:
             return RedirectResponse("/", status_code=303)
-        return self._page(request, rater, "duels", guidelines=self.guidelines, max_grade=self.api.judging.max_grade)
+        return self.page(request, rater, "duels", guidelines=self.guidelines, max_grade=self.api.judging.max_grade)
 
-    def _rater(self, request: Request) -> str | None:
+    def rater(self, request: Request) -> str | None:
+        """Return who looks at a page; None: that must be asked first."""
         named = request.query_params.get("rater")
         return rater_of(request, named) if named and not is_foreign(request) else known_rater(request)
 
-    def _page(self, request: Request, rater: str, name: str, **values: Any) -> Response:
+    def page(self, request: Request, rater: str, name: str, **values: Any) -> Response:
+        """Return a page for a rater."""
         fixed = bool(request.app.state.rater or token_holder(request))
         return PAGES.render(name, rater=rater, page=name, fixed_rater=fixed, store=request.app.state.store,
                             is_lead=is_lead(request), **values)  # fmt: skip

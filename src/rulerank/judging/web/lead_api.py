@@ -1,0 +1,191 @@
+"""What only the lead can do: queries at a glance, training, links, more documents, settings; and comparing rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from rulerank.judging.combine import COMBINATIONS
+from rulerank.judging.labels import MAX_RATER
+from rulerank.judging.queries import ORDERS, USUAL_ORDER, QueryPage, page_of_queries
+from rulerank.judging.store import LabelStore
+from rulerank.judging.team import KINDS, MOST_JUDGEMENTS, PERSON
+from rulerank.judging.web.api import DOC, QUERY, RATER, Api, Payload
+from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
+from rulerank.judging.web.endpoint import rater_named
+from rulerank.web.fields import Field, is_unicode
+from rulerank.web.refusals import RequestError
+from rulerank.web.tokens import Tokens
+
+MOST_BYTES = 64 * 1024 * 1024  # of a file of documents
+NO_MODEL = "no model was trained yet, or it starts from no ranking of today: train one first, on the overview"
+NO_SECRET = "personal links are made from a secret: start the page with --token"
+NOT_YET = "what the model makes of a query is shown once you have judged all its documents, never before"
+
+
+class LeadApi:
+    """The lead's side of the judging loop: values in, plain values for JSON out."""
+
+    def __init__(self, api: Api, tokens: Tokens | None) -> None:
+        self.api, self.judging, self._tokens = api, api.judging, tokens
+
+    def find_queries(self, search: str | None = None, order: str | None = None, page: int | None = None) -> QueryPage:
+        """Return a page of queries."""
+        return page_of_queries(self.judging.panel.count_queries(), search or "", order or USUAL_ORDER, page or 1)
+
+    def queries(self, search: str | None = None, order: str | None = None, page: int | None = None) -> Payload:
+        """List queries and their labels, a page at a time."""
+        return self.find_queries(search, order, page).to_dict()
+
+    def training(self) -> Payload:
+        """Tell which training is under way, or what became of the last."""
+        training = self.judging.training
+        return {"training": None if training is None else training.to_dict()}
+
+    def invite(self, name: str) -> Payload:
+        """Make a rater's personal link: its holder judges under that name and no other."""
+        if self._tokens is None:
+            raise RequestError(422, "no_secret", NO_SECRET)
+        return {"rater": rater_named(name), "path": "/?" + urlencode({"token": self._tokens.invite(rater_named(name))})}
+
+    @property
+    def can_invite(self) -> bool:
+        return self._tokens is not None
+
+    def add_documents(self, name: str, content: str) -> Payload:
+        """Add the documents of a table to the pool, all or none."""
+        return self.judging.add_documents(content.encode(), name)._asdict()
+
+    def compare(self, query: str) -> Payload:
+        """Put the new ranking of a query beside today's."""
+        self._check_query(query)
+        found = self.judging.learning.compare(query, self.judging.grades())
+        if found is None:
+            raise RequestError(422, "no_model", NO_MODEL)
+        return found.to_dict()
+
+    def reasons(self, query: str, doc: str) -> Payload:
+        """Tell why the new ranking has a document where it has it."""
+        self.api.check_known(query, doc)
+        found = self.judging.learning.reasons(query, doc)
+        if found is None:
+            raise RequestError(422, "no_model", NO_MODEL)
+        return {"reasons": list(found)}
+
+    def own_compare(self, rater: str, query: str) -> Payload:
+        """The same for a rater who has judged all of it and cannot be led."""
+        self._check_query(query)
+        judged = {label.doc for label in self.judging.store.labels(rater) if label.query == query}
+        pool = self.judging.pool
+        if any(pool.pairs[row][1] not in judged for row in pool.rows_of(query).tolist()):
+            raise RequestError(422, "not_judged", NOT_YET)
+        return self.compare(query)
+
+    def settings(self) -> Payload:
+        """Tell how labels count."""
+        return {"settings": self.judging.store.settings().to_dict()}
+
+    def change_settings(self, rater: str, **values: Any) -> Payload:
+        """Change some of them; what is left out stays."""
+        for name, value in values.items():
+            if value is not None:
+                self._store.change_setting(name, value, rater, page="lead")
+        return self.settings()
+
+    def name_judge(self, rater: str, judge: str, kind: str) -> Payload:
+        """Say what a rater is: a person, or something whose labels count only where the lead says so."""
+        self._store.name_judge(rater_named(judge), kind, rater, page="lead")
+        return {"kinds": self.kinds()}
+
+    def kinds(self) -> dict[str, str]:
+        """Return what every rater is who has given labels or was named."""
+        named = self.judging.store.judges()
+        return dict.fromkeys(sorted(row.rater for row in self.judging.panel.count_raters()), PERSON) | named
+
+    @property
+    def _store(self) -> LabelStore:
+        store = self.judging.store
+        assert isinstance(store, LabelStore)  # a page is never served from a file of one person
+        return store
+
+    def _check_query(self, query: str) -> None:
+        if query not in self.judging.pool.queries:
+            raise RequestError(422, "bad_value", f"the pool has no query {query!r:.60}", field="query")
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The content of a file of text; how long it may be is a limit of the whole body."""
+
+    name: str
+    about: str
+    required: bool = True
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "description": self.about}
+
+    def read(self, value: object) -> str:
+        if not isinstance(value, str) or not value or not is_unicode(value):
+            message = f"{self.name} must be the text of a file: got {ascii(value)[:60]}"
+            raise RequestError(422, "bad_value", message, field=self.name)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A list of raters' names."""
+
+    name: str
+    about: str
+    required: bool = False
+
+    def schema(self) -> dict[str, Any]:
+        item = {"type": "string", "minLength": 1, "maxLength": MAX_RATER}
+        return {"type": "array", "items": item, "maxItems": 1000, "description": self.about}
+
+    def read(self, value: object) -> list[str]:
+        field = Field(self.name, self.about, high=MAX_RATER)
+        if not isinstance(value, list) or len(value) > 1000:
+            raise field.refused("a list of names", value)
+        return [field.read(name) for name in value]
+
+
+def lead_endpoints(lead: LeadApi) -> Sequence[Endpoint]:
+    """Return what the lead's pages ask for."""
+    search = Field("search", "Words that the query must hold.", required=False, high=200)
+    order = Field("order", f"How to sort [{USUAL_ORDER}].", required=False, choices=tuple(ORDERS))
+    page = Field("page", "Which page, from 1.", kind="whole", required=False, low=1, high=1_000_000)
+    name = Field("name", "The rater's name.", high=MAX_RATER)
+    file = Field("name", "What the file is called, for messages.", high=100)
+    content = FileText("content", "A table (csv, tsv) or LETOR text with the columns of the pool.")
+    settings = (
+        Field("combine", "How labels of several become one.", required=False, choices=tuple(COMBINATIONS)),
+        Field("judgements", "People who judge each document.", kind="whole", required=False, low=1,
+              high=MOST_JUDGEMENTS),
+        Names("training_judges", "Raters who are no people and yet count in training."),
+        Field("preferences", "Raters may put documents in order.", kind="yes or no", required=False),
+    )  # fmt: skip
+    judge = Field("judge", "The rater's name.", high=MAX_RATER)
+    kind = Field("kind", "What this rater is.", choices=tuple(KINDS))
+    return [
+        Endpoint("GET", "/api/queries", "Queries and their labels.", lead.queries, "QueryPage",
+                 (search, order, page), lead_only=True),
+        Endpoint("GET", "/api/training", "The training under way, or the last.", lead.training, "TrainingOnly",
+                 lead_only=True),
+        Endpoint("POST", "/api/invite", "Make a personal link.", lead.invite, "Link", (), (name,), lead_only=True),
+        Endpoint("POST", "/api/pool", "Add documents and queries.", lead.add_documents, "Growth", (),
+                 (file, content), lead_only=True, most_bytes=MOST_BYTES),
+        Endpoint("GET", "/api/compare", "The new ranking beside today's.", lead.compare, "Comparison", (QUERY,),
+                 lead_only=True),
+        Endpoint("GET", "/api/own-compare", "The same for whoever has judged the whole query.", lead.own_compare,
+                 "Comparison", (RATER, QUERY)),
+        Endpoint("GET", "/api/reasons", "Why a document is where it is.", lead.reasons, "Reasons", (QUERY, DOC),
+                 lead_only=True),
+        Endpoint("GET", "/api/settings", "How labels count.", lead.settings, "SettingsOnly", lead_only=True),
+        Endpoint("POST", "/api/settings", "Change how labels count.", lead.change_settings, "SettingsOnly",
+                 (RATER,), settings, lead_only=True),
+        Endpoint("POST", "/api/judges", "Say what a rater is.", lead.name_judge, "Kinds", (RATER,), (judge, kind),
+                 lead_only=True),
+    ]  # fmt: skip

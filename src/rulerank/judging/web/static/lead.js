@@ -1,0 +1,89 @@
+// The lead's page: personal links, what raters are, settings, more documents.
+
+import { ask, byId, show } from "./page.js";
+
+const FIVE_MINUTES = 300_000; // milliseconds
+
+byId("invite")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  showLink(byId("name").value.trim());
+});
+
+for (const button of document.querySelectorAll("button.invite")) {
+  button.addEventListener("click", () => showLink(button.dataset.name));
+}
+
+async function showLink(name) {
+  try {
+    const { rater, path } = await ask("POST", "/api/invite", { name });
+    byId("link-name").textContent = rater;
+    byId("link-text").value = new URL(path, location.origin).href;
+    show(byId("copied"), false);
+    show(byId("link"));
+    byId("link-text").select();
+    say("kind-result", "", false);
+  } catch (problem) {
+    show(byId("link"), false);
+    say("kind-result", `No link: ${problem.message}.`, true);
+  }
+}
+
+byId("copy")?.addEventListener("click", async () => {
+  const text = byId("link-text");
+  try {
+    await navigator.clipboard.writeText(text.value);
+    show(byId("copied"));
+  } catch {
+    text.select(); // where a browser does not let pages copy, the reader can
+  }
+});
+
+for (const select of document.querySelectorAll("select.kind")) {
+  select.addEventListener("change", () => sendForm("kind-result", "POST", "/api/judges", { judge: select.dataset.judge, kind: select.value }, () => {
+    location.reload(); // what counts in training depends on it
+  }));
+}
+
+byId("settings").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const judges = [...event.target.querySelectorAll("input[name=training_judges]:checked")].map((box) => box.value);
+  const values = {
+    combine: byId("combine").value,
+    judgements: Number(byId("judgements").value),
+    training_judges: judges,
+    preferences: byId("preferences").checked,
+  };
+  sendForm("settings-result", "POST", "/api/settings", values, () => "Saved: it holds for all raters and labels from now on.");
+});
+
+byId("grow")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = event.target.querySelector("button");
+  const [file] = byId("file").files;
+  if (!file || button.disabled) return;
+  button.disabled = true;
+  say("grow-result", "Looking through it …", false);
+  const content = await file.text();
+  await sendForm("grow-result", "POST", "/api/pool", { name: file.name.slice(-100), content }, ({ docs, queries, pool_size }) =>
+    `Added ${counted(docs, "document", "documents")}, ${counted(queries, "new query", "new queries")}; the pool has ${pool_size.toLocaleString("en")} documents now.`);
+  button.disabled = false;
+});
+
+async function sendForm(place, method, path, values, done) {
+  try {
+    say(place, done(await ask(method, path, values, {}, FIVE_MINUTES)) ?? "", false);
+  } catch (problem) {
+    say(place, `Nothing changed: ${problem.message}.`, true);
+  }
+}
+
+function counted(n, one, many) {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+function say(id, text, isBad) {
+  const place = byId(id);
+  place.textContent = text;
+  place.classList.toggle("bad", isBad);
+  show(place, text !== "");
+}
