@@ -72,10 +72,11 @@ def measured(system: str, folder: Path) -> dict[str, object]:
     start = time.perf_counter()
     found = add_up(system, folder)
     seconds = time.perf_counter() - start
+    cpu = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     plain = found.with_columns(pl.col("position", "impressions", "clicks").cast(pl.Int64))
     digest = hashlib.sha256("".join(f"{one}" for one in plain.hash_rows(seed=1).to_list()).encode()).hexdigest()
-    return {"system": system, "seconds": seconds, "GiB": peak, "rows": len(found), "digest": digest[:16]}
+    return {"system": system, "seconds": seconds, "cpu": cpu, "GiB": peak, "rows": len(found), "digest": digest[:16]}
 
 
 def main() -> None:
@@ -100,7 +101,7 @@ def main() -> None:
                 results.append(found | {"impressions": n_impressions})
                 print(
                     f"{system:10} {n_impressions:>12,} impressions to {found['rows']:>10,} rows "
-                    f"{found['seconds']:8.1f} s {found['GiB']:6.2f} GiB",
+                    f"{found['seconds']:8.1f} s ({found['cpu']:.1f} s of all cores) {found['GiB']:6.2f} GiB",
                     flush=True,
                 )
                 if given.out:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rulerank.baselines.regression import Regression as Regression
     from rulerank.baselines.svm_map import SVMMAP as SVMMAP
     from rulerank.clicks.counts import ClickCounts as ClickCounts
+    from rulerank.clicks.interleaved_log import read_contest as read_contest
+    from rulerank.clicks.interleaving import interleave as interleave
     from rulerank.clicks.reading import read_clicks as read_clicks
     from rulerank.clicks.simulate import simulate_clicks as simulate_clicks
     from rulerank.dataset import Dataset as Dataset
@@ -111,6 +113,8 @@ _NAMES = {
     "clicks.counts": ("ClickCounts",),
     "clicks.reading": ("read_clicks",),
     "clicks.simulate": ("simulate_clicks",),
+    "clicks.interleaving": ("interleave",),
+    "clicks.interleaved_log": ("read_contest",),
     # bins, rankers
     "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),

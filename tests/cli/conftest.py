@@ -10,12 +10,13 @@ import polars as pl
 import pytest
 
 from rulerank.aggregate.competence import Competence
+from rulerank.clicks.interleaving import interleave_runs
 from rulerank.features.text_features import TextFeatures
 from rulerank.io.convert import convert, read_any, write_any
 from rulerank.io.letor import read_letor
 from rulerank.io.queries import read_queries
 from rulerank.io.texts import read_texts
-from rulerank.io.trec import run_from_scores, write_run
+from rulerank.io.trec import read_run, run_from_scores, write_run
 from rulerank.judging.store import LabelStore
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
@@ -133,6 +134,13 @@ def click_logs(folder):
     log.write_parquet("log.parquet")
     (folder / "logs").mkdir()
     log.with_columns(time=pl.lit("2026-11-17T09:30:00Z")).write_ndjson("logs/day.jsonl")
+    runs, shown = (read_run("one.run"), read_run("two.run")), []
+    for query, session, mixed in interleave_runs(*runs, [f"s{number}" for number in range(5)]):
+        for place, (doc, team) in enumerate(zip(mixed.docs, mixed.teams, strict=True), 1):
+            own = {"query": query, "session": session, "doc": doc, "position": place}
+            shown.append(own | {"clicked": int(place == 2), "team": team})
+    pl.DataFrame(shown).drop("team").write_csv("shown.csv")
+    pl.DataFrame(shown).write_csv("teams.csv")
 
 
 def judged_pool(monkeypatch):

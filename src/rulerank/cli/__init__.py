@@ -28,6 +28,7 @@ from rulerank.cli.export import export
 from rulerank.cli.features import features
 from rulerank.cli.figure import figure
 from rulerank.cli.fuse import fuse
+from rulerank.cli.interleave import interleave
 from rulerank.cli.judge import judge
 from rulerank.cli.labels import labels
 from rulerank.cli.logs import logs
@@ -57,6 +58,7 @@ COMMANDS = (
     convert,
     logs,
     clicks,
+    interleave,
     world,
     judge,
     labels,

@@ -3,11 +3,22 @@
 `reading.py` adds a log up (`log_files.py` opens its files, `log_columns.py` knows its columns), `counts.py` is the
 value that travels, `joining.py` finds a log's documents in a pool, `summary.py` says what a log holds (`figure.py`
 draws it, `clustered.py` has its intervals), `grades.py` makes clicks one more judge, `simulate.py`
-makes clicks whose truth is known. The names below load when used.
+makes clicks whose truth is known.
+
+`interleaving.py` mixes two rankings, `interleaved_log.py` reads what was clicked in such lists, and `contest.py` says
+which of them wins. The names below load when they are used.
 """
 
 from rulerank.core.lazy import surface
 
 __all__, __getattr__ = surface(
-    __name__, {"reading": ("read_clicks",), "counts": ("ClickCounts",), "simulate": ("simulate_clicks",)}
+    __name__,
+    {
+        "reading": ("read_clicks",),
+        "counts": ("ClickCounts",),
+        "simulate": ("simulate_clicks",),
+        "interleaving": ("interleave",),
+        "interleaved_log": ("read_contest",),
+        "contest": ("Contest",),
+    },
 )

@@ -19,8 +19,8 @@ class Share(NamedTuple):
     high: float
 
 
-def clustered_share(parts: Array, wholes: Array, level: float = 0.95, *, low: float = 0.0, high: float = 1.0) -> Share:
-    """Return sum of parts by sum of wholes, one entry a cluster, and its interval, kept between low and high.
+def clustered_share(parts: Array, wholes: Array, level: float = 0.95) -> Share:
+    """Return sum of parts by sum of wholes, one entry a cluster, and its interval.
 
     Clusters are drawn anew, not what is in them: a thousand impressions of one query say little about other queries.
     Where a few clusters hold most, they count as that few (Kish), and one cluster alone says nothing: the interval is
@@ -35,11 +35,12 @@ def clustered_share(parts: Array, wholes: Array, level: float = 0.95, *, low: fl
     parts, wholes = parts[wholes > 0], wholes[wholes > 0]
     total = float(wholes.sum())
     if not total:
-        return Share(math.nan, low, high)
+        return Share(math.nan, 0.0, 1.0)
     value, n = float(parts.sum()) / total, wholes.size
     freedom = total**2 / float((wholes**2).sum()) - 1
     if freedom < 0.5:
-        return Share(value, low, high)
+        return Share(value, 0.0, 1.0)
     spread = math.sqrt(n / (n - 1) * float(((parts - value * wholes) ** 2).sum())) / total
+    spread = max(spread, math.sqrt(value * (1 - value) / total))  # clusters that agree by chance prove nothing
     reach = float(t.ppf(0.5 + level / 2, freedom)) * spread
-    return Share(value, max(low, value - reach), min(high, value + reach))
+    return Share(value, max(0.0, value - reach), min(1.0, value + reach))

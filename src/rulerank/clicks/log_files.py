@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,6 +26,8 @@ from rulerank.io.streams import COMPRESSIONS, Source, format_suffix, read_bytes
 from rulerank.io.tables import SEPARATORS, is_frame
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+PORTION = 1 << 23  # rows added up together: Polars holds more the more there are, whatever they add up to
+LINE = 40  # bytes of a line of text, about
 LINES_THAT_TELL = 100  # of a jsonl file: their keys are its columns
 FRAME = "a data frame"
 
@@ -37,6 +39,7 @@ class LogFile:
     name: str
     format: str
     content: Any  # a path, bytes, or a frame
+    rows: tuple[int, int] | None = None  # of a Parquet file: the first, and how many
 
     def columns(self) -> dict[str, pl.DataType]:
         """Return the columns and their types; those of text formats are text."""
@@ -50,6 +53,14 @@ class LogFile:
         scan = self._scan(columns).select(columns)
         return scan.with_columns(map(unguarded_cells, columns)) if self.format in SEPARATORS else scan
 
+    def n_rows(self) -> int:
+        """Return how many rows there are; of text, about how many."""
+        if self.format in (FRAME, "parquet"):
+            with readable(self):
+                return int(self._scan(()).select(pl.len()).collect().item())
+        size = len(self.content) if isinstance(self.content, bytes) else os.path.getsize(self.content)
+        return size // LINE + 1
+
     def fail(self, message: str) -> NoReturn:
         raise DataError(message) if self.format == FRAME else ReadError(self.name, None, message)
 
@@ -57,7 +68,8 @@ class LogFile:
         if self.format == FRAME:
             return self.content.lazy()
         if self.format == "parquet":
-            return pl.scan_parquet(self.content, glob=False, hive_partitioning=False)
+            scan = pl.scan_parquet(self.content, glob=False, hive_partitioning=False)
+            return scan if self.rows is None else scan.slice(*self.rows)
         if self.format == "jsonl":  # with a schema, numbers are read as they are written
             return pl.scan_ndjson(self.content, schema=dict.fromkeys(columns, pl.String))
         return pl.scan_csv(self.content, separator=SEPARATORS[self.format], infer_schema=False, glob=False)
@@ -77,6 +89,24 @@ def open_logs(sources: Any, format: str | None = None) -> list[LogFile]:
     return [file for source in given for file in _opened(source, format)]
 
 
+def portions(files: list[LogFile]) -> Iterator[list[LogFile]]:
+    """Yield files so that each time about as many rows are read; a large Parquet file comes in slices."""
+    held: list[LogFile] = []
+    n_held = 0
+    for file in files:
+        n_rows = file.n_rows()
+        if n_held and n_held + n_rows > PORTION:
+            yield held
+            held, n_held = [], 0
+        if file.format != "parquet" or n_rows <= PORTION:
+            held, n_held = [*held, file], n_held + n_rows
+            continue
+        for start in range(0, n_rows, PORTION):
+            yield [replace(file, rows=(start, min(PORTION, n_rows - start)))]
+    if held:
+        yield held
+
+
 @contextmanager
 def readable(file: LogFile) -> Iterator[None]:
     """Turn what Polars says of a damaged file into an error that names it, and the line where that can be found."""
@@ -88,6 +118,25 @@ def readable(file: LogFile) -> Iterator[None]:
         raise ReadError(
             file.name, None, f"expected {file.format}, got something else or a damaged file: {reason}"
         ) from None
+
+
+def collected(files: list[LogFile], query: pl.LazyFrame) -> pl.DataFrame:
+    """Return what a query over files gives, or name the file that cannot be read."""
+    try:
+        return query.collect(engine="streaming")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        for file in files:  # which of them?
+            with readable(file):
+                names = [*file.columns()]
+                file.scan(names).select(pl.len(), pl.col(names).null_count().name.suffix(" missing")).collect(
+                    engine="streaming"
+                )
+        raise ReadError(names_of(files), None, f"cannot be read: {(str(error).splitlines() or [''])[0]}") from None
+
+
+def names_of(files: list[LogFile]) -> str:
+    """Return the files' names as a message has them."""
+    return files[0].name if len(files) == 1 else f"{files[0].name} ... {files[-1].name}"
 
 
 def _opened(source: Any, format: str | None) -> Iterator[LogFile]:

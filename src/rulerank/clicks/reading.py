@@ -12,10 +12,10 @@ import polars as pl
 
 from rulerank.clicks.counts import COUNTS, ClickCounts
 from rulerank.clicks.log_columns import Fail, find_columns, limit, moment, naming, text, whole, zero_or_one
-from rulerank.clicks.log_files import LogFile, open_logs, readable
+from rulerank.clicks.log_files import PORTION, LogFile, collected, names_of, open_logs, portions
 from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, listed
-from rulerank.errors import DataError, ReadError
+from rulerank.errors import DataError
 
 When = str | float | datetime.date
 ABOVE_THE_TOP = "whose position is above the top"
@@ -86,17 +86,29 @@ def read_clicks(
     how = _Reading({role: name for role, name in given.items() if name}, first_position, since, until)
     files = open_logs(sources, format)
     keys = ["query", "doc", "position", *(["device"] if device else [])]
-    rows = pl.concat([_rows(file, how) for file in files])
-    sums = [pl.col(name).sum() for name in COUNTS]
-    found = _collected(files, rows.group_by(*keys, "wrong").agg(*sums, pl.len().alias("rows")))
-    wrong = dict(found.drop_nulls("wrong").group_by("wrong").agg(pl.col("rows").sum()).sort("wrong").rows())
-    if wrong:
-        _complain(wrong, int(found["rows"].sum()), files, how, skip_bad)
-    found = found.filter(pl.col("wrong").is_null(), pl.col("impressions") > 0).select(*keys, *COUNTS)
+    found = _added_up(files, how, keys)
+    if found["n_wrong"].sum():
+        _complain(_added_up(files, how, ["wrong"]), files, how, skip_bad)
+        found = _added_up(files, how, keys, pl.col("wrong").is_null())
+    found = found.filter(pl.col("impressions") > 0)
     if not len(found):
         within = " in that time" if since is not None or until is not None else ""
-        raise DataError(f"{_names(files)}: the log holds no impression{within}")
+        raise DataError(f"{names_of(files)}: the log holds no impression{within}")
     return ClickCounts.from_checked(found)
+
+
+def _added_up(files: list[LogFile], how: _Reading, keys: list[str], only: pl.Expr | None = None) -> pl.DataFrame:
+    """Return the sums of all files by keys, and how many rows are wrong; held are sums and one portion's work."""
+    again = [pl.col(*COUNTS, "n_wrong", "n_rows").sum()]
+    first = [pl.col(*COUNTS).sum(), pl.col("wrong").count().cast(pl.Int64).alias("n_wrong")]
+    kept: list[pl.DataFrame] = []
+    for portion in portions(files):
+        rows = pl.concat([_rows(file, how) for file in portion])
+        rows = rows if only is None else rows.filter(only)
+        kept.append(collected(portion, rows.group_by(keys).agg(*first, pl.len().cast(pl.Int64).alias("n_rows"))))
+        if sum(map(len, kept[1:])) > max(len(kept[0]), PORTION // 4):
+            kept = [pl.concat(kept).group_by(keys).agg(again)]
+    return pl.concat(kept).group_by(keys).agg(again) if len(kept) > 1 else kept[0]
 
 
 def _rows(file: LogFile, how: _Reading, *, numbered: bool = False) -> pl.LazyFrame:
@@ -158,23 +170,12 @@ def _has_sums(columns: Mapping[str, str], there: Sequence[str], file: LogFile) -
     return True
 
 
-def _collected(files: list[LogFile], query: pl.LazyFrame) -> pl.DataFrame:
-    try:
-        return query.collect(engine="streaming")
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        for file in files:  # which of them?
-            with readable(file):
-                names = [*file.columns()]
-                file.scan(names).select(pl.len(), pl.col(names).null_count().name.suffix(" missing")).collect(
-                    engine="streaming"
-                )
-        raise ReadError(_names(files), None, f"cannot be read: {(str(error).splitlines() or [''])[0]}") from None
-
-
-def _complain(wrong: Mapping[int, int], n_rows: int, files: list[LogFile], how: _Reading, skip_bad: bool) -> None:
+def _complain(found: pl.DataFrame, files: list[LogFile], how: _Reading, skip_bad: bool) -> None:
     """Refuse rows that cannot be right, or say how many there are."""
+    wrong = dict(found.drop_nulls("wrong").sort("wrong").select("wrong", "n_rows").rows())
     said = ", ".join(f"{n:,} {KINDS[kind]}" for kind, n in wrong.items())
-    share = f"{_names(files)}: {sum(wrong.values()):,} of {counted(n_rows, 'row')} cannot be right: {said}"
+    n_rows = int(found["n_rows"].sum())
+    share = f"{names_of(files)}: {sum(wrong.values()):,} of {counted(n_rows, 'row')} cannot be right: {said}"
     if skip_bad:
         warnings.warn(f"{share}; left out", stacklevel=3)
         return
@@ -192,7 +193,3 @@ def _first(files: list[LogFile], how: _Reading) -> str:
         if len(found):
             return f"row {found.item() + 1:,}" + (f" of {file.name}" if len(files) > 1 else "")
     raise AssertionError("no row is wrong")
-
-
-def _names(files: list[LogFile]) -> str:
-    return files[0].name if len(files) == 1 else f"{files[0].name} ... {files[-1].name}"

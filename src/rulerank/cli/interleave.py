@@ -1,0 +1,106 @@
+"""rulerank interleave: mix two rankings into one list, and say from the clicks which of them wins."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from rulerank.cli.options import AsJson, Seed
+from rulerank.cli.output import print_json, report
+from rulerank.errors import DataError
+
+
+def interleave(
+    first: Annotated[
+        str | None, typer.Argument(metavar="A", help="A ranking: a TREC run, or a table of qid, docid and score.")
+    ] = None,
+    second: Annotated[str | None, typer.Argument(metavar="B", help="The other one.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The mixed lists, one JSON object a line.")
+    ] = None,
+    clicks: Annotated[
+        str | None, typer.Option(metavar="LOG", help="What was clicked in mixed lists: say who wins.")
+    ] = None,
+    keys: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Sessions, one a line: a list for each and every query.")
+    ] = None,
+    lists: Annotated[int, typer.Option(help="How many lists of each query, with the keys 1, 2, ...")] = 1,
+    top: Annotated[int, typer.Option(help="How long a list is at most.")] = 10,
+    seed: Seed = 0,
+    name_a: Annotated[str | None, typer.Option(metavar="NAME", help="What to call A [its file, or A].")] = None,
+    name_b: Annotated[str | None, typer.Option(metavar="NAME", help="What to call B [its file, or B].")] = None,
+    query_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the query.")] = None,
+    session_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the session.")] = None,
+    doc_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the document.")] = None,
+    position_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the position.")] = None,
+    clicked_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of 0 or 1.")] = None,
+    team_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the team, a or b.")] = None,
+    log_format: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help="Format of LOG [by its name].")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Mix two rankings into one list, or say from the clicks in such lists which ranking wins.
+
+    Team draft: in every round a coin says which ranking picks first, and each adds its best document that is not in the
+    list yet. The list of a query and a session is always the same, so that nothing needs to be kept.
+
+    With --clicks, LOG has one row per document shown: query, session, doc, clicked, and team (a or b). Without a column
+    team it has the position, and A and B are mixed again. An impression is won by the ranking whose documents were
+    clicked more; those without a winner are dropped. The interval is by query.
+
+    Example:
+        rulerank interleave one.run two.run -o mixed.jsonl
+        rulerank interleave one.run two.run --clicks shown.csv
+        rulerank interleave --clicks teams.csv --name-a today --name-b new
+    """
+    from rulerank.clicks.interleaved_log import read_contest
+    from rulerank.clicks.interleaving import interleave_runs
+    from rulerank.core.words import counted
+    from rulerank.io.convert import read_scored
+    from rulerank.io.engine_logs import read_ids
+    from rulerank.io.outputs import write_text
+
+    if (first is None) != (second is None):
+        raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")
+    if (out is None) == (clicks is None):
+        raise DataError("say what to do: -o FILE writes mixed lists, --clicks LOG says who wins; one thing at a time")
+    runs = None if first is None or second is None else (read_scored(first), read_scored(second))
+    if clicks is not None:
+        contest = read_contest(
+            clicks,
+            *(runs or ()),
+            query=query_column,
+            session=session_column,
+            doc=doc_column,
+            position=position_column,
+            clicked=clicked_column,
+            team=team_column,
+            top=top,
+            seed=seed,
+            names=(name_a or first or "A", name_b or second or "B"),
+            format=log_format,
+        )
+        if as_json:
+            print_json(contest.to_dict())
+            return
+        print(contest.line())
+        if contest.advice():
+            print(contest.advice())
+        return
+    if runs is None:
+        raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")
+    assert out is not None
+    if lists < 1:
+        raise DataError(f"--lists must be a whole number from 1: got {lists}")
+    sessions = [str(number) for number in range(1, lists + 1)] if keys is None else read_ids(keys)
+    made = [
+        {"query": query, "session": session, **mixed.to_dict()}
+        for query, session, mixed in interleave_runs(*runs, sessions, top=top, seed=seed)
+    ]
+    write_text(out, "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in made))
+    n_queries = len({one["query"] for one in made})
+    said = f"{out}: {counted(len(made), 'list')} of {counted(n_queries, 'query', 'queries')}"
+    report({"file": out, "lists": len(made), "queries": n_queries}, said, as_json=as_json, target=out)

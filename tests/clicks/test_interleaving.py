@@ -1,0 +1,219 @@
+"""Interleaving: exactly fair to both rankings, the same list for the same key, and no more certain than the clicks."""
+
+import io
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rulerank as rr
+from rulerank.clicks.contest import Contest, contest_of, impressions_needed
+from rulerank.clicks.interleaved_log import read_contest
+from rulerank.clicks.interleaving import draft, interleave_runs
+from rulerank.errors import DataError, ReadError
+
+rankings = st.lists(st.sampled_from("abcdefg"), unique=True, min_size=1, max_size=6)
+
+
+def all_lists(a, b, top):
+    """Every list that coins can give, with its probability: one half for each coin that was tossed."""
+    for coins in product([True, False], repeat=6):
+        left = iter(coins)
+        yield draft(a, b, lambda left=left: next(left), top), Fraction(1, 2**6)
+
+
+@given(rankings, rankings, st.integers(1, 7))
+def test_every_place_is_as_likely_of_one_team_as_of_the_other(a, b, top):
+    chances = {"a": [Fraction(0)] * top, "b": [Fraction(0)] * top}
+    for mixed, chance in all_lists(a, b, top):
+        for place, team in enumerate(mixed.teams):
+            if team:
+                chances[team][place] += chance
+    assert chances["a"] == chances["b"]  # so that clicks that know only places win for neither, exactly
+
+
+@given(rankings, rankings, st.integers(1, 7))
+def test_lists_hold_each_document_once_and_begin_with_a_first_one(a, b, top):
+    for mixed, _ in all_lists(a, b, top):
+        assert len(set(mixed.docs)) == len(mixed.docs) == min(top, len({*a, *b}))
+        assert mixed.docs[0] in (a[0], b[0])
+        for team, ranking in (("a", a), ("b", b)):
+            own = [ranking.index(doc) for doc, one in zip(mixed.docs, mixed.teams, strict=True) if one == team]
+            assert own == sorted(own)
+            assert abs(mixed.teams.count("a") - mixed.teams.count("b")) <= 1
+
+
+@given(rankings, rankings, st.text(min_size=1, max_size=9))
+def test_rankings_that_change_sides_change_teams_and_nothing_else(a, b, key):
+    for coins in product([True, False], repeat=4):
+        left, right = iter((*coins, *coins)), iter([not coin for coin in (*coins, *coins)])
+        one, other = draft(a, b, lambda left=left: next(left), 5), draft(b, a, lambda right=right: next(right), 5)
+        swapped = tuple({"a": "b", "b": "a", None: None}[team] for team in other.teams)
+        n = max((place for place, team in enumerate(one.teams, 1) if team), default=0)
+        assert (one.docs[:n], one.teams) == (other.docs[:n], swapped)
+    assert rr.interleave(a, b, key) == rr.interleave(a, b, key)
+
+
+def test_coins_of_many_keys_are_fair_and_seeds_differ():
+    firsts = [rr.interleave("ab", "ba", f"s{number}").teams[0] for number in range(4000)]
+    assert 0.47 < firsts.count("a") / 4000 < 0.53
+    others = [rr.interleave("ab", "ba", f"s{number}", seed=1).teams[0] for number in range(4000)]
+    assert 0.47 < np.mean([one == other for one, other in zip(firsts, others, strict=True)]) < 0.53
+
+
+def test_a_list_for_a_key_never_changes():
+    """What was shown under a key last year is what its clicks are counted by."""
+    mixed = rr.interleave([f"d{i}" for i in range(12)], [f"d{i}" for i in range(11, -1, -1)], "session 1|tent")
+    assert mixed.docs == ("d11", "d0", "d10", "d1", "d2", "d9", "d8", "d3", "d7", "d4")
+    assert mixed.teams == ("b", "a", "b", "a", "a", "b", "b", "a", "b", "a")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["a"], ["b"], ""), "key must be a text of 1 to 1000 characters: got ''"),
+        ((["a"], ["b"], 7), "key must be a text of 1 to 1000 characters: got '7'"),
+        ((["a", "a"], ["b"], "k"), "a ranking holds each document once: 'a' is in a twice"),
+        ((["a"], ["b", "c", "b"], "k"), "a ranking holds each document once: 'b' is in b twice"),
+    ],
+)
+def test_rankings_and_keys_that_cannot_be_are_refused(arguments, message):
+    with pytest.raises(DataError, match=message):
+        rr.interleave(*arguments)
+
+
+def test_top_must_be_a_whole_number():
+    with pytest.raises(DataError, match="top must be a whole number from 1: got 0"):
+        rr.interleave(["a"], ["b"], "k", top=0)
+
+
+def run(orders):
+    rows = [(query, doc, -place) for query, docs in orders.items() for place, doc in enumerate(docs)]
+    qid, docid, score = zip(*rows, strict=True)
+    return rr.Run(qid, docid, score, ["x"] * len(rows))
+
+
+def test_runs_are_mixed_query_by_query():
+    found = [*interleave_runs(run({"q": "ab", "p": "ab"}), run({"q": "ba", "r": "ab"}), ["s1", "s2"])]
+    assert [(query, key) for query, key, _ in found] == [("q", "s1"), ("q", "s2")]
+    assert found[0][2] == rr.interleave("ab", "ba", "s1|q")
+    with pytest.raises(DataError, match="the two runs have no query in common"):
+        [*interleave_runs(run({"q": "ab"}), run({"p": "ab"}), ["s1"])]
+
+
+def test_more_clicks_win_an_impression_and_equal_ones_win_for_neither():
+    impressions = pl.DataFrame({"query": ["q", "q", "q", "p"], "a": [2, 1, 0, 0], "b": [1, 1, 0, 3]})
+    contest = contest_of(impressions)
+    assert contest.queries == ["p", "q"]
+    assert (contest.a.tolist(), contest.b.tolist(), contest.ties.tolist()) == ([0, 1], [1, 0], [0, 2])
+    assert (contest.decided, contest.impressions) == (2, 4)
+
+
+def test_a_log_with_teams_is_judged_by_session_and_query():
+    rows = []
+    for session in range(40):
+        query = f"q{session % 8}"
+        rows += [
+            (query, session, "x", "a", 0),
+            (query, session, "y", "b", int(session % 4 != 1)),
+            (query, session, "z", "", 1),
+        ]
+    log = pl.DataFrame(rows, schema=["query", "session", "doc", "team", "clicked"], orient="row")
+    contest = read_contest(log, names=("today", "new"))
+    assert contest.decided == 30
+    assert contest.line().startswith("new wins: 30 of 30 decided impressions of 6 queries (100 %, 95 % interval 8")
+    assert contest.to_dict()["won"] == {"a": 0, "b": 30}
+    assert contest.advice() is None
+
+
+def test_teams_come_from_the_runs_where_the_log_has_none():
+    orders = {"q": "abcdef"}, {"q": "fedcba"}
+    rows, teams = [], []
+    for session in range(30):
+        mixed = rr.interleave(orders[0]["q"], orders[1]["q"], f"s{session}|q", top=4)
+        rows += [("q", f"s{session}", doc, place, int(place == 2)) for place, doc in enumerate(mixed.docs, 1)]
+        teams.append(mixed.teams[1])
+    log = pl.DataFrame(rows, schema=["query", "session", "doc", "rank", "clicked"], orient="row")
+    contest = read_contest(log, run(orders[0]), run(orders[1]), top=4)
+    assert (contest.a[0], contest.b[0]) == (teams.count("a"), teams.count("b"))
+    with pytest.raises(DataError, match="shown do not stand where the two runs put them for their query and"):
+        read_contest(log, run(orders[0]), run(orders[1]), top=4, seed=1)
+    with pytest.raises(DataError, match=r"query 'q' is not in both runs \(1 such queries\)"):
+        read_contest(log, run(orders[0]), run({"p": "ab"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "query,session,doc,clicked\nq,1,a,1\n",
+            "no column says which ranking's a document is (a or b): name it (team=",
+        ),
+        ("query,doc,team,clicked\nq,a,a,1\n", "no column is known to be the session: the columns are query, doc, team"),
+        ("query,session,team,clicked\nq,1,c,1\n", "expected a, b or nothing as the team, got 'c' in 1 of 1 row"),
+        ("query,session,team,clicked\nq,1,,1\n", "no document is of a team (a or b), so that no ranking can win"),
+        ("query,session,team,clicked\nq,1,a,5\n", "1 of 1 row have no query, no session, or a clicked that is neither"),
+        ("query,session,team,clicked\n", "the log holds no impression"),
+    ],
+)
+def test_a_log_that_cannot_be_judged_is_refused(text, message):
+    with pytest.raises((DataError, ReadError)) as caught:
+        read_contest(io.StringIO(text))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "line"),
+    [
+        ([10] * 10, [11] * 10, "No clear difference: B won 110 of 210 decided impressions of 10 queries (52 %, 95 % "),
+        (
+            [16, 15, 17, 16, 18] * 4,
+            [4] * 20,
+            "A wins: 328 of 408 decided impressions of 20 queries (80 %, 95 % interval 7",
+        ),
+        ([100], [10], "Not enough to tell yet (A 100 : 10 B of 1 query, 0 impressions without a winner)."),
+        (
+            [30, 0, 0, 0, 0, 0],
+            [0, 1, 1, 1, 1, 1],
+            "No clear difference: B won 5 of 35 decided impressions of 6 queries",
+        ),
+    ],
+)
+def test_the_sentence_says_no_more_than_the_clicks_allow(a, b, line):
+    found = Contest([f"q{i}" for i in range(len(a))], a, b, [0] * len(a)).line()
+    assert found.startswith(line)
+
+
+def test_advice_says_how_many_impressions_would_tell():
+    close = Contest([f"q{i}" for i in range(10)], [10] * 10, [11] * 10, [79] * 10)
+    assert close.advice().startswith("If the share stays at 52 %, which is not sure, about ")
+    assert close.advice().endswith("impressions would tell, 1,000 of which are there.")
+    few = Contest(["q"], [2], [1], [9])
+    assert few.advice() == "To tell a share of 55 % from half, about 5,175 impressions are needed."
+    even = Contest([f"q{i}" for i in range(10)], [100] * 10, [100] * 10, [0] * 10)
+    assert even.advice().startswith("The two are so close that no number of impressions")
+
+
+def test_as_many_impressions_as_are_advised_tell_in_95_of_100_cases():
+    rng = np.random.default_rng(0)
+    n = impressions_needed(0.6)
+    told = 0
+    for _ in range(300):
+        decided = rng.multinomial(n, [0.01] * 100)
+        won = rng.binomial(decided, 0.6)
+        told += Contest([str(i) for i in range(100)], decided - won, won, decided * 0).verdict == "b"
+    assert told / 300 > 0.9
+
+
+def test_rankings_that_are_alike_are_seldom_told_apart():
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(400):
+        decided, shares = rng.integers(0, 30, size=50), rng.beta(5, 5, size=50)  # each query has its own favourite
+        won = rng.binomial(decided, shares)
+        wrong += Contest([str(i) for i in range(50)], decided - won, won, decided * 0).verdict in ("a", "b")
+    assert wrong / 400 < 0.08
