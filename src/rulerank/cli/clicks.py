@@ -91,7 +91,7 @@ def clicks(
     Example:
         rulerank clicks log.parquet pool.csv -o pool-with-clicks.parquet
         rulerank clicks log.csv --figure rates.svg
-        rulerank clicks 'logs/*.jsonl' pool.parquet --since 2026-11-01 --grades clicks.csv -o clicked.parquet
+        rulerank clicks 'logs/*.jsonl' pool.csv --since 2026-11-01 --grades clicks.csv -o clicked.parquet
     """
     from rulerank.clicks.figure import rates_figure
     from rulerank.clicks.grades import grade_by_clicks
