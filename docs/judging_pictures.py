@@ -89,6 +89,9 @@ def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
     page.wait_for_selector("#result .rules", state="attached")  # a phone folds them
     page.wait_for_selector("#judge[data-state=ready]")
     shoot("judging")
+    page.goto(f"{url}list?rater=ann")
+    judge_list(page, judging)
+    shoot("judging-list")
     page.goto(f"{url}duels?rater=ann")
     duel(page, judging)
     shoot("judging-duels")
@@ -102,10 +105,21 @@ def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
     shoot("judging-lead")
 
 
+def judge_list(page: Page, judging: Judging, n: int = 4) -> None:
+    """Give the first documents of a list their true grades."""
+    page.wait_for_selector("#list[data-state=ready]")
+    listed = judging.lists.next("ann")
+    for doc in [doc for doc in listed.docs if not doc.judged][:n]:
+        page.wait_for_timeout(500)  # the same key sooner is taken for a bounce
+        with page.expect_response(lambda answer: answer.request.method == "POST"):
+            page.keyboard.press(str(true_grade(judging, listed.query, doc.task.doc)))
+    page.wait_for_timeout(500)
+
+
 def duel(page: Page, judging: Judging, n: int = 3) -> None:
     """Fight a few duels by the true grades, and leave one half done."""
     for number in range(n + 1):
-        page.wait_for_selector("#main[data-state=ready]")
+        page.wait_for_selector("#main:is([data-state=ready], [data-state=none])")
         task = judging.check.next("ann")
         if task is None:
             return

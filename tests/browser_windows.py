@@ -11,6 +11,12 @@ ARGUMENTS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
+LOOKS = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"width": 360, "height": 740, "has_touch": True, "device_scale_factor": 2},
+    "phone-dark": {"width": 360, "height": 740, "color_scheme": "dark", "device_scale_factor": 2},
+}
 PATIENCE = 30_000  # milliseconds; machines that test are busy
 
 

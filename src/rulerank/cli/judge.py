@@ -50,6 +50,15 @@ def judge(
     max_grade: Annotated[
         int | None, typer.Option(min=1, max=9, help="Grades go from 0 to this [as --guidelines say, else 4].")
     ] = None,
+    n_listed: Annotated[
+        int | None,
+        typer.Option(
+            "--list", metavar="N", min=1, max=50, help="Start with lists: the first N documents of a query on one page."
+        ),
+    ] = None,
+    show_rank: Annotated[
+        bool, typer.Option("--show-rank", help="Lists in today's order, with the rank; it leads raters [by lot].")
+    ] = False,
     whole_pool: Annotated[
         bool,
         typer.Option(
@@ -105,7 +114,7 @@ def judge(
     Example:
         rulerank judge --demo
         rulerank judge pool.csv --rater ann --overlap 10%
-        rulerank judge pool.csv --images images.example.org
+        rulerank judge pool.csv --list 20 --images images.example.org
         rulerank judge pool.csv --labels judged.db --train --method QI
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --invite ann --invite ben
         rulerank judge --token "a secret of yours" --invite cem
@@ -113,6 +122,7 @@ def judge(
     from rulerank.io.tables import write_table
     from rulerank.judging import demo as example
     from rulerank.judging.added import PoolFile
+    from rulerank.judging.lists import ListChoices
     from rulerank.judging.loop import Judging
     from rulerank.judging.web import check_packages
     from rulerank.methods import method_named
@@ -150,6 +160,7 @@ def judge(
     if train and "://" not in target and not Path(target).exists():
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
     meant = grade_texts(guidelines, max_grade, example.GUIDELINES if demo else "")
+    lists = ListChoices(n_listed or 10, come_first=n_listed is not None, shows_rank=show_rank)
     words = Words(context, source, model)
     with LabelStore(target) as store:
         found = todays_ranking(pool.data.feature_names, today)
@@ -163,7 +174,7 @@ def judge(
         else:
             store.check_writable()
             name = None if rater is None else rater_option(rater)
-            choices = PageChoices(meant, tuple(images or ()))
+            choices = PageChoices(meant, tuple(images or ()), lists)
             serve(judging, words, host, port, name, choices, token, links, open_browser=open_browser, as_json=as_json)
 
 

@@ -20,6 +20,7 @@ from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.judging.guidelines import Guidelines
+    from rulerank.judging.lists import ListChoices
     from rulerank.judging.loop import Judging
     from rulerank.judging.train import SavedModel
 
@@ -32,6 +33,7 @@ class PageChoices:
 
     guidelines: Guidelines
     images: tuple[str, ...] = ()  # hosts of pictures
+    lists: ListChoices | None = None
 
 
 def serve(
@@ -56,6 +58,7 @@ def serve(
         rater=rater,
         guidelines=choices.guidelines,
         images=choices.images,
+        lists=choices.lists,
         token=token,
         model_path=words.model,
         command=words.training,

@@ -23,6 +23,9 @@ def labels(
             metavar="HOW", help="How labels of several raters become one: median, mean, majority, reliability."
         ),
     ] = None,
+    orders: Annotated[
+        bool, typer.Option("--orders", help="Write the orders that raters gave instead, as csv: one row per document.")
+    ] = False,
     take: Annotated[str | None, typer.Option("--import", metavar="FILE", help="Take labels in from a file.")] = None,
     rater: Annotated[str | None, typer.Option(metavar="NAME", help="Whose labels --import takes in.")] = None,
     format: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="Format of FILE [by its name].")] = None,
@@ -40,6 +43,7 @@ def labels(
         rulerank labels judged.db -o judged.txt --pool pool.csv
         rulerank labels judged.db -o judged.qrels --combine reliability
         rulerank labels judged.db -o labels.csv --per-rater
+        rulerank labels judged.db -o orders.csv --orders
         rulerank labels judged.db --import qrels.txt --rater old
     """
     from pathlib import Path
@@ -47,13 +51,17 @@ def labels(
     from rulerank.cli.options import rater_option
     from rulerank.cli.output import report
     from rulerank.core.words import counted
+    from rulerank.io.outputs import write_text
     from rulerank.judging.added import PoolFile
     from rulerank.judging.combine import COMBINATIONS
+    from rulerank.judging.order_files import orders_csv
     from rulerank.judging.store import LabelStore
     from rulerank.judging.transfer import export_labels, import_labels
 
     if take and (out or rater is None):
         raise DataError("--import takes labels in and needs --rater, and no -o: one thing at a time")
+    if orders and (not out or take or pool or per_rater or combine):
+        raise DataError("--orders writes a csv of its own to the file of -o, and goes without other options")
     if combine is not None and (per_rater or not out):
         raise DataError(
             "--combine says how several labels become one in the file of -o, so it goes without --per-rater"
@@ -65,6 +73,10 @@ def labels(
             assert rater is not None
             n_labels = import_labels(kept, take, rater_option(rater), format)
             report({"imported": n_labels}, f"{kept.name}: {counted(n_labels, 'new label')}", as_json=as_json, target="")
+        elif out and orders:
+            given = kept.orders()
+            write_text(out, orders_csv(given))
+            report({"orders": len(given)}, f"{out}: {counted(len(given), 'order')}", as_json=as_json, target=out)
         elif out:
             how = combine or "median"
             done = export_labels(

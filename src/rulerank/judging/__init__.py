@@ -15,6 +15,9 @@ What a team keeps beside labels is in `team_store.py`: decisions, orders, judges
 words, `team_schema.py` the tables); `store_file.py` has the transactions of both. `combine.py` makes one grade of
 several (`rater_model.py` learns how reliable raters are), `counting.py` says which labels count, and `panel.py` what
 the lead sees: `disputes.py`, `judge_queue.py`, `agreement_parts.py`; `by_judge.py` trains on other judges' labels, too.
+What raters see beside a document: `fields.py` and `guidelines.py`, which also say which grades there are. `lists.py`
+hands out the list of a query, `moves.py` says what a model would move in it, `preferences.py` what raters' orders say
+of a ranking, `order_files.py` writes them.
 """
 
 import importlib

@@ -15,6 +15,7 @@ from rulerank.judging.agreement import agreement
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.growing import GrowingPool
 from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, StoreError, check_grade, check_name
+from rulerank.judging.lists import QueryLists
 from rulerank.judging.offers import Offering, Stop
 from rulerank.judging.overview import LabelOverview, count_queries, count_raters
 from rulerank.judging.panel import Panel
@@ -93,6 +94,7 @@ class Judging:
         self._lock = threading.RLock()
         self._current = CurrentLabels(pool, store)
         self._offering = Offering(pool, self._current, sampler, overlap)
+        self._lists = self._list_keeper(pool, self._current, self._offering)
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
         self._learning: Learning | None = None
         self.panel = self._panel(pool, self._current)
@@ -120,6 +122,13 @@ class Judging:
                     return self.task(*self.pool.pairs[row])
             self._stops[rater] = self._offering.why_nothing(asker)
             return None
+
+    @property
+    def lists(self) -> QueryLists:
+        """The lists of queries: whole pages of documents to judge, and what raters' orders of them say."""
+        if self._growing is not None:
+            self._growing.notice_soon()
+        return self._lists
 
     @property
     def stops_by_itself(self) -> bool:
@@ -290,11 +299,17 @@ class Judging:
         _ = offering.closeness
         with self._lock:
             self.pool, self._current, self._offering, self._learning = pool, current, offering, None
-            self.panel = self._panel(pool, current)
+            self.panel, self._lists = self._panel(pool, current), self._list_keeper(pool, current, offering)
             self._stops.clear()
 
     def _panel(self, pool: Pool, current: CurrentLabels) -> Panel:
         return Panel(pool, self.store, current, self._lock, self.max_grade, lambda: self.learning)
+
+    def _list_keeper(self, pool: Pool, current: CurrentLabels, offering: Offering) -> QueryLists:
+        return QueryLists(
+            pool, self.store, current, offering, self._lock, self.today, self.overlap, self.claim_seconds,
+            lambda: self.learning,
+        )  # fmt: skip
 
     def prepare(self) -> None:
         """Get ready for the first requests, in a thread of its own: what a rater asks for first comes first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -74,6 +74,10 @@ class Offering:
         yield from self._wanted(asker)
         if keep_going:
             yield from self._others(asker)
+
+    def next_wanted(self, skip: Collection[int]) -> int | None:
+        """Return the row that the sampler wants next, never one in skip; None: it asks for no more."""
+        return self._ready().next(skip)
 
     def why_nothing(self, asker: Asker) -> Stop:
         """Say why there is no offer."""

@@ -27,12 +27,12 @@ class Api:
     def next(self, rater: str, keep_going: str | None = None) -> Payload:
         """Hand a document to a rater."""
         task = self.judging.next(rater, keep_going=keep_going == "true")
-        return {"task": task and self._unjudged(task), "progress": self.judging.progress(rater).to_dict()}
+        return {"task": task and self.unjudged(task), "progress": self.judging.progress(rater).to_dict()}
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
         """Show one document and what the rater has said of it."""
         self.check_known(query, doc)
-        task = self._unjudged(self.judging.task(query, doc))
+        task = self.unjudged(self.judging.task(query, doc))
         own = self._own(rater, query, doc)
         if own is not None:
             task |= {"judged": True, "grade": own.grade}
@@ -53,10 +53,10 @@ class Api:
         page: str | None = None,
         keep_going: str | None = None,
     ) -> Payload:
-        """Keep a grade, and hand out the next document."""
+        """Keep a grade, and hand out the next document where one is shown at a time."""
         self.check_known(query, doc)
         label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page or "api")
-        return {"label": label.to_dict()} | self.next(rater, keep_going)
+        return {"label": label.to_dict()} | self._handed(rater, page, keep_going)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
         """Tell what the ranker thinks of a document, once the rater has judged it and cannot be led."""
@@ -66,11 +66,25 @@ class Api:
         estimate = self.judging.estimate(query, doc)
         return {"estimate": estimate and estimate.to_dict()}
 
-    def skip(self, rater: str, query: str, doc: str, judgement: str | None, keep_going: str | None = None) -> Payload:
+    def skip(
+        self,
+        rater: str,
+        query: str,
+        doc: str,
+        judgement: str | None,
+        page: str | None = None,
+        keep_going: str | None = None,
+    ) -> Payload:
         """Pass a document over."""
         self.check_known(query, doc)
         self.judging.skip(rater, query, doc, judgement=judgement)
-        return self.next(rater, keep_going)
+        return self._handed(rater, page, keep_going)
+
+    def _handed(self, rater: str, page: str | None, keep_going: str | None) -> Payload:
+        """Hand out a document, but not to a page that has its documents already."""
+        if page in (None, "document", "api"):
+            return self.next(rater, keep_going)
+        return {"task": None} | self.progress(rater)
 
     def undo(self, rater: str, judgement: str | None, page: str | None = None) -> Payload:
         """Take the rater's last label back and show its document again."""
@@ -118,8 +132,7 @@ class Api:
 
     def skip_duel(self, rater: str, query: str) -> Payload:
         """Pass a duel over, and hand out the next one."""
-        if query not in self.judging.pool.queries:
-            raise RequestError(422, "bad_value", f"the pool has no query {query!r:.60}", field="query")
+        self.check_query(query)
         if self.judging.check is not None:
             self.judging.check.skip(rater, query)
         return self.duel(rater)
@@ -132,8 +145,14 @@ class Api:
         tally = check.tally().to_dict()
         return {"check": tally | {"line": check.line(), "changed": check.changed}}
 
-    def _unjudged(self, task: JudgingTask) -> Payload:
+    def unjudged(self, task: JudgingTask) -> Payload:
+        """Return what a rater sees of a document, without what anybody has said of it."""
         return task.to_dict() | {"judged": False, "grade": None, "image": self.images.allowed(task.image)}
+
+    def check_query(self, query: str) -> None:
+        """Refuse a query that is not in the pool."""
+        if query not in self.judging.pool.queries:
+            raise RequestError(422, "bad_value", f"the pool has no query {query!r:.60}", field="query")
 
     def check_known(self, query: str, doc: str) -> None:
         """Refuse a document that the pool does not have."""
@@ -161,7 +180,12 @@ JUDGEMENT = Field(
     required=False,
     high=100,
 )
-PAGE = Field("page", "Where it was said, for the history [api].", required=False, choices=tuple(PAGES))
+PAGE = Field(
+    "page",
+    "Where it was said, for the history [api]; a page that has its documents gets no other with the answer.",
+    required=False,
+    choices=tuple(PAGES),
+)
 KEEP_GOING = Field(
     "keep_going", "Hand out more when the sampler has stopped.", required=False, choices=("true", "false")
 )
@@ -179,7 +203,9 @@ def endpoints(api: Api) -> list[Endpoint]:
         Endpoint("GET", "/api/estimate", "The ranker's estimate.", api.estimate, "Estimated", (RATER, QUERY, DOC)),
         Endpoint("GET", "/api/labels", "The rater's labels, the latest first.", api.labels, "Labels", (RATER,)),
         Endpoint("POST", "/api/labels", "Give a grade.", api.label, "Labelled", going, given),
-        Endpoint("POST", "/api/skip", "Pass a document over.", api.skip, "Handed", going, (QUERY, DOC, JUDGEMENT)),
+        Endpoint(
+            "POST", "/api/skip", "Pass a document over.", api.skip, "Handed", going, (QUERY, DOC, JUDGEMENT, PAGE)
+        ),
         Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), (JUDGEMENT, PAGE)),
         Endpoint("GET", "/api/progress", "How far it has come.", api.progress, "ProgressOnly", (RATER,)),
         Endpoint("GET", "/api/overview", "All labels at a glance.", api.overview, "OverviewOnly"),

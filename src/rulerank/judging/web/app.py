@@ -13,12 +13,14 @@ from starlette.routing import Route
 from rulerank.errors import DataError
 from rulerank.judging.guidelines import Guidelines, default_guidelines
 from rulerank.judging.labels import StoreError, check_rater
+from rulerank.judging.lists import ListChoices
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
 from rulerank.judging.web.endpoint import STORE_HEADER
 from rulerank.judging.web.images import ImageHosts
 from rulerank.judging.web.lead_api import LeadApi, lead_endpoints
 from rulerank.judging.web.lead_pages import LeadPages
+from rulerank.judging.web.list_api import ListApi, list_endpoints
 from rulerank.judging.web.openapi import describe_api
 from rulerank.judging.web.pages import PAGES, JudgingPages
 from rulerank.web.endpoint import routes_of
@@ -33,6 +35,7 @@ def create_app(
     rater: str | None = None,
     guidelines: Guidelines | None = None,
     images: Sequence[str] = (),
+    lists: ListChoices | None = None,
     token: str | None = None,
     model_path: str | Path = "model.rulerank",
     command: Callable[[str], str] = lambda method: f"rulerank judge ... --train --method {method}",
@@ -40,6 +43,7 @@ def create_app(
     """Return the ASGI application that shows a judging loop to its raters.
 
     guidelines: what the grades mean; they must be those of the loop.
+    lists: how lists of queries are judged.
     images: hosts from which pictures of documents may be shown.
     token: what every request must bring, itself or as one of the personal tokens made from it (`web/tokens.py`); None
     only where nobody else can connect, since the guard then admits requests to 127.0.0.1 and localhost alone.
@@ -53,9 +57,9 @@ def create_app(
     hosts = ImageHosts(images)
     api = Api(judging, model_path, hosts)
     tokens = None if token is None else Tokens(token, check_rater)
-    lead = LeadApi(api, tokens)
-    table = [*endpoints(api), *lead_endpoints(lead)]
-    pages = JudgingPages(api, guidelines, command)
+    lead, lists = LeadApi(api, tokens), lists or ListChoices()
+    table = [*endpoints(api), *list_endpoints(ListApi(api, lists)), *lead_endpoints(lead)]
+    pages = JudgingPages(api, guidelines, lists, command)
     description = describe_api(table, has_token=token is not None)
 
     async def openapi(request: Request) -> Response:

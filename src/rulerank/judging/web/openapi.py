@@ -23,6 +23,8 @@ from rulerank.web.description import (
 from rulerank.web.endpoint import Endpoint
 
 GRADE: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
+ORDER = many(TEXT) | {"type": ["array", "null"]}  # null: none was given
+RANK = GRADE | {"minimum": 1}  # null: not to be seen
 
 STORE: dict[str, Any] = {
     "name": STORE_HEADER, "in": "header", "required": False, "schema": {"type": "string"},
@@ -52,6 +54,23 @@ HANDED = {"task": perhaps("Task"), "progress": named("Progress")}
 
 SCHEMAS: dict[str, Any] = {
     "Task": thing(query=TEXT, doc=TEXT, **TEXTS, fields=FIELDS, judged=YES_NO, grade=GRADE),
+    "List": thing(
+        query=TEXT, n_others=COUNT, shows_rank=YES_NO, takes_orders=YES_NO, order=ORDER,
+        docs=many(thing(
+            query=TEXT, doc=TEXT, **TEXTS, fields=FIELDS, judged=YES_NO, grade=GRADE, rank=RANK,
+        )),
+    ),
+    "Listed": thing(list=perhaps("List"), progress=named("Progress")),
+    "Moves": thing(
+        n_labels=COUNT, moves=many(thing(doc=TEXT, title=MAYBE_TEXT, rank=COUNT, new_rank=COUNT, reason=TEXT)),
+    ),
+    "Ordered": thing(order=many(TEXT), progress=named("Progress")),
+    "Preferences": thing(
+        new=SHARE, today=SHARE, low=NUMBER, high=NUMBER, n_pairs=COUNT, n_queries=COUNT, n_labels=COUNT, verdict=TEXT,
+        line=TEXT,
+    ),
+    "PreferencesOnly": thing(preferences=perhaps("Preferences")),
+    "Moved": thing(moves=perhaps("Moves")),
     "Progress": thing(
         rater=TEXT, mine=COUNT, labelled=COUNT, cannot_judge=COUNT, skipped=COUNT, pool_size=COUNT,
         closeness=SHARE, stops=YES_NO, done=YES_NO, reason=TEXT,

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.labels import MAX_RATER
+from rulerank.judging.lists import ListChoices
 from rulerank.judging.queries import page_of_queries
 from rulerank.judging.web.api import Api
 from rulerank.judging.web.endpoint import (
@@ -42,15 +43,18 @@ PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=Fa
 
 @dataclass(frozen=True)
 class JudgingPages:
-    """The four pages and the question that comes before them."""
+    """The pages and the question that comes before them."""
 
     api: Api
     guidelines: Guidelines
+    lists: ListChoices
     command: Callable[[str], str]  # what trains a model of a method on the command line
 
     def routes(self) -> list[Route]:
         return [
             Route("/", self.judge),
+            Route("/one", self.judge),
+            Route("/list", self.judge),
             Route("/labels", self.labels),
             Route("/overview", self.overview),
             Route("/duels", self.duels),
@@ -70,12 +74,20 @@ class JudgingPages:
         rater = rater_of(request, named) if named else known_rater(request)
         if rater is None:
             return self._welcome("")
-        revise = {"query": asked["query"], "doc": asked["doc"]} if {"query", "doc"} <= asked.keys() else None
-        page = self.page(request, rater, "judge", guidelines=self.guidelines, revise=revise,
-                          max_grade=self.api.judging.max_grade)  # fmt: skip
+        page = self._judging(request, rater)
         if named and token_holder(request) is None:
             remember_rater(page, named)
         return page
+
+    def _judging(self, request: Request, rater: str) -> Response:
+        """Show one document at a time or lists: as the address says, else as the lead has chosen."""
+        asked, path = request.query_params, request.url.path
+        revise = {"query": asked["query"], "doc": asked["doc"]} if {"query", "doc"} <= asked.keys() else None
+        grades = {"guidelines": self.guidelines, "max_grade": self.api.judging.max_grade}
+        if path == "/list" or (path == "/" and self.lists.come_first and revise is None):
+            takes_orders = self.api.judging.store.settings().preferences
+            return self.page(request, rater, "list", takes_orders=takes_orders, **grades)
+        return self.page(request, rater, "judge", revise=revise, **grades)
 
     def labels(self, request: Request) -> Response:
         """Show a rater's own labels."""

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from browser_windows import LOOKS
 from rulerank.judging.demo import demo_pool
 from rulerank.judging.guidelines import parse_guidelines
 
@@ -13,12 +14,6 @@ NASTY = (
     '"><a href="javascript:window.stolen=4">👩‍🚀🏳️‍🌈</a> {{ 7 * 7 }} \u202e\u0000 '
     "</textarea><style>body{display:none}</style>"
 )
-LOOKS = {
-    "light": {},
-    "dark": {"color_scheme": "dark"},
-    "phone": {"width": 360, "height": 740, "has_touch": True, "device_scale_factor": 2},
-    "phone-dark": {"width": 360, "height": 740, "color_scheme": "dark", "device_scale_factor": 2},
-}
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -91,7 +86,13 @@ def test_a_screen_reader_hears_of_the_new_document_and_of_the_result(serve, visi
     assert window.page.get_attribute("#announcer", "role") == "status"
     assert window.page.text_content("#announcer").startswith("New document: Title of")
     assert window.page.get_attribute("#result", "aria-live") == "polite"
-    for landmark in ("header.top", "nav[aria-label]", "main", "aside[aria-label]", ".bar[role=group][aria-label]"):
+    for landmark in (
+        "header.top",
+        "header.top nav[aria-label]",
+        "main",
+        "aside[aria-label]",
+        "section.bar[aria-label]",
+    ):
         assert window.page.locator(landmark).count() == 1
     assert window.page.get_attribute("html", "lang") == "en"
 

@@ -3,31 +3,21 @@
 import { fillDocument, toggleFold } from "./document.js";
 import { showHeld } from "./held.js";
 import { listen } from "./keys.js";
+import { calm, waitFor } from "./notices.js";
 import { Outbox, drain } from "./outbox.js";
-import { Silence, ask, byId, rater, show, store } from "./page.js";
+import { ask, byId, rater, show, storage, store } from "./page.js";
 
 const page = byId("main");
 const maxGrade = Number(page.dataset.maxGrade);
 const REST = 350; // milliseconds after a new duel in which a second key press is taken for a bounce
-const PAUSES = [1000, 2000, 4000, 8000];
 const cards = [...page.querySelectorAll("[data-place]")];
 
 const outbox = new Outbox(storage(), store, rater);
 let duel = null;
 let readyAt = Infinity;
-let pause = 0;
-let timer = 0;
 
 const enter = (state) => (page.dataset.state = state); // loading, ready, sending, waiting, none
 const can = (event) => page.dataset.state === "ready" && event.timeStamp >= readyAt;
-
-function storage() {
-  try {
-    return window.localStorage;
-  } catch {
-    return {}; // forbidden
-  }
-}
 
 function judge(event, place, grade) {
   if (!can(event) || place < 0) return;
@@ -81,21 +71,7 @@ async function load() {
 
 function wait(problem, what, again) {
   enter("waiting");
-  const seconds = PAUSES[Math.min(pause, PAUSES.length - 1)] / 1000;
-  pause += 1;
-  byId("notice-text").textContent = `${problem.message}. ${what}; next try in ${seconds} s.`;
-  show(byId("retry"), problem instanceof Silence);
-  show(byId("notice"));
-  timer = setTimeout(again, seconds * 1000);
-  byId("retry").onclick = () => {
-    clearTimeout(timer);
-    again();
-  };
-}
-
-function calm() {
-  pause = 0;
-  show(byId("notice"), false);
+  waitFor(problem, what, again);
 }
 
 function showDuel({ duel: next, check }) {

@@ -4,22 +4,20 @@ import { fillDocument, toggleFold } from "./document.js";
 import { refreshFeatures, toggleFeatures } from "./features.js";
 import { showHeld } from "./held.js";
 import { listen } from "./keys.js";
+import { calm, notify, waitFor } from "./notices.js";
 import { Outbox, drain } from "./outbox.js";
-import { Silence, ask, byId, rater, show, store } from "./page.js";
+import { Silence, ask, byId, rater, show, storage, store } from "./page.js";
+import { progressParts } from "./progress.js";
 import { showResult, showText } from "./result.js";
 
 const page = byId("judge");
 const maxGrade = Number(page.dataset.maxGrade);
 const REST = 350; // milliseconds after a new document in which a second key press is taken for a bounce
-const PAUSES = [1000, 2000, 4000, 8000];
-const GOOD_START = 100; // labels: ten documents each of ten queries
 
 const outbox = new Outbox(storage(), store, rater);
 let task = null;
 let readyAt = Infinity; // when the document on screen could be judged, on the clock of events
 let keepGoing = {};
-let pause = 0;
-let timer = 0;
 
 // loading, ready (a document can be judged), sending, waiting (for the server), done
 function enter(state) {
@@ -32,14 +30,6 @@ function enter(state) {
 }
 
 const can = (...states) => states.includes(page.dataset.state);
-
-function storage() {
-  try {
-    return window.localStorage;
-  } catch {
-    return {}; // forbidden
-  }
-}
 
 // An event that waited in a busy browser since before the document was on screen was meant for the one before.
 const isMeant = (event) => event.timeStamp >= readyAt;
@@ -74,7 +64,6 @@ async function send() {
     say(last);
     showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, keepGoing));
   } catch (problem) {
-    if (!(problem instanceof Silence)) problem.message = `The server did not take it: ${problem.message}`;
     wait(problem, outbox.pending().length ? "Your judgement is kept on this device and will be sent" : "The page waits for it", send);
   }
 }
@@ -102,37 +91,19 @@ async function load() {
       leaveRevising();
       await load();
     }
-    notify(problem.message, false);
+    notify(problem.message);
   }
 }
 
 function wait(problem, what, again) {
   enter("waiting");
-  const seconds = PAUSES[Math.min(pause, PAUSES.length - 1)] / 1000;
-  pause += 1;
-  notify(`${problem.message}. ${what}; next try in ${seconds} s.`, true);
-  timer = setTimeout(again, seconds * 1000);
-  byId("retry").onclick = () => {
-    clearTimeout(timer);
-    again();
-  };
-}
-
-function notify(text, canRetry) {
-  byId("notice-text").textContent = text;
-  show(byId("retry"), canRetry);
-  show(byId("notice"));
-}
-
-function calm() {
-  pause = 0;
-  show(byId("notice"), false);
+  waitFor(problem, what, again);
 }
 
 function leaveRevising() {
   delete page.dataset.query;
   delete page.dataset.doc;
-  history.replaceState(null, "", `/?${new URLSearchParams({ rater })}`);
+  history.replaceState(null, "", `${location.pathname}?${new URLSearchParams({ rater })}`);
 }
 
 function showTask({ task: next, progress }) {
@@ -183,15 +154,10 @@ function sentence(words) {
   return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-function showProgress({ mine, labelled, skipped, pool_size, closeness, stops, done }) {
-  const parts = [`${mine} by you`, `${labelled} of ${pool_size} labelled`];
-  if (skipped) parts.push(`${skipped} skipped`);
-  const start = Math.min(GOOD_START, pool_size);
-  if (done) parts.push("nothing left for you");
-  else if (stops) parts.push(`${Math.floor(100 * closeness)} % of the way`);
-  else if (labelled < start) parts.push(`${start} are a good start`);
-  put("progress-text", parts.join(" · "));
-  byId("progress-bar").value = done ? 1 : stops ? closeness : Math.min(1, labelled / start);
+function showProgress(progress) {
+  const { text, value } = progressParts(progress);
+  put("progress-text", text);
+  byId("progress-bar").value = value;
 }
 
 function announce(text) {

@@ -7,16 +7,21 @@ const BOUNCE = 350; // milliseconds in which the same key pressed again is taken
 const box = byId("keys-on");
 let last = { key: "", time: -Infinity };
 
-export function listen(actions) {
+// quick: keys that may be pressed again at once, or held down.
+export function listen(actions, quick = []) {
   box.checked = stored() !== "off";
   box.addEventListener("change", () => store(box.checked ? "on" : "off"));
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
     if (!box.checked && event.key !== "?") return;
-    const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const name = event.shiftKey && `Shift+${key}` in actions ? `Shift+${key}` : key; // some keyboards have digits on Shift
+    const action = actions[name];
     if (!action) return;
     event.preventDefault();
+    if (quick.includes(name)) return action(event);
+    if (event.repeat) return;
     const isBounce = event.key === last.key && event.timeStamp - last.time < BOUNCE;
     last = { key: event.key, time: event.timeStamp };
     if (!isBounce) action(event);

@@ -1,0 +1,358 @@
+// The list of a query: every document on screen, keys move and grade, and what is pressed counts at once.
+
+import { fillDocument, toggleFold } from "./document.js";
+import { showHeld } from "./held.js";
+import { listen } from "./keys.js";
+import { calm, notify, waitFor } from "./notices.js";
+import { makeOrdering } from "./ordering.js";
+import { Outbox, drain } from "./outbox.js";
+import { Silence, ask, byId, element, rater, show, storage, store } from "./page.js";
+import { progressParts } from "./progress.js";
+
+const page = byId("list");
+const cards = byId("cards");
+const maxGrade = Number(page.dataset.maxGrade);
+const names = JSON.parse(page.dataset.names);
+const REST = 350; // milliseconds after a new list in which a key press is taken for one that was meant for the last
+const KEPT = "Your judgements are kept on this device and will be sent";
+
+const outbox = new Outbox(storage(), store, rater);
+let list = null;
+let at = 0; // the place of the current card
+let readyAt = Infinity;
+let keepGoing = {};
+let isSending = false;
+let isLeaving = false; // for the next list, once all is sent
+let isWarned = false; // that documents without a grade would be left
+let isOrdering = false;
+
+// loading, ready, done (there is no list)
+const enter = (state) => (page.dataset.state = state);
+const can = (event) => page.dataset.state === "ready" && event.timeStamp >= readyAt;
+const places = () => list.docs.keys();
+const titleOf = (doc) => doc.title || doc.doc;
+const left = () => list.docs.filter((doc) => !doc.judged);
+
+function judge(event, place, grade) {
+  if (!can(event)) return;
+  put("said", "");
+  isWarned = false;
+  const doc = list.docs[place];
+  Object.assign(doc, { judged: true, grade, waits: true });
+  outbox.keep("/api/labels", { query: list.query, doc: doc.doc, grade, page: "list" });
+  mark(place);
+  send();
+  const next = [...places()].map((step) => (place + 1 + step) % list.docs.length).find((other) => !list.docs[other].judged);
+  const said = grade === null ? "Cannot judge" : `Grade ${grade}`;
+  if (next === undefined) {
+    announce(`${said}. All documents of this list are judged.`);
+    go(place, false);
+  } else {
+    announce(`${said}. Next: ${titleOf(list.docs[next])}`);
+    go(next);
+  }
+}
+
+function undo(event) {
+  if (!can(event) && page.dataset.state !== "done") return;
+  isWarned = false;
+  outbox.keep("/api/undo", { page: "list" });
+  send();
+}
+
+function leave(event) {
+  if (!can(event)) return;
+  const skipped = left();
+  if (skipped.length && !isWarned) {
+    isWarned = true;
+    const what = skipped.length === 1 ? "1 document has" : `${skipped.length} documents have`;
+    return say(`${what} no grade yet. Press n again to leave ${skipped.length === 1 ? "it" : "them"} to other raters.`);
+  }
+  for (const { doc } of skipped) outbox.keep("/api/skip", { query: list.query, doc, page: "list" });
+  isLeaving = true;
+  send();
+}
+
+async function send() {
+  if (isSending) return; // what was just kept goes with the rest
+  isSending = true;
+  try {
+    await drain(outbox, sendOne);
+    calm();
+    showHeld(outbox);
+    if (list) takeRefusals();
+    if (isLeaving) await load();
+    else if (list && !left().length) await finish();
+  } catch (problem) {
+    waitFor(problem, outbox.pending().length ? KEPT : "The page waits for it", send);
+  } finally {
+    isSending = false;
+  }
+}
+
+async function sendOne({ path, body }) {
+  const answer = await ask("POST", path, body);
+  showProgress(answer.progress);
+  if (path === "/api/undo") await takeBack(answer);
+  if (path === "/api/orders" && list?.query === body.query) {
+    list.order = body.docs;
+    say("Your order is saved.");
+  }
+  const place = list ? [...places()].find((one) => list.query === body.query && list.docs[one].doc === body.doc) : undefined;
+  if (place !== undefined) {
+    list.docs[place].waits = false;
+    mark(place);
+  }
+  return answer;
+}
+
+async function takeBack({ undone, task }) {
+  if (!undone) return say("Nothing to undo: you have no label left.");
+  if (undone.query !== list?.query) await load(undone.query);
+  if (!list) return;
+  const place = list.docs.findIndex(({ doc }) => doc === undone.doc);
+  say(`Taken back: your label for ${task ? titleOf(task) : undone.doc}.`);
+  if (place < 0) return;
+  Object.assign(list.docs[place], { judged: Boolean(task?.judged), grade: task?.grade ?? null, waits: false });
+  mark(place);
+  go(place);
+}
+
+// A grade that the server will never take is not given.
+function takeRefusals() {
+  for (const { body } of outbox.refused()) {
+    const place = list.docs.findIndex(({ doc, waits }) => waits && body.query === list.query && body.doc === doc);
+    if (place < 0) continue;
+    Object.assign(list.docs[place], { judged: false, grade: null, waits: false });
+    mark(place);
+  }
+}
+
+async function load(query) {
+  enter("loading");
+  try {
+    const answer = await ask("GET", "/api/list", undefined, query ? { query } : keepGoing);
+    isLeaving = false;
+    calm();
+    draw(answer);
+  } catch (problem) {
+    if (!(problem instanceof Silence)) return notify(problem.message);
+    waitFor(problem, "The page waits for it", () => load(query));
+  }
+}
+
+function draw({ list: next, progress }) {
+  list = next;
+  isWarned = false;
+  put("said", "");
+  showProgress(progress);
+  show(byId("task"), Boolean(list));
+  show(byId("done"), !list);
+  show(byId("finished"), false);
+  if (!list) {
+    byId("done-text").textContent = `${progress.reason[0].toUpperCase()}${progress.reason.slice(1)}.`;
+    announce("There is no list left.");
+    return enter("done");
+  }
+  const [{ query_text: words, description }] = list.docs.length ? list.docs : [{}];
+  put("query", words || list.query);
+  put("query-id", words ? list.query : "");
+  put("description", description);
+  const others = list.n_others ? `; ${list.n_others} of the first ${list.n_others + list.docs.length} are with other raters or judged` : "";
+  put("about", `${list.docs.length} documents, ${list.shows_rank ? "in today's order" : "in an order drawn by lot"}${others}.`);
+  stopOrdering();
+  for (const button of page.querySelectorAll("[data-action=order]")) show(button, list.takes_orders);
+  cards.replaceChildren(...list.docs.map(cardOf));
+  for (const place of places()) {
+    fillDocument(cards.children[place].firstElementChild, list.docs[place]);
+    mark(place);
+  }
+  window.scrollTo(0, 0);
+  announce(`List of ${list.docs.length} documents. Query: ${words || list.query}.`);
+  const first = list.docs.findIndex((doc) => !doc.judged);
+  requestAnimationFrame(() => {
+    readyAt = performance.now() + REST;
+    setTimeout(() => page.dataset.state === "loading" && enter("ready"), REST);
+    go(Math.max(0, first), first > 0);
+  });
+}
+
+function cardOf(doc) {
+  const card = byId("card").content.cloneNode(true).firstElementChild;
+  const article = card.firstElementChild;
+  const here = () => [...cards.children].indexOf(card); // it may have been moved
+  card.dataset.doc = doc.doc;
+  article.setAttribute("aria-label", titleOf(doc));
+  article.addEventListener("click", () => go(here(), false));
+  article.addEventListener("focus", () => here() !== at && go(here(), false));
+  for (const button of article.querySelectorAll("[data-move]")) {
+    button.setAttribute("aria-label", `${button.dataset.move < 0 ? "Up" : "Down"}: ${titleOf(doc)}`);
+  }
+  const rank = article.querySelector(".rank");
+  show(rank, doc.rank !== null);
+  rank.textContent = doc.rank === null ? "" : `${doc.rank}.`;
+  article.querySelector("[data-part=more]").addEventListener("click", () => toggleFold(article));
+  for (const button of article.querySelectorAll("[data-grade]")) {
+    const grade = Number(button.dataset.grade);
+    button.setAttribute("aria-label", `${grade} ${names[grade]}: ${titleOf(doc)}`);
+    button.addEventListener("click", (event) => judge(event, here(), grade));
+  }
+  const cannot = article.querySelector("[data-action=cannot]");
+  cannot.setAttribute("aria-label", `Cannot judge: ${titleOf(doc)}`);
+  cannot.addEventListener("click", (event) => judge(event, here(), null));
+  return card;
+}
+
+function mark(place) {
+  const { judged, grade, waits } = list.docs[place];
+  const article = cards.children[place].firstElementChild;
+  article.classList.toggle("judged", judged);
+  for (const button of article.querySelectorAll("[data-grade], [data-action=cannot]")) {
+    const own = "grade" in button.dataset ? Number(button.dataset.grade) : null;
+    button.setAttribute("aria-pressed", String(judged && own === grade));
+  }
+  article.querySelector(".state").textContent = waits ? "sending" : judged ? "saved" : "";
+  const n = list.docs.length - left().length;
+  byId("count").textContent = `${n} of ${list.docs.length} judged`;
+  if (n < list.docs.length) forgetMoves();
+}
+
+// Make a card the current one: it has the focus and is on screen.
+function go(place, scroll = true) {
+  at = place;
+  for (const other of places()) {
+    const article = cards.children[other].firstElementChild;
+    article.tabIndex = other === at ? 0 : -1;
+    article.toggleAttribute("data-current", other === at);
+  }
+  const article = cards.children[at].firstElementChild;
+  if (!article.contains(document.activeElement)) article.focus({ preventScroll: true });
+  if (scroll) article.scrollIntoView({ block: "center" });
+}
+
+const step = (by) => () => page.dataset.state === "ready" && go(Math.min(list.docs.length - 1, Math.max(0, at + by)));
+
+// Begin with the rater's last order, else with the grades; once more, and the order on screen is kept.
+function order(event) {
+  if (!can(event) || !list.takes_orders) return;
+  if (isOrdering) {
+    outbox.keep("/api/orders", { query: list.query, docs: list.docs.map(({ doc }) => doc), page: "list" });
+    stopOrdering();
+    return send();
+  }
+  isOrdering = true;
+  page.toggleAttribute("data-ordering", true);
+  const value = ({ doc, judged, grade }) => (list.order ? -list.order.indexOf(doc) : judged && grade !== null ? grade : -1);
+  const current = list.docs[at];
+  const sorted = [...list.docs].sort((a, b) => value(b) - value(a));
+  cards.append(...sorted.map(({ doc }) => [...cards.children].find((card) => card.dataset.doc === doc)));
+  for (const card of cards.children) card.draggable = true;
+  list.docs = sorted;
+  go(list.docs.indexOf(current));
+  nameOrder("Keep this order");
+  say("Put the documents in order, the best first: drag them, or press Shift with j and k. Press o again to keep the order, Escape to leave it.");
+}
+
+function stopOrdering() {
+  isOrdering = false;
+  page.toggleAttribute("data-ordering", false);
+  for (const card of cards.children) card.draggable = false;
+  nameOrder("Order");
+}
+
+function nameOrder(text) {
+  for (const button of page.querySelectorAll("[data-action=order] .label")) button.textContent = text;
+}
+
+function leaveOrder() {
+  if (!isOrdering) return;
+  stopOrdering();
+  say("The order was not kept.");
+}
+
+const { shift } = makeOrdering(cards, {
+  isOn: () => isOrdering,
+  moved(card) {
+    list.docs = [...cards.children].map(({ dataset }) => list.docs.find(({ doc }) => doc === dataset.doc));
+    const place = [...cards.children].indexOf(card);
+    go(place);
+    announce(`${titleOf(list.docs[place])} is now ${place + 1} of ${list.docs.length}.`);
+  },
+});
+
+// All is judged: only now is it said what a model would change.
+async function finish() {
+  show(byId("finished"));
+  const shownFor = list.query;
+  let moves = null;
+  try {
+    ({ moves } = await ask("GET", "/api/moves", undefined, { query: list.query }));
+  } catch (problem) {
+    if (problem instanceof Silence) throw problem;
+    return; // the list has grown: there is more to judge first
+  }
+  if (list?.query !== shownFor || left().length) return;
+  const text = byId("moves-text");
+  if (!moves) text.textContent = "Once other queries have labels too, a model of them is compared with today's order here.";
+  else if (!moves.moves.length) text.textContent = `A model of the ${moves.n_labels} labels of other queries would leave the order of today nearly as it is.`;
+  else text.textContent = `A model of the ${moves.n_labels} labels of other queries would move the marked documents most; it has not seen your grades of this list.`;
+  const told = (moves?.moves ?? []).map(({ doc, title, rank, new_rank: to, reason }) => {
+    const place = list.docs.findIndex((one) => one.doc === doc);
+    if (place >= 0) {
+      const line = cards.children[place].querySelector(".moved");
+      line.textContent = `today ${rank}, by the model ${to}`;
+      show(line);
+    }
+    return element("li", {}, element("b", {}, title || doc), ` from ${rank} to ${to}: ${reason}`);
+  });
+  byId("moves").replaceChildren(...told);
+  show(byId("moves"), told.length > 0);
+  byId("finished").scrollIntoView({ block: "nearest" });
+}
+
+function forgetMoves() {
+  show(byId("finished"), false);
+  for (const line of cards.querySelectorAll(".moved")) show(line, false);
+}
+
+function put(id, text) {
+  byId(id).textContent = text ?? "";
+  show(byId(id), Boolean(text));
+}
+
+function showProgress(progress) {
+  const { text, value } = progressParts(progress);
+  put("progress-text", text);
+  byId("progress-bar").value = value;
+}
+
+function say(text) {
+  put("said", text);
+  announce(text);
+}
+
+function announce(text) {
+  byId("announcer").textContent = text;
+}
+
+const help = () => byId("help").showModal();
+const more = () => list && toggleFold(cards.children[at].firstElementChild);
+const cannot = (event) => list && judge(event, at, null);
+const moving = { j: step(1), ArrowDown: step(1), k: step(-1), ArrowUp: step(-1) };
+const shiftBy = (by) => () => list && shift(cards.children[at], by);
+const ordering = { "Shift+j": shiftBy(1), "Shift+ArrowDown": shiftBy(1), "Shift+k": shiftBy(-1), "Shift+ArrowUp": shiftBy(-1) };
+const actions = { ...moving, ...ordering, x: cannot, u: undo, n: leave, o: order, Escape: leaveOrder, m: more, "?": help };
+for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => list && judge(event, at, grade);
+listen(actions, [...Object.keys(moving), ...Object.keys(ordering)]);
+
+for (const [name, action] of Object.entries({ undo, next: leave, order, help })) {
+  for (const button of page.querySelectorAll(`[data-action=${name}]`)) button.addEventListener("click", action);
+}
+byId("keep-going").addEventListener("click", () => {
+  keepGoing = { keep_going: "true" };
+  load();
+});
+
+showHeld(outbox);
+isLeaving = true; // what is held is sent first, then a list comes
+send();

@@ -1,0 +1,261 @@
+"""Lists of queries: who gets which, in which order, and what is told when."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rulerank.errors import DataError
+from rulerank.judging.lists import ListChoices
+from rulerank.judging.loop import Judging
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
+from rulerank.sampling.ssar import SSAR
+from rulerank.worlds import make_world
+
+N_DOCS = 4
+
+
+class Clock:
+    now = datetime(2026, 1, 5, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def judging(tmp_path, clock):
+    def make(n_queries=5, docs_per_query=9, **options):
+        pool = Pool(make_world(n_queries=n_queries, docs_per_query=docs_per_query, n_features=4, seed=1))
+        store = LabelStore(tmp_path / f"{len(stores)}.db", clock=clock)
+        stores.append(store)
+        return Judging(pool, store, **{"today": "bm25_body", "max_grade": 2} | options)
+
+    stores = []
+    yield make
+    for store in stores:
+        store.close()
+
+
+def judge_all(judging, rater, listed, grade=1):
+    for doc in listed.docs:
+        if not doc.judged:
+            judging.grade(rater, listed.query, doc.task.doc, grade)
+
+
+def docs_of(listed):
+    return [doc.task.doc for doc in listed.docs]
+
+
+def test_a_list_has_the_first_documents_of_today(judging):
+    loop = judging()
+    listed = loop.lists.next("ann", N_DOCS)
+    rows = loop.pool.rows_of(listed.query)
+    best = rows[np.argsort(-loop.pool.data.X[rows, loop.today.column], kind="stable")][:N_DOCS]
+    by_rank = sorted(listed.docs, key=lambda doc: doc.rank)
+    assert [doc.task.doc for doc in by_rank] == [loop.pool.pairs[row][1] for row in best]
+    assert [doc.rank for doc in by_rank] == [1, 2, 3, 4]
+
+
+def test_queries_come_in_the_samplers_order(judging):
+    loop, sampled = judging(), judging()
+    expected = []
+    for _ in range(len(sampled.pool)):
+        task = sampled.next("ann")
+        sampled.grade("ann", task.query, task.doc, 0)
+        expected.append(task.query)
+    found = []
+    for _ in range(5):
+        listed = loop.lists.next("ann", N_DOCS)
+        found.append(listed.query)
+        judge_all(loop, "ann", listed)
+    assert found == list(dict.fromkeys(expected))
+    assert loop.lists.next("ann", N_DOCS) is None
+    assert loop.lists.why_nothing("ann", N_DOCS).reason == "every list has been judged or skipped"
+
+
+def test_the_order_shown_is_the_same_again_and_another_for_another_rater(judging):
+    loop = judging(n_queries=1, docs_per_query=30, overlap=1.0)
+    listed = loop.lists.next("ann", 20)
+    ann = docs_of(listed)
+    assert docs_of(loop.lists.next("ann", 20)) == ann
+    assert loop.lists.next("ben", 20) is None  # until the first is through
+    judge_all(loop, "ann", listed)
+    ben = docs_of(loop.lists.next("ben", 20))
+    assert sorted(ben) == sorted(ann)
+    assert ben != ann
+
+
+def test_a_list_goes_to_one_rater_at_a_time(judging):
+    loop = judging()
+    given = [loop.lists.next(rater, N_DOCS).query for rater in ("ann", "ben", "cem", "dan", "eve")]
+    assert len(set(given)) == 5
+    assert loop.lists.next("fay", N_DOCS) is None
+    assert loop.lists.why_nothing("fay", N_DOCS).reason == "other raters have the lists that are left"
+
+
+def test_a_list_comes_free_after_a_while(judging, clock):
+    loop = judging(n_queries=1)
+    first = loop.lists.next("ann", N_DOCS)
+    judging_done = docs_of(first)[0]
+    loop.grade("ann", first.query, judging_done, 2)
+    clock.now += timedelta(minutes=29)
+    assert loop.lists.next("ben", N_DOCS) is None
+    clock.now += timedelta(minutes=2)
+    rest = loop.lists.next("ben", N_DOCS)
+    assert judging_done not in docs_of(rest)
+    assert (len(rest.docs), rest.n_others) == (3, 1)
+
+
+def test_a_list_that_is_half_judged_comes_again_with_its_grades(judging):
+    loop = judging()
+    listed = loop.lists.next("ann", N_DOCS)
+    loop.grade("ann", listed.query, docs_of(listed)[2], 2)
+    loop.grade("ann", listed.query, docs_of(listed)[1], None)
+    again = loop.lists.next("ann", N_DOCS)
+    assert again.query == listed.query
+    assert [(doc.judged, doc.grade) for doc in again.docs] == [(False, None), (True, None), (True, 2), (False, None)]
+    assert not again.is_judged
+
+
+def test_what_is_skipped_is_left_to_others(judging):
+    loop = judging(n_queries=1)
+    listed = loop.lists.next("ann", N_DOCS)
+    kept, *skipped = docs_of(listed)
+    loop.grade("ann", listed.query, kept, 1)
+    for doc in skipped:
+        loop.skip("ann", listed.query, doc)
+    assert loop.lists.next("ann", N_DOCS) is None
+    assert sorted(docs_of(loop.lists.next("ben", N_DOCS))) == sorted(skipped)
+
+
+def test_overlap_gives_whole_lists_to_two_raters(judging):
+    loop = judging(n_queries=30, docs_per_query=5, overlap=0.3)
+    for rater in ("ann", "ben", "cem"):
+        while (listed := loop.lists.next(rater, N_DOCS)) is not None:
+            judge_all(loop, rater, listed)
+    by_query = {}
+    for label in loop.store.labels():
+        by_query.setdefault(label.query, {}).setdefault(label.doc, set()).add(label.rater)
+    counts = {query: {len(raters) for raters in docs.values()} for query, docs in by_query.items()}
+    assert all(len(found) == 1 for found in counts.values())
+    shared = [query for query, found in counts.items() if found == {2}]
+    assert 3 <= len(shared) <= 15
+    assert len(counts) == 30
+
+
+def test_as_many_raters_get_a_list_as_the_lead_wants(judging):
+    loop = judging(n_queries=2)
+    loop.store.change_setting("judgements", 3, "lead")
+    for rater in ("ann", "ben", "cem", "dan"):
+        while (listed := loop.lists.next(rater, N_DOCS)) is not None:
+            judge_all(loop, rater, listed)
+    labels = loop.store.labels()
+    assert {label.rater for label in labels} == {"ann", "ben", "cem"}
+    assert len(labels) == 3 * 2 * N_DOCS
+
+
+def test_what_the_lead_has_decided_is_in_no_list(judging):
+    loop = judging(n_queries=1)
+    first, *rest = docs_of(loop.lists.of("ann", "q1", N_DOCS))
+    loop.store.decide("q1", first, 2, "lead")
+    assert sorted(docs_of(loop.lists.next("ann", N_DOCS))) == sorted(rest)
+
+
+def test_a_document_of_one_at_a_time_is_in_no_list_of_another(judging):
+    loop = judging()
+    task = loop.next("ann")
+    assert loop.lists.next("ben", N_DOCS).query != task.query or task.doc not in docs_of(loop.lists.next("ben", N_DOCS))
+
+
+def test_without_a_ranking_of_today_the_pool_has_the_order(tmp_path):
+    data = make_world(n_queries=2, docs_per_query=6, n_features=3, seed=0)
+    bare = Pool(type(data)(data.X, data.y, data.qid, data.docid, ("a", "b", "c")))
+    with LabelStore(tmp_path / "labels.db") as store:
+        loop = Judging(bare, store)
+        listed = loop.lists.next("ann", 3)
+        assert sorted(docs_of(listed)) == sorted(bare.pairs[row][1] for row in bare.rows_of(listed.query)[:3])
+        assert loop.lists.moves(listed.query, 3) is None
+
+
+def test_when_the_sampler_stops_the_rest_is_there_for_those_who_go_on(judging):
+    loop = judging(sampler=SSAR(per_query=True, max_size=1), n_queries=8, docs_per_query=12)
+    n_lists = 0
+    while (listed := loop.lists.next("ann", 3)) is not None:
+        judge_all(loop, "ann", listed, grade=0)
+        n_lists += 1
+    while (listed := loop.lists.next("ann", 3, keep_going=True)) is not None:
+        judge_all(loop, "ann", listed, grade=0)
+        n_lists += 1
+    assert n_lists == 8
+
+
+def test_a_list_of_a_query_can_be_asked_for(judging):
+    loop = judging()
+    assert loop.lists.of("ann", "q3", N_DOCS).query == "q3"
+    with pytest.raises(DataError, match="the pool has no query 'q99'"):
+        loop.lists.of("ann", "q99", N_DOCS)
+
+
+@pytest.mark.parametrize("n_docs", [0, 51, 2.5])
+def test_a_list_has_a_sensible_length(judging, n_docs):
+    with pytest.raises(DataError, match="a list has from 1 to 50 documents: got"):
+        judging().lists.next("ann", n_docs)
+    with pytest.raises(DataError, match="a list has from 1 to 50 documents: got"):
+        ListChoices(n_docs)
+
+
+def test_moves_come_from_labels_of_other_queries_alone(judging):
+    loop = judging(n_queries=12, docs_per_query=10)
+    listed = loop.lists.of("ann", "q1", 10)
+    for doc in listed.docs:
+        loop.grade("ann", "q1", doc.task.doc, 2)
+    assert loop.lists.moves("q1", 10) is None  # no label of another query
+    for row, grade in loop.pool.own_grades.items():
+        if loop.pool.pairs[row][0] != "q1":
+            loop.grade("ann", *loop.pool.pairs[row], min(grade, 2))
+    before = loop.lists.moves("q1", 10)
+    for doc in listed.docs:
+        loop.grade("ann", "q1", doc.task.doc, 0)
+    assert loop.lists.moves("q1", 10) == before
+    assert before.n_labels == 110
+    places = [(move.rank, move.new_rank) for move in before.moves]
+    assert all(abs(old - new) >= 2 for old, new in places)
+    assert [abs(old - new) for old, new in places] == sorted((abs(old - new) for old, new in places), reverse=True)
+    for move in before.moves:
+        assert move.reason.startswith("+" if move.new_rank < move.rank else "-")
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["ann", "ben", "cem"]), st.sampled_from(["list", "grade", "skip", "undo"])), max_size=40
+)
+
+
+@settings(max_examples=25)
+@given(steps=STEPS, overlap=st.sampled_from([0.0, 0.5]))
+def test_whatever_raters_do_no_document_has_more_labels_than_wanted(tmp_path_factory, steps, overlap):
+    pool = Pool(make_world(n_queries=3, docs_per_query=5, n_features=4, seed=1))
+    with LabelStore(tmp_path_factory.mktemp("lists") / "labels.db") as store:
+        loop = Judging(pool, store, today="bm25_body", max_grade=2, overlap=overlap)
+        for rater, step in steps:
+            listed = loop.lists.next(rater, 3)
+            free = [] if listed is None else [doc.task.doc for doc in listed.docs if not doc.judged]
+            if listed is not None:
+                assert free  # a list that is handed out has something to judge
+            if step == "grade" and free:
+                loop.grade(rater, listed.query, free[0], 1)
+            elif step == "skip" and free:
+                loop.skip(rater, listed.query, free[0])
+            elif step == "undo":
+                loop.undo(rater)
+        labels = store.labels()
+        for pair in {(label.query, label.doc) for label in labels}:
+            raters = [label.rater for label in labels if (label.query, label.doc) == pair]
+            assert len(raters) <= (2 if overlap else 1)

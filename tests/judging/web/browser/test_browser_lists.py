@@ -1,0 +1,265 @@
+"""A rater at the list of a query: keys, undo, a server that goes away, the end of a list, on every screen."""
+
+import pytest
+
+from browser_windows import LOOKS
+from rulerank.judging.demo import GUIDELINES, demo_pool
+from rulerank.judging.guidelines import parse_guidelines
+from rulerank.judging.lists import ListChoices
+
+N_DOCS = 4
+
+
+@pytest.fixture
+def served(serve, make_pool):
+    return serve(make_pool(n_queries=4, docs_per_query=6), rater="ann", lists=ListChoices(N_DOCS))
+
+
+def ready(window):
+    window.page.wait_for_selector("#list[data-state=ready]")
+
+
+def press(window, *keys):
+    """Press keys one after the other, each with time to be no bounce, and wait until all are sent."""
+    for key in keys:
+        ready(window)
+        window.page.keyboard.press(key)
+        window.page.wait_for_timeout(360)
+    window.page.wait_for_function("!Object.keys(localStorage).some((name) => name.startsWith('rulerank.outbox'))")
+
+
+def grades(served, rater="ann"):
+    return [(label.doc, label.grade) for label in served.judging.store.labels(rater)]
+
+
+def docs(window):
+    ready(window)
+    titles = window.page.eval_on_selector_all("#cards [data-part=title]", "all => all.map((one) => one.textContent)")
+    return [title.removeprefix("Title of ") for title in titles]
+
+
+def current(window):
+    return window.page.eval_on_selector("[data-current] [data-part=title]", "one => one.textContent")[9:]
+
+
+def test_a_list_is_judged_by_keys_alone_and_counts_at_once(served, visit):
+    window = visit(f"{served.url}list")
+    first, second, third, fourth = docs(window)
+    assert current(window) == first
+    assert window.page.evaluate("document.activeElement.matches('article[data-current]')")
+    press(window, "2")
+    assert grades(served) == [(first, 2)]
+    assert current(window) == second
+    press(window, "j", "ArrowDown", "x")
+    assert grades(served)[1:] == [(fourth, None)]
+    assert current(window) == second  # the first without a grade, from the top again
+    press(window, "ArrowDown", "k", "1", "0")
+    assert grades(served)[2:] == [(second, 1), (third, 0)]
+    assert window.text("#count") == "4 of 4 judged"
+    window.page.wait_for_selector("#finished")
+    query = window.text("#query")
+    press(window, "n")
+    ready(window)
+    assert window.text("#query") != query
+    assert window.text("#count") == "0 of 4 judged"
+
+
+def test_a_button_grades_its_own_document_and_another_number_replaces_it(served, visit):
+    window = visit(f"{served.url}list")
+    third = docs(window)[2]
+    card = window.page.locator("#cards article").nth(2)
+    card.locator("[data-grade='1']").click()
+    window.page.wait_for_selector("#cards li:nth-child(3) .state:has-text('saved')")
+    assert grades(served) == [(third, 1)]
+    assert card.locator("[data-grade='1']").get_attribute("aria-pressed") == "true"
+    card.locator("[data-grade='2']").click()
+    window.page.wait_for_selector("#cards li:nth-child(3) [data-grade='2'][aria-pressed=true]")
+    press(window)
+    assert grades(served) == [(third, 2)]
+
+
+def test_undo_takes_back_here_and_in_the_list_before(served, visit):
+    window = visit(f"{served.url}list")
+    *_, last = docs(window)
+    query = window.text("#query")
+    press(window, "2", "1", "2", "1", "n")
+    ready(window)
+    assert window.text("#query") != query
+    press(window, "u")
+    window.page.wait_for_selector("#said:has-text('Taken back')")
+    ready(window)
+    assert window.text("#query") == query
+    assert window.text("#count") == "3 of 4 judged"
+    assert current(window) == last
+    press(window, "0")
+    assert grades(served)[-1] == (last, 0)
+    press(window, "1")  # revises where the cursor is
+    press(window, "u")
+    assert grades(served)[-1] == (last, 0)
+    assert window.text("#count") == "4 of 4 judged"
+
+
+def test_to_leave_documents_without_a_grade_takes_two_presses(served, visit):
+    window = visit(f"{served.url}list")
+    left = docs(window)
+    query = window.text("#query")
+    press(window, "n")
+    assert "4 documents have no grade yet. Press n again" in window.text("#said")
+    assert window.text("#query") == query
+    press(window, "n")
+    ready(window)
+    assert window.text("#query") != query
+    assert sorted(doc for _, doc in served.judging.store.skipped("ann")) == sorted(left)
+
+
+def test_a_reload_shows_the_same_list_with_its_grades(served, visit):
+    window = visit(f"{served.url}list")
+    shown = docs(window)
+    press(window, "2", "1")
+    window.page.reload()
+    assert docs(window) == shown
+    assert window.text("#count") == "2 of 4 judged"
+    assert current(window) == shown[2]
+
+
+def test_grades_pressed_while_the_server_is_away_survive_a_reload_and_are_sent(served, visit):
+    window = visit(f"{served.url}list")
+    first, second, *_ = docs(window)
+    window.page.route("**/api/labels*", lambda route: route.abort())
+    for key in "20":
+        window.page.keyboard.press(key)
+        window.page.wait_for_timeout(360)
+    window.page.wait_for_selector("#notice:has-text('kept on this device')")
+    assert window.text("#count") == "2 of 4 judged"
+    assert grades(served) == []
+    window.page.unroute("**/api/labels*")
+    window.page.reload()
+    ready(window)
+    assert grades(served) == [(first, 2), (second, 0)]
+    assert window.text("#count") == "2 of 4 judged"
+    window.problems.clear()  # the requests that were stopped are in red
+
+
+def test_a_grade_the_server_will_never_take_is_shown_and_not_given(served, visit):
+    window = visit(f"{served.url}list")
+    ready(window)
+    refusal = '{"error": {"code": "unknown_document", "message": "it has left the pool"}}'
+    headers = {"Rulerank-Store": served.judging.store.identity}
+    window.page.route("**/api/labels*", lambda route: route.fulfill(status=404, body=refusal, headers=headers))
+    window.page.keyboard.press("2")
+    window.page.wait_for_selector("#refused:has-text('it has left the pool')")
+    assert window.text("#count") == "0 of 4 judged"
+    window.problems.clear()
+
+
+def test_two_raters_get_two_lists(served, visit):
+    windows = [visit(f"{served.url}list?rater={name}") for name in ("ann", "ben")]
+    queries = set()
+    for window in windows:
+        ready(window)
+        queries.add(window.text("#query"))
+    assert len(queries) == 2
+
+
+def test_the_switch_changes_the_way_to_judge(served, visit):
+    window = visit(f"{served.url}one")
+    window.wait()
+    window.page.click(".ways >> text=List of a query")
+    ready(window)
+    window.page.click(".ways >> text=One document")
+    window.wait()
+
+
+def test_the_end_names_what_a_model_would_move_and_only_then(serve, visit):
+    pool = demo_pool()
+    served = serve(pool, max_grade=3, guidelines=parse_guidelines(GUIDELINES), rater="ann", lists=ListChoices(5))
+    for query in pool.queries[5:20]:
+        for row in pool.rows_of(query)[:6]:
+            served.judging.grade("zoe", *pool.pairs[row], pool.own_grades[row])
+    window = visit(f"{served.url}list")
+    ready(window)
+    keys = [str(served.judging.pool.own_grades[served.judging.pool.row(*pair)]) for pair in shown_pairs(window)]
+    assert not window.page.is_visible("#finished")
+    press(window, *keys)
+    window.page.wait_for_selector("#moves-text:has-text('A model of the 90 labels of other queries would')")
+    n_marked = window.page.locator(".moved:visible").count()
+    assert n_marked == window.page.locator("#moves li").count()
+    press(window, "u")
+    assert not window.page.is_visible("#finished")
+    assert window.page.locator(".moved:visible").count() == 0
+
+
+def shown_pairs(window):
+    answer = window.page.evaluate("fetch('/api/list').then((answer) => answer.json())")["list"]
+    return [(doc["query"], doc["doc"]) for doc in answer["docs"]]
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "phone"])
+def test_a_list_fits_its_window(look, serve, visit):
+    served = serve(demo_pool(), max_grade=3, guidelines=parse_guidelines(GUIDELINES), rater="ann")
+    window = visit(f"{served.url}list", **LOOKS[look])
+    ready(window)
+    assert not window.is_too_wide()
+    window.shoot(f"{look}-list")
+    press(window, "2", "3")
+    assert not window.is_too_wide()
+    box = window.page.locator("[data-current]").bounding_box()
+    bar = window.page.locator(".bar").bounding_box()
+    assert 0 <= box["y"] < bar["y"]  # the current document is on screen, above the buttons
+    for button in window.page.locator("[data-current] .grades button").all():
+        assert button.bounding_box()["height"] >= 40
+    window.shoot(f"{look}-list-judged")
+
+
+@pytest.fixture
+def ordering(served):
+    served.judging.store.change_setting("preferences", True, "lead")
+    return served
+
+
+def test_documents_are_put_in_order_by_keys_buttons_and_dragging(ordering, visit):
+    window = visit(f"{ordering.url}list")
+    one, two, three, four = docs(window)
+    press(window, "0", "1", "0", "2")
+    window.page.wait_for_selector("#finished")
+    press(window, "o")
+    assert docs(window) == [four, two, one, three]  # by grade at first
+    window.page.locator("#cards article").nth(2).click()
+    press(window, "Shift+k", "Shift+ArrowUp")
+    assert docs(window) == [one, four, two, three]
+    window.page.locator("#cards article").nth(3).locator("[data-move='-1']").click()
+    assert docs(window) == [one, four, three, two]
+    assert ordering.judging.store.orders() == []
+    articles = window.page.locator("#cards > li")
+    articles.nth(3).drag_to(articles.nth(0), target_position={"x": 200, "y": 4})
+    assert docs(window) == [two, one, four, three]
+    assert window.text("#announcer") == f"Title of {two} is now 1 of 4."
+    window.shoot("list-ordering")
+    press(window, "o")
+    window.page.wait_for_selector("#said:has-text('Your order is saved.')")
+    (kept,) = ordering.judging.store.orders("ann")
+    assert (kept.docs, kept.page) == ((two, one, four, three), "list")
+    assert len(grades(ordering)) == 4
+
+
+def test_an_order_that_is_left_is_not_kept_and_the_last_one_comes_again(ordering, visit):
+    window = visit(f"{ordering.url}list")
+    shown = docs(window)
+    press(window, "1", "o", "Shift+j", "o")
+    kept = list(ordering.judging.store.orders("ann")[0].docs)
+    press(window, "o", "Shift+j", "Escape")
+    assert window.text("#said") == "The order was not kept."
+    window.page.reload()
+    assert docs(window) == shown
+    press(window, "o")
+    assert docs(window) == kept
+    assert len(ordering.judging.store.orders()) == 1
+
+
+def test_without_the_leads_leave_there_is_nothing_to_order(served, visit):
+    window = visit(f"{served.url}list")
+    ready(window)
+    assert not window.page.is_visible("[data-action=order]")
+    shown = docs(window)
+    press(window, "o", "Shift+j")
+    assert docs(window) == shown

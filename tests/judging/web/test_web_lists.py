@@ -1,0 +1,101 @@
+"""Lists over HTTP: what is told before judging and after, and what a page that shows them gets."""
+
+import pytest
+
+from rulerank.judging.lists import ListChoices
+
+
+@pytest.fixture
+def served(serve, make_pool):
+    return serve(make_pool(n_queries=4, docs_per_query=6), rater="ann", lists=ListChoices(3))
+
+
+def judge(client, listed, docs=None):
+    for doc in listed["docs"][:docs]:
+        body = {"query": listed["query"], "doc": doc["doc"], "grade": 1, "page": "list"}
+        answer = client.post("/api/labels", json=body).json()
+        assert answer["task"] is None  # the page has its documents
+    return answer
+
+
+def test_a_list_tells_no_rank_and_comes_again_with_its_grades(served):
+    with served.client() as client:
+        listed = client.get("/api/list").json()["list"]
+        assert len(listed["docs"]) == 3
+        assert {doc["rank"] for doc in listed["docs"]} == {None}
+        assert judge(client, listed, 1)["progress"]["mine"] == 1
+        again = client.get("/api/list").json()["list"]
+    assert [doc["doc"] for doc in again["docs"]] == [doc["doc"] for doc in listed["docs"]]
+    assert [doc["grade"] for doc in again["docs"]] == [1, None, None]
+
+
+def test_the_lead_may_show_the_rank(serve, make_pool):
+    with serve(make_pool(), rater="ann", lists=ListChoices(4, shows_rank=True)).client() as client:
+        listed = client.get("/api/list").json()["list"]
+    assert [doc["rank"] for doc in listed["docs"]] == [1, 2, 3, 4]
+
+
+def test_what_a_model_would_change_is_told_after_judging_never_before(served):
+    with served.client() as client:
+        listed = client.get("/api/list").json()["list"]
+        judge(client, listed, 2)
+        refused = client.get("/api/moves", params={"query": listed["query"]})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "not_judged")
+        judge(client, listed)
+        assert client.get("/api/moves", params={"query": listed["query"]}).json() == {"moves": None}
+
+
+def test_a_page_with_documents_claims_no_other(served):
+    with served.client() as client:
+        judge(client, client.get("/api/list").json()["list"], 1)
+        assert len(served.judging.store.claims()) == 2  # the rest of the list
+
+
+def test_when_no_list_is_left_the_reason_is_told(served):
+    with served.client() as client:
+        for _ in range(4):
+            judge(client, client.get("/api/list").json()["list"])
+        answer = client.get("/api/list").json()
+    assert answer["list"] is None
+    assert (answer["progress"]["done"], answer["progress"]["reason"]) == (True, "every list has been judged or skipped")
+
+
+def test_an_unknown_query_has_no_list(served):
+    with served.client() as client:
+        for path in ("/api/list", "/api/moves"):
+            refused = client.get(path, params={"query": "q99"})
+            assert (refused.status_code, refused.json()["error"]["message"]) == (422, "the pool has no query 'q99'")
+
+
+def test_the_lead_chooses_what_comes_first_and_the_address_decides(serve):
+    first = serve(rater="ann", lists=ListChoices(come_first=True), labels="a.db")
+    usual = serve(rater="ann", labels="b.db")
+    with first.client() as lists, usual.client() as ones:
+        assert 'id="list"' in lists.get("/").text
+        assert 'id="judge"' in lists.get("/one").text
+        assert 'id="judge"' in lists.get("/", params={"query": "q1", "doc": "q1-d1"}).text  # to revise
+        assert 'id="judge"' in ones.get("/").text
+        assert 'id="list"' in ones.get("/list").text
+
+
+def test_orders_are_kept_once_and_refused_without_the_leads_leave(served):
+    with served.client() as client:
+        listed = client.get("/api/list").json()["list"]
+        docs = [doc["doc"] for doc in listed["docs"]]
+        body = {"query": listed["query"], "docs": docs, "page": "list", "judgement": "one"}
+        refused = client.post("/api/orders", json=body).json()["error"]
+        assert (refused["code"], "the lead has not allowed" in refused["message"]) == ("not_possible", True)
+        served.judging.store.change_setting("preferences", True, "lead")
+        for _ in range(2):
+            assert client.post("/api/orders", json=body).json()["order"] == docs
+        again = client.get("/api/list").json()["list"]
+        assert (again["takes_orders"], again["order"]) == (True, docs)
+        assert len(served.judging.store.order_history()) == 1
+        assert client.get("/api/preferences").json() == {"preferences": None}
+
+
+@pytest.mark.parametrize("docs", [[], "d1", [1], ["a"] * 51])
+def test_an_order_is_a_list_of_documents(served, docs):
+    with served.client() as client:
+        refused = client.post("/api/orders", json={"query": "q1", "docs": docs}).json()["error"]
+    assert (refused["code"], refused["field"]) == ("bad_value", "docs")
