@@ -78,7 +78,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "sampling": {"discretize", "normalize", "today"},
     "scale": {"discretize", "evaluation", "io", "normalize", "rankers"},
     "serve": {"explain", "features", "model_file", "rankers", "today"},
-    "serve.web": {"features", "io", "model_file", "rankers", "serve", "web"},
+    "serve.web": {"clicks", "features", "io", "model_file", "rankers", "serve", "web"},
     "shop": {"io"},
     "splitting": set(),
     "today": set(),

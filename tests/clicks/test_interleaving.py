@@ -75,8 +75,8 @@ def test_a_list_for_a_key_never_changes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((["a"], ["b"], ""), "key must be a text of 1 to 1000 characters: got ''"),
-        ((["a"], ["b"], 7), "key must be a text of 1 to 1000 characters: got '7'"),
+        ((["a"], ["b"], ""), "key must be a text of 1 to 10000 characters: got ''"),
+        ((["a"], ["b"], 7), "key must be a text of 1 to 10000 characters: got '7'"),
         ((["a", "a"], ["b"], "k"), "a ranking holds each document once: 'a' is in a twice"),
         ((["a"], ["b", "c", "b"], "k"), "a ranking holds each document once: 'b' is in b twice"),
     ],

@@ -21,7 +21,7 @@ from rulerank.io.trec import Run
 
 A, B = "a", "b"  # the teams
 TOP = 10
-MOST_KEY = 1000  # characters
+MOST_KEY = 10_000  # characters
 
 
 @dataclass(frozen=True)

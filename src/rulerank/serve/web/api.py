@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rulerank.serve.web.documents import fields_of
+from rulerank.serve.web.orders import Order
 from rulerank.serve.web.ranking import Service
 from rulerank.serve.web.work import ServiceEndpoint, Work
 from rulerank.web.fields import Field
@@ -35,6 +36,10 @@ def endpoints(service: Service, health: Callable[[], dict[str, Any]], limits: Li
     q = Field("q", "The query's words.")
     doc = Field("doc", "The id of the document to explain.")
     versus = Field("versus", "The id of another document to compare it with.", required=False)
+    about = "What tells this list from others, such as the session: the same one gives the same list for the query."
+    session = Field("session", about)
+    orders = [Order(team, f"One of two orders to mix, ids best first: team {team}.", most) for team in ("a", "b")]
+    mixed = [replace(one, required=False) if one.name == "documents" else one for one in shared]
     found = [
         ServiceEndpoint(
             "POST", "/rank", "Documents in the model's order.", service.rank, "Ranking",
@@ -43,6 +48,10 @@ def endpoints(service: Service, health: Callable[[], dict[str, Any]], limits: Li
         ServiceEndpoint(
             "POST", "/explain", "Why a document has its score, or why it stands above or below another one.",
             service.explain, "Explained", body=(query, doc, versus, *shared), work=work,
+        ),
+        ServiceEndpoint(
+            "POST", "/interleave", "Today's ranking and the model's, or two orders, mixed into one list.",
+            service.interleave, "Interleaved", body=(session, query, *orders, *mixed, top, *candidates), work=work,
         ),
         ServiceEndpoint("GET", "/healthz", "Whether all is well, and with which model.", health, "Health", work=work),
     ]  # fmt: skip

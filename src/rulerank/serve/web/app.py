@@ -26,7 +26,15 @@ from rulerank.web.tokens import Tokens
 
 HERE = Path(__file__).parent
 PAGES = Pages(HERE, "To the page")
-API = ("/rank", "/explain", "/search", "/healthz", "/metrics", "/openapi.json")  # no page of another site may ask
+API = (
+    "/rank",
+    "/explain",
+    "/search",
+    "/interleave",
+    "/healthz",
+    "/metrics",
+    "/openapi.json",
+)  # no page of another site may ask
 
 
 def create_app(

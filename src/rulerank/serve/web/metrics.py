@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-ROUTES = ("/rank", "/explain", "/search", "/healthz", "/metrics", "/openapi.json", "/", "other")
+ROUTES = ("/rank", "/explain", "/search", "/interleave", "/healthz", "/metrics", "/openapi.json", "/", "other")
 STATUSES = (200, 304, 400, 401, 403, 404, 405, 408, 413, 415, 422, 500, 503, 504, 0)  # 0: any other
 BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds, and then all
 LAYOUT = np.dtype(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rulerank.clicks.interleaving import interleave, key_of
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
@@ -70,6 +71,36 @@ class Service:
             "results": [_result(result, reasons=bool(reasons)) | _texts(result) for result in found[:top]],
             "today": [_result(result) | _texts(result) for result in first],
         }
+
+    def interleave(
+        self,
+        session: str,
+        query: str | None,
+        a: list[str] | None,
+        b: list[str] | None,
+        documents: Given | None,
+        feature_names: tuple[str, ...] | None,
+        top: int | None,
+        candidates: int | None = None,
+        vectors: Any = None,
+    ) -> Payload:
+        """Mix two orders into one list: those given, or today's and the model's."""
+        if (a is None) != (b is None) or (a is not None and documents is not None):
+            message = "give both orders, a and b, without documents; or neither, to mix today's ranking and the model's"
+            raise RequestError(422, "bad_value", message, field="a" if a is None else "b" if b is None else "documents")
+        version = None
+        if a is None or b is None:
+            if documents is None and self.features_only:
+                message = "the request must hold documents with their features, or two orders, a and b"
+                raise RequestError(422, "missing_value", message, field="documents")
+            model = self.reranker.current()
+            found = self._ranked(model, query, with_names(documents, feature_names), None, candidates, vectors)
+            a = [result.id for result in sorted(found, key=lambda result: result.today or 0)]
+            b, version = [result.id for result in found], model.version
+        mixed = interleave(a, b, key_of(session, query or ""), top=10 if top is None else top)
+        places = enumerate(zip(mixed.docs, mixed.teams, strict=True), 1)
+        results = [{"id": doc, "position": place, "team": team} for place, (doc, team) in places]
+        return {"query": query, "session": session, "version": version, "results": results}
 
     def explain(
         self,

@@ -56,6 +56,10 @@ SCHEMAS: dict[str, Any] = {
     "Ranking": thing(**ANSWER, results=many(named("Result"))),
     "Found": may_lack(thing(**RESULT, **MORE, **TEXTS), *MORE),
     "Searched": thing(**ANSWER, results=many(named("Found")), today=many(named("Found"))),
+    "Interleaved": thing(
+        query=MAYBE_TEXT, session=TEXT, version=MAYBE_TEXT,
+        results=many(thing(id=TEXT, position=PLACE, team={"enum": ["a", "b", None]})),
+    ),
     "Rule": RULE,
     "Swap": SWAP,
     "Explanation": may_lack(
