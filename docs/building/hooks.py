@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from commands import commands_page
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from notebooks import NAMES, page_of
 
 ROOT = Path(__file__).parents[2]
 ABOVE = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}  # files above docs/ that are pages too
@@ -22,6 +24,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, above in ABOVE.items():
         files.append(File.generated(config, name, content=(ROOT / above).read_text()))
     files.append(File.generated(config, "reference/commands.md", content=commands_page()))
+    for name in NAMES:
+        notebook = nbformat.read(ROOT / "docs" / "notebooks" / f"{name}.ipynb", as_version=4)
+        files.append(File.generated(config, f"notebooks/{name}.md", content=page_of(notebook, name)))
     return files
 
 

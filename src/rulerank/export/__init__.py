@@ -13,6 +13,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rulerank.core.words import counted
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Names(NamedTuple):
     feature_set: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Export:
     """A model as another system takes it."""
 
@@ -50,6 +51,9 @@ class Export:
     document: dict[str, Any] | str | bytes
     features: dict[str, Any] | list[Any] | str | None = None  # a draft of the features that the system must have
     notes: tuple[str, ...] = ()  # what to know before trusting it
+
+    def __repr__(self) -> str:
+        return f"Export({self.request!r}, {len(self.to_bytes()):,} bytes, {counted(len(self.notes), 'note')})"
 
     def to_json(self) -> str:
         """Return a document of names and values as JSON, numbers with all their digits."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from rulerank.core.intervals import in_words, shorten
 from rulerank.core.threads import in_blocks
+from rulerank.core.words import counted, listed
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 from rulerank.rules.additive_kernels import add_table_shares, add_table_votes, add_weighted
@@ -27,7 +28,7 @@ DOUBLE_BITS = 50  # where only doubles are added; a double has 53
 ROWS_PER_THREAD = 4096
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Votes by the bins of one to three features.
 
@@ -55,6 +56,10 @@ class Table:
         if any((np.diff(own) <= 0).any() or not np.isfinite(own).all() for own in self.cuts):
             raise DataError(f"the cuts of the table of {self.features} are not finite and ascending")
 
+    def __repr__(self) -> str:
+        bins = " x ".join(str(n_bins - 1) for n_bins in self.votes.shape)
+        return f"Table({listed([str(one) for one in self.features])}: {bins} bins)"
+
     def bins(self, values: Sequence[float]) -> tuple[int, ...]:
         """Return the bin on each axis of a document, given as the values of the table's features."""
         return tuple(
@@ -67,7 +72,7 @@ class Table:
         return float(self.votes[self.bins(values)])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdditiveTables:
     """A whole model: score = base + sum of the tables' votes + sum of weights times values.
 
@@ -96,6 +101,11 @@ class AdditiveTables:
                 kinds = self.categories.get(self.feature_names[feature])
                 if kinds is not None and len(cuts) != len(kinds):
                     raise DataError(f"{len(kinds)} categories need as many cuts: got {len(cuts)}")
+
+    def __repr__(self) -> str:
+        weights = "" if self.weights is None else f", {counted(int((self.weights != 0).sum()), 'weight')}"
+        features = counted(len(self.feature_names), "feature")
+        return f"AdditiveTables(base {self.base:.4g}, {counted(len(self.tables), 'table')}{weights}, {features})"
 
     def item_text(self, table: int, axis: int, bin: int) -> str:
         """Say in words what it means that a document has this bin on one axis of a table.

@@ -16,6 +16,7 @@ from rulerank.evaluation import Measure
 from rulerank.methods import method_named
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES
+from rulerank.render.notebook import ShownTable, table_of
 from rulerank.splitting import QueryKFold
 from rulerank.training.trials import Fit, Scoring, Trial, try_settings
 
@@ -49,7 +50,7 @@ CANDIDATES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chosen:
     """The best candidate, fitted to all rows, and how all of them did on queries they were not trained on."""
 
@@ -59,6 +60,19 @@ class Chosen:
     n_queries: int  # that were held out, 0 when the labels were too few to compare by
     table: tuple[tuple[Candidate, Trial], ...]  # the best first
     reason: str  # in a line
+
+    def __repr__(self) -> str:
+        return repr(self._shown()) if self.table else self.reason
+
+    def _repr_html_(self) -> str:
+        return self._shown()._repr_html_()
+
+    def _shown(self) -> ShownTable:
+        rows = [
+            [one.about, f"{trial.mean:.4f}", f"{trial.behind:.4f} ± {trial.behind_error:.4f}"]
+            for one, trial in self.table
+        ]
+        return ShownTable(table_of(["method", self.measure, "behind"], rows, note=self.reason))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was chosen from what as plain values."""

@@ -27,7 +27,7 @@ TOP = 3  # places that people look at
 TIED = 1 / 3  # share of level documents from which on a ranking hardly is one
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FromToday:
     """A ranker learned from today's ranking and labels, and what there is to say of it."""
 
@@ -52,6 +52,9 @@ class FromToday:
     def worse(self) -> bool:
         """Whether the labels say that it is worse than today's ranking."""
         return self.pairs is not None and self.pairs.verdict == "worse"
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{self.ranker!r}", *self.lines()])
 
     def lines(self) -> list[str]:
         """Say all of it, a sentence a line."""

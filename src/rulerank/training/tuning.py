@@ -17,7 +17,7 @@ from rulerank.rankers.foreign import fit_ranker, fresh
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import L2_GRID
 from rulerank.rankers.shared_counts import fit_sharing_counts
-from rulerank.render.tables import plain_table
+from rulerank.render.notebook import ShownTable, table_of
 from rulerank.splitting import QueryKFold
 from rulerank.training.trials import Fit, Scoring, Trial, settings_of, try_settings
 
@@ -95,8 +95,15 @@ class Tuned:
         }
 
     def __repr__(self) -> str:
+        return repr(self._shown())
+
+    def _repr_html_(self) -> str:
+        return self._shown()._repr_html_()
+
+    def _shown(self) -> ShownTable:
         header, rows = self.rows(SHOWN)
-        return f"{plain_table(header, rows, len(self.varied))}\nthe best {len(rows)} of {len(self.table)} settings"
+        note = f"the best {len(rows)} of {len(self.table)} settings"
+        return ShownTable(table_of(header, rows, len(self.varied), note))
 
 
 def tune(

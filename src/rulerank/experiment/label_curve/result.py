@@ -8,6 +8,7 @@ from dataclasses import asdict, astuple, dataclass, fields, replace
 from typing import Any
 
 from rulerank.experiment.label_curve.splits import LOSS, Gains
+from rulerank.render.notebook import html_table, table_of
 from rulerank.render.tables import csv_table, plain_table
 
 RANDOM = "random"
@@ -41,7 +42,7 @@ class Line:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelCurve:
     """Quality against labels, for rankers and ways to choose the documents.
 
@@ -146,8 +147,11 @@ class LabelCurve:
                 rows.append([line.name, "", "", "", f"{line.value:.3f}", ""])
         return header, rows
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n\n".join(plain_table(*self.table(ranker)) for ranker in self.rankers)
+
+    def _repr_html_(self) -> str:
+        return html_table(*(table_of(*self.table(ranker)) for ranker in self.rankers))
 
     def to_csv(self) -> str:
         """Return one line per point, then those that the choice does not change, without a number of labels."""

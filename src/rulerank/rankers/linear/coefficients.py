@@ -6,6 +6,8 @@ import json
 import math
 from dataclasses import dataclass
 
+from rulerank.render.document import Bar, Content, Table
+from rulerank.render.notebook import html_table
 from rulerank.render.tables import markdown_table, plain_table
 
 HEADER = ("feature", "coefficient", "std. error", "z", "p", "effect")
@@ -49,6 +51,13 @@ class Coefficients:
 
     def __repr__(self) -> str:
         return f"{plain_table(HEADER, self._cells())}\n{self.note}"
+
+    def _repr_html_(self) -> str:
+        largest = max((abs(row.effect) for row in self.rows), default=0.0)
+        rows: list[tuple[Content, ...]] = []
+        for row, cells in zip(self.rows, self._cells(), strict=True):
+            rows.append((*cells[:-1], Bar(row.effect, largest)))
+        return html_table(Table("", HEADER, tuple(rows), note=self.note))
 
     def to_markdown(self) -> str:
         return f"{markdown_table(HEADER, self._cells())}\n\n{self.note}\n"
