@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from commands import commands_page
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+from commands import commands_page
 from notebooks import NAMES, page_of
 
 ROOT = Path(__file__).parents[2]

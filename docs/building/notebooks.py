@@ -77,7 +77,7 @@ def run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Run the cells in an empty folder, with the programs that lie beside this Python, and return the notebook."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"PATH": programs, "COLUMNS": "120"}
+        environment = os.environ | {"PATH": programs, "COLUMNS": "120", "RULERANK_PROGRESS": "off"}
         client = NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": folder}})
         client.execute(env=environment)
     for cell in notebook.cells:
