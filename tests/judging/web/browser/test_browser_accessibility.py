@@ -56,7 +56,7 @@ def problems_of(page, rules):
     ]
 
 
-def test_axe_finds_nothing_on_any_page(served, visit):
+def test_axe_finds_nothing_on_any_page(served, visit, pool):
     window = visit(served.url)
     page = window.page
     check(window, "welcome")
@@ -82,7 +82,7 @@ def test_axe_finds_nothing_on_any_page(served, visit):
     page.goto(f"{served.url}duels")
     page.wait_for_selector("#main[data-state=ready]")
     check(window, "duels")
-    for name in ("labels", "overview", "nothing"):
+    for name in ("labels", "overview", "lead", "queries", f"compare?query={pool.queries[20]}", "nothing"):
         answer = page.goto(f"{served.url}{name}")
         check(window, name)
         assert answer.status == (404 if name == "nothing" else 200)

@@ -1,11 +1,17 @@
 """A rater at the list of a query: keys, undo, a server that goes away, the end of a list, on every screen."""
 
+import os
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+import rulerank as rr
 from browser_windows import LOOKS
 from rulerank.judging.demo import GUIDELINES, demo_pool
 from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.lists import ListChoices
+from rulerank.judging.pool import Pool
 
 N_DOCS = 4
 
@@ -263,3 +269,37 @@ def test_without_the_leads_leave_there_is_nothing_to_order(served, visit):
     shown = docs(window)
     press(window, "o", "Shift+j")
     assert docs(window) == shown
+
+
+@pytest.fixture(scope="module")
+def movies():
+    """Candidates of some searches among the movies, with what a rater needs to see of them."""
+    if not os.environ.get("RULERANK_TEXTS"):
+        pytest.skip("needs the movies: RULERANK_TEXTS is not set")
+    folder = Path(os.environ["RULERANK_TEXTS"], "movies")
+    texts, queries = rr.read_texts(folder / "corpus.jsonl.gz"), rr.read_queries(folder / "judgments.tsv.gz")
+    some = type(queries)(queries.ids[:8], queries.texts[:8])
+    data = rr.TextFeatures(language="none").fit(texts).dataset(some, top=20)
+    place = {one: number for number, one in enumerate(texts.ids)}
+    rows = [place[doc] for doc in data.docid]
+    fields = {name: [values[row] for row in rows] for name, values in texts.fields.items()}
+    longest = max(fields, key=lambda name: sum(len(str(value)) for value in fields[name]))
+    shown = {"query_text": list(data.texts["query_text"]), "text": [str(text) for text in fields.pop(longest)]}
+    shown |= {"title": fields.pop("title")} if "title" in fields else {}
+    return Pool(replace(data, texts={}), shown, fields=fields)
+
+
+@pytest.mark.parametrize("look", ["light", "phone-dark"])
+def test_movies_are_judged_in_both_ways(look, movies, serve, visit):
+    served = serve(movies, rater="ann", max_grade=2, lists=ListChoices(5))
+    window = visit(f"{served.url}list", **LOOKS[look])
+    ready(window)
+    assert not window.is_too_wide()
+    assert window.page.locator("mark").count() > 0
+    press(window, "m", "2", "1", "0", "u", "0")
+    window.shoot(f"{look}-movies-list")
+    window.page.goto(f"{served.url}one")
+    window.press("1")
+    assert not window.is_too_wide()
+    window.shoot(f"{look}-movies-one")
+    assert [grade for _, grade in grades(served)] == [2, 1, 0, 1]
