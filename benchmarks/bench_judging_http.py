@@ -121,10 +121,11 @@ def fill(pool: Path, labels: Path, n_labels: int) -> None:
     documents = read_pool(pool)
     today = suggest_today(documents.data.feature_names)
     sampler = rr.SSAR(per_query=True) if today is None else rr.Strata(today=today.option)
-    chosen = simulate(documents, sampler, documents.own_grades, budget=n_labels)
+    chosen = simulate(documents, sampler, documents.own_grades, budget=n_labels).rows.tolist()
+    others = np.random.default_rng(0).permutation(len(documents)).tolist()  # SSAR may stop before
+    rows = [*dict.fromkeys([*chosen, *others])][:n_labels]
     with LabelStore(labels) as store:
-        pairs = [documents.pairs[row] for row in chosen.rows.tolist()]
-        store.add_all([(*pair, int(grade), "before") for pair, grade in zip(pairs, chosen.grades, strict=True)])
+        store.add_all([(*documents.pairs[row], documents.own_grades[row], "before") for row in rows])
 
 
 def judge(hello: dict, labels: Path, options: argparse.Namespace, rest: float) -> None:
