@@ -50,6 +50,7 @@ def serve(
     as_json: bool,
 ) -> None:
     """Show the page until Ctrl-C, then say where the labels are and what to do with them."""
+    threading.Thread(target=judging.prepare, daemon=True).start()  # while the rest is loaded
     from rulerank.judging.web.app import create_app
     from rulerank.web import server
 
@@ -71,7 +72,6 @@ def serve(
         print_hello(judging, url, {name: address + query for name, query in links}, as_json=as_json)
         if beyond and not links and not as_json:  # with personal links, the secret stays with whoever serves
             print(f"On other machines: {address}{secret}", flush=True)
-        threading.Thread(target=judging.prepare, daemon=True).start()
         if open_browser:
             threading.Thread(target=server.open_page, args=(url,), daemon=True).start()
         server.serve(app, listening)

@@ -6,6 +6,7 @@ const query = byId("main").dataset.query;
 
 for (const details of document.querySelectorAll("details[data-doc]")) {
   details.addEventListener("toggle", () => details.open && explain(details));
+  if (details.open) explain(details); // somebody was quicker than this script
 }
 
 async function explain(details) {
