@@ -63,7 +63,7 @@ def test_gradient_and_loss_are_those_of_the_plain_likelihood(link, seed):
 @pytest.mark.parametrize("link", LINKS)
 def test_the_fit_is_the_plain_minimum(link, known):
     X, queries, positions, shown, clicks = shown_rows(3, most=40)
-    ranker = rr.QueryIntercepts(l2=1.0, link=link).fit(
+    ranker = rr.QueryIntercepts(l2=1.0, link=link, document_spread=0).fit(
         X, clicks, queries, position=positions, impressions=shown, propensities=known
     )
     effects = ranker.position_effects_.effects

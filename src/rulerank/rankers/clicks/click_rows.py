@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,24 @@ class ClickRows:
     def __getitem__(self, rows: Array) -> ClickRows:
         """Pick rows; the positions stay, also where no row is left of one."""
         return ClickRows(self.places[rows], self.shown[rows], self.clicks[rows], self.positions)
+
+
+def weighed(rows: ClickRows, documents: Array, spread: float) -> ClickRows:
+    """Return rows in which a document's impressions count for less the more there are of it.
+
+    A document that was shown a thousand times is still one document: what no feature says of it, which has the variance
+    `spread` in log-odds, is the same each time. Its rows together count no more than 1 / spread of certainty.
+
+    >>> rows = ClickRows(np.array([0, 1, 0]), np.array([400.0, 400, 4]), np.array([200.0, 0, 2]), np.array([1, 2]))
+    >>> weighed(rows, np.array([0, 0, 1]), 1.0).shown.round(2).tolist()
+    [3.96, 3.96, 2.0]
+    """
+    n = rows.positions.size
+    shown, clicked = np.bincount(rows.places, rows.shown, n), np.bincount(rows.places, rows.clicks, n)
+    rates = np.divide(clicked, shown, out=np.zeros(n), where=shown > 0)
+    told = np.bincount(documents, rows.shown * (rates * (1 - rates))[rows.places])[documents]
+    share = 1 / (1 + spread * told)
+    return replace(rows, shown=rows.shown * share, clicks=rows.clicks * share)
 
 
 def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int) -> ClickRows:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from rulerank.core.parameters import Parameter, Word
+from rulerank.core.parameters import Number, Parameter, Word
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, Dataset, check_column
 from rulerank.errors import DataError
@@ -51,6 +51,7 @@ class Told:
     steps: PositionSteps
     source: str
     n_moved: int
+    documents: Array  # int64 (n_rows,) the number of each row's document
     errors: Array | None = None  # of effects that were found before
 
     def effects(self, rows: ClickRows, link: str, found: Array, covariance: Array) -> PositionEffects:
@@ -73,10 +74,12 @@ class LearnsFromClicks(Ranker):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "link": Word(tuple(reversed(LINKS)), meaning="with position: what a position does to the chance of a click"),
         "position_shape": Word((FALLING, FREE), meaning="with position: how its effects may go"),
+        "document_spread": Number(0, meaning="with position: variance of what no feature says of a document"),
     }
 
     link: str
     position_shape: str
+    document_spread: float
     position_effects_: PositionEffects | None
     _clicks: Clicks | None = None  # while it learns
 
@@ -142,9 +145,9 @@ class LearnsFromClicks(Ranker):
     def _told(self, X: Array, queries: Array, clicks: Clicks, *, warn: bool = True) -> Told:
         """Say what may be found of positions from these rows, and warn of what may not."""
         rows, positions = clicks.rows, clicks.rows.positions
-        if clicks.propensities is not None:
-            return Told(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0)
         documents = document_numbers(content_keys(X), queries)
+        if clicks.propensities is not None:
+            return Told(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0, documents)
         seen_at = np.unique(documents * positions.size + rows.places)
         n_moved = int((np.bincount(seen_at // positions.size) > 1).sum())
         groups = joined_positions(rows, documents)
@@ -153,16 +156,17 @@ class LearnsFromClicks(Ranker):
         if positions.size > 1 and main.sum() < positions.size and warn:
             warnings.warn(_words(positions, main), PositionWarning, stacklevel=6)
         if main.sum() < 2:
-            return Told(PositionSteps.known(np.zeros(positions.size)), NONE if positions.size > 1 else GIVEN, n_moved)
+            source = NONE if positions.size > 1 else GIVEN
+            return Told(PositionSteps.known(np.zeros(positions.size)), source, n_moved, documents)
         own = positions[main]
         lowest = 0.0 if self.link == "examination" else -np.inf
         steps = PositionSteps.falling(own) if self.position_shape == FALLING else PositionSteps.free(own, lowest)
         steps = steps.at(own, positions)
         if self.link == "examination":  # how relevant a document is must not decide how often it is looked at
             found = effects_from_moves(rows, documents, steps)
-            told = Told(steps, ESTIMATED, n_moved).effects(rows, self.link, found.x, found.covariance)
-            return Told(PositionSteps.known(told.effects), ESTIMATED, n_moved, told.errors)
-        return Told(steps, ESTIMATED, n_moved)
+            told = Told(steps, ESTIMATED, n_moved, documents).effects(rows, self.link, found.x, found.covariance)
+            return Told(PositionSteps.known(told.effects), ESTIMATED, n_moved, documents, told.errors)
+        return Told(steps, ESTIMATED, n_moved, documents)
 
     def _click_state(self) -> dict[str, Any]:
         found = getattr(self, "position_effects_", None)

@@ -10,8 +10,8 @@ import numpy as np
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.rankers.fitted.bins import Axis
-from rulerank.rankers.fitted.gradient import add_pulls
 from rulerank.rankers.fitted.linear_start import linear_votes
+from rulerank.rankers.fitted.outcomes import write_pulls
 from rulerank.rankers.fitted.rounds import add_votes, boost, count_cells
 from rulerank.rankers.fitted.screening import agreement
 from rulerank.rankers.fitted.settings import L2, LINEAR_L2, LINEAR_ROWS, Settings
@@ -46,7 +46,14 @@ def linear_stage(
             rows = _rows_of(folds, fold)
             weights = folds.weights[rows] if folds.weights.size else folds.weights
             own, _ = linear_votes(
-                centres, bins[:, rows], folds.grades[rows], queries[rows], weights, LINEAR_L2, monotone
+                centres,
+                bins[:, rows],
+                folds.grades[rows],
+                queries[rows],
+                weights,
+                LINEAR_L2,
+                monotone,
+                None if folds.clicks is None else folds.clicks.of(rows),
             )
             votes[fold] = np.concatenate(own)
 
@@ -60,7 +67,9 @@ def straight_line(
     bins: Array, axes: list[Axis], centres: list[Array], folds: TrainingFolds, monotone: Array
 ) -> tuple[Terms, Array, Array]:
     """Learn one straight line from all rows; return the tables, their votes and the votes' standard errors."""
-    votes, errors = linear_votes(centres, bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone)
+    votes, errors = linear_votes(
+        centres, bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone, folds.clicks
+    )
     return lay_out(bins, axes, monotone, []), np.concatenate(votes), np.concatenate(errors)
 
 
@@ -90,8 +99,7 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
                 votes[fold],
                 counts,
                 scores,
-                folds.grades,
-                folds.weights,
+                folds.outcomes,
                 folds.bounds,
                 folds.start_intercepts(),
                 folds.windows(fold, settings.window_rows),
@@ -149,9 +157,9 @@ def out_of_fold_scores(stage: Stage, folds: TrainingFolds) -> Array:
 def out_of_fold_pulls(stage: Stage, folds: TrainingFolds) -> Array:
     """Return the derivatives of the loss, (n_rows, 2), each row's by the fold that has not learned from it."""
     pulls, intercepts = np.zeros((folds.grades.size, 2)), folds.start_intercepts()
-    scores = out_of_fold_scores(stage, folds)
+    scores, outcomes = out_of_fold_scores(stage, folds), folds.outcomes
     for _ in range(SETTLED):
-        add_pulls(scores, folds.grades, folds.weights, folds.bounds, 0, folds.n_queries, intercepts, pulls)
+        write_pulls(scores, outcomes, folds.bounds, 0, folds.n_queries, intercepts, pulls)
     return pulls
 
 

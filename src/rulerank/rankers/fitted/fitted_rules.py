@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,22 +18,26 @@ from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZATIONS
+from rulerank.rankers.base import Labelled
+from rulerank.rankers.clicks.learns import LearnsFromClicks
 from rulerank.rankers.fitted.bins import MAX_BINS
+from rulerank.rankers.fitted.clicks_in_folds import ClicksToFit, effects_beside
 from rulerank.rankers.fitted.fit import (
     Stage,
     boosted,
     chosen_sets,
     linear_stage,
+    out_of_fold_scores,
     pair_candidates,
     straight_line,
     triple_candidates,
 )
-from rulerank.rankers.fitted.row_views import BinnedRows, RowKeys, binned_rows
-from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, Settings
+from rulerank.rankers.fitted.row_views import BinnedRows, OrderedRows, RowKeys, binned_rows
+from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, LINEAR_L2, Settings
 from rulerank.rankers.fitted.tables import tables_of
 from rulerank.rankers.fitted.terms import lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds, deal
-from rulerank.rankers.parts import LearnsFromParts, TrainingParts
+from rulerank.rankers.parts import LearnsFromParts, OnePart, TrainingParts
 from rulerank.rankers.training_rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
 
@@ -48,7 +52,7 @@ class View(NamedTuple):
     stage: Stage | None  # what the folds have learned from single features; None: too few labels
 
 
-class FittedRules(LearnsFromParts):
+class FittedRules(LearnsFromClicks, LearnsFromParts):
     """Rank documents by the sum of one fitted vote for every rule.
 
     score = base + a vote for the bin of each feature + a vote for the bins of a few pairs of features. The votes
@@ -69,12 +73,14 @@ class FittedRules(LearnsFromParts):
     n_folds: parts of the queries; each is held out once.
     seed: another seed deals the queries to other folds.
     n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
+    link, position_shape, document_spread: of clicks, as in `QueryIntercepts`.
 
     Attributes
     ----------
     tables_: the model as `AdditiveTables`. Votes are relative to the average training document.
     pairs_: the chosen pairs (and triples), by name, the most telling first.
     n_rounds_: rounds of each fold; none when the model is a straight line.
+    position_effects_: of clicks, what each position takes away, with standard errors; `positions()` is the same.
 
     Examples
     --------
@@ -118,6 +124,9 @@ class FittedRules(LearnsFromParts):
         n_folds: int = 5,
         seed: int = 0,
         n_jobs: int | None = None,
+        link: str = "log-odds",
+        position_shape: str = "falling",
+        document_spread: float = 1.0,
     ) -> None:
         self.max_pairs = max_pairs
         self.max_size = max_size
@@ -126,6 +135,44 @@ class FittedRules(LearnsFromParts):
         self.n_folds = n_folds
         self.seed = seed
         self.n_jobs = n_jobs
+        self.link = link
+        self.position_shape = position_shape
+        self.document_spread = document_spread
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        sample_weight: Any = None,
+        group: Any = None,
+        position: Any = None,
+        impressions: Any = None,
+        propensities: Any = None,
+    ) -> Self:
+        """Learn from grades y of rows X that belong to the queries qid (all one query when not given), or from clicks.
+
+        sample_weight: what each row counts, any numbers from 0.
+        group: instead of qid, how many rows each query has, one query after the other.
+        position: where each row was shown, from 1, the top; y then is how often it was clicked of so many
+            `impressions` (1 each when not given), and what positions do to clicks is found and left out of the scores.
+            A Dataset that carries clicks brings all three along.
+        propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
+        """
+        X, y, clicks = self._take_clicks(X, y, position, impressions, propensities, sample_weight)
+        if clicks is not None and not clicks.shown.all():
+            raise DataError(
+                f"row {int((~clicks.shown).argmax())} has no position: FittedRules learns from clicks or from grades; "
+                "QueryIntercepts takes both, with judge"
+            )
+        if clicks is not None and self.normalize == AUTO:
+            raise DataError('normalize="auto" compares scales by grades: with clicks, say None or "zscore"')
+        self._clicks = clicks  # for _learn, and not kept
+        try:
+            return super().fit(X, y, qid, sample_weight=sample_weight, group=group)
+        finally:
+            del self._clicks
 
     @property
     def normalize_(self) -> str | None:
@@ -147,18 +194,34 @@ class FittedRules(LearnsFromParts):
     def _scale_before(self) -> str | None:
         return None if self.normalize == AUTO else self.normalize
 
+    def _learn(self, data: Labelled) -> None:
+        if self._clicks is None:
+            super()._learn(data)
+            return
+        told = self._told(data.X, data.queries, self._clicks)
+        clicks = ClicksToFit.of(self._clicks.rows, told, self.document_spread)
+        self._learn_rows(OnePart.of(data._replace(weights=None), self), clicks)
+
     def _learn_parts(self, parts: TrainingParts) -> None:
+        self._learn_rows(parts, None)
+
+    def _learn_rows(self, parts: TrainingParts, clicks: ClicksToFit | None) -> None:
         categories = parts.facts.categories
         monotone = self._signs(categories)
         rows = parts.total(RowKeys.of).ordered()
-        places, folds = deal(rows.numbers, rows.grades, rows.weights, self.n_folds, self.seed)
-        self._view, self.pairs_, self.n_rounds_ = None, (), ()
+        own = None if clicks is None else clicks.rows[rows.order]
+        places, folds = deal(rows.numbers, rows.grades, rows.weights, self.n_folds, self.seed, own)
+        self._view, self.pairs_, self.n_rounds_, self.position_effects_ = None, (), (), None
         if not folds.n_queries:
-            warnings.warn(f"no query has documents of different grades: {NOTHING}", ConvergenceWarning, stacklevel=5)
+            why = "documents of different grades" if own is None else "both clicks and impressions without one"
+            warnings.warn(f"no query has {why}: {NOTHING}", ConvergenceWarning, stacklevel=5)
             self.tables_ = AdditiveTables(0.0, (), self.feature_names_)
             return
-        few = rows.grades.size < FEW_LABELS or folds.n_queries < FEW_QUERIES
+        few = (rows.grades.size if own is None else own.clicks.sum()) < FEW_LABELS or folds.n_queries < FEW_QUERIES
         settings = Settings.of(places.size)
+        if clicks is not None:
+            self._fit_clicks(parts, rows, clicks, places, folds, monotone, None if few else settings)
+            return
 
         def view(name: str | None) -> View:
             n_bins = MAX_BINS // 2 if few else settings.n_bins
@@ -181,7 +244,41 @@ class FittedRules(LearnsFromParts):
             terms, votes, spread = straight_line(binned.bins, binned.axes, binned.centres, folds, monotone)
             self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)
             return
-        stage = self._with_pairs(binned, chosen.stage, folds, monotone, settings)
+        self._keep(self._with_pairs(binned, chosen.stage, folds, monotone, settings), binned, folds, categories)
+
+    def _fit_clicks(
+        self,
+        parts: TrainingParts,
+        rows: OrderedRows,
+        clicks: ClicksToFit,
+        places: Array,
+        folds: TrainingFolds,
+        monotone: Array,
+        settings: Settings | None,
+    ) -> None:
+        """Learn from clicks: positions are looked at again whenever the scores have become better."""
+        categories = parts.facts.categories
+        folds = clicks.dealt(folds, rows.order[places], self.link)
+        n_bins = MAX_BINS // 2 if settings is None else settings.n_bins
+        binned = binned_rows(parts, rows, places, None, n_bins, self.n_jobs)
+        lines = np.stack([own[bins] for own, bins in zip(binned.centres, binned.bins, strict=True)], axis=1)
+        folds, fit = effects_beside(folds, lines, LINEAR_L2)
+        if settings is None:
+            terms, votes, spread = straight_line(binned.bins, binned.axes, binned.centres, folds, monotone)
+            self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)
+        else:
+            stage = linear_stage(binned.bins, binned.axes, binned.centres, folds, monotone, self.n_jobs)
+            stage = boosted(stage, stage.terms, folds, settings, self.n_jobs)
+            folds, _ = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
+            stage = self._with_pairs(binned, stage, folds, monotone, settings)
+            folds, fit = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
+            self._keep(stage, binned, folds, categories)
+        assert fit is not None
+        self.position_effects_ = clicks.told.effects(clicks.rows, self.link, fit.steps, fit.step_covariance)
+
+    def _keep(
+        self, stage: Stage, binned: BinnedRows, folds: TrainingFolds, categories: Mapping[str, tuple[str, ...]]
+    ) -> None:
         self.pairs_ = tuple(tuple(self.feature_names_[f] for f in one) for one in stage.terms.sets[len(binned.axes) :])
         self.n_rounds_ = tuple(stage.n_rounds)
         self.tables_ = tables_of(stage.terms, stage.votes, folds.weights, self.feature_names_, categories)
@@ -228,7 +325,7 @@ class FittedRules(LearnsFromParts):
             "view": self._view,
             "pairs": [list(pair) for pair in self.pairs_],
             "n_rounds": list(self.n_rounds_),
-        }
+        } | self._click_state()
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self.tables_ = AdditiveTables.from_state(state["tables"], self.feature_names_)
@@ -237,6 +334,7 @@ class FittedRules(LearnsFromParts):
         self._view = state["view"]
         self.pairs_ = tuple(tuple(pair) for pair in state["pairs"])
         self.n_rounds_ = tuple(state["n_rounds"])
+        self._take_click_state(state)
 
 
 def check_monotone(value: Any) -> None:

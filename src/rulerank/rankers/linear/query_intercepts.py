@@ -18,8 +18,10 @@ from rulerank.core.parameters import Number, Parameter, Steps, Word
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Labelled
+from rulerank.rankers.clicks.click_rows import weighed
 from rulerank.rankers.clicks.joint_fit import fit_clicks
 from rulerank.rankers.clicks.learns import Clicks, LearnsFromClicks
+from rulerank.rankers.clicks.position_steps import PositionSteps
 from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
 from rulerank.rankers.linear.likelihood_in_chunks import CHUNK_ROWS, ChunkedLikelihood
 from rulerank.rankers.linear.linear_ranker import ColumnSums, WeightedSum
@@ -53,6 +55,9 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         exp(-effect) / (1 + exp(intercept - w.x)), "examination": somebody looks there, and then likes it.
     position_shape: of clicks, "falling": effects only grow further down, and do so smoothly where clicks are few;
         "free": each is what it is.
+    document_spread: of clicks, the variance in log-odds of what no feature says of a document: it is the same each time
+        the document is shown, so that a thousand impressions of one document say less than one of a thousand. 0 takes
+        each impression for a fact of its own.
 
     Attributes
     ----------
@@ -96,6 +101,7 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         order: str = "high",
         link: str = "log-odds",
         position_shape: str = "falling",
+        document_spread: float = 1.0,
     ) -> None:
         self.l2 = l2
         self.normalize = normalize
@@ -105,6 +111,7 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         self.order = order
         self.link = link
         self.position_shape = position_shape
+        self.document_spread = document_spread
 
     def fit(
         self,
@@ -201,8 +208,12 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
             labels = QueryLikelihood(X[~shown], data.grades[~shown], label_groups, 0.0, self.n_jobs, weights)
         told = self._told(data.X[shown], queries[shown], clicks)
         found = fit_clicks(X[shown], clicks.rows, groups, told.steps, self.link, self.l2, labels, self.max_iter)
-        self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
         self.position_effects_ = told.effects(clicks.rows, self.link, found.steps, found.step_covariance)
+        if self.document_spread > 0:  # positions are told from all impressions, coefficients from documents
+            known = PositionSteps.known(self.position_effects_.effects)
+            rows = weighed(clicks.rows, told.documents, self.document_spread)
+            found = fit_clicks(X[shown], rows, groups, known, self.link, self.l2, labels, self.max_iter)
+        self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
         if found.label_intercepts is not None:
             intercepts = np.full((len(data.query_ids), found.label_intercepts.shape[1]), math.nan)
             intercepts[graded] = found.label_intercepts
