@@ -44,7 +44,13 @@ def test_it_writes_the_report_and_prints_the_means(run, folds):
     )
     assert done.code == 0
     assert done.out.splitlines()[0].split() == ["system", "MAP", "P@3"]
-    assert [line.split()[0] for line in done.out.splitlines()[1:3]] == ["RE-GR", "QI"]
+    first, second = (
+        [name, float(figure.strip("*~"))] for name, figure, _ in map(str.split, done.out.splitlines()[1:3])
+    )
+    assert {first[0], second[0]} == {"RE-GR", "QI"}
+    assert first[1] >= second[1], "sorted by the first measure"
+    assert done.out.splitlines()[1].split()[1].endswith("*"), "the best is marked"
+    assert "sorted by MAP; *: the best, ~: not significantly worse" in done.out
     assert "convention standard, ties expected" in done.out
     names = {path.name for path in (folds / "out").iterdir()}
     files = {"report.html", "report.md", "report.tex", "results.csv", "differences.csv", "cells.csv", "queries.csv"}
@@ -152,8 +158,9 @@ def test_one_file_is_split_and_ones_own_systems_stand_in_the_same_table(run, fol
         "--to", "markdown,csv", "-m", "MAP",
     )  # fmt: skip
     assert done.code == 0, done.err
-    values = {line.split()[0]: line.split()[1] for line in done.out.splitlines()[1:5]}
-    assert list(values) == ["RE-GR", "trees", "engine", "old"]
+    values = {line.split()[0]: line.split()[1].strip("*~") for line in done.out.splitlines()[1:5]}
+    assert set(values) == {"RE-GR", "trees", "engine", "old"}
+    assert list(values.values()) == sorted(values.values(), reverse=True)
     assert values["engine"] == values["old"], "both rank by the first feature"
     assert "less that of engine" in (folds / "out" / "report.md").read_text()
 

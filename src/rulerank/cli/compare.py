@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, Seed, columns
+from rulerank.core.words import lasting
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
+    from rulerank.experiment.compare import Compared
     from rulerank.experiment.run import Step
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -134,16 +136,30 @@ def compare(
     if as_json:
         print_json(compared.to_dict())
     else:
-        rows = [[name, *(f"{value:.4f}" for value in row.values())] for name, row in compared.means.items()]
+        rows = marked_rows(compared)
         lacking = dict.fromkeys(system for system, _ in compared.experiment.failures)
         rows += [[name, *("-" for _ in compared.measures)] for name in lacking]
         print_table(["system", *compared.measures], rows)
+        print(f"sorted by {compared.measures[0]}; *: the best, ~: not significantly worse (paired t-test over queries)")
         for name in lacking:
             print(f"{name}: {failure_of(compared.experiment, name)}")
         print(f"\n{compared.sentence}\nconvention {compared.summary.convention}, ties {compared.summary.ties}")
         print(", ".join(str(file) for file in compared.files))
     if compared.failed:
         raise typer.Exit(1)
+
+
+def marked_rows(compared: Compared) -> list[list[str]]:
+    """Return the systems with their figures, the best by the first measure on top, marked as the note says."""
+    good = {measure: compared.summary.ties_with_best(measure) for measure in compared.measures}
+    best = {measure: max(row[measure] for row in compared.means.values()) for measure in compared.measures}
+
+    def figure(name: str, measure: str, value: float) -> str:
+        return f"{value:.4f}{'*' if value == best[measure] else '~' if name in good[measure] else ' '}"
+
+    first = compared.measures[0]
+    ordered = sorted(compared.means.items(), key=lambda item: -item[1][first])
+    return [[name, *(figure(name, measure, value) for measure, value in row.items())] for name, row in ordered]
 
 
 def by_name(given: list[str] | None, option: str) -> dict[str, str]:
@@ -186,15 +202,13 @@ class Lines:
         now = time.monotonic()
         if now - self._last >= SECONDS_BETWEEN_LINES and not somebody_looks():
             self._last = now
-            print(f"{step.n_done} of {step.n_cells} cells, {in_words(step.seconds_left)} left", file=sys.stderr)
+            print(f"{step.n_done} of {step.n_cells} cells, {in_words(step.seconds_left)}", file=sys.stderr)
 
 
 def in_words(seconds: float) -> str:
-    """Return a time as people say it.
+    """Say how much longer it takes.
 
     >>> in_words(45.2), in_words(400), in_words(float("nan"))
-    ('about 45 s', 'about 7 min', 'some time')
+    ('about 45 seconds left', 'about 7 minutes left', 'too early to say how long it takes')
     """
-    if math.isnan(seconds):
-        return "some time"
-    return f"about {seconds:.0f} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
+    return "too early to say how long it takes" if math.isnan(seconds) else f"about {lasting(seconds)} left"

@@ -16,22 +16,28 @@ MEASURES = ("MAP", "NDCG@10", "P@1", "P@10")
 
 
 def experiment_table(experiment: Experiment, measures: Sequence[str] = MEASURES, **rules: Any) -> Table:
-    """Return every system by some measures, in the mean over folds; rules as in `summarise`."""
+    """Return every system by some measures, in the mean over folds, the best first; rules as in `summarise`.
+
+    The best, and those not significantly worse by a paired t-test over queries, are strong.
+    """
     labels = [str(measure) for measure in as_measures(measures)]
     found = _summary(experiment, labels, rules)
     rows: list[tuple[Content, ...]] = []
+    good = {} if found is None else {label: found.ties_with_best(label) for label in labels}
+    for row in [] if found is None else sorted(found.rows, key=lambda one: -float(one.means[found.place(labels[0])])):
+        assert found is not None
+        figures = [
+            number_cell(float(row.means[found.place(label)]), strong=row.name in good[label]) for label in labels
+        ]
+        rows.append((Cell(row.name), *figures, Cell("")))
     for system in experiment.systems:
         reason = failure_of(experiment, system.name)
         if reason or found is None:
             rows.append((Cell(system.name), *(Cell(DASH) for _ in labels), Cell(reason)))
-            continue
-        row = found.row(system.name)
-        figures = [number_cell(float(row.means[found.place(label)])) for label in labels]
-        rows.append((Cell(system.name), *figures, Cell("")))
     header = ("system", *labels, "not finished")
     if not experiment.failures:
         header, rows = header[:-1], [row[:-1] for row in rows]
-    note = f"{len(experiment.folds)} folds, mean"
+    note = f"{len(experiment.folds)} folds, mean; by {labels[0]}, the best first"
     if found is not None:
         note += f"; {found.n_queries:,} test queries, convention {found.convention}, ties {found.ties}"
     return Table("", header, tuple(rows), note=note, words=("not finished",))

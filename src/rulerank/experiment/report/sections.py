@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rulerank import __version__
-from rulerank.core.words import joined
+from rulerank.core.words import joined, lasting
 from rulerank.dataset import Dataset, query_index
 from rulerank.experiment.label_curve.result import LabelCurve
 from rulerank.experiment.reference import published
@@ -148,7 +148,7 @@ def facts(summary: Summary) -> tuple[tuple[str, str], ...]:
         ("test queries", f"{summary.n_queries:,}"),
         ("test documents", f"{summary.n_docs:,}"),
         ("features", f"{experiment.folds[0].train.X.shape[1]}"),
-        ("work", f"{seconds / 60:.1f} min of one core"),
+        ("work", f"{lasting(seconds)} of one core"),
     )
 
 
