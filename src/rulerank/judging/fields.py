@@ -28,6 +28,8 @@ def field_text(name: str, value: Any) -> str | None:
     ('24.90', '12,400', '2019', '4.25')
     >>> field_text("in_stock", True), field_text("brand", "Aldermoor"), field_text("rating", float("nan"))
     ('yes', 'Aldermoor', None)
+    >>> field_text("genres", ["Horror", "Comedy"]), field_text("genres", [])
+    ('Horror, Comedy', None)
     """
     if value is None:
         return None
@@ -35,6 +37,9 @@ def field_text(name: str, value: Any) -> str | None:
         return "yes" if value else "no"
     if isinstance(value, int | float | np.number):
         return _number_text(name, float(value))
+    if isinstance(value, list | tuple | np.ndarray):
+        texts = (field_text(name, one) for one in value)
+        return ", ".join(text for text in texts if text is not None) or None
     return str(value).strip() or None
 
 

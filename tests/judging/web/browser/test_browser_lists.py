@@ -111,6 +111,8 @@ def test_to_leave_documents_without_a_grade_takes_two_presses(served, visit):
     query = window.text("#query")
     press(window, "n")
     assert "4 documents have no grade yet. Press n again" in window.text("#said")
+    window.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    assert window.page.locator("#said").bounding_box()["y"] >= 0  # it is seen from everywhere in the list
     assert window.text("#query") == query
     press(window, "n")
     ready(window)
@@ -303,3 +305,16 @@ def test_movies_are_judged_in_both_ways(look, movies, serve, visit):
     assert not window.is_too_wide()
     window.shoot(f"{look}-movies-one")
     assert [grade for _, grade in grades(served)] == [2, 1, 0, 1]
+
+
+def test_a_key_pressed_while_the_moves_are_looked_for_is_not_lost(served, visit):
+    window = visit(f"{served.url}list")
+    ready(window)
+    query, held = window.text("#query"), []
+    window.page.route("**/api/moves*", lambda route: held.append(route))
+    press(window, "2", "1", "0", "1")
+    while not held:
+        window.page.wait_for_timeout(50)
+    window.page.keyboard.press("n")
+    held[0].continue_()
+    window.page.wait_for_function(f"document.getElementById('query').textContent !== {query!r}")

@@ -77,12 +77,16 @@ async function send() {
   if (isSending) return; // what was just kept goes with the rest
   isSending = true;
   try {
-    await drain(outbox, sendOne);
-    calm();
-    showHeld(outbox);
-    if (list) takeRefusals();
-    if (isLeaving) await load();
-    else if (list && !left().length) await finish();
+    do {
+      await drain(outbox, sendOne);
+      calm();
+      showHeld(outbox);
+      if (list) takeRefusals();
+      if (isLeaving) {
+        isLeaving = false;
+        await load(); // tries again by itself
+      } else if (list && !left().length) await finish();
+    } while (isLeaving || outbox.pending().length); // keys were pressed meanwhile
   } catch (problem) {
     waitFor(problem, outbox.pending().length ? KEPT : "The page waits for it", send);
   } finally {
@@ -132,7 +136,6 @@ async function load(query) {
   enter("loading");
   try {
     const answer = await ask("GET", "/api/list", undefined, query ? { query } : keepGoing);
-    isLeaving = false;
     calm();
     draw(answer);
   } catch (problem) {
