@@ -38,12 +38,8 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print(f"{BM25}: by bm25(all), what a shop without learning does")
     print(f"{BEST}: {', '.join(dict.fromkeys(shown.chosen))}, chosen on the training queries of each fold")
     print("RE-GR: relevance estimation with global rules, learned from the training queries of each fold")
-    print(
-        "RE-GR, literal: the paper's votes, each rule by its strength alone; the default weighs rules by their rows and"
-    )
-    print(
-        "  by what queries lead one to expect. Which is ahead depends on the data: `rulerank train --tune` tries both"
-    )
+    print("RE-GR, literal: the paper's votes, each rule by its strength alone; the default weighs rules by their rows")
+    print("  and by what queries lead one to expect. Which of the two is ahead depends on the data")
     print("ridge regression and query intercepts read brand and category as numbers, rules as what they are")
     print(f"\n{shown.closing()}\n")
     print("4. Labels are costly: start from today's ranking, BM25 alone, and grade ten products each of a few queries.")
