@@ -141,7 +141,9 @@ def test_a_missing_package_is_named_with_its_extra(run, folder, monkeypatch):
 
 def test_labels_go_out_and_come_back(run, folder):
     assert run("labels", "judged.db").out == "judged.db: 24 labels, 24 documents, 1 rater\n"
-    assert json.loads(run("labels", "judged.db", "--json").out) == {"labels": 24, "documents": 24, "raters": 1}
+    counts = json.loads(run("labels", "judged.db", "--json").out)
+    assert (counts["labels"], counts["documents"], counts["raters"]) == (24, 24, 1)
+    assert (counts["decisions"], counts["judges"], counts["settings"]["combine"]) == (0, {}, "median")
     run("labels", "judged.db", "-o", "judged.txt", "--pool", "pool.csv")
     assert len(rr.read_letor("judged.txt")) == 24
     said = run("labels", "judged.db", "-o", "judged.qrels", "--combine", "majority").out
@@ -156,7 +158,7 @@ def test_labels_go_out_and_come_back(run, folder):
     ("words", "message"),
     [
         (["none.db"], "none.db: there is no such label store"),
-        (["judged.db", "--import", "qrels.txt"], "--import takes labels in and needs --rater, and no -o"),
+        (["judged.db", "--import", "qrels.txt"], "--import takes labels in and needs --rater: whose"),
         (["judged.db", "--import", "qrels.txt", "--rater", "a\nb"], "--rater: a rater's name has 1 to 50 printable"),
         (["judged.db", "-o", "judged.txt"], "LETOR lines hold features, which labels have not"),
     ],

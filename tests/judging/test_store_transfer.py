@@ -45,7 +45,8 @@ def test_letor_lines_carry_the_features_of_the_pool(store, empty, tmp_path):
     done = export_labels(store, tmp_path / "out.txt", POOL)
     assert str(done) == "3 rows, as letor"
     assert (tmp_path / "out.txt").read_text() == (
-        "2 qid:q1 1:0.5 #docid = a\n? qid:q1 1:0.1 #docid = b\n0 qid:q2 1:0.9 #docid = a\n"
+        "2 qid:q1 1:0.5 #docid = a median of 2\n? qid:q1 1:0.1 #docid = b cannot be judged\n"
+        "0 qid:q2 1:0.9 #docid = a 1 rater\n"
     )
     assert import_labels(empty, tmp_path / "out.txt", "old") == 2
 
@@ -69,7 +70,7 @@ def test_importing_the_same_again_adds_nothing(store, tmp_path):
 def test_a_table_of_labels_says_who_and_when(store, tmp_path):
     export_labels(store, tmp_path / "out.parquet", per_rater=True)
     frame = pl.read_parquet(tmp_path / "out.parquet")
-    assert frame.columns == ["qid", "docid", "grade", "rater", "time"]
+    assert frame.columns == ["qid", "docid", "grade", "rater", "kind", "time", "page"]
     assert frame["grade"].to_list() == [2, 3, 0, None]
     assert frame["time"].to_list() == [label.time.isoformat() for label in store.labels()]
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rulerank.today import Today
 
 DEMO_POOL = "demo-pool.csv"
+COMMAND_LINE = "the command line"  # who says so, in the history
 
 
 def text_column(flag: str, what: str, usual: str) -> Any:
@@ -66,6 +67,9 @@ def judge(
         ),
     ] = False,
     overlap: Annotated[str, typer.Option(metavar="SHARE", help="Documents that two raters judge, as 10%.")] = "0%",
+    judgements: Annotated[
+        int | None, typer.Option(min=1, max=9, help="People who judge each document; kept in STORE [1].")
+    ] = None,
     model: Annotated[str, typer.Option(metavar="FILE", help="Where training saves the model.")] = "model.rulerank",
     train: Annotated[bool, typer.Option("--train", help="Train a model on the labels, save it and stop.")] = False,
     method: Annotated[
@@ -114,6 +118,7 @@ def judge(
     Example:
         rulerank judge --demo
         rulerank judge pool.csv --rater ann --overlap 10%
+        rulerank judge pool.csv --judgements 2
         rulerank judge pool.csv --list 20 --images images.example.org
         rulerank judge pool.csv --labels judged.db --train --method QI
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --invite ann --invite ben
@@ -168,8 +173,10 @@ def judge(
         where = None if found is None else found.option
         judging = Judging(pool, store, sampler=sampler, today=where, max_grade=meant.max_grade,
                           overlap=share(overlap), file=file)  # fmt: skip
+        if judgements is not None and judgements != store.settings().judgements:
+            store.change_setting("judgements", judgements, COMMAND_LINE, page="terminal")
         if train:
-            chosen_method = method_named(method or words.usual_method(found)).name
+            chosen_method = method_named(method or judging.usual_method).name
             print_model(judging.save_model(model, chosen_method), words, as_json=as_json)
         else:
             store.check_writable()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rulerank.today import Today
 
 SERVING = {  # options that say how to serve, and not what is judged
-    "rater", "guidelines", "show", "image", "images", "n_listed", "show_rank", "whole_pool", "overlap",
+    "rater", "guidelines", "show", "image", "images", "n_listed", "show_rank", "whole_pool", "overlap", "judgements",
     "model", "train", "method", "host", "port", "token", "invite", "open_browser", "as_json",
 }  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,12 +18,14 @@ from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.table_columns import ids
 from rulerank.io.tables import TABLE_FORMATS, from_frame, read_frame, write_frame
 from rulerank.io.trec import require_docids
-from rulerank.judging.combine import combine
+from rulerank.judging.combine import check_combination
+from rulerank.judging.counting import Counting, Pair
 from rulerank.judging.labels import Label
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
+from rulerank.judging.team import PERSON, check_kind
 
-COLUMNS = ("qid", "docid", "grade", "rater", "time")  # of a table with one row per rater
+COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
 
 
 def export_labels(
@@ -33,90 +35,159 @@ def export_labels(
     format: str | None = None,
     *,
     per_rater: bool = False,
-    combine_by: str = "median",
+    combine_by: str | None = None,
 ) -> Converted:
     """Write the current labels to a file, in the format that is named or that the file's name ends in.
 
-    One row per document, with the features when the pool is given, which LETOR needs. A document that nobody could
-    judge has no grade, and qrels leave it out.
-    per_rater: one row per label instead, a table of qid, docid, grade (empty: cannot be judged), rater and time.
-    combine_by: how the grades of a document judged by several become one, as `judging.combine` has it.
+    One row per document, with the features when the pool is given, which LETOR needs, and the comment how the grade
+    came about. A document that nobody could judge has no grade, and qrels leave it out. Labels of judges who are no
+    people are left out.
+    per_rater: one row per label instead, a table of qid, docid, grade (empty: cannot be judged), rater, what the rater
+        is, time and page.
+    combine_by: how the grades of a document judged by several become one, as `judging.combine` has it; by default as
+        the lead has set it. What the lead has decided counts first.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with LabelStore(folder + "/labels.db") as store:
     ...     labels = store.add_all([("q1", "d1", 2, "ann"), ("q1", "d1", 3, "bob"), ("q1", "d2", 0, "ann")])
     ...     print(export_labels(store, folder + "/labels.qrels"))
+    ...     print(export_labels(store, folder + "/labels.csv"))
     2 rows, as qrels
+    2 rows, as csv
     >>> print(open(folder + "/labels.qrels").read().strip())
     q1 0 d1 2
     q1 0 d2 0
+    >>> print(open(folder + "/labels.csv").read().strip())
+    qid,docid,grade,comment
+    q1,d1,2,median of 2
+    q1,d2,0,1 rater
     """
-    labels = store.labels()
-    if not labels:
+    labels, counting = store.labels(), Counting.now(store)
+    if not labels and not counting.decided:
         raise DataError(f"{store.name}: there are no labels to export yet")
     if per_rater:
-        return _export_each(labels, path, format)
+        return _export_each(labels, counting.judges, path, format)
     by_name = format_suffix(path) in FORMATS["letor"].suffixes
     if pool is None and (format == "letor" or (format is None and by_name)):
         raise DataError(
             "LETOR lines hold features, which labels have not: give the pool too (--pool), or choose another format"
         )
-    given: dict[tuple[str, str], dict[str, int | None]] = defaultdict(dict)
-    for label in labels:
-        given[label.query, label.doc][label.rater] = label.grade
-    agreed = dict.fromkeys(given) | combine(given, combine_by)
+    how = check_combination(combine_by or counting.settings.combine)
+    given, grades = counting.people(labels), counting.grades(labels, how)
+    agreed = dict.fromkeys(given) | dict.fromkeys(counting.decided) | grades
+    if not agreed:
+        names = ", ".join(counting.judges)
+        raise DataError(f"{store.name}: all labels are of judges who are no people ({names}); --per-rater writes them")
+    said = {pair: _comment(given.get(pair, {}), how, decided=pair in counting.decided) for pair in agreed}
     if pool is None:
         queries, docs = (np.array(names, dtype=object) for names in zip(*agreed, strict=True))
-        data = Dataset(np.empty((len(agreed), 0)), _grades(agreed, list(agreed)), queries, docs)
+        pairs = [*agreed]
+        comment = _comments(said, pairs, path, format)
+        data = Dataset(np.empty((len(pairs), 0)), _grades(agreed, pairs), queries, docs, comment=comment)
         return write_any(data, path, format)
     rows = sorted(pool.rows[pair] for pair in agreed if pair in pool.rows)
     if not rows:
         raise DataError(f"{store.name}: none of its {counted(len(agreed), 'document')} is in the pool")
-    data = replace(pool.data[rows], y=_grades(agreed, [pool.pairs[row] for row in rows]))
+    pairs = [pool.pairs[row] for row in rows]
+    comment = _comments(said, pairs, path, format)
+    data = replace(pool.data[rows], y=_grades(agreed, pairs), comment=comment)
     done = write_any(data, path, format)
     n_elsewhere = len(agreed) - len(rows)
     note = f"labels of {counted(n_elsewhere, 'document')} not in the pool" if n_elsewhere else ""
     return replace(done, note=", ".join(filter(None, (done.note, note))))
 
 
-def import_labels(store: LabelStore, path: str | os.PathLike[str], rater: str, format: str | None = None) -> int:
+def import_labels(
+    store: LabelStore,
+    path: str | os.PathLike[str],
+    rater: str,
+    format: str | None = None,
+    *,
+    kind: str = PERSON,
+    by: str = "the command line",
+) -> int:
     """Take the labels of a file into a store as this rater's, all or none; return how many are new or differ.
 
     Rows without a grade are passed over. In a table with a column `rater`, as `export_labels` with per_rater writes it,
-    every label goes to the rater who gave it, and no grade means that the document cannot be judged.
+    every label goes to the rater who gave it, a column `kind` says what raters are, and no grade means that the
+    document cannot be judged.
+    kind: what the rater is, one of `team.KINDS`; labels of any but a person count nowhere unless the lead says so.
+    by: who takes them in, for the history.
     """
     content, name = read_bytes(path)
     format = format or detect(name, content[:HEAD])
-    given = _read_each(content, name, format) if format in TABLE_FORMATS else None
+    check_kind(kind)
+    found = _read_each(content, name, format) if format in TABLE_FORMATS else None
+    given, kinds = (None, None) if found is None else found
     if given is None:
         data = read_found(NamedBytes(content, name), format, graded=True).data
         triples = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), strict=True)
         given = [(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED]
     known = {(label.query, label.doc, label.rater): label.grade for label in store.labels()}
     missing = object()
+    kinds = {rater: kind} if kinds is None else kinds
+    _name_judges(store, {who: what for who, what in kinds.items() if what != store.judges().get(who, PERSON)}, by)
     new = [row for row in given if known.get((row[0], row[1], row[3]), missing) != row[2]]
     return len(store.add_all(new, page="import"))
 
 
-def _export_each(labels: list[Label], path: str | os.PathLike[str], format: str | None) -> Converted:
+def _export_each(
+    labels: list[Label], judges: Mapping[str, str], path: str | os.PathLike[str], format: str | None
+) -> Converted:
     format = format or format_suffix(path).removeprefix(".")
     if format not in TABLE_FORMATS:
         raise DataError(f"only a table has one row per rater: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
-    rows = [(label.query, label.doc, label.grade, label.rater, label.time.isoformat()) for label in labels]
+    rows = [
+        (one.query, one.doc, one.grade, one.rater, judges.get(one.rater, PERSON), one.time.isoformat(), one.page)
+        for one in labels
+    ]
     schema = {column: pl.Int16 if column == "grade" else pl.String for column in COLUMNS}
     write_frame(pl.DataFrame(rows, schema=schema, orient="row"), path, format=format)
     return Converted(len(rows), target=format)
 
 
-def _read_each(content: bytes, name: str, format: str) -> list[tuple[str, str, int | None, str]] | None:
+def _name_judges(store: LabelStore, kinds: Mapping[str, str], by: str) -> None:
+    """Say what raters are, before their labels come; a person who has judged never becomes a judge by an import."""
+    people = {label.rater for label in store.labels()} - store.judges().keys()
+    for rater, kind in kinds.items():
+        if kind != PERSON and rater in people:
+            raise DataError(f"{rater!r} has judged as a person: take these labels in under another name (--rater)")
+    for rater, kind in kinds.items():
+        store.name_judge(rater, kind, by, page="import")
+
+
+def _comment(given: Mapping[str, int | None], how: str, *, decided: bool) -> str:
+    """Say how a document's grade came about."""
+    n_raters = sum(grade is not None for grade in given.values())
+    if decided:
+        return f"decided by the lead, {counted(n_raters, 'rater')}"
+    if not n_raters:
+        return "cannot be judged"
+    return f"{how} of {n_raters}" if n_raters > 1 else "1 rater"
+
+
+def _comments(
+    said: Mapping[Pair, str], pairs: list[Pair], path: str | os.PathLike[str], format: str | None
+) -> Array | None:
+    """Return what is said of documents, for a file that has room for it."""
+    name = format or next((name for name, one in FORMATS.items() if format_suffix(path) in one.suffixes), "")
+    return np.array([said[pair] for pair in pairs], dtype=object) if name in (*TABLE_FORMATS, "letor") else None
+
+
+Read = tuple[list[tuple[str, str, int | None, str]], dict[str, str]]  # labels, and what raters are
+
+
+def _read_each(content: bytes, name: str, format: str) -> Read | None:
     frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
     if "rater" not in frame.columns:
         return None
     data = from_frame(frame.select(column for column in COLUMNS[:3] if column in frame.columns))
+    kinds: Iterable[str] = ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()
     raters = ids(frame["rater"], mistake)
     quads = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), raters.tolist(), strict=True)
-    return [(query, doc, None if grade == UNLABELLED else grade, rater) for query, doc, grade, rater in quads]
+    found = [(query, doc, None if grade == UNLABELLED else grade, rater) for query, doc, grade, rater in quads]
+    return found, {rater: check_kind(kind) for rater, kind in zip(raters.tolist(), kinds, strict=False)}
 
 
 def _grades(agreed: dict[tuple[str, str], int | None], pairs: list[tuple[str, str]]) -> Array:
