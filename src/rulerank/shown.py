@@ -12,6 +12,9 @@ from rulerank.core.words import counted
 from rulerank.errors import DataError
 
 FIRST = 1  # the position at the top
+LOWEST = int(np.iinfo(np.int32).max)  # position
+MOST = 10**12  # impressions of a row: eight million rows of them fit into an int64
+MOST_IN_ALL = 2**53  # impressions of a log: up to here every whole number is a float64, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +34,10 @@ class Shown:
     device: Array | None = None  # (n_rows,) on which device, where that is kept
 
     def __post_init__(self) -> None:
-        position = _whole("position", self.position, "a whole number from 1, the top of the list", FIRST)
-        if position.size and position.max() > np.iinfo(np.int32).max:
-            raise DataError(f"position must be at most {np.iinfo(np.int32).max}: got {position.max()}")
-        impressions = _whole("impressions", self.impressions, "a whole number from 1", 1)
-        clicks = _whole("clicks", self.clicks, "a whole number from 0", 0)
+        position = _whole("position", self.position, "a whole number from 1, the top of the list", FIRST, LOWEST)
+        impressions = _whole("impressions", self.impressions, "a whole number from 1", 1, MOST)
+        clicks = _whole("clicks", self.clicks, "a whole number from 0", 0, MOST)
+        check_total(float(impressions.sum(dtype=np.float64)))
         columns = {"position": position.astype(np.int32), "impressions": impressions, "clicks": clicks}
         if self.device is not None:
             columns["device"] = np.asarray(self.device, dtype=object)
@@ -77,7 +79,16 @@ class Shown:
         return Shown(*(None if any(one is None for one in column) else np.concatenate(column) for column in together))  # type: ignore[arg-type]
 
 
-def _whole(name: str, values: Any, what: str, low: int) -> Array:
+def check_total(impressions: float) -> None:
+    """Refuse more impressions than can be added up exactly.
+
+    >>> check_total(1e9)
+    """
+    if impressions > MOST_IN_ALL:
+        raise DataError(f"expected at most {MOST_IN_ALL:,} impressions, got {impressions:,.0f}: are these counts?")
+
+
+def _whole(name: str, values: Any, what: str, low: int, high: int) -> Array:
     """Return whole numbers as int64 after looking at every value: a cast would turn 1.5 into 1."""
     column = np.asarray(values)
     if column.dtype.kind not in "iu":
@@ -92,4 +103,6 @@ def _whole(name: str, values: Any, what: str, low: int) -> Array:
     bad = np.flatnonzero(column < low)
     if bad.size:
         raise DataError(f"{name} must be {what}: got {column[bad[0]]:g} at row {bad[0]}")
+    if column.size and column.max() > high:
+        raise DataError(f"{name} must be at most {high}: got {column.max():.0f} at row {column.argmax()}")
     return column.astype(np.int64)

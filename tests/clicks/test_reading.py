@@ -213,6 +213,25 @@ def test_times_that_are_numbers_are_compared_as_they_are():
         ("", {}, "the file is empty"),
         ('{"query": 1}\n{"query":\n', {}, "2: expected a JSON object a line: Expecting value"),
         ('{"query": 1}\n[1]\n', {}, "2: expected a JSON object a line, got [1]"),
+        (
+            "query,doc,position,impressions,clicks\nq,a,1,9223372036854775807,4\nq,a,1,9223372036854775807,4\n",
+            {},
+            "2 of 2 rows cannot be right: 2 where clicked is neither 0 nor 1, or impressions or clicks are no whole "
+            "numbers from 0 to 1,000,000,000,000",
+        ),
+        (
+            "query,doc,position,impressions,clicks\n" + "q,a,1,1000000000000,4\n" * 9_100,
+            {},
+            "expected at most 9,007,199,254,740,992 impressions, got 9,100,000,000,000,000: are these counts?",
+        ),
+        ("query,doc,position,clicked\nq,a,3000000000,1\n", {}, "1 whose position is larger than 2,147,483,647; the"),
+        ("query,doc,position,position,clicked\nq,a,1,2,0\n", {}, "column names must differ: 'position' is there twice"),
+        ('[{"query": "q"}]', {}, "expected JSON lines, an object a line: got an array; write its objects one a line"),
+        (
+            "query,doc,position,clicked,time\nq,a,1,1,2026-13-45\n",
+            {"since": "2026-11-17"},
+            "1 of 1 row cannot be right: 1 whose time cannot be read; the first is row 1",
+        ),
         ("x", {"first_position": 2}, "first_position must be 1, or 0 where the log counts from 0: got 2"),
         ("x", {"format": "xml"}, "expected a log's format, csv, tsv, jsonl or parquet, got 'xml'"),
     ],
@@ -252,6 +271,12 @@ def test_a_log_that_is_not_there_is_an_error(name, message, tmp_path):
         rr.read_clicks(f"{tmp_path}/{name}")
 
 
+@pytest.mark.parametrize("sources", [None, 5, []])
+def test_something_else_than_a_log_is_an_error(sources):
+    with pytest.raises(DataError, match=r"expected a log: a file, .*: got (None|5|\[\])$"):
+        rr.read_clicks(sources)
+
+
 def test_a_position_that_counts_from_0_is_moved_to_1():
     assert csv("query,doc,position,clicked\nq,a,0,1\n", first_position=0).table.rows() == [("q", "a", 1, 1, 1)]
 
@@ -263,7 +288,7 @@ def test_rows_that_cannot_be_right_are_left_out_when_asked_and_counted():
         assert csv(text, skip_bad=True).table.rows() == [("q", "a", 1, 1, 1)]
     assert str(caught[0].message) == (
         "<stream>: 3 of 4 rows cannot be right: 1 without a query, 1 whose position is above the top, 1 where clicked "
-        "is neither 0 nor 1, or impressions or clicks are no whole numbers from 0; left out"
+        "is neither 0 nor 1, or impressions or clicks are no whole numbers from 0 to 1,000,000,000,000; left out"
     )
 
 

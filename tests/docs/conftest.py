@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import rulerank as rr
+from rulerank.clicks.interleaving import interleave_runs
 from rulerank.io.convert import convert, write_any
 from rulerank.judging.store import LabelStore
 from rulerank.shop.shop import write_shop
@@ -43,7 +44,7 @@ def all_files(tmp_path_factory):
     rr.QueryRules().fit(rr.read_letor(folder / "train.txt")).save(folder / "query.rulerank")
     write_scored(folder)
     write_texts(folder)
-    write_clicks(world, folder / "log.parquet")
+    write_clicks(world, folder)
     with LabelStore(str(folder / "labels.db")) as store:
         rows = zip(world.qid[:40].tolist(), world.docid[:40].tolist(), world.y[:40].tolist(), strict=True)
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
@@ -68,7 +69,7 @@ def write_folds(world: rr.Dataset, folder: Path) -> None:
 
 def write_runs(world: rr.Dataset, folder: Path) -> None:
     np.savetxt(folder / "scores.txt", world.X[:, 1])
-    for feature, name in enumerate(("one", "two", "today", "bm25", "rules")):
+    for name, feature in (("one", 0), ("two", 1), ("today", 2), ("bm25", 3), ("rules", 4), ("new", 4)):
         run = rr.run_from_scores(world, world.X[:, feature], name)
         rr.write_run(run, folder / f"{name}.run")
 
@@ -98,8 +99,18 @@ def write_texts(folder: Path) -> None:
     rr.Reranker(ranker, features).save(folder / "reranker.rulerank")
 
 
-def write_clicks(world: rr.Dataset, path: Path) -> None:
+def write_clicks(world: rr.Dataset, folder: Path) -> None:
     clicked = rr.simulate_clicks(world, world.X[:, 0], n_impressions=20_000, seed=0)
     log = {"query": clicked.qid, "doc": clicked.docid, "position": clicked.shown.position}
     log |= {"impressions": clicked.shown.impressions, "clicks": clicked.shown.clicks}
-    pl.DataFrame({name: list(values) for name, values in log.items()}).write_parquet(path)
+    pl.DataFrame({name: list(values) for name, values in log.items()}).write_parquet(folder / "log.parquet")
+    runs = [rr.read_run(folder / f"{name}.run") for name in ("today", "new")]
+    sessions = [f"s{number}" for number in range(5)]
+    (folder / "sessions.txt").write_text("\n".join(sessions))
+    shown = [
+        {"query": query, "session": session, "doc": doc, "position": place, "clicked": int(place == 2), "team": team}
+        for query, session, mixed in interleave_runs(*runs, sessions)
+        for place, (doc, team) in enumerate(zip(mixed.docs, mixed.teams, strict=True), 1)
+    ]
+    pl.DataFrame(shown).drop("team").write_parquet(folder / "shown.parquet")
+    pl.DataFrame(shown).write_csv(folder / "teams.csv")

@@ -112,7 +112,8 @@ def moment(column: str, dtype: pl.DataType, fail: Fail) -> pl.Expr:
     padded = cell.str.replace("T", " ").str.slice(0, 19).str.strip_chars_end("Z+")
     full = pl.when(padded.str.len_bytes() == 10).then(padded + " 00:00:00").otherwise(padded)
     full = pl.when(full.str.len_bytes() == 16).then(full + ":00").otherwise(full)
-    return pl.when(cell.str.contains(ISO)).then(full)
+    is_day = full.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False).is_not_null()
+    return pl.when(cell.str.contains(ISO) & is_day).then(full)
 
 
 def limit(name: str, given: str | float | datetime.date, numbers: bool) -> str | float:

@@ -30,6 +30,7 @@ PORTION = 1 << 23  # rows added up together: Polars holds more the more there ar
 LINE = 40  # bytes of a line of text, about
 LINES_THAT_TELL = 100  # of a jsonl file: their keys are its columns
 FRAME = "a data frame"
+AGAIN = "_duplicated_"  # what Polars puts behind a name that was there before, and a number
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,12 @@ class LogFile:
         with readable(self):
             if self.format == "jsonl":
                 return dict.fromkeys(_json_keys(self), pl.String())
-            return dict(self._scan(()).collect_schema())
+            there = dict(self._scan(()).collect_schema())
+        if self.format in SEPARATORS:
+            twice = next((name for name in there if f"{name}{AGAIN}0" in there), None)
+            if twice is not None:
+                self.fail(f"column names must differ: {twice!r} is there twice")
+        return there
 
     def scan(self, columns: Sequence[str]) -> pl.LazyFrame:
         """Return some columns."""
@@ -85,7 +91,9 @@ def open_logs(sources: Any, format: str | None = None) -> list[LogFile]:
     if format is not None and format not in FORMATS.values():
         raise DataError(f"expected a log's format, csv, tsv, jsonl or parquet, got {format!r}")
     one = isinstance(sources, str | os.PathLike | pl.LazyFrame) or hasattr(sources, "read") or is_frame(sources)
-    given: Iterable[Any] = [sources] if one else sources
+    if not one and not (isinstance(sources, Iterable) and (sources := list(sources))):
+        raise DataError(f"expected a log: a file, a folder, a pattern, a data frame, or several: got {sources!r}")
+    given = [sources] if one else sources
     return [file for source in given for file in _opened(source, format)]
 
 
@@ -184,14 +192,16 @@ def _in_memory(source: Source, format: str | None) -> LogFile:
     content, name = read_bytes(source)
     if not content.strip():
         raise ReadError(name, None, "the file is empty")
-    return LogFile(name, format or FORMATS.get(format_suffix(name)) or _sniff(content), content)
+    return LogFile(name, format or FORMATS.get(format_suffix(name)) or _sniff(content, name), content)
 
 
-def _sniff(content: bytes) -> str:
+def _sniff(content: bytes, name: str) -> str:
     if content.startswith(b"PAR1"):
         return "parquet"
     if content.lstrip().startswith(b"{"):
         return "jsonl"
+    if content.lstrip().startswith((b"[{", b"[\n")):
+        raise ReadError(name, None, "expected JSON lines, an object a line: got an array; write its objects one a line")
     return "tsv" if b"\t" in content.partition(b"\n")[0] else "csv"
 
 

@@ -16,6 +16,7 @@ from rulerank.clicks.log_files import PORTION, LogFile, collected, names_of, ope
 from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, listed
 from rulerank.errors import DataError
+from rulerank.shown import LOWEST, MOST, check_total
 
 When = str | float | datetime.date
 ABOVE_THE_TOP = "whose position is above the top"
@@ -24,7 +25,8 @@ KINDS = (  # what may be wrong with a row, in the order in which it is looked fo
     "without a document",
     "whose position is no whole number",
     ABOVE_THE_TOP,
-    "where clicked is neither 0 nor 1, or impressions or clicks are no whole numbers from 0",
+    f"whose position is larger than {LOWEST:,}",
+    f"where clicked is neither 0 nor 1, or impressions or clicks are no whole numbers from 0 to {MOST:,}",
     "with more clicks than impressions",
     "whose time cannot be read",
 )
@@ -94,6 +96,7 @@ def read_clicks(
     if not len(found):
         within = " in that time" if since is not None or until is not None else ""
         raise DataError(f"{names_of(files)}: the log holds no impression{within}")
+    check_total(float(found["impressions"].cast(pl.Float64).sum()))
     return ClickCounts.from_checked(found)
 
 
@@ -131,10 +134,10 @@ def _rows(file: LogFile, how: _Reading, *, numbered: bool = False) -> pl.LazyFra
     query, doc, position = cell(text, "query"), cell(text, "doc"), cell(whole, "position") + (1 - how.first_position)
     made = [query, doc, position]
     made += [cell(text, "device").fill_null("")] if "device" in columns else []
-    wrong = [query.is_null(), doc.is_null(), position.is_null(), position < 1]
+    wrong = [query.is_null(), doc.is_null(), position.is_null(), position < 1, position > LOWEST]
     if _has_sums(columns, [*types], file):
         shown, clicks = cell(whole, "impressions"), cell(whole, "clicks")
-        unknown = ~((shown >= 0) & (clicks >= 0)).fill_null(False)
+        unknown = ~(shown.is_between(0, MOST) & clicks.is_between(0, MOST)).fill_null(False)
     else:
         shown, clicks = pl.lit(1, dtype=pl.Int64).alias("impressions"), cell(zero_or_one, "clicked").alias("clicks")
         unknown = clicks.is_null()
