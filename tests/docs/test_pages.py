@@ -22,7 +22,6 @@ NOT_RUN = {
     ("docs/active-sampling.md", "query q30"): "the same",
     ("docs/active-sampling.md", "query q9"): "the same",
     ("docs/architecture.md", "texts --features"): "a drawing",
-    ("docs/clicks.md", "rulerank interleave"): "needs a log of an engine; tests/cli runs the command's examples",
     ("docs/export.md", '{"id": "movie-12"'): "a line of a file",
     ("docs/fitted-rules.md", "score(document) ="): "a formula",
     ("docs/formats.md", "2 qid:10002"): "lines of a file",
