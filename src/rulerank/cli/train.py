@@ -122,6 +122,10 @@ def train(
         str | None,
         typer.Option(metavar="COLUMN", help="Who graded each row: every query and judge has its own intercepts (QI)."),
     ] = None,
+    propensities: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Of clicks: how likely each position is looked at, lines such as 2,0.6."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn a ranker from graded documents.
@@ -136,6 +140,9 @@ def train(
 
     With --labels, which are few, the model starts from today's ranking (--today) and moves away from it only as far as
     the labels say; what can honestly be said of it is printed. `rulerank check` says whether it is better.
+
+    Documents that carry clicks (`rulerank clicks`) teach by them: what positions do to clicks is found and printed, and
+    method and shrinkage are those that foresee the clicks of held-out queries best.
 
     With --model and --more or --less, a model learns on: the same bins, new counts, and exactly the model that training
     on the new rows with these bins would give.
@@ -152,10 +159,12 @@ def train(
         rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
         rulerank train --model model.rulerank --more new.txt --less withdrawn.txt -o newer.rulerank
         rulerank train judged.csv -o model.rulerank --method intercepts --judge judge --set missing=mean
+        rulerank train pool-with-clicks.parquet -o model.rulerank --propensities looked-at.csv
     """
     from time import perf_counter
 
     from rulerank.cli.parameters import as_word, known_words, literal_options, make_ranker, parse_settings, used_params
+    from rulerank.cli.train_clicks import train_on_clicks
     from rulerank.cli.train_parts import train_on_parts
     from rulerank.core.words import counted, listed
     from rulerank.judging.added import PoolFile
@@ -219,6 +228,15 @@ def train(
         data, n_left_out = pool.labelled(), 0
     else:
         data, n_left_out = read_labelled(sources, format, named)
+    if data.shown is not None:
+        if labels is not None or tune or vali is not None or today is not None or judge is not None:
+            raise DataError(
+                f"{source} holds clicks, which choose by themselves: leave out --labels, --tune, --vali, --today, --judge"
+            )
+        train_on_clicks(data, source, out, AUTO if auto else chosen.name, given, propensities, as_json)
+        return
+    if propensities is not None:
+        raise DataError(f"--propensities is for clicks, and {source} holds none: `rulerank clicks` joins a log to it")
     if anchored and "today" not in given and (labels is not None or not auto):
         now = today_of(data.feature_names, today, "; or a method that does without, such as --method QI")
         given["today"] = now.option
@@ -295,6 +313,8 @@ def read_labelled(sources: list[str], format: str | None, columns: dict[str, Any
     if sources.count("-") > 1:
         raise DataError("only one file can be stdin: - is there twice")
     read = read_together(sources, format, columns)
+    if read.shown is not None:
+        return read, 0
     data = read.labelled()
     n_left_out = len(read) - len(data)
     if not len(data):

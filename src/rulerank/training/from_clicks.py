@@ -16,7 +16,7 @@ from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.held_out import click_losses
 from rulerank.rankers.clicks.learns import LearnsFromClicks
 from rulerank.rankers.clicks.moves import document_numbers
-from rulerank.rankers.clicks.position_effects import NONE, PositionEffects
+from rulerank.rankers.clicks.position_effects import PositionEffects
 from rulerank.rankers.fitted.fitted_rules import clearly_less
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.training_rows import content_keys
@@ -78,15 +78,13 @@ def learn_from_clicks(
     method: str = "auto",
     params: dict[str, Any] | None = None,
     propensities: Any = None,
-    today: str | int | None = None,
     seed: int = 0,
 ) -> LearnedFromClicks:
     """Learn from a data set that carries clicks, with the method and shrinkage that foresee held-out clicks best.
 
-    method: "QI", "FR", "Anchored" or "auto": the simplest of them that is not clearly worse.
+    method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
     params: parameters of the method, which are then not chosen.
     propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
-    today: the feature that ranks now; "auto" then begins with it, and moves away as far as clicks say.
 
     >>> import rulerank as rr
     >>> world = rr.make_world(n_queries=40, n_features=3, seed=0)
@@ -99,7 +97,7 @@ def learn_from_clicks(
             "expected a Dataset that carries clicks, such as rr.read_clicks(log).join(pool): "
             f"got {'one without' if isinstance(data, Dataset) else type(data).__name__}"
         )
-    candidates = _candidates(method, dict(params or {}), today)
+    candidates = _candidates(method, dict(params or {}))
     queries, ids = query_index(data.qid)
     n_clicks = int(data.shown.clicks.sum())
     given = {} if propensities is None else {"propensities": propensities}
@@ -135,21 +133,16 @@ def learn_from_clicks(
     return LearnedFromClicks(chosen.make().fit(data, **given), chosen, table, losses.shape[1], f"{reason}; {clicks}")
 
 
-def _candidates(method: str, params: dict[str, Any], today: str | int | None) -> list[Candidate]:
+def _candidates(method: str, params: dict[str, Any]) -> list[Candidate]:
     named = "auto" if method.lower() == "auto" else method_named(method).name
     found = []
-    if today is not None and named in ("auto", "Anchored"):
-        found.append(Candidate("today's ranking, moved by clicks", "Anchored", {"today": today} | params))
     if named in ("auto", "QI"):
         grid = (params["l2"],) if "l2" in params else L2_OF_CLICKS
         found += [Candidate(f"intercepts, l2 {l2:g}", "QI", {"missing": "mean"} | params | {"l2": l2}) for l2 in grid]
     if named in ("auto", "FR"):
         found.append(Candidate("fitted rules", "FR", params))
     if not found:
-        raise DataError(
-            f"{method} does not learn from clicks"
-            + (": say by today which feature ranks now" if named == "Anchored" else "; choose from QI, FR and Anchored")
-        )
+        raise DataError(f"{method} does not learn from clicks; choose from QI, FR and auto")
     return found
 
 
@@ -174,8 +167,3 @@ def _losses(
     """Return the numbers of held-out queries and their losses."""
     link = "log-odds" if not isinstance(ranker, LearnsFromClicks) else ranker.link
     return click_losses(ranker.predict(data), rows, queries, effects.effects, link)
-
-
-def no_positions(effects: PositionEffects) -> bool:
-    """Tell whether positions could not be told apart."""
-    return effects.source == NONE
