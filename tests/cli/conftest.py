@@ -11,6 +11,7 @@ import pytest
 
 from rulerank.aggregate.competence import Competence
 from rulerank.clicks.interleaving import interleave_runs
+from rulerank.clicks.reading import read_clicks
 from rulerank.features.text_features import TextFeatures
 from rulerank.io.convert import convert, read_any, write_any
 from rulerank.io.letor import read_letor
@@ -132,6 +133,8 @@ def click_logs(folder):
     log = pl.DataFrame(rows)
     log.write_csv("log.csv")
     log.write_parquet("log.parquet")
+    write_any(read_clicks("log.csv").join(data), "pool-with-clicks.parquet")
+    Path("looked-at.csv").write_text("position,propensity\n" + "".join(f"{k},{1 / k}\n" for k in range(1, 7)))
     (folder / "logs").mkdir()
     log.with_columns(time=pl.lit("2026-11-17T09:30:00Z")).write_ndjson("logs/day.jsonl")
     runs, shown = (read_run("one.run"), read_run("two.run")), []

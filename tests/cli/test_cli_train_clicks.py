@@ -90,5 +90,5 @@ def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
     few = learn_from_clicks(rr.simulate_clicks(world, world.X[:, 0], n_impressions=300, seed=1))
     assert few.candidate.params["l2"] == 1000
     assert "too few to choose by" in few.reason
-    with pytest.raises(rr.errors.DataError, match="expected a Dataset that carries clicks.*got one without"):
+    with pytest.raises(rr.errors.DataError, match=r"expected a Dataset that carries clicks.*got one without"):
         learn_from_clicks(world)

@@ -231,7 +231,8 @@ def train(
     if data.shown is not None:
         if labels is not None or tune or vali is not None or today is not None or judge is not None:
             raise DataError(
-                f"{source} holds clicks, which choose by themselves: leave out --labels, --tune, --vali, --today, --judge"
+                f"{source} holds clicks, which choose by themselves: leave out --labels, --tune, --vali, --today and "
+                "--judge"
             )
         train_on_clicks(data, source, out, AUTO if auto else chosen.name, given, propensities, as_json)
         return
