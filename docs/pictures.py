@@ -38,12 +38,7 @@ FRAME = """\
 
 
 def main() -> None:
-    demo = subprocess.run([sys.executable, "-m", "rulerank", "demo"], capture_output=True, text=True, check=True)
-    console = Console(record=True, width=124, file=io.StringIO())
-    console.print(Text("$ rulerank demo", style="bold"))
-    console.print(Text(demo.stdout))
-    picture = console.export_svg(title="rulerank", theme=MONOKAI, code_format=FRAME, unique_id="demo")
-    Path(__file__).with_name("demo.svg").write_text(picture)
+    draw_demo()
     draw_decision()
     draw_tables()
     draw_ranking()
@@ -52,22 +47,35 @@ def main() -> None:
         draw_gains(Path(os.environ["RULERANK_DATA"]))
 
 
+def draw_demo() -> None:
+    """Show what `rulerank demo` prints."""
+    demo = subprocess.run([sys.executable, "-m", "rulerank", "demo"], capture_output=True, text=True, check=True)
+    console = Console(record=True, width=124, file=io.StringIO())
+    console.print(Text("$ rulerank demo", style="bold"))
+    console.print(Text(demo.stdout))
+    picture = console.export_svg(title="rulerank", theme=MONOKAI, code_format=FRAME, unique_id="demo")
+    Path(__file__).with_name("demo.svg").write_text(picture)
+
+
 def draw_tables() -> None:
     """Draw the tables of fitted-rules.md."""
     import matplotlib
 
     import rulerank as rr
-    from rulerank.explain.table_figures import curves_figure, pairs_figure
+    from rulerank.explain.curve_figures import curves_figure
+    from rulerank.explain.table_figures import pairs_figure
 
-    tables = rr.FittedRules().fit(rr.make_world(n_queries=400, seed=1)).tables_
+    world = rr.make_world(n_queries=400, seed=1)
+    ranker = rr.FittedRules().fit(world)
+    curves, pairs = curves_figure(ranker.curves(world, most=6)), pairs_figure(ranker.tables_, most=3)
     with matplotlib.rc_context({"svg.hashsalt": "fitted-rules", "svg.fonttype": "none"}):
-        for name, figure in (("curves", curves_figure(tables, most=6)), ("pairs", pairs_figure(tables, most=3))):
+        for name, figure in (("curves", curves), ("pairs", pairs)):
             path = Path(__file__).with_name(f"fitted-rules-{name}.svg")
             figure.savefig(path, metadata={"Date": None})
 
 
 def draw_ranking() -> None:
-    """Take the picture of explanations-for-the-boss.md with a browser: the ranking of a query of the shop."""
+    """Draw explanations-for-the-boss.md: curves of the shop's features, and with a browser the ranking of a query."""
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +83,7 @@ def draw_ranking() -> None:
             "world shop --texts",
             "features shop/documents.jsonl shop/queries.tsv --qrels shop/judgements.qrels -o shop.parquet",
             "train shop.parquet --method FR -o shop.rulerank",
+            f"figure effects shop.rulerank shop.parquet -o {Path(__file__).resolve().with_name('shop-curves.svg')}",
             "explain shop.rulerank shop.parquet --query q9 --ranking -o ranking.html",
         ):
             subprocess.run([sys.executable, "-m", "rulerank", *command.split()], check=True, cwd=folder)
@@ -87,18 +96,22 @@ def draw_ranking() -> None:
 
 
 def draw_decision() -> None:
-    """Draw the decision that explain.md walks through."""
+    """Draw the decision that explain.md walks through, and the curves of its model."""
     import matplotlib
 
     import rulerank as rr
+    from rulerank.explain.curve_figures import curves_figure
     from rulerank.explain.figures import decision_figure
 
     fold = rr.make_folds(rr.make_world(n_queries=100, seed=0))[0]
     query = fold.test[fold.test.qid == "q3"]
     one, other = (query.docid.tolist().index(name) for name in ("q3-d33", "q3-d21"))
-    versus = rr.GlobalRules().fit(fold.train).explain(query, one, versus=other)
+    ranker = rr.GlobalRules().fit(fold.train)
+    versus = ranker.explain(query, one, versus=other)
     with matplotlib.rc_context({"svg.hashsalt": "explain"}):  # the same ids in every run
         decision_figure(versus).savefig(Path(__file__).with_name("explain.svg"), metadata={"Date": None})
+        curves = curves_figure(ranker.curves(fold.test, most=3))
+        curves.savefig(Path(__file__).with_name("explain-curves.svg"), metadata={"Date": None})
 
 
 def draw_label_curves(folder: Path) -> None:

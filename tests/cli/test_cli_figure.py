@@ -11,6 +11,7 @@ import rulerank
 from rulerank.cli import COMMANDS
 from rulerank.cli.figure import figure
 from rulerank.io.convert import read_any
+from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.query_rules import QueryRules
 
@@ -104,6 +105,20 @@ def test_effects_are_drawn_for_a_model_and_documents(run, folder):
     assert Path("effects.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_effects_of_fitted_rules_need_no_documents(run, folder):
+    FittedRules().fit(read_any("train.txt")).save("fitted.rulerank")
+    done = run("figure", "effects", "fitted.rulerank", "-o", "effects.svg")
+    assert done == (0, "effects.svg: effects without documents\n", "")
+    assert Path("effects.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_a_score_that_is_no_sum_is_drawn_by_its_mean(run, model):
+    assert run("figure", "effects", "query.rulerank", "test.txt", "-o", "effects.svg").code == 0
+    done = run("figure", "effects", "query.rulerank", "-o", "effects.svg")
+    assert done.code == 2
+    assert "QueryRules is not additive" in done.err
+
+
 @pytest.mark.parametrize("name", ["a.svg", "a.pdf"])
 def test_another_process_draws_the_same_bytes(run, folder, name):
     run("figure", "curves", "small", "-o", name)
@@ -130,7 +145,7 @@ def test_another_process_draws_the_same_bytes(run, folder, name):
         (("labels", "train.csv"), "train.csv: expected a label curve as rulerank curve --json writes it"),
         (("labels", "nothing.json"), "nothing.json: cannot be read: No such file or directory"),
         (("labels", "small", "--method", "x"), "--method chooses systems of curves and differences"),
-        (("effects", "model.rulerank"), "effects needs documents, too: rulerank figure effects MODEL DATA -o x.svg"),
+        (("effects", "model.rulerank"), "rules of GlobalRules speak of several features together, and what one adds"),
     ],
 )
 def test_what_cannot_be_drawn_is_told_in_a_line(run, folder, args, message):

@@ -25,6 +25,7 @@ class LinearForm:
     scale: Array  # float64 (n_features,) how far values usually lie apart; 1 where that is not known
     fill: Callable[[Any], Any]  # checked rows -> the same without missing values
     score: Callable[[Array], Array]  # rows without missing values -> scores
+    errors: Array | None = None  # float64 (n_features,) standard errors of coef, NaN where one is not known
 
 
 def linear_case(form: LinearForm, X: Any, row: int, method: str) -> Case:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rulerank.dataset import Dataset
+    from rulerank.rankers.base import Ranker
 
 OF_MODELS = ("competence", "scores", "effects")  # drawn from a model and documents
 OF_REPORTS = ("curves", "differences", "labels")  # drawn from the folder of a report
@@ -27,7 +28,10 @@ def figure(
     ],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The .png, .svg or .pdf file to write.")],
     data: Annotated[
-        str | None, typer.Argument(metavar="DATA", help="Documents, where a model is drawn; - for stdin.")
+        str | None,
+        typer.Argument(
+            metavar="DATA", help="Documents, where a model is drawn; - for stdin. Effects of fitted rules do without."
+        ),
     ] = None,
     method: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A system to show in curves or differences; repeat it.")
@@ -48,8 +52,8 @@ def figure(
 
     Of a model and DATA: competence, who judges which graded documents well, of an RE-QR model the training queries, of
     a literal Competence (DC3A, QC3A) its members, and beside them which are chosen: that paper's Figure 1; scores, the
-    mean score of each member by grade: its Figure 2; effects, the score against the value of the most influential
-    features.
+    mean score of each member by grade: its Figure 2; effects, what each of the most influential features adds to the
+    score, by its value, and below how many documents have it.
 
     Example:
 
@@ -57,7 +61,7 @@ def figure(
         rulerank figure competence query.rulerank test.txt -o map.pdf
         rulerank figure competence dc3a.rulerank test.txt -o figure1.svg
         rulerank figure scores dc3a.rulerank test.txt -o figure2.svg
-        rulerank figure effects model.rulerank test.txt -o effects.svg
+        rulerank figure effects model.rulerank test.txt -o curves.svg
         rulerank figure curves small --method RE-GR --method QI -o curves.pdf
         rulerank figure differences small -m NDCG@10 -o differences.svg
     """
@@ -77,10 +81,10 @@ def figure(
     if kind in OF_REPORTS:
         drawn, about = of_report(kind, source, measure, method or []), f"{kind} of {source}"
     else:
-        if data is None:
+        if data is None and kind != "effects":
             raise DataError(f"{kind} needs documents, too: rulerank figure {kind} MODEL DATA -o {out}")
         drawn, n_rows = of_model(kind, source, data, format, columns(qid, docid, grade, features))
-        about = f"{WORDS.get(kind, kind)} of {n_rows:,} documents"
+        about = f"{WORDS.get(kind, kind)} of {n_rows:,} documents" if data else f"{kind} without documents"
         payload["rows"] = n_rows
     write_bytes(target, figure_bytes(drawn, target.suffix))
     report(payload, f"{out}: {about}", as_json=as_json, target=out)
@@ -97,20 +101,30 @@ def of_report(kind: str, source: str, measure: str, systems: list[str]) -> Figur
     return from_report.labels_figure(source)
 
 
-def of_model(kind: str, model: str, source: str, format: str | None, named: dict[str, Any]) -> tuple[Figure, int]:
+def of_model(
+    kind: str, model: str, source: str | None, format: str | None, named: dict[str, Any]
+) -> tuple[Figure, int]:
     """Draw a figure of a model and documents, and say how many they are."""
     from rulerank.model_file import load_ranker
     from rulerank.rankers.documents import read_documents
 
     ranker = load_ranker(model)
+    if source is None:
+        return of_effects(ranker, None), 0
     names = ranker.feature_names_
     data = read_documents(source, format, named, wanted=names).with_features(names)
-    if kind != "effects":
-        return of_competence(kind, ranker, data), len(data)
-    from rulerank.explain.figures import effects_figure
-    from rulerank.explain.overview import overview_of
+    return of_effects(ranker, data) if kind == "effects" else of_competence(kind, ranker, data), len(data)
 
-    return effects_figure(overview_of(ranker, data)), len(data)
+
+def of_effects(ranker: Ranker, data: Dataset | None) -> Figure:
+    """Draw what each feature adds; where the score is no sum, the mean score by bin."""
+    from rulerank.explain.curve_figures import curves_figure
+    from rulerank.explain.figures import effects_figure
+
+    if data is None:
+        return curves_figure(ranker.curves())
+    overview = ranker.overview(data)
+    return effects_figure(overview) if overview.curves is None else curves_figure(overview.curves)
 
 
 def of_competence(kind: str, ranker: Any, data: Dataset) -> Figure:

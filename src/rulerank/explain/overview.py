@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.ballots import BinForm, Case
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
+from rulerank.explain.curves import FeatureCurves, make_curves
 from rulerank.explain.effects import BinEffect, FeatureEffect, Interaction, bin_curve, interactions, value_curve
 from rulerank.explain.explanation import RuleVote, Shown, rule_dict
 from rulerank.explain.score import find_row, rule_vote
 from rulerank.explain.table_effects import table_curve, table_interactions
 from rulerank.rankers.base import Ranker
-from rulerank.render import Page, render_html
+from rulerank.render import Page, render_fragment, render_html
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
 from rulerank.rules.kernels import find_cells
@@ -49,6 +50,7 @@ class ModelOverview(Shown):
     features: tuple[FeatureEffect, ...]  # the most influential first
     interactions: tuple[Interaction, ...]  # the strongest first, of the training rows, or of the model's own tables
     tables: AdditiveTables | None = None  # the model itself, where it is a sum of tables
+    curves: FeatureCurves | None = None  # what each feature adds by its value, where the score is a sum
 
     def page(self) -> Page:
         from rulerank.explain.page_layout import overview_page
@@ -56,17 +58,27 @@ class ModelOverview(Shown):
         return overview_page(self)
 
     def to_html(self) -> str:
-        """Return a web page that needs nothing else; tables are drawn where Matplotlib is installed."""
-        from rulerank.explain.table_figures import table_pictures
+        """Return a web page that needs nothing else; curves and pairs are drawn where Matplotlib is installed."""
+        return render_html(self._drawn())
+
+    def _repr_html_(self) -> str:
+        return render_fragment(self._drawn())
+
+    def _drawn(self) -> Page:
+        from rulerank.explain.curve_figures import curves_picture
+        from rulerank.explain.table_figures import pairs_picture
 
         page = self.page()
-        return render_html(replace(page, blocks=(*page.blocks, *table_pictures(self.tables))))
+        first, *others = page.blocks
+        drawn = [] if self.curves is None else curves_picture(self.curves)
+        return replace(page, blocks=(first, *drawn, *pairs_picture(self.tables), *others))
 
     def to_dict(self) -> dict[str, Any]:
         rules = [asdict(one) | {"rule": rule_dict(one.rule)} for one in self.rules]
-        plain = asdict(replace(self, tables=None))
-        del plain["tables"]
-        return {"kind": "overview"} | plain | {"rules": rules}
+        plain = asdict(replace(self, tables=None, curves=None))
+        del plain["tables"], plain["curves"]
+        drawn = {} if self.curves is None else {"curves": self.curves.to_dict()["curves"]}
+        return {"kind": "overview"} | plain | {"rules": rules} | drawn
 
 
 class _Seen(NamedTuple):
@@ -105,7 +117,13 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
     tables = None
     if in_tables is not None:
         tables, found = in_tables.tables, table_interactions(in_tables, ranker.check_rows(data, None))
-    return ModelOverview(method, len(data), len(rows), rules, _effects(ranker, data, sizes / len(rows)), found, tables)
+    effects = _effects(ranker, data, sizes / len(rows))
+    order = np.argsort(-sizes, kind="stable")
+    try:
+        curves = make_curves(ranker, ranker.check_rows(data, None), order)
+    except DataError:  # no sum, or nothing to draw
+        curves = None
+    return ModelOverview(method, len(data), len(rows), rules, effects, found, tables, curves)
 
 
 def _case(ranker: Ranker, data: Dataset, row: int) -> Case:

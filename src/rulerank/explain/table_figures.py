@@ -1,4 +1,4 @@
-"""Tables, drawn: the votes of single features as curves with bands, those of pairs as heat maps."""
+"""Tables of pairs, drawn as heat maps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulerank.core.intervals import shorten
-from rulerank.dataset import Array
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.render.document import Block, Picture
 from rulerank.render.figures import check_matplotlib, inline_svg
@@ -18,25 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINE, BAND, NONE = "#2f6fb3", "#2f6fb333", "#8a929c"
 COLUMNS = 3
 TICKS = 4
-ABOUT_CURVES = "What each value of a feature votes, against the average document; band: two deviations of the folds."
 ABOUT_PAIRS = "What two features vote together, beside what each votes alone: blue raises the score, red lowers it."
-
-
-def curves_figure(tables: AdditiveTables, most: int = 9) -> Figure:
-    """Draw the votes of the single features that vote most, by value, with a band of two deviations."""
-    chosen = _strongest(tables, 1, most)
-    figure, panels = _panels(len(chosen), "there is no curve to draw: no table of the model has one feature")
-    for axis, (t, table) in zip(panels, chosen, strict=False):
-        name = tables.feature_names[table.features[0]]
-        _draw_curve(axis, table, tables, t)
-        axis.set_title(name, fontsize=11)
-        axis.axhline(0, color=NONE, lw=0.8, ls=":")
-        axis.spines[["top", "right"]].set_visible(False)
-    figure.supylabel("vote", fontsize=9)
-    return figure
 
 
 def pairs_figure(tables: AdditiveTables, most: int = 6) -> Figure:
@@ -60,21 +43,14 @@ def pairs_figure(tables: AdditiveTables, most: int = 6) -> Figure:
     return figure
 
 
-def table_pictures(tables: AdditiveTables | None) -> tuple[Block, ...]:
-    """Return curves and heat maps for a page; none without tables, or where Matplotlib is not installed."""
-    if tables is None:
-        return ()
-    pictures: list[Block] = []
-    for size, title, about, draw in (
-        (1, "The tables of single features", ABOUT_CURVES, curves_figure),
-        (2, "The tables of pairs", ABOUT_PAIRS, pairs_figure),
-    ):
-        if any(len(table.features) == size for table in tables.tables):
-            try:
-                pictures.append(Picture(title, inline_svg(draw(tables), f"tables-{size}"), about))
-            except MissingExtraError:
-                return ()
-    return tuple(pictures)
+def pairs_picture(tables: AdditiveTables | None) -> list[Block]:
+    """Return the heat maps for a page; none without pairs, or where Matplotlib is not installed."""
+    if tables is None or not any(len(table.features) == 2 for table in tables.tables):
+        return []
+    try:
+        return [Picture("The tables of pairs", inline_svg(pairs_figure(tables), "pairs"), ABOUT_PAIRS)]
+    except MissingExtraError:
+        return []
 
 
 def _strongest(tables: AdditiveTables, size: int, most: int) -> list[tuple[int, Table]]:
@@ -95,38 +71,6 @@ def _panels(n: int, nothing: str) -> tuple[Figure, list[Axes]]:
     for axis in axes[n:]:
         axis.set_visible(False)
     return figure, axes[:n]
-
-
-def _draw_curve(axis: Axes, table: Table, tables: AdditiveTables, t: int) -> None:
-    votes, cuts = table.votes[:-1], table.cuts[0]
-    spread = np.zeros_like(votes) if table.spread is None else 2 * table.spread[:-1]
-    kinds = tables.categories.get(tables.feature_names[table.features[0]])
-    if kinds is not None:
-        order = np.argsort(-votes[:-1], kind="stable")[:10]
-        axis.errorbar(range(order.size), votes[order], spread[order], fmt="o", color=LINE, ms=4)
-        axis.set_xticks(
-            range(order.size), [kinds[kind] for kind in order.tolist()], rotation=20, ha="right", fontsize=8
-        )
-        return
-    edges = _edges(cuts)
-    low, high = (np.append(end, end[-1]) for end in (votes - spread, votes + spread))
-    axis.fill_between(edges, low, high, step="post", color=BAND, lw=0)
-    axis.stairs(votes, edges, baseline=None, color=LINE, lw=1.4)
-    missing = float(table.votes[-1])
-    if missing:
-        axis.axhline(missing, color=NONE, lw=0.8)
-        axis.annotate(
-            "missing", (0.99, missing), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8
-        )
-    axis.tick_params(labelsize=8)
-
-
-def _edges(cuts: Array) -> Array:
-    """Return where bins begin and end; the outermost, which have no end, are drawn as wide as the middle of all."""
-    if not len(cuts):
-        return np.array([0.0, 1.0])
-    width = float(np.median(np.diff(cuts))) if len(cuts) > 1 else abs(float(cuts[0])) or 1.0
-    return np.concatenate([[cuts[0] - width], cuts, [cuts[-1] + width]])
 
 
 def _ticks(n_cuts: int) -> list[int]:

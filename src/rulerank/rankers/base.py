@@ -23,7 +23,7 @@ from rulerank.rules.additive import AdditiveTables
 
 if TYPE_CHECKING:  # explain: the facade's, see Ranker
     from rulerank.discretize import Discretizer
-    from rulerank.explain import Change, Explanation, ModelOverview, RankingExplanation, Versus
+    from rulerank.explain import Change, Explanation, FeatureCurves, ModelOverview, RankingExplanation, Versus
 
 
 class Ranker(ChecksData, ABC):
@@ -239,6 +239,22 @@ class Ranker(ChecksData, ABC):
         from rulerank.explain import overview_of
 
         return overview_of(self, data)
+
+    def curves(self, data: Dataset | None = None, most: int = 9) -> FeatureCurves:
+        """Return what each feature adds to the score by its value, of a ranker that is a sum; the most important first.
+
+        data: documents that the curves are centred on and whose values are counted; without any, the training rows
+            that the ranker still has with it.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_world(n_queries=30, n_features=3, seed=0)
+        >>> curve = rr.FittedRules().fit(world).curves(world).curves[0]
+        >>> curve.feature, curve.counts.n_docs == len(world), bool(abs(curve.adds(world.X[:, 0]).mean()) < 1e-12)
+        ('bm25_body', True, True)
+        """
+        from rulerank.explain import curves_of
+
+        return curves_of(self, data, most, self._sample)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted ranker to a model file, which `rulerank.load` reads."""

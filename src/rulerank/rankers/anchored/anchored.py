@@ -89,7 +89,8 @@ class Anchored(StartsFromToday, WeightedSum):
 
     def linear_form(self) -> LinearForm:
         """Return the fitted model as a weighted sum of values."""
-        return LinearForm(self.feature_names_, self.coef_, np.ones_like(self.coef_), self._present, self._score)
+        ones, errors = np.ones_like(self.coef_), self.standard_errors_
+        return LinearForm(self.feature_names_, self.coef_, ones, self._present, self._score, errors)
 
     def case(self, X: Array, row: int) -> Case:
         """Return a document as today's ranking has it, and what moves it from there."""
