@@ -230,7 +230,7 @@ def count_values(values: Array, kinds: tuple[str, ...] | None) -> ValueCounts:
     """Count values in equally wide bars between nearly the lowest and nearly the highest; kinds one by one.
 
     >>> found = count_values(np.array([0.0, 1.0, 3.0, 3.0, math.nan]), None)
-    >>> found.counts.sum(), found.missing, found.edges[[0, -1]].tolist()
+    >>> int(found.counts.sum()), found.missing, found.edges[[0, -1]].tolist()
     (4, 1, [0.0, 3.0])
     """
     known = values[~np.isnan(values)]
