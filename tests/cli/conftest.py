@@ -154,8 +154,11 @@ def judged_pool(monkeypatch):
     lines = Path("pool.csv").read_text().splitlines()
     judged = [f"{lines[0]},judge", *(f"{line},{['ann', 'bob'][number % 2]}" for number, line in enumerate(lines[1:]))]
     Path("judged.csv").write_text("\n".join(judged) + "\n")
-    rows = zip(data.qid.tolist(), data.docid.tolist(), data.y.tolist(), strict=True)
+    rows = [*zip(data.qid.tolist(), data.docid.tolist(), data.y.tolist(), strict=True)]
     Path("llm.csv").write_text("qid,docid,grade\nq1,d1,1\n")
+    each = [f"{query},{doc},{grade},ann,person" for query, doc, grade in rows[:10]]
+    each += [f"{query},{doc},{min(grade + 1, 4)},gpt,llm" for query, doc, grade in rows[5:15]]
+    Path("each.csv").write_text("\n".join(["qid,docid,grade,rater,kind", *each]) + "\n")
     with LabelStore("judged.db") as store:
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
     monkeypatch.setattr("rulerank.web.server.serve", lambda app, listening: None)

@@ -38,8 +38,9 @@ def test_a_table_on_stdout_leaves_it_to_the_data(run, folder):
 def test_grades_are_labels_of_a_rater(run, folder):
     done = run("clicks", "log.csv", "pool.csv", "--grades", "by-clicks.csv", "--highest-grade", "3")
     assert "graded by clicks against what their positions lead one to expect" in done.out
-    assert Path("by-clicks.csv").read_text().startswith("qid,docid,grade,rater\n")
-    assert run("labels", "judged.db", "--import", "by-clicks.csv", "--rater", "clicks").code == 0
+    assert Path("by-clicks.csv").read_text().startswith("qid,docid,grade,rater,kind\n")
+    done = run("labels", "judged.db", "--import", "by-clicks.csv", "--rater", "clicks")
+    assert (done.code, "of clicks (clicks) are no people's: they count in training only after" in done.err) == (0, True)
 
 
 @pytest.mark.parametrize(

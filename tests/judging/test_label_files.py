@@ -7,7 +7,8 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.judging.label_files import PERSON, LabelFile, read_labels, with_labels
+from rulerank.judging.given_labels import labels_to_learn_from, read_labels
+from rulerank.judging.label_files import PERSON, LabelFile
 from rulerank.judging.loop import Judging
 from rulerank.judging.offers import EMPTY, SKIPPED, STOPPED
 from rulerank.judging.pool import Pool
@@ -99,7 +100,7 @@ def test_a_file_has_no_word_for_what_cannot_be_judged(path):
 def test_labels_without_a_grade_are_nothing_to_learn_from(path):
     Path(path).write_text("qid,docid,grade\nq1,q1-d1,\n")
     with pytest.raises(DataError, match="no document has a grade, so there is nothing to learn from"):
-        with_labels(POOL, path)
+        labels_to_learn_from(POOL, path)
 
 
 def test_the_terminal_says_why_it_ended(path, capsys):

@@ -70,8 +70,9 @@ def check(
     from rulerank.judging.added import PoolFile
     from rulerank.judging.check import Check
     from rulerank.judging.duel_terminal import check_in_terminal
+    from rulerank.judging.given_labels import read_labels
     from rulerank.judging.guidelines import read_guidelines
-    from rulerank.judging.label_files import LabelFile, appended_format, label_format, read_labels
+    from rulerank.judging.label_files import LabelFile, appended_format, label_format
     from rulerank.judging.terminal import answers, tell_grades
     from rulerank.model_file import load_beside_data
 

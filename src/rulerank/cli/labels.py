@@ -30,8 +30,11 @@ def labels(
     take: Annotated[str | None, typer.Option("--import", metavar="FILE", help="Take labels in from a file.")] = None,
     rater: Annotated[str | None, typer.Option(metavar="NAME", help="Whose labels --import takes in.")] = None,
     kind: Annotated[
-        str, typer.Option(metavar="KIND", help="What that rater is: person, llm, clicks, project, other.")
-    ] = "person",
+        str | None,
+        typer.Option(
+            metavar="KIND", help="What that rater is: person, llm, clicks, project, other [as known, person]."
+        ),
+    ] = None,
     disputes: Annotated[
         bool, typer.Option("--disputes", help="List the documents on which people disagree, the largest first.")
     ] = False,
@@ -93,7 +96,7 @@ def labels(
         raise DataError(f"one thing at a time: got {', '.join(chosen + ['-o'] * bool(out))}")
     if history and not out:
         raise DataError("--history is written to a table: name it, as -o audit.csv")
-    if kind != "person" and not take:
+    if kind is not None and not take:
         raise DataError("--kind says what the rater of --import is: name the file, too")
     if take and rater is None:
         raise DataError("--import takes labels in and needs --rater: whose they are")

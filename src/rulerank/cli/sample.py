@@ -109,8 +109,9 @@ def sample(
     from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.io.outputs import check_output, write_bytes
     from rulerank.judging.added import PoolFile
+    from rulerank.judging.given_labels import read_labels
     from rulerank.judging.guidelines import read_guidelines
-    from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format, read_labels
+    from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format
     from rulerank.judging.sample import list_next, simulate, with_known_grades
     from rulerank.judging.terminal import label_in_terminal
 

@@ -74,6 +74,15 @@ def train(
             "Parameters that are not given are those for few labels; scales and bins come from all of DATA.",
         ),
     ] = None,
+    judges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judges",
+            metavar="NAME",
+            help="With --labels that say who gave them: a judge who is no person and yet counts, with intercepts of "
+            "its own (QI); can be repeated. Others are left out.",
+        ),
+    ] = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose parameters that are not given by cross-validation inside DATA.")
     ] = False,
@@ -157,6 +166,7 @@ def train(
         rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
+        rulerank train pool.csv --labels each.csv --judges gpt -o model.rulerank
         rulerank train --model model.rulerank --more new.txt --less withdrawn.txt -o newer.rulerank
         rulerank train judged.csv -o model.rulerank --method intercepts --judge judge --set missing=mean
         rulerank train pool-with-clicks.parquet -o model.rulerank --propensities looked-at.csv
@@ -168,7 +178,9 @@ def train(
     from rulerank.cli.train_parts import train_on_parts
     from rulerank.core.words import counted, listed
     from rulerank.judging.added import PoolFile
-    from rulerank.judging.label_files import with_labels
+    from rulerank.judging.by_judge import BY_JUDGE, PEOPLE
+    from rulerank.judging.by_judge import fit_by_judge as fit_labels_by_judge
+    from rulerank.judging.given_labels import labels_to_learn_from
     from rulerank.model_file import check_overwrite, check_target
     from rulerank.scale.opening import is_many
     from rulerank.training.choose import choose_ranker
@@ -186,7 +198,7 @@ def train(
             "DATA": source, "--vali": vali, "--labels": labels, "--tune": tune, "--today": today, "--literal": literal,
             "--method": method.lower() != AUTO, "--max-size": max_size, "--min-support": min_support, "--votes": votes,
             "--discretizer": discretizer, "--normalize": normalize, "--drop-weakest": drop_weakest, "--set": settings,
-            "--judge": judge,
+            "--judge": judge, "--judges": judges,
         }  # fmt: skip
         learn_on(model, more, less, out, others, format, named, as_json=as_json)
         return
@@ -205,7 +217,9 @@ def train(
         raise DataError(
             f"auto chooses the method, and --{option} is of one of them: name it, such as --method RE-GR --{option} ..."
         )
-    chosen = method_named(FEW if auto else method)
+    chosen = method_named((BY_JUDGE if judges else FEW) if auto else method)
+    if judges:
+        check_judges(judges, chosen.name, labels, today)
     anchored = chosen.name in FROM_TODAY
     if today is not None and labels is None and (auto or not anchored):
         raise DataError(f"--today is where {FEW} starts from: leave it out, or add --labels or --method {FEW}")
@@ -224,8 +238,9 @@ def train(
     tuned = None
     learned = now = found = None
     if labels is not None:
-        pool = with_labels(PoolFile(source, format=format, **named).read(), labels)
-        data, n_left_out = pool.labelled(), 0
+        read = PoolFile(source, format=format, **named).read()
+        counting = labels_to_learn_from(read, labels, judges or ())
+        pool, data, n_left_out = read.graded(counting.people), counting.labelled(read.data), counting.n_left_out
     else:
         data, n_left_out = read_labelled(sources, format, named)
     if data.shown is not None:
@@ -256,6 +271,9 @@ def train(
         where = given["today"] if now is None else now.option
         learned = learn_from_today(pool, where, ranker=None if plain else ranker)
         ranker, chosen = learned.ranker, method_named(learned.method if learned.took_over else chosen.name)
+    elif judges:
+        by_judge = {PEOPLE: counting.people} if counting.people else {}
+        ranker = fit_labels_by_judge(chosen.name, pool, by_judge | counting.others, ranker)
     elif labels is not None:
         ranker = fit_in_pool(ranker, pool)
     elif tune or vali is not None:
@@ -334,6 +352,19 @@ def check_judge(ranker_class: type[Ranker], chooses: bool) -> None:
             "--judge gives every query and judge intercepts of their own, which only the method intercepts has: "
             "add --method intercepts, and leave out --labels, --tune and --vali"
         )
+
+
+def check_judges(judges: list[str], method: str, labels: str | None, today: str | None) -> None:
+    """Refuse judges of no labels, and what does not learn from judges."""
+    from rulerank.judging.by_judge import check_by_judge
+
+    if labels is None:
+        raise DataError(
+            "--judges says which judges of --labels count besides people: add --labels; a column of DATA is --judge"
+        )
+    check_by_judge(method, judges)
+    if today is not None:
+        raise DataError("--judges trains QI, which does not start from today's ranking: leave out --today or --judges")
 
 
 def fit_by_judge(ranker: Any, data: Dataset, column: str) -> Ranker:

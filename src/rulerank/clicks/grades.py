@@ -36,11 +36,13 @@ class ClickGrades:
     cuts: tuple[float, ...]  # the appeals at which grades 1, 2, ... begin
 
     def table(self, data: Dataset) -> pl.DataFrame:
-        """Return the graded documents as a table of labels: qid, docid, grade, and clicks as the rater."""
+        """Return the graded documents as a table of labels: qid, docid, grade, and clicks as rater and kind."""
         rows, grades = self.rows[self.grades != UNLABELLED], self.grades[self.grades != UNLABELLED]
         ids = {"qid": data.qid, "docid": data.docid if data.docid is not None else ()}
         columns = [pl.Series(name, [str(one) for one in column[rows]], dtype=pl.String) for name, column in ids.items()]
-        return pl.DataFrame([*columns, pl.Series("grade", grades)]).with_columns(rater=pl.lit(RATER))
+        return pl.DataFrame([*columns, pl.Series("grade", grades)]).with_columns(
+            rater=pl.lit(RATER), kind=pl.lit(RATER)
+        )
 
     def sentence(self) -> str:
         """Say how grades were made, and for how many documents."""

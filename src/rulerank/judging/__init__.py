@@ -3,8 +3,9 @@
 `pool.py` holds the documents, `added.py` those that come later (`growing.py` while people judge); `loop.py` is the
 loop, on the page (`web/`) and in the terminal (`terminal.py`), `offers.py` which documents a rater may get; `store.py`
 keeps the labels of a team (`schema.py` its tables, `versions.py` the steps between them, `engines.py` the databases,
-`judgements.py` what came already, `rows.py` what a row says) and `label_files.py` those of one person (`labels.py` has
-the words they share, `current.py` the labels in force); `transfer.py` takes labels from a store to files and back;
+`judgements.py` what came already, `rows.py` what a row says) and `label_files.py` those of one person; `labels.py` has
+the words they share, `current.py` the labels in force; `given_labels.py` reads files of labels, people's and other
+judges' apart, and `transfer.py` takes labels from a store to files and back;
 `sample.py` chooses documents without a person; `agreement.py` and `overview.py` say what the labels are worth,
 `learning.py` what is learned from them (`train.py` the models, `standing.py` what can be said of one, `trainer.py` one
 training at a time, `compare.py` a model beside today's ranking). `queries.py` and `report.py` are what the lead sees of
@@ -28,7 +29,8 @@ _NAMES = {  # loaded when used: labels in files must not need the store's packag
     "labels": ("Label", "StoreError"),
     "loop": ("Judging",),
     "store": ("LabelStore",),
-    "label_files": ("LabelFile", "read_labels"),
+    "label_files": ("LabelFile",),
+    "given_labels": ("read_labels",),
     "transfer": ("export_labels", "import_labels"),
     "demo": ("demo_pool",),
 }

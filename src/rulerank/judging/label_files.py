@@ -1,10 +1,9 @@
-"""Files of labels: read those given so far, write those chosen, append one answer at a time."""
+"""Files of labels: write those chosen, append one answer at a time; `given_labels.py` reads them."""
 
 from __future__ import annotations
 
 import io
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
-from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import read_found, write_any
+from rulerank.errors import DataError
+from rulerank.io.convert import write_any
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.streams import COMPRESSIONS
 from rulerank.io.trec import Qrels, require_docids, write_qrels
-from rulerank.judging.labels import Claim, Glance, Label, State, agreed_grade
+from rulerank.judging.labels import Claim, Glance, Label, State
 from rulerank.judging.pool import Pool
 from rulerank.judging.team import Decision, Order, Settings
 
@@ -71,45 +69,6 @@ def appended_format(path: Path) -> str | None:
         came = header[:80].decode(errors="backslashreplace")
         raise DataError(f"--ask appends to csv with the columns qid,docid,grade: {path} has {came}")
     return found
-
-
-def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
-    """Return the grade of each row of a pool that a file has one for, in the order of the file.
-
-    A document that several lines grade differently, as those of several raters do, has the median, and that is said.
-    strict: a document that is not in the pool is a mistake; otherwise it is passed over.
-    """
-    if Path(source).is_file() and not Path(source).stat().st_size:
-        return {}  # of a session that ended before its first answer
-    labels, name, _ = read_found(source, graded=True, wanted=())
-    if not len(labels):
-        return {}
-    if labels.docid is None:
-        raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
-    found: dict[int, list[int]] = {}
-    for qid, docid, grade in zip(labels.qid, labels.docid, labels.y.tolist(), strict=True):
-        row = pool.find(str(qid), str(docid))
-        if row is None and strict:
-            raise ReadError(name, None, f"document {str(docid)!r} of query {str(qid)!r} is not in {pool.name}")
-        if row is not None and grade != UNLABELLED:
-            found.setdefault(row, []).append(grade)
-    differ = [row for row, grades in found.items() if len(set(grades)) > 1]
-    if differ:
-        query, doc = pool.pairs[differ[0]]
-        warnings.warn(
-            f"{name}: {counted(len(differ), 'document')} with different grades, such as {doc!r} of query {query!r}: "
-            "their median, rounded down, counts",
-            stacklevel=2,
-        )
-    return {row: (grades[0] if len(grades) == 1 else agreed_grade(grades) or 0) for row, grades in found.items()}
-
-
-def with_labels(pool: Pool, source: str) -> Dataset:
-    """Return all documents of a pool with the grades that a file has for some of them, at least for one."""
-    grades = read_labels(pool, source, strict=True)
-    if not grades:
-        raise DataError(f"{source}: no document has a grade, so there is nothing to learn from")
-    return pool.graded(grades)
 
 
 def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:

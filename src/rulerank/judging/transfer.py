@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,17 +16,15 @@ from rulerank.errors import DataError
 from rulerank.io.convert import Converted, NamedBytes, read_found, write_any
 from rulerank.io.formats import FORMATS, HEAD, detect
 from rulerank.io.streams import format_suffix, read_bytes
-from rulerank.io.table_columns import ids
-from rulerank.io.tables import TABLE_FORMATS, from_frame, read_frame, write_frame
+from rulerank.io.tables import TABLE_FORMATS, write_frame
 from rulerank.io.trec import require_docids
 from rulerank.judging.combine import check_combination
 from rulerank.judging.counting import Counting, Pair
+from rulerank.judging.given_labels import COLUMNS, read_each
 from rulerank.judging.labels import Label
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.team import PERSON, check_kind
-
-COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
 
 
 def export_labels(
@@ -104,7 +103,7 @@ def import_labels(
     rater: str,
     format: str | None = None,
     *,
-    kind: str = PERSON,
+    kind: str | None = None,
     by: str = "the command line",
 ) -> int:
     """Take the labels of a file into a store as this rater's, all or none; return how many are new or differ.
@@ -112,24 +111,29 @@ def import_labels(
     Rows without a grade are passed over. In a table with a column `rater`, as `export_labels` with per_rater writes it,
     every label goes to the rater who gave it, a column `kind` says what raters are, and no grade means that the
     document cannot be judged.
-    kind: what the rater is, one of `team.KINDS`; labels of any but a person count nowhere unless the lead says so.
+    kind: what the rater is, one of `team.KINDS`, where the file does not say it; labels of any but a person count
+        nowhere unless the lead says so, and that is told. By default what the store has, and a new rater is a person.
     by: who takes them in, for the history.
     """
     content, name = read_bytes(path)
     format = format or detect(name, content[:HEAD])
-    check_kind(kind)
-    found = _read_each(content, name, format) if format in TABLE_FORMATS else None
-    given, kinds = (None, None) if found is None else found
-    if given is None:
+    named = None if kind is None else check_kind(kind)
+    each = read_each(content, name, format)
+    if each is None:
         data = read_found(NamedBytes(content, name), format, graded=True).data
         triples = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), strict=True)
         given = [(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED]
+    else:
+        given = each.labels
+    kinds = {} if named is None else dict.fromkeys((who for *_, who in given), named)
+    kinds |= {} if each is None else each.kinds
     known = {(label.query, label.doc, label.rater): label.grade for label in store.labels()}
     missing = object()
-    kinds = {rater: kind} if kinds is None else kinds
     _name_judges(store, {who: what for who, what in kinds.items() if what != store.judges().get(who, PERSON)}, by)
     new = [row for row in given if known.get((row[0], row[1], row[3]), missing) != row[2]]
-    return len(store.add_all(new, page="import"))
+    added = store.add_all(new, page="import")
+    _tell_judges(store, [who for *_, who in given])
+    return len(added)
 
 
 def _export_each(
@@ -157,6 +161,18 @@ def _name_judges(store: LabelStore, kinds: Mapping[str, str], by: str) -> None:
         store.name_judge(rater, kind, by, page="import")
 
 
+def _tell_judges(store: LabelStore, raters: list[str]) -> None:
+    """Say whose labels do not count in training, and how to let them."""
+    judges, training = store.judges(), store.settings().training_judges
+    apart = {who: raters.count(who) for who in dict.fromkeys(raters) if who in judges and who not in training}
+    if apart:
+        said = ", ".join(f"{counted(count, 'label')} of {who} ({judges[who]})" for who, count in apart.items())
+        names = ",".join((*training, *apart))
+        warnings.warn(
+            f"{said} are no people's: they count in training only after --set training_judges={names}", stacklevel=3
+        )
+
+
 def _comment(given: Mapping[str, int | None], how: str, *, decided: bool) -> str:
     """Say how a document's grade came about."""
     n_raters = sum(grade is not None for grade in given.values())
@@ -173,21 +189,6 @@ def _comments(
     """Return what is said of documents, for a file that has room for it."""
     name = format or next((name for name, one in FORMATS.items() if format_suffix(path) in one.suffixes), "")
     return np.array([said[pair] for pair in pairs], dtype=object) if name in (*TABLE_FORMATS, "letor") else None
-
-
-Read = tuple[list[tuple[str, str, int | None, str]], dict[str, str]]  # labels, and what raters are
-
-
-def _read_each(content: bytes, name: str, format: str) -> Read | None:
-    frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
-    if "rater" not in frame.columns:
-        return None
-    data = from_frame(frame.select(column for column in COLUMNS[:3] if column in frame.columns))
-    kinds: Iterable[str] = ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()
-    raters = ids(frame["rater"], mistake)
-    quads = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), raters.tolist(), strict=True)
-    found = [(query, doc, None if grade == UNLABELLED else grade, rater) for query, doc, grade, rater in quads]
-    return found, {rater: check_kind(kind) for rater, kind in zip(raters.tolist(), kinds, strict=False)}
 
 
 def _grades(agreed: dict[tuple[str, str], int | None], pairs: list[tuple[str, str]]) -> Array:

@@ -1,0 +1,171 @@
+"""Files of labels as they are read: people's grades of a pool's documents, and those of other judges apart."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+from typing import NamedTuple
+
+import numpy as np
+
+from rulerank.core.words import counted
+from rulerank.dataset import UNLABELLED, Dataset
+from rulerank.errors import DataError, ReadError
+from rulerank.io.convert import NamedBytes, read_found
+from rulerank.io.formats import HEAD, detect
+from rulerank.io.streams import read_bytes
+from rulerank.io.table_columns import ids
+from rulerank.io.tables import TABLE_FORMATS, read_frame
+from rulerank.io.trec import require_docids
+from rulerank.judging.labels import agreed_grade
+from rulerank.judging.pool import Pool
+from rulerank.judging.team import KINDS, PERSON
+
+COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
+STORE = b"SQLite format 3\0"  # how a label store begins
+HOW_TO_COUNT = "--judges {} counts them in, with intercepts of their own"
+
+
+class GivenLabels(NamedTuple):
+    """The labels of a file that count, by row of a pool, in the order of the file."""
+
+    people: dict[int, int]  # row -> grade
+    others: dict[str, dict[int, int]]  # judge -> row -> grade: of those that were named
+    n_left_out: int = 0  # labels of judges that were not
+
+    def labelled(self, pool: Dataset) -> Dataset:
+        """Return the graded documents; one that people and judges graded is there several times."""
+        pairs = [pair for grades in (self.people, *self.others.values()) for pair in sorted(grades.items())]
+        rows, grades = (np.array(column) for column in zip(*pairs, strict=True))
+        return replace(pool[rows], y=grades)
+
+
+class EachLabel(NamedTuple):
+    """Every label of a table that says who gave it."""
+
+    labels: list[tuple[str, str, int | None, str]]  # query, doc, grade (None: cannot be judged), rater
+    kinds: dict[str, str]  # what raters are, if the table says so
+
+
+def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
+    """Return people's grade of each row of a pool that a file has one for, in the order of the file.
+
+    A document that several lines grade differently, as those of several raters do, has the median, and that is said.
+    Labels of judges who are no people, by a column `kind` beside `rater`, are left out, and that is said, too.
+    strict: a document that is not in the pool is a mistake; otherwise it is passed over.
+    """
+    return read_given(pool, source, strict=strict).people
+
+
+def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str] = (), let_in: str = "") -> GivenLabels:
+    """Return the labels of a file: people's as `read_labels` does, and beside them those of the judges that are named.
+
+    let_in: how other judges could be let in, with {} for their names, to be said where some are left out.
+    """
+    if Path(source).is_file() and not Path(source).stat().st_size and not judges:
+        return GivenLabels({}, {})  # of a session that ended before its first answer
+    content, name = read_bytes(source)
+    if content.startswith(STORE):
+        raise ReadError(
+            name, None, "this is a label store: train with `rulerank judge POOL --labels STORE --train`, or take its "
+            "labels out first (rulerank labels STORE -o labels.csv)",
+        )  # fmt: skip
+    format = detect(name, content[:HEAD])
+    each = read_each(content, name, format)
+    if each is None:
+        _check_judges(judges, (), {}, name)
+        labels = read_found(NamedBytes(content, name), format, graded=True, wanted=()).data
+        if not len(labels):
+            return GivenLabels({}, {})
+        if labels.docid is None:
+            raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
+        triples = zip(labels.qid.tolist(), labels.docid.tolist(), labels.y.tolist(), strict=True)
+        given = ((query, doc, None if grade == UNLABELLED else grade, "") for query, doc, grade in triples)
+        return GivenLabels(_by_row(pool, given, name, strict=strict), {})
+    kinds = {rater: kind for rater, kind in each.kinds.items() if kind != PERSON}
+    _check_judges(judges, {rater for *_, rater in each.labels}, each.kinds, name)
+    apart = kinds.keys() | set(judges)
+    people = _by_row(pool, (one for one in each.labels if one[3] not in apart), name, strict=strict)
+    others = {
+        judge: _by_row(pool, (one for one in each.labels if one[3] == judge), name, strict=strict)
+        for judge in dict.fromkeys(judges)
+    }
+    n_left_out = _tell_left_out(each, {who: kinds[who] for who in kinds if who not in judges}, name, let_in)
+    return GivenLabels(people, {judge: grades for judge, grades in others.items() if grades}, n_left_out)
+
+
+def labels_to_learn_from(pool: Pool, source: str, judges: Collection[str] = ()) -> GivenLabels:
+    """Return the labels of a file that count in training, at least one; judges: who count besides people."""
+    given = read_given(pool, source, strict=True, judges=judges, let_in=HOW_TO_COUNT)
+    if not given.people and not given.others:
+        whose = "no document has a person's grade" if given.n_left_out else "no document has a grade"
+        raise DataError(f"{source}: {whose}, so there is nothing to learn from")
+    return given
+
+
+def read_each(content: bytes, name: str, format: str) -> EachLabel | None:
+    """Return every label of a table with a column `rater`; None: it is another file, which does not say whose."""
+    if format not in TABLE_FORMATS or b"rater" not in content:
+        return None
+    frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
+    if "rater" not in frame.columns:
+        return None
+    data = read_found(NamedBytes(content, name), format, graded=True, wanted=()).data
+    raters = ids(frame["rater"], mistake).tolist()
+    kinds: dict[str, str] = {}
+    for row, kind in enumerate(ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()):
+        if kind not in KINDS:
+            raise mistake(row, f"a rater is one of {', '.join(KINDS)}: got {kind!r:.60}")
+        if kinds.setdefault(raters[row], kind) != kind:
+            raise mistake(row, f"rater {raters[row]!r:.60} is {kind} here and {kinds[raters[row]]} before: say which")
+    quads = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), raters, strict=True)
+    found = [(query, doc, None if grade == UNLABELLED else grade, rater) for query, doc, grade, rater in quads]
+    return EachLabel(found, kinds)
+
+
+def _by_row(
+    pool: Pool, given: Iterable[tuple[str, str, int | None, str]], name: str, *, strict: bool
+) -> dict[int, int]:
+    found: dict[int, list[int]] = {}
+    for query, doc, grade, _ in given:
+        row = pool.find(query, doc)
+        if row is None and strict:
+            raise ReadError(name, None, f"document {doc!r} of query {query!r} is not in {pool.name}")
+        if row is not None and grade is not None:
+            found.setdefault(row, []).append(grade)
+    differ = [row for row, grades in found.items() if len(set(grades)) > 1]
+    if differ:
+        query, doc = pool.pairs[differ[0]]
+        warnings.warn(
+            f"{name}: {counted(len(differ), 'document')} with different grades, such as {doc!r} of query {query!r}: "
+            "their median, rounded down, counts",
+            stacklevel=4,
+        )
+    return {row: (grades[0] if len(grades) == 1 else agreed_grade(grades) or 0) for row, grades in found.items()}
+
+
+def _check_judges(judges: Collection[str], raters: Collection[str], kinds: dict[str, str], name: str) -> None:
+    """Refuse a judge of whom a file has nothing, or who is a person."""
+    for judge in judges:
+        if kinds.get(judge) == PERSON:
+            raise DataError(f"{name}: {judge!r} is a person, and people's labels count anyway; --judges names others")
+        if judge not in raters:
+            known = sorted(rater for rater in raters if kinds.get(rater) != PERSON)
+            there = (
+                f"judges there are {', '.join(known)}" if known else "it names no other judges (columns rater, kind)"
+            )
+            raise DataError(f"{name} has no labels of a judge {judge!r:.60}; {there}")
+
+
+def _tell_left_out(each: EachLabel, kinds: dict[str, str], name: str, let_in: str) -> int:
+    """Say whose labels are left out, and return how many they are."""
+    counts = {who: sum(rater == who and grade is not None for *_, grade, rater in each.labels) for who in kinds}
+    counts = {who: count for who, count in counts.items() if count}
+    if counts:
+        said = ", ".join(f"{counted(count, 'label')} of {who} ({kinds[who]})" for who, count in counts.items())
+        how = f"; {let_in.format(' --judges '.join(map(quote, counts)))}" if let_in else ""
+        warnings.warn(f"{name}: {said} left out, as they are no people's{how}", stacklevel=4)
+    return sum(counts.values())

@@ -1,0 +1,130 @@
+"""A file of labels that says who gave them: people's count, those of other judges only where they are named."""
+
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError, ReadError
+from rulerank.judging.given_labels import labels_to_learn_from, read_given, read_labels
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
+from rulerank.judging.transfer import export_labels, import_labels
+
+POOL = Pool(rr.make_world(n_queries=3, docs_per_query=4, seed=5))
+PAIRS = POOL.pairs
+HEAD = "qid,docid,grade,rater,kind\n"
+
+
+@pytest.fixture
+def store(tmp_path):
+    with LabelStore(tmp_path / "team.db") as store:
+        store.add_all([(*PAIRS[0], 0, "ann"), (*PAIRS[0], 2, "bob"), (*PAIRS[1], None, "ann"), (*PAIRS[2], 1, "ann")])
+        store.name_judge("gpt", "llm", "lea")
+        store.name_judge("a log", "clicks", "lea")
+        store.add_all([(*pair, 4, "gpt") for pair in PAIRS[:5]] + [(*PAIRS[0], 3, "a log"), (*PAIRS[1], None, "a log")])
+        yield store
+
+
+@pytest.mark.filterwarnings("ignore:.*with different grades")
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "csv.gz"])
+def test_other_judges_are_left_out_of_every_table_and_that_is_said(store, tmp_path, ending):
+    path = str(tmp_path / f"each.{ending}")
+    export_labels(store, path, per_rater=True)
+    with pytest.warns(UserWarning, match="median|left out") as said:
+        assert read_labels(POOL, path, strict=True) == {0: 1, 2: 1}
+    assert [str(one.message).removeprefix(f"{path}: ") for one in said] == [
+        f"1 document with different grades, such as {PAIRS[0][1]!r} of query 'q1': their median, rounded down, counts",
+        "5 labels of gpt (llm), 1 label of a log (clicks) left out, as they are no people's",
+    ]
+    with pytest.warns(
+        UserWarning, match="; --judges gpt --judges 'a log' counts them in, with intercepts of their own"
+    ):
+        assert labels_to_learn_from(POOL, path).n_left_out == 6
+
+
+@pytest.mark.filterwarnings("ignore:.*with different grades")
+def test_a_judge_who_is_named_stays_apart(store, tmp_path):
+    path = str(tmp_path / "each.csv")
+    export_labels(store, path, per_rater=True)
+    with pytest.warns(UserWarning, match="1 label of a log"):
+        given = labels_to_learn_from(POOL, path, ["gpt"])
+    assert given == ({0: 1, 2: 1}, {"gpt": dict.fromkeys(range(5), 4)}, 1)
+    labelled = given.labelled(POOL.data)
+    assert (labelled.y.tolist(), labelled.docid.tolist()[:3]) == (
+        [1, 1, *[4] * 5],
+        [PAIRS[row][1] for row in (0, 2, 0)],
+    )
+
+
+def test_a_column_kind_without_raters_is_any_column(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text(f"qid,docid,grade,kind\n{PAIRS[3][0]},{PAIRS[3][1]},2,llm\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_labels(POOL, str(path), strict=True) == {3: 2}
+
+
+def test_where_the_table_does_not_say_what_raters_are_a_named_one_is_a_judge(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("qid,docid,grade,rater\n" + "".join(f"{','.join(PAIRS[0])},{n},r{n}\n" for n in range(2)))
+    assert read_given(POOL, str(path), strict=True, judges=["r1"]) == ({0: 0}, {"r1": {0: 1}}, 0)
+
+
+def test_what_is_left_out_may_be_of_documents_that_are_not_in_the_pool(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text(f"{HEAD}{','.join(PAIRS[0])},1,ann,person\nq1,gone,1,gpt,llm\n")
+    with pytest.warns(UserWarning, match="1 label of gpt"):
+        assert read_labels(POOL, str(path), strict=True) == {0: 1}
+    with pytest.raises(ReadError, match="document 'gone' of query 'q1' is not in"):
+        read_given(POOL, str(path), strict=True, judges=["gpt"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "judges", "message"),
+    [
+        ("q1,d1,1,gpt,robot\n", (), "labels.csv:2: a rater is one of person, llm, clicks, project, other: got 'robot'"),
+        ("q1,d1,1,gpt,\n", (), "labels.csv:2: a rater is one of person, llm, clicks, project, other: got ''"),
+        (
+            "q1,d1,1,gpt,llm\nq1,d2,1,gpt,person\n",
+            (),
+            "labels.csv:3: rater 'gpt' is person here and llm before: say which",
+        ),
+        ("q1,d1,many,gpt,llm\n", (), "labels.csv:2: expected a whole number from 0 to 31 as the grade"),
+        ("q1,q1-d1,1,ann,person\n", ["ann"], "'ann' is a person, and people's labels count anyway; --judges names oth"),
+        ("q1,q1-d1,1,gpt,llm\n", ["gtp"], "has no labels of a judge 'gtp'; judges there are gpt"),
+        ("q1,q1-d1,1,ann,person\n", ["gpt"], "no labels of a judge 'gpt'; it names no other judges (columns rater, ki"),
+        ("q1,q1-d1,,ann,person\n", (), "no document has a grade, so there is nothing to learn from"),
+        ("q1,q1-d1,1,gpt,llm\n", (), "no document has a person's grade, so there is nothing to learn from"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_a_mistake_says_where_it_is(tmp_path, lines, judges, message):
+    path = tmp_path / "labels.csv"
+    path.write_text(HEAD + lines)
+    with pytest.raises((DataError, ReadError)) as caught:
+        labels_to_learn_from(POOL, str(path), judges)
+    assert message in str(caught.value)
+
+
+def test_a_store_is_no_file_of_labels(store, tmp_path):
+    with pytest.raises(ReadError, match=r"this is a label store: train with `rulerank judge POOL --labels STORE --tra"):
+        labels_to_learn_from(POOL, str(tmp_path / "team.db"))
+
+
+def test_more_labels_of_a_judge_leave_it_a_judge(store, tmp_path):
+    path = tmp_path / "more.csv"
+    path.write_text(f"qid,docid,grade\n{','.join(PAIRS[7])},1\n")
+    with pytest.warns(UserWarning, match="1 label of gpt .llm. are no people's: they count in training only after"):
+        assert import_labels(store, path, "gpt") == 1
+    assert store.judges() == {"gpt": "llm", "a log": "clicks"}
+    store.change_setting("training_judges", ["gpt"], "lea")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        import_labels(store, path, "gpt")
+    pl.DataFrame({"qid": ["q1"], "docid": ["d"], "grade": [1], "rater": ["old"]}).write_csv(path)
+    with pytest.warns(UserWarning, match="only after --set training_judges=gpt,old"):
+        import_labels(store, Path(path), "anybody", kind="project")
+    assert store.judges()["old"] == "project"
