@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from rulerank.methods import method_named
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.held_out import click_losses
-from rulerank.rankers.clicks.learns import LearnsFromClicks
+from rulerank.rankers.clicks.learns import LearnsFromClicks, PositionWarning
 from rulerank.rankers.clicks.moves import document_numbers
 from rulerank.rankers.clicks.position_effects import PositionEffects
 from rulerank.rankers.fitted.fitted_rules import clearly_less
@@ -100,6 +101,11 @@ def learn_from_clicks(
     candidates = _candidates(method, dict(params or {}))
     queries, ids = query_index(data.qid)
     n_clicks = int(data.shown.clicks.sum())
+    if not _tells(queries, data.shown.impressions, data.shown.clicks):
+        raise DataError(
+            "no query has both clicks and impressions without one, so there is nothing to learn from: a log must hold "
+            "what was shown, clicked or not"
+        )
     given = {} if propensities is None else {"propensities": propensities}
     clicks = f"{counted(n_clicks, 'click')} of {counted(int(ids.size), 'query', 'queries')}"
     if len(candidates) == 1 or n_clicks < FEW_CLICKS or ids.size < 2 * N_SPLITS:
@@ -133,6 +139,12 @@ def learn_from_clicks(
     return LearnedFromClicks(chosen.make().fit(data, **given), chosen, table, losses.shape[1], f"{reason}; {clicks}")
 
 
+def _tells(queries: Array, shown: Array, clicks: Array) -> bool:
+    """Tell whether a query has both clicks and impressions without one."""
+    n_shown, n_clicks = np.bincount(queries, shown), np.bincount(queries, clicks)
+    return bool(((n_clicks > 0) & (n_clicks < n_shown)).any())
+
+
 def _candidates(method: str, params: dict[str, Any]) -> list[Candidate]:
     named = "auto" if method.lower() == "auto" else method_named(method).name
     found = []
@@ -152,7 +164,9 @@ def _effects(data: Dataset, candidates: list[Candidate], given: dict[str, Any]) 
     ranker = QueryIntercepts(l2=100.0, missing="mean") if first is None else first.make()
     if isinstance(ranker, LearnsFromClicks):
         ranker = ranker.set_params(document_spread=0.0)
-    found: PositionEffects = ranker.fit(data, **given).positions()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PositionWarning)  # the last fit says it
+        found: PositionEffects = ranker.fit(data, **given).positions()
     return found
 
 

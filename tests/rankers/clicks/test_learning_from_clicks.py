@@ -123,6 +123,24 @@ def test_positions_apart_from_the_others_take_the_nearest_effect():
     assert 0 < effects[1] == effects[2]
 
 
+def test_far_down_positions_share_steps_and_the_effects_are_those_of_a_step_each(monkeypatch):
+    rng = np.random.default_rng(0)
+    document, position = rng.integers(0, 200, 4000), rng.integers(1, 61, 4000)
+    X, queries = rng.normal(size=(200, 2))[document], document % 10
+    clicked = rng.random(4000) < 1 / (1 + np.exp(0.5 * np.log(position) - X[:, 0]))
+    shared = rr.QueryIntercepts().fit(X, clicked, queries, position=position).positions()
+    monkeypatch.setattr("rulerank.rankers.clicks.position_steps.KNOTS_APART", 0.0)
+    own = rr.QueryIntercepts().fit(X, clicked, queries, position=position).positions()
+    assert np.abs(shared.effects - own.effects).max() < 0.1 * own.errors[-1]
+    assert len(repr(own).splitlines()) == 22
+    assert repr(own).endswith("that moved; 40 positions further down not printed")
+
+
+def test_one_position_is_said_to_be_one():
+    found = rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], [1, 1], position=[3, 3]).positions()
+    assert found.note == "log-odds; all was shown at one position, whose effect cannot be told"
+
+
 def test_a_data_set_brings_its_clicks_along():
     world = rr.make_world(n_queries=30, n_features=3, seed=0)
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=3000, seed=0)
@@ -199,6 +217,7 @@ def test_clicks_that_say_nothing_are_said_to():
         ({"position": [0, 1]}, "position must be whole numbers from 1, the top of the list: got 0 at row 0"),
         ({"position": [1.5, 1]}, "position must be whole numbers from 1.*got 1.5 at row 0"),
         ({"position": ["top", "x"]}, r"position must be whole numbers from 1.*got array\(\['top'"),
+        ({"position": [1, 2**31]}, "position must be at most 2147483647: got 2147483648"),
         ({"position": [np.nan, np.nan]}, "position is missing in every row"),
         ({"y": [3, 0]}, r"clicks must not be above impressions: got 3 of 1 at row 0 \(1 each, as impressions is not"),
         ({"y": [3, 0], "impressions": [2, 2]}, "clicks must not be above impressions: got 3 of 2 at row 0$"),

@@ -11,6 +11,7 @@ import numpy as np
 from rulerank.core.parameters import shown as as_shown
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError
+from rulerank.shown import LOWEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int) -> ClickR
     ([0, 1], [1, 4])
     """
     position_numbers = numbers("position", position, n_rows, "whole numbers from 1, the top of the list", 1, whole=True)
+    if position_numbers.max(initial=0) > LOWEST:
+        raise DataError(f"position must be at most {LOWEST}: got {position_numbers.max():.0f}")
     shown = np.ones(n_rows)
     if impressions is not None:
         shown = numbers("impressions", impressions, n_rows, "numbers above 0", 0)

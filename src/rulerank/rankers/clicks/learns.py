@@ -19,8 +19,8 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
 from rulerank.rankers.clicks.likelihood import LINKS
 from rulerank.rankers.clicks.moves import document_numbers, effects_from_moves, joined_positions
-from rulerank.rankers.clicks.position_effects import ESTIMATED, GIVEN, NONE, PositionEffects
-from rulerank.rankers.clicks.position_steps import PositionSteps
+from rulerank.rankers.clicks.position_effects import ALONE, ESTIMATED, GIVEN, NONE, PositionEffects
+from rulerank.rankers.clicks.position_steps import PositionSteps, knots
 from rulerank.rankers.rows import check_weights
 from rulerank.rankers.training_rows import content_keys
 
@@ -156,10 +156,11 @@ class LearnsFromClicks(Ranker):
         if positions.size > 1 and main.sum() < positions.size and warn:
             warnings.warn(_words(positions, main), PositionWarning, stacklevel=6)
         if main.sum() < 2:
-            source = NONE if positions.size > 1 else GIVEN
+            source = NONE if positions.size > 1 else ALONE
             return Told(PositionSteps.known(np.zeros(positions.size)), source, n_moved, documents)
         own = positions[main]
         lowest = 0.0 if self.link == "examination" else -np.inf
+        own = knots(own) if self.position_shape == FALLING else own
         steps = PositionSteps.falling(own) if self.position_shape == FALLING else PositionSteps.free(own, lowest)
         steps = steps.at(own, positions)
         if self.link == "examination":  # how relevant a document is must not decide how often it is looked at

@@ -17,11 +17,13 @@ from rulerank.render.tables import markdown_table, plain_table
 
 HEADER = ("position", "impressions", "clicked", "effect", "std. error")
 LAST = {"log-odds": "odds", "examination": "looked at"}  # what exp(-effect) is
-ESTIMATED, GIVEN, NONE = "estimated", "given", "none"
+ESTIMATED, GIVEN, NONE, ALONE = "estimated", "given", "none", "alone"
+PRINTED = 20  # positions, from the top
 SOURCES = {
     ESTIMATED: "estimated from {n} that moved",
     GIVEN: "as given",
     NONE: "no document moved between positions: they cannot be told apart, and no effect is assumed",
+    ALONE: "all was shown at one position, whose effect cannot be told",
 }
 
 
@@ -48,7 +50,9 @@ class PositionEffects:
     n_moved: int = 0  # documents that were shown at several positions
 
     def __repr__(self) -> str:
-        return f"{plain_table((*HEADER, LAST[self.link]), self._cells(), n_left=0)}\n{self.note}"
+        cells, more = self._cells(), self.positions.size - PRINTED
+        note = f"{self.note}; {counted(more, 'position')} further down not printed" if more > 0 else self.note
+        return f"{plain_table((*HEADER, LAST[self.link]), cells[:PRINTED], n_left=0)}\n{note}"
 
     @property
     def note(self) -> str:

@@ -9,7 +9,21 @@ import numpy as np
 from rulerank.dataset import Array
 
 SMOOTH = 10.0  # precision of a bend, the difference of two neighbouring slopes over the logarithm of the position
+KNOTS_APART = 0.05  # of the logarithm of the position, at least: up to 20 every position has a step of its own
 SLOPE = 4.0  # precision of the mean slope: a few clicks more are needed before positions count
+
+
+def knots(positions: Array) -> Array:
+    """Return the positions that get a step of their own: a list of a thousand has no thousand effects to be found.
+
+    >>> knots(np.arange(1, 31)).tolist()[-8:]
+    [17, 18, 19, 20, 22, 24, 26, 28]
+    """
+    kept = [int(positions[0])]
+    for one in positions[1:].tolist():
+        if np.log(one / kept[-1]) >= KNOTS_APART:
+            kept.append(one)
+    return np.array(kept, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
