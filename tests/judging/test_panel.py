@@ -139,6 +139,6 @@ def test_disputes_and_what_everybody_said_of_them(with_gpt):
     assert [label.rater for label in with_gpt.panel.labels_of(row)] == ["gpt", "ann", "bob"]
     assert [part.name for part in with_gpt.panel.agreement_parts().raters] == ["ann", "bob"]
     with_gpt.panel.decide("lea", *POOL.pairs[row], 1)
-    assert with_gpt._current_grades()[row] == 1
+    assert with_gpt.grades()[row] == 1
     with_gpt.panel.undo_decision("lea", *POOL.pairs[row])
     assert with_gpt.panel.counting().decided == {}

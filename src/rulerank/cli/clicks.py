@@ -78,7 +78,7 @@ def clicks(
     features: FeatureColumns = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add up a click log, join it with a pool of documents, and say what it holds.
+    """Add up a click log, join it with a pool, say what it holds.
 
     A row of LOG is one impression of a document (query, doc, position, clicked), or a sum of them (impressions and
     clicks). Large logs in Parquet are streamed. What is printed: queries, impressions, the click rate by position, what
