@@ -217,3 +217,7 @@ def test_rankings_that_are_alike_are_seldom_told_apart():
         won = rng.binomial(decided, shares)
         wrong += Contest([str(i) for i in range(50)], decided - won, won, decided * 0).verdict in ("a", "b")
     assert wrong / 400 < 0.08
+
+
+def test_half_a_character_in_a_key_is_a_key_like_others():
+    assert sorted(rr.interleave(["a"], ["b"], "\ud800").docs) == ["a", "b"]

@@ -137,7 +137,7 @@ def ranking_of(run: Run) -> dict[str, list[str]]:
 def _coins(text: str) -> Iterator[bool]:
     block = 0
     while True:
-        for byte in hashlib.blake2b(f"{text}|{block}".encode(), digest_size=64).digest():
+        for byte in hashlib.blake2b(f"{text}|{block}".encode(errors="surrogatepass"), digest_size=64).digest():
             for bit in range(8):
                 yield bool(byte >> bit & 1)
         block += 1

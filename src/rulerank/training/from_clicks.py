@@ -26,6 +26,7 @@ from rulerank.splitting import QueryKFold
 L2_OF_CLICKS = (1000.0, 100.0, 10.0)  # the calmest first: of two that do equally well the earlier wins
 N_SPLITS = 3
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
+NOT_SAID = "Whether it ranks better than today's ranking, clicks on that one do not say: rulerank interleave does."
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class LearnedFromClicks:
 
     def lines(self) -> list[str]:
         """Say what was found, line by line."""
-        return [f"method chosen: {self.reason}", *repr(self.positions).splitlines()]
+        return [f"method chosen: {self.reason}", *repr(self.positions).splitlines(), NOT_SAID]
 
 
 def learn_from_clicks(
