@@ -8,12 +8,13 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.judging.given_labels import labels_to_learn_from, read_labels
-from rulerank.judging.label_files import PERSON, LabelFile
+from rulerank.judging.label_files import PERSON, LabelFile, appended_format
 from rulerank.judging.loop import Judging
 from rulerank.judging.offers import EMPTY, SKIPPED, STOPPED
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.terminal import NOTHING, ask_all
+from rulerank.judging.transfer import export_labels
 from rulerank.sampling.chooser import STEP, Chooser
 
 WORLD = rr.make_world(n_queries=5, docs_per_query=8, n_features=6, seed=5)
@@ -76,6 +77,18 @@ def test_undo_stops_at_what_the_file_held_before(path):
         assert judging.undo(PERSON) is None
         assert judging.progress(PERSON).labelled == 1
     assert Path(path).read_bytes() == content
+
+
+def test_labels_of_a_store_take_more_lines_beside_their_comments(path, tmp_path):
+    (query, doc), (other, next_doc) = POOL.pairs[0], POOL.pairs[1]
+    with LabelStore(tmp_path / "labels.db") as store:
+        store.add(query, doc, 2, "ann")
+        export_labels(store, path)
+    assert appended_format(Path(path)) == "csv"
+    with closing(LabelFile(POOL, path, "csv", read_labels(POOL, path, strict=True))) as file:
+        file.add(other, next_doc, 1, PERSON)
+    assert Path(path).read_text().splitlines()[2] == f"{other},{next_doc},1,"
+    assert read_labels(POOL, path, strict=True) == {0: 2, 1: 1}
 
 
 def test_a_grade_given_again_is_the_one_that_counts_until_it_is_undone(path):

@@ -42,7 +42,7 @@ def interleave(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Mix two rankings into one list, or say from the clicks in such lists which ranking wins.
+    """Mix two rankings, or say which of them clicks prefer.
 
     Team draft: in every round a coin says which ranking picks first, and each adds its best document that is not in the
     list yet. The list of a query and a session is always the same, so that nothing needs to be kept.

@@ -24,6 +24,10 @@ from rulerank.judging.team import Decision, Order, Settings
 
 FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
 WITH_HEADER = ("csv", "quepid")
+APPENDED = (
+    b"qid,docid,grade",
+    b"qid,docid,grade,comment",
+)  # headers of csv to append to
 PERSON = "you"  # whose labels a file holds: nobody signs them
 
 
@@ -62,10 +66,10 @@ def appended_format(path: Path) -> str | None:
     with path.open("rb") as file:
         head = file.read(HEAD)
     found = detect(path, head)
-    header = head.partition(b"\n")[0].removeprefix(b"\xef\xbb\xbf").strip()
+    header = _header(head)
     if found not in FORMATS:
         raise DataError(f"--ask appends to {', '.join(FORMATS)}: {path} is {found}; convert it first")
-    if found == "csv" and header != b"qid,docid,grade":
+    if found == "csv" and header not in APPENDED:
         came = header[:80].decode(errors="backslashreplace")
         raise DataError(f"--ask appends to csv with the columns qid,docid,grade: {path} has {came}")
     return found
@@ -121,8 +125,10 @@ class LabelFile:
             self._file.close()
             raise DataError(f"{path}: another session of --ask writes to this file; end it, or name another file")
         self._ends: list[int] = []  # where the file ended before each answer
+        self._has_comments = False
         if self._file.tell():
             with Path(path).open("rb") as so_far:
+                self._has_comments = _header(so_far.read(HEAD)) == APPENDED[1]
                 so_far.seek(-1, os.SEEK_END)
                 if so_far.read() != b"\n":  # the last line was written by hand
                     self._write(b"\n")
@@ -151,6 +157,8 @@ class LabelFile:
         text = label_bytes(self.pool, np.array([row]), np.array([grade]), self.format)
         if end and self.format in WITH_HEADER:
             text = text.partition(b"\n")[2]
+        if self._has_comments:
+            text = text.rstrip(b"\n") + b",\n"
         self._write(text)
         self._ends.append(end)
         self._skipped.pop((query, doc), None)
@@ -243,6 +251,10 @@ class LabelFile:
         self._file.write(text)
         self._file.flush()
         os.fsync(self._file.fileno())
+
+
+def _header(head: bytes) -> bytes:
+    return head.partition(b"\n")[0].removeprefix(b"\xef\xbb\xbf").strip()
 
 
 def _locked(file: Any) -> bool:
