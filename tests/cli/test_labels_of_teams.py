@@ -84,19 +84,21 @@ def test_settings_are_made_and_kept(run, folder):
 def test_the_history_says_who_when_what_and_on_which_page(run, folder):
     with LabelStore("team.db") as store:
         store.undo("ann", page="document")
+        store.skip("q2", "d1", "bob")
         store.add_order("q1", ["d1", "d2"], "bob", page="list")
         store.name_judge("gpt", "llm", "lea")
         store.change_setting("judgements", 2, "lea", page="lead")
         store.undo_decision("q2", "d1", "lou", page="disputes")
-    assert run("labels", "team.db", "--history", "-o", "audit.csv").out == "audit.csv: 32 events\n"
+    assert run("labels", "team.db", "--history", "-o", "audit.csv").out == "audit.csv: 33 events\n"
     rows = pl.read_csv(folder / "audit.csv").rows(named=True)
     assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
     last = [(row["who"], row["what"], row["docid"], row["grade"], row["value"] or None, row["page"]) for row in rows][
-        -6:
+        -7:
     ]
     assert last == [
         ("lea", "decision", "d1", 2, None, "disputes"),
         ("ann", "undo label", "d1", 1, None, "document"),
+        ("bob", "skip", "d1", None, None, None),
         ("bob", "order", None, None, "d1 > d2", "list"),
         ("lea", "judge", None, None, "gpt is llm", None),
         ("lea", "setting", None, None, "judgements = 2", "lead"),

@@ -267,6 +267,7 @@ def test_processes_that_bring_one_store_up_at_once_do_it_once(second_version):
 DAMAGES = {
     "UPDATE decisions SET grade = 'high'": "decision 1 has the grade 'high'",
     "UPDATE decisions SET time = 'noon'": "decision 1 has the time 'noon'",
+    "UPDATE skips SET time = 'noon'": "the skip of 'd' has the time 'noon'",
     "UPDATE orders SET docs = '[1'": r"order 1 has '\[1', which is no JSON",
     "UPDATE settings SET value = 'two'": "setting 1 has 'two', which is no JSON",
 }
@@ -277,10 +278,11 @@ def test_a_damaged_fact_is_named(damage, tmp_path):
     path = tmp_path / "labels.db"
     with LabelStore(path) as store:
         store.decide("q", "d", 1, "lea")
+        store.skip("q", "d", "ann")
         store.add_order("q", ["a", "b"], "ann")
         store.change_setting("judgements", 2, "lea")
     with sqlite3.connect(path) as other:
         other.execute(damage)
     other.close()
     with LabelStore(path) as store, pytest.raises(StoreError, match=rf"labels\.db: {DAMAGES[damage]}"):
-        store.decisions(), store.orders(), store.settings()
+        store.decisions(), store.skips(), store.orders(), store.settings()

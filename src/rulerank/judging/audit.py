@@ -14,7 +14,7 @@ import polars as pl
 from rulerank.errors import DataError
 from rulerank.io.streams import format_suffix
 from rulerank.io.tables import TABLE_FORMATS, write_frame
-from rulerank.judging.labels import Label, Plain
+from rulerank.judging.labels import Label, Plain, Skip
 from rulerank.judging.store import LabelStore
 from rulerank.judging.team import Decision, Fact, Setting
 
@@ -28,17 +28,19 @@ class Event(Plain):
 
     time: str  # ISO 8601, UTC
     who: str
-    what: str  # label, undo label, decision, undo decision, order, undo order, judge, setting
+    what: str  # label, undo label, skip, decision, undo decision, order, undo order, judge, setting
     qid: str | None
     docid: str | None
     grade: int | None
     value: str  # what was said, if it is no grade: the documents in order, what a judge is, a setting
     page: str | None  # where; None: it is not known
-    id: int  # of the label, decision, order, judge or setting
+    id: int | None  # of the label, decision, order, judge or setting; a skip has none
 
 
 def audit(store: LabelStore) -> list[Event]:
-    """Return all that was ever done in a store, in the order of time; skips and claims are not kept.
+    """Return all that was ever done in a store, in the order of time.
+
+    A skip is there until its rater grades the document, and it has no page; claims are not kept.
 
     >>> import tempfile
     >>> with LabelStore(tempfile.mkdtemp() + "/labels.db") as store:
@@ -51,6 +53,7 @@ def audit(store: LabelStore) -> list[Event]:
     """
     events = [
         *_of_labels(store.history()),
+        *_of_skips(store.skips()),
         *_of_facts(store.decision_history(), "decision", _graded),
         *_of_facts(store.order_history(), "order", lambda one: (one.query, None, None, " > ".join(one.docs))),
         *_of_facts(store.judge_history(), "judge", lambda one: (None, None, None, f"{one.judge} is {one.kind}")),
@@ -81,6 +84,11 @@ def _of_labels(history: Iterable[Label]) -> Iterator[Timed]:
         if one.withdrawn is not None:
             page = one.withdrawn_page
             yield one.withdrawn, Event(one.withdrawn.isoformat(), one.rater, "undo label", *said, page, one.id)
+
+
+def _of_skips(skips: Iterable[Skip]) -> Iterator[Timed]:
+    for one in skips:
+        yield one.time, Event(one.time.isoformat(), one.rater, "skip", one.query, one.doc, None, "", None, None)
 
 
 def _of_facts(history: Iterable[AnyFact], kind: str, said: Callable[[AnyFact], Said]) -> Iterator[Timed]:

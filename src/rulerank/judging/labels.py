@@ -92,6 +92,15 @@ class State(NamedTuple):
     changes: int = 0  # of decisions, judges and settings
 
 
+class Skip(NamedTuple):
+    """A document that a rater passed over and has not graded since."""
+
+    query: str
+    doc: str
+    rater: str
+    time: datetime  # UTC
+
+
 class Glance(NamedTuple):
     """What there is to know before a rater is answered, all of one moment."""
 

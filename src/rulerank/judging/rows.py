@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from rulerank.dataset import MAX_GRADE
-from rulerank.judging.labels import CheckRecord, Claim, Label, StoreError
+from rulerank.judging.labels import CheckRecord, Claim, Label, Skip, StoreError
 from rulerank.judging.team import Decision, JudgeKind, Order, Setting
 
 
@@ -35,6 +35,11 @@ def claim_of(row: Any, store: str) -> Claim:
         return Claim(row.query, row.doc, row.rater, datetime.fromtimestamp(row.until, UTC))
     except (TypeError, ValueError, OverflowError, OSError):
         _damaged(store, f"the claim on {row.doc!r:.40}", f"the time {row.until!r:.40}")
+
+
+def skip_of(row: Any, store: str) -> Skip:
+    """Return the skip that a row of the table `skips` holds."""
+    return Skip(row.query, row.doc, row.rater, _moment(row.time, row.doc, store, "the skip of"))
 
 
 def check_of(row: Any, store: str) -> CheckRecord:

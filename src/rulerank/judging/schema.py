@@ -150,6 +150,7 @@ DROP_CLAIM = CLAIMS.delete().where(_own(CLAIMS))
 ADD_CLAIM = _insert(CLAIMS, until=sa.bindparam("new_until"))
 
 SKIPPED = sa.select(SKIPS.c.query, SKIPS.c.doc).where(SKIPS.c.rater == RATER).order_by(*SKIPS.c["time", "query", "doc"])
+ALL_SKIPS = sa.select(SKIPS).order_by(*SKIPS.c["time", "query", "doc", "rater"])
 DROP_SKIP = SKIPS.delete().where(_own(SKIPS))
 ADD_SKIP = _insert(SKIPS, time=NOW)
 

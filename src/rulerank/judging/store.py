@@ -11,8 +11,8 @@ from rulerank.errors import DataError
 from rulerank.judging import schema as sql
 from rulerank.judging import versions
 from rulerank.judging.judgements import note, seen
-from rulerank.judging.labels import CheckRecord, Claim, Glance, Label, State, check_grade, check_name
-from rulerank.judging.rows import as_text, check_of, claim_of, label_of
+from rulerank.judging.labels import CheckRecord, Claim, Glance, Label, Skip, State, check_grade, check_name
+from rulerank.judging.rows import as_text, check_of, claim_of, label_of, skip_of
 from rulerank.judging.team_store import TeamStore, page_named
 
 if TYPE_CHECKING:
@@ -176,6 +176,11 @@ class LabelStore(TeamStore):
         """Return the (query, doc) pairs a rater has passed over, in the order of time."""
         with self._read() as connection:
             return _skipped(connection, rater)
+
+    def skips(self) -> list[Skip]:
+        """Return what all raters have passed over and not graded since, in the order of time."""
+        with self._read() as connection:
+            return [skip_of(row, self.name) for row in connection.execute(sql.ALL_SKIPS)]
 
     def note_check(self, last_label: int, method: str, today: str) -> CheckRecord:
         """Note that a model, trained on the labels up to an id, is compared with today's ranking from now on."""

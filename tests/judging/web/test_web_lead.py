@@ -287,6 +287,12 @@ def test_the_model_the_report_and_the_history_are_taken_away(lead):
     assert report.headers["content-type"].startswith("text/html")
     assert "20 of 20" in report.text
     assert "=cmd()|&#x27; /C calc&#x27;!A0" in report.text
-    assert "'=cmd()" in client.get("/download/history.csv").text  # no formula
+    client.post("/api/settings", json={"judgements": 2})
+    served.judging.skip("ann", *served.judging.pool.pairs[0])
+    history = client.get("/download/history.csv").text
+    assert history.startswith("time,who,what,qid,docid,grade,value,page,id\n")
+    assert "'=cmd()" in history  # no formula
+    assert ",lea,setting,,,,judgements = 2,lead,1\n" in history
+    assert ",ann,skip,q1,q1-d1," in history
     assert client.get("/download/labels.db").status_code == 404
     assert client.get("/download/..%2flabels.db").status_code == 404

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from rulerank.errors import DataError
+from rulerank.judging.audit import write_audit
 from rulerank.judging.combine import COMBINATIONS
 from rulerank.judging.report import label_report
 from rulerank.judging.store import LabelStore
@@ -46,7 +45,11 @@ class Downloads:
         self.per_rater = [self._labels(name, about, None, per_rater=True) for name, about in each]
         self.others = [
             Download(
-                "history.csv", "every label ever given, those replaced or withdrawn too", "text/csv", self._history
+                "history.csv",
+                "who said what, when and on which page: labels, undone ones too, skips, decisions, orders, "
+                "judges and settings",
+                "text/csv",
+                self._history,
             ),
             Download("report.html", "the overview as one page, to send around", "text/html", self._report),
         ]
@@ -77,14 +80,12 @@ class Downloads:
         return Download(name, about, kinds.get(Path(name).suffix, "text/plain"), make)
 
     def _history(self) -> bytes:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        names = ["id", "time", "rater", "query", "doc", "grade", "page", "superseded_by", "withdrawn", "withdrawn_page"]
-        writer.writerow(names)
-        for label in self._judging.store.history():
-            values = label.to_dict()
-            writer.writerow(["" if (value := values.get(name)) is None else _harmless(value) for name in names])
-        return text.getvalue().encode()
+        store = self._judging.store
+        assert isinstance(store, LabelStore)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "history.csv")
+            write_audit(store, path)
+            return path.read_bytes()
 
     def _report(self) -> bytes:
         how = COMBINATIONS[self._judging.store.settings().combine]
@@ -94,12 +95,3 @@ class Downloads:
         if not self.has_model:
             raise DataError("no model was saved yet: train one first, on the overview")
         return self._api.model_path.read_bytes()
-
-
-def _harmless(value: object) -> object:
-    """Return a value that no spreadsheet takes for a formula.
-
-    >>> _harmless("=1+1"), _harmless("ann"), _harmless(-1)
-    ("'=1+1", 'ann', -1)
-    """
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
