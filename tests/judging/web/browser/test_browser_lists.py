@@ -106,6 +106,29 @@ def test_undo_takes_back_here_and_in_the_list_before(served, visit):
     assert window.text("#count") == "4 of 4 judged"
 
 
+def test_keys_right_behind_an_undo_are_for_the_document_that_it_brings_back(served, visit):
+    window = visit(f"{served.url}list")
+    first, second, *_ = docs(window)
+    for key in ("1", "u", "2", "0", "n"):
+        window.page.keyboard.press(key)
+    press(window)
+    assert grades(served) == [(first, 2), (second, 0)]
+    assert window.text("#count") == "2 of 4 judged"
+    assert "2 documents have no grade yet" in window.text("#said")
+    window.page.route("**/api/undo*", lambda route: route.abort())
+    for key in ("u", "1"):
+        window.page.keyboard.press(key)
+    window.page.wait_for_selector("#notice:has-text('kept on this device')")
+    window.page.keyboard.press("2")
+    assert "Your undo waits for the server" in window.text("#said")
+    window.page.unroute("**/api/undo*")
+    window.page.click("#retry")
+    window.page.wait_for_selector("#said:has-text('Taken back')")
+    assert current(window) == second
+    assert grades(served) == [(first, 2)]
+    window.problems.clear()  # the request that was stopped is in red
+
+
 def test_to_leave_documents_without_a_grade_takes_two_presses(served, visit):
     window = visit(f"{served.url}list")
     left = docs(window)

@@ -2,6 +2,7 @@
 
 import { fillDocument, toggleFold } from "./document.js";
 import { showHeld } from "./held.js";
+import { Turns } from "./in_turn.js";
 import { listen } from "./keys.js";
 import { calm, notify, waitFor } from "./notices.js";
 import { makeOrdering } from "./ordering.js";
@@ -25,6 +26,10 @@ let isSending = false;
 let isLeaving = false; // for the next list, once all is sent
 let isWarned = false; // that documents without a grade would be left
 let isOrdering = false;
+
+const isUndoing = () => outbox.pending().some(({ path }) => path === "/api/undo");
+const UNDO_WAITS = "Your undo waits for the server: grade on when it is back.";
+const turns = new Turns(isUndoing, () => isSending, () => say(UNDO_WAITS));
 
 // loading, ready, done (there is no list)
 const enter = (state) => (page.dataset.state = state);
@@ -82,12 +87,15 @@ async function send() {
       calm();
       showHeld(outbox);
       if (list) takeRefusals();
+      turns.go();
+      if (outbox.pending().length) continue; // what was held is sent first
       if (isLeaving) {
         isLeaving = false;
         await load(); // tries again by itself
       } else if (list && !left().length) await finish();
     } while (isLeaving || outbox.pending().length); // keys were pressed meanwhile
   } catch (problem) {
+    turns.stop();
     waitFor(problem, outbox.pending().length ? KEPT : "The page waits for it", send);
   } finally {
     isSending = false;
@@ -161,7 +169,7 @@ function draw({ list: next, progress }) {
   put("query", words || list.query);
   put("query-id", words ? list.query : "");
   put("description", description);
-  const others = list.n_others ? `; ${list.n_others} of the first ${list.n_others + list.docs.length} are with other raters or judged` : "";
+  const others = list.n_others ? `; ${list.n_others} of the first ${list.n_others + list.docs.length} ${list.n_others === 1 ? "is" : "are"} with other raters or judged` : "";
   put("about", `${list.docs.length} documents, ${list.shows_rank ? "in today's order" : "in an order drawn by lot"}${others}.`);
   stopOrdering();
   for (const button of page.querySelectorAll("[data-action=order]")) show(button, list.takes_orders);
@@ -198,11 +206,11 @@ function cardOf(doc) {
   for (const button of article.querySelectorAll("[data-grade]")) {
     const grade = Number(button.dataset.grade);
     button.setAttribute("aria-label", `${grade} ${names[grade]}: ${titleOf(doc)}`);
-    button.addEventListener("click", (event) => judge(event, here(), grade));
+    button.addEventListener("click", turns.takes((event) => judge(event, here(), grade)));
   }
   const cannot = article.querySelector("[data-action=cannot]");
   cannot.setAttribute("aria-label", `Cannot judge: ${titleOf(doc)}`);
-  cannot.addEventListener("click", (event) => judge(event, here(), null));
+  cannot.addEventListener("click", turns.takes((event) => judge(event, here(), null)));
   return card;
 }
 
@@ -346,9 +354,10 @@ const shiftBy = (by) => () => list && shift(cards.children[at], by);
 const ordering = { "Shift+j": shiftBy(1), "Shift+ArrowDown": shiftBy(1), "Shift+k": shiftBy(-1), "Shift+ArrowUp": shiftBy(-1) };
 const actions = { ...moving, ...ordering, x: cannot, u: undo, n: leave, o: order, Escape: leaveOrder, m: more, "?": help };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => list && judge(event, at, grade);
+for (const key of Object.keys(actions)) if (!["m", "?"].includes(key)) actions[key] = turns.takes(actions[key]);
 listen(actions, [...Object.keys(moving), ...Object.keys(ordering)]);
 
-for (const [name, action] of Object.entries({ undo, next: leave, order, help })) {
+for (const [name, action] of Object.entries({ undo: actions.u, next: actions.n, order: actions.o, help })) {
   for (const button of page.querySelectorAll(`[data-action=${name}]`)) button.addEventListener("click", action);
 }
 byId("keep-going").addEventListener("click", () => {
