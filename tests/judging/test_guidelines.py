@@ -55,6 +55,16 @@ def test_a_dash_late_in_a_sentence_ends_no_name():
         ("1: a", None, "g.txt:1: grade 1 is explained and grade 0 is not"),
         ("0: a", None, "g.txt:1: expected at least the grades 0 and 1: only grade 0 is explained"),
         ("1: a\n1: b", None, "g.txt:2: grade 1 is explained twice"),
+        (
+            "0: good\n1: Good - better",
+            None,
+            "g.txt:2: grades 0 and 1 are both called 'Good': give each a name of its own",
+        ),
+        (
+            "Be fair.\n0 = no\n1 = yes",
+            None,
+            "g.txt:2: expected a grade as 0: name - meaning, with a colon, got '0 = no'",
+        ),
         ("0: a\n12: b", None, "g.txt:2: expected a grade from 0 to 9, got 12"),
     ],
 )

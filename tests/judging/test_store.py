@@ -93,7 +93,9 @@ def test_many_labels_are_added_all_or_none(store):
     assert store.labels(after=2) == added[2:]
     with pytest.raises(DataError, match="a grade must be a whole number from 0 to 31, or None: got 32"):
         store.add_all([("q", "c", 1, "ann"), ("q", "d", 32, "ann")])
-    with pytest.raises(DataError, match="a rater can grade a document only once at a time: one is there twice"):
+    with pytest.raises(
+        DataError, match="a rater can grade a document only once at a time: 'c' of query 'q' by 'ann' is there twice"
+    ):
         store.add_all([("q", "c", 1, "ann"), ("q", "c", 2, "ann")])
     assert store.labels() == added
     assert store.add_all([]) == []

@@ -18,6 +18,9 @@ USUAL = 4  # the highest grade where nobody says otherwise
 HIGHEST = 9  # a key each
 LONGEST_NAME = 24  # characters, on a button
 GRADE_LINE = re.compile(r"(\d+)\s*:\s*(.*)")
+NEARLY_GRADE_LINE = re.compile(
+    r"0\s*[=.)\-\N{EN DASH}\N{EM DASH}]\s*\D.*"
+)  # as people write them; a list of advice begins with 1
 EXAMPLE_LINE = re.compile(r"examples?\s*:\s*(.*)", re.IGNORECASE)
 DASH = re.compile(r"\s+[-\N{EN DASH}\N{EM DASH}]\s+")
 
@@ -101,6 +104,8 @@ def parse_guidelines(text: str, max_grade: int | None = None, source: str = "<gu
         elif parts and (found := EXAMPLE_LINE.fullmatch(line)):
             here, line = [], found[1]
             parts[max(line_of, key=line_of.__getitem__)].append(here)
+        elif not parts and NEARLY_GRADE_LINE.fullmatch(line):
+            raise ReadError(source, number, f"expected a grade as 0: name - meaning, with a colon, got {line!r:.60}")
         here.append(line)
     highest = _highest(line_of, max_grade, source)
     texts = []
@@ -108,6 +113,7 @@ def parse_guidelines(text: str, max_grade: int | None = None, source: str = "<gu
         words, *examples = (" ".join(filter(None, part)) for part in parts.get(usual.grade, [[]]))
         name, meaning = _split(words)
         texts.append(GradeText(usual.grade, name or usual.name, meaning, tuple(filter(None, examples))))
+    _check_names(texts, line_of, source)
     return Guidelines("\n".join(intro).strip(), tuple(texts))
 
 
@@ -134,6 +140,20 @@ def _highest(line_of: dict[int, int], max_grade: int | None, source: str) -> int
             "leave --max-grade out, or change one of them",
         )
     return highest
+
+
+def _check_names(texts: list[GradeText], line_of: dict[int, int], source: str) -> None:
+    """Refuse two buttons that say the same."""
+    grade_of: dict[str, int] = {}
+    for text in texts:
+        name = text.name.casefold()
+        if name and name in grade_of:
+            raise ReadError(
+                source,
+                line_of.get(text.grade),
+                f"grades {grade_of[name]} and {text.grade} are both called {text.name!r}: give each a name of its own",
+            )
+        grade_of[name] = text.grade
 
 
 def _split(words: str) -> tuple[str, str]:

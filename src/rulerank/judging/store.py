@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -75,8 +76,13 @@ class LabelStore(TeamStore):
     def add_all(self, judged: Iterable[Judged], *, page: str | None = None) -> list[Label]:
         """Keep many grades, given as (query, doc, grade, rater): all of them or, when one is wrong, none."""
         checked = [(_names(query, doc, rater), check_grade(grade)) for query, doc, grade, rater in judged]
-        if len({tuple(names.values()) for names, _ in checked}) < len(checked):
-            raise DataError("a rater can grade a document only once at a time: one is there twice")
+        times = Counter(tuple(names.values()) for names, _ in checked)
+        if len(times) < len(checked):
+            (query, doc, rater), _ = times.most_common(1)[0]
+            raise DataError(
+                "a rater can grade a document only once at a time: "
+                f"{doc!r:.60} of query {query!r:.60} by {rater!r} is there twice"
+            )
         if not checked:
             return []
         with self._write() as connection:

@@ -94,6 +94,13 @@ def test_orders_are_kept_once_and_refused_without_the_leads_leave(served):
         assert client.get("/api/preferences").json() == {"preferences": None}
 
 
+def test_an_order_of_documents_with_long_addresses_is_not_too_large(served):
+    with served.client() as client:
+        body = {"query": "q0", "docs": [f"{number:02}" + "é" * 900 for number in range(50)]}
+        refused = client.post("/api/orders", json=body).json()["error"]
+        assert refused["code"] == "not_possible"  # it was read: the lead has not allowed orders
+
+
 @pytest.mark.parametrize("docs", [[], "d1", [1], ["a"] * 51])
 def test_an_order_is_a_list_of_documents(served, docs):
     with served.client() as client:

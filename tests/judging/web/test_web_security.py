@@ -183,7 +183,7 @@ def test_a_personal_link_judges_under_its_own_name_only(serve):
         for path in ("/", "/labels", "/overview", "/api/next", "/api/labels", "/api/progress"):
             answer = client.get(path, params={"rater": "ben"})
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "other_rater")
-            assert "cannot judge as 'ben': use the link of that rater" in answer.json()["error"]["message"]
+            assert "nobody judges as 'ben' with it: use the link of that rater" in answer.json()["error"]["message"]
         assert client.post("/api/labels", json=GRADE, params={"rater": "ben"}).status_code == 403
         assert client.get("/", headers={"cookie": "rulerank_rater=ben"}).status_code == 401
     assert {rater for *_, rater in served.labels()} == {"Ann & 李"}

@@ -57,7 +57,9 @@ def rater_of(request: Request, named: str | None) -> str:
     rater, holder = rater_named(rater), token_holder(request)
     if holder not in (None, rater):
         raise RequestError(
-            403, "other_rater", f"this link is {holder!a}'s and cannot judge as {rater!a}: use the link of that rater"
+            403,
+            "other_rater",
+            f"this is the link of {holder!a}, and nobody judges as {rater!a} with it: use the link of that rater",
         )
     return rater
 

@@ -15,7 +15,7 @@ from rulerank.judging.labels import MAX_RATER
 from rulerank.judging.queries import ORDERS, USUAL_ORDER
 from rulerank.judging.team import KINDS, MOST_JUDGEMENTS, PERSON
 from rulerank.judging.web.downloads import Downloads
-from rulerank.judging.web.lead_api import LeadApi
+from rulerank.judging.web.lead_api import MOST_BYTES, LeadApi
 from rulerank.judging.web.pages import JudgingPages
 from rulerank.web.refusals import RequestError
 from rulerank.web.security import check_lead, is_lead
@@ -60,6 +60,7 @@ class LeadPages:
             most_judgements=MOST_JUDGEMENTS,
             pool=judging.pool,
             can_grow=judging.can_grow,
+            most_bytes=MOST_BYTES,
         )
 
     def queries(self, request: Request) -> Response:

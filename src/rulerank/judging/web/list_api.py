@@ -10,6 +10,7 @@ from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
 from rulerank.web.fields import Field, TextsField
 from rulerank.web.refusals import RequestError
 
+MOST_BYTES = 1024 * 1024  # of an order: ids may be long addresses, and every letter of them escaped
 DOCS = TextsField("docs", "Ids of documents, the best first, each once.", most=MOST)
 ANY_QUERY = Field("query", "The query's id [the next one to judge].", required=False)
 
@@ -87,6 +88,7 @@ def list_endpoints(lists: ListApi) -> list[Endpoint]:
             "Ordered",
             (RATER,),
             (QUERY, DOCS, JUDGEMENT, PAGE),
+            most_bytes=MOST_BYTES,
         ),
         Endpoint("GET", "/api/preferences", "Rankings by preferred pairs.", lists.preferences, "PreferencesOnly"),
         Endpoint("GET", "/api/moves", "What a model would move in a list.", lists.moves, "Moved", (RATER, QUERY)),

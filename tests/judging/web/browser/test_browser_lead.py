@@ -95,6 +95,13 @@ def test_the_lead_invites_adds_sets_trains_and_compares(leading):
     page.wait_for_selector("#grow-result.bad")
     assert "is in the pool already: leave it out" in window.text("#grow-result")
     window.problems.clear()  # the refusal
+    old = {"name": "old.csv", "mimeType": "text/csv", "buffer": "qid,docid,title\nq1,new,Café\n".encode("latin-1")}
+    page.set_input_files("#file", old)
+    page.click("#grow button")
+    page.wait_for_selector("#grow-result:has-text('old.csv is not text in UTF-8: save it as csv in UTF-8')")
+    page.eval_on_selector("#grow", "form => (form.dataset.mostBytes = 20)")
+    page.click("#grow button")
+    page.wait_for_selector("#grow-result:has-text('add it in parts')")
 
     page.select_option("select.kind[data-judge=ben]", "llm")
     page.wait_for_selector("input[name=training_judges][value=ben]")
