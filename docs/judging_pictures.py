@@ -36,6 +36,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder, "labels.db")) as store:
         judging = Judging(pool, store, today=TODAY, max_grade=MAX_GRADE, overlap=0.3)
         judge_truly(judging)
+        dispute(judging)
         judging.save_model(Path(folder, "model.rulerank"), "Anchored")  # what the duels are about
         app = create_app(judging, guidelines=parse_guidelines(GUIDELINES), command=COMMAND.format, token=TOKEN)
         with open_socket("127.0.0.1", 0) as listening:
@@ -57,6 +58,14 @@ def judge_truly(judging: Judging, n_labels: int = 36) -> None:
         if task is not None:
             grade = true_grade(judging, task.query, task.doc)
             judging.grade(rater, task.query, task.doc, max(0, grade - (rater == "ben" and place % 2 == 0)))
+
+
+def dispute(judging: Judging, n_docs: int = 12) -> None:
+    """Let both judge the same documents, and ben be strict."""
+    for place, (query, doc) in enumerate(judging.pool.pairs[:n_docs]):
+        grade = true_grade(judging, query, doc)
+        judging.grade("ann", query, doc, grade, page="list")
+        judging.grade("ben", query, doc, max(0, grade - 1 - place % 2), page="document")
 
 
 def true_grade(judging: Judging, query: str, doc: str) -> int:
@@ -98,6 +107,9 @@ def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
     page.set_viewport_size({**page.viewport_size, "height": 1600 if look else 800})
     page.goto(f"{url}overview?rater=ann")
     shoot("judging-overview")
+    page.goto(f"{url}disputes?rater=ann")
+    page.wait_for_selector("#disputes[data-state=ready]")
+    shoot("judging-disputes")
     page.goto(f"{url}lead?rater=ann")
     page.fill("#name", "cem")
     page.click("#invite button")

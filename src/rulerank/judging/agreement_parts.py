@@ -61,6 +61,34 @@ class Part(Plain):
 
 
 @dataclass(frozen=True, slots=True)
+class Alpha(Plain):
+    """Krippendorff's alpha of all raters, the order of grades counting, with its 90 % interval or why there is none.
+
+    >>> Alpha.of([[0, 0], [1, 1]]).to_dict()
+    {'value': 1.0, 'low': None, 'high': None, 'n_docs': 2, 'reason': 'fewer than 10 documents: too few for an interval'}
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n_docs: int  # graded by at least two raters
+    reason: str  # why there is no value, or no interval
+
+    @classmethod
+    def of(cls, grades_by_doc: Iterable[Sequence[int]]) -> Alpha:
+        """Return alpha of the grades of each document."""
+        docs = [*grades_by_doc]
+        found = krippendorff_alpha(docs, "ordinal")
+        if math.isnan(found.value):
+            return cls(None, None, None, found.n_docs, found.reason)
+        interval = alpha_interval(docs)
+        if isinstance(interval, str):
+            return cls(round(found.value, 3), None, None, found.n_docs, interval)
+        low, high = (round(end, 3) for end in interval)
+        return cls(round(found.value, 3), low, high, found.n_docs, "")
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeAgreement:
     """How well a judge who is no person agrees with the people, on the documents that both have graded."""
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rulerank.judging.agreement_parts import AgreementParts, JudgeAgreement, agreement_parts, judge_agreement
+from rulerank.judging.agreement_parts import AgreementParts, Alpha, JudgeAgreement, agreement_parts, judge_agreement
 from rulerank.judging.counting import Counting
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.disputes import Dispute, disputes
@@ -126,6 +126,17 @@ class Panel:
                         given[judge][row] = label.grade
             people = dict(self._current.grades)
         return [judge_agreement(judge, found, people) for judge, found in given.items()]
+
+    def alpha(self) -> Alpha:
+        """Return how well all people agree, with an interval or why there is none."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            by_row = [[label.grade for label in by.values()] for by in self._current.by_row.values()]
+        return Alpha.of([[grade for grade in grades if grade is not None] for grades in by_row])
+
+    def decisions(self) -> list[Decision]:
+        """Return the lead's decisions on documents of the pool, in the order of time."""
+        return [one for one in self._store.decisions() if (one.query, one.doc) in self._pool.rows]
 
     def agreement_parts(self) -> AgreementParts:
         """Return where people agree: by rater, by query, by grade."""

@@ -9,6 +9,7 @@ from typing import Any
 from rulerank.errors import DataError
 from rulerank.judging.labels import Plain
 from rulerank.judging.overview import QueryCount
+from rulerank.judging.paging import page_of
 
 ROWS_PER_PAGE = 50
 ORDERS: dict[str, Callable[[QueryCount], Any]] = {  # sorts keep the pool's order among equals
@@ -47,7 +48,5 @@ def page_of_queries(
     words = search.casefold().split()
     found = [row for row in rows if all(word in f"{row.query} {row.query_text or ''}".casefold() for word in words)]
     found.sort(key=ORDERS[order])
-    pages = max(1, -(-len(found) // ROWS_PER_PAGE))
-    page = min(max(1, page), pages)
-    shown = found[(page - 1) * ROWS_PER_PAGE : page * ROWS_PER_PAGE]
-    return QueryPage(tuple(shown), len(found), page, pages)
+    shown = page_of(found, page, ROWS_PER_PAGE)
+    return QueryPage(tuple(shown.rows), shown.found, shown.page, shown.pages)

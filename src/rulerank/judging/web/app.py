@@ -16,6 +16,7 @@ from rulerank.judging.labels import StoreError, check_rater
 from rulerank.judging.lists import ListChoices
 from rulerank.judging.loop import Judging
 from rulerank.judging.web.api import Api, endpoints
+from rulerank.judging.web.dispute_api import DisputeApi, dispute_endpoints
 from rulerank.judging.web.endpoint import STORE_HEADER
 from rulerank.judging.web.images import ImageHosts
 from rulerank.judging.web.lead_api import LeadApi, lead_endpoints
@@ -58,7 +59,10 @@ def create_app(
     api = Api(judging, model_path, hosts)
     tokens = None if token is None else Tokens(token, check_rater)
     lead, lists = LeadApi(api, tokens), lists or ListChoices()
-    table = [*endpoints(api), *list_endpoints(ListApi(api, lists)), *lead_endpoints(lead)]
+    disputes = DisputeApi(api)
+    table = [
+        *endpoints(api), *list_endpoints(ListApi(api, lists)), *lead_endpoints(lead), *dispute_endpoints(disputes),
+    ]  # fmt: skip
     pages = JudgingPages(api, guidelines, lists, command)
     description = describe_api(table, has_token=token is not None)
 
@@ -68,7 +72,7 @@ def create_app(
     app = Starlette(
         routes=[
             *pages.routes(),
-            *LeadPages(lead, pages).routes(),
+            *LeadPages(lead, disputes, pages).routes(),
             *routes_of(table),
             Route("/openapi.json", openapi),
             *PAGES.file_routes(),

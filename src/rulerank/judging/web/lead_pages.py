@@ -1,4 +1,4 @@
-"""The lead's own pages: people and files, queries, and two rankings side by side. A personal link gets none of them."""
+"""The lead's own pages: people and files, queries, disputes, two rankings side by side; none is for a personal link."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rulerank.judging.combine import COMBINATIONS
 from rulerank.judging.labels import MAX_RATER
 from rulerank.judging.queries import ORDERS, USUAL_ORDER
 from rulerank.judging.team import KINDS, MOST_JUDGEMENTS, PERSON
+from rulerank.judging.web.dispute_api import DisputeApi
 from rulerank.judging.web.downloads import Downloads
 from rulerank.judging.web.lead_api import MOST_BYTES, LeadApi
 from rulerank.judging.web.pages import JudgingPages
@@ -26,13 +27,14 @@ MOST_SHOWN = 100  # documents of a query in each column
 class LeadPages:
     """The lead's pages and files."""
 
-    def __init__(self, lead: LeadApi, pages: JudgingPages) -> None:
-        self._lead, self._pages, self._downloads = lead, pages, Downloads(lead.api)
+    def __init__(self, lead: LeadApi, disputes: DisputeApi, pages: JudgingPages) -> None:
+        self._lead, self._disputes, self._pages, self._downloads = lead, disputes, pages, Downloads(lead.api)
 
     def routes(self) -> list[Route]:
         return [
             Route("/lead", self.lead),
             Route("/queries", self.queries),
+            Route("/disputes", self.disputes),
             Route("/compare", self.compare),
             Route("/download/{name}", self.download),
         ]
@@ -72,10 +74,24 @@ class LeadPages:
         asked = request.query_params
         search, order = asked.get("search", "")[:200], asked.get("order", USUAL_ORDER)
         order = order if order in ORDERS else USUAL_ORDER
-        number = asked.get("page", "")
-        page = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 1
-        found = self._lead.find_queries(search, order, page)
+        found = self._lead.find_queries(search, order, _number(request))
         return self._pages.page(request, rater, "queries", found=found, search=search, order=order, orders=[*ORDERS])
+
+    def disputes(self, request: Request) -> Response:
+        """Show what raters disagree on, one document after the other, and where they agree."""
+        check_lead(request)
+        rater = self._pages.rater(request)
+        if rater is None:
+            return RedirectResponse("/", status_code=303)
+        return self._pages.page(
+            request,
+            rater,
+            "disputes",
+            guidelines=self._pages.guidelines,
+            max_grade=self._lead.judging.max_grade,
+            kinds=KINDS,
+            agreement=self._disputes.agreement(_number(request)),
+        )
 
     def compare(self, request: Request) -> Response:
         """Show two rankings of a query side by side; to a rater only of what that rater has judged."""
@@ -113,3 +129,9 @@ class LeadPages:
             raise RequestError(422, "not_possible", str(error)) from None
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name)}"}
         return Response(content, media_type=found.kind, headers=headers)
+
+
+def _number(request: Request) -> int:
+    """Return which page of a table is asked for; the first, unless it is a number."""
+    number = request.query_params.get("page", "")
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 1

@@ -124,6 +124,29 @@ SCHEMAS: dict[str, Any] = {
     "SettingsOnly": thing(settings=thing(
         combine=TEXT, judgements=COUNT, training_judges=many(TEXT), preferences=YES_NO,
     )),
+    "Decision": thing(**FACT, withdrawn_by=MAYBE_TEXT),
+    "Decided": thing(
+        decision=perhaps("Decision"), undone=perhaps("Decision"), left=COUNT, decided=COUNT, progress=named("Progress"),
+    ),
+    "Dispute": thing(
+        task=named("Task"), spread=COUNT, decision=perhaps("Decision"),
+        labels=many(thing(rater=TEXT, kind=TEXT, grade=GRADE, time=TEXT, where=MAYBE_TEXT)),
+    ),
+    "Disputes": thing(
+        disputes=many(named("Dispute")), found=COUNT, page=COUNT, pages=COUNT, left=COUNT, decided=COUNT,
+    ),
+    "Share": thing(value=MAYBE_NUMBER, low=MAYBE_NUMBER, high=MAYBE_NUMBER, n_docs=COUNT),
+    "AgreementPart": thing(name=TEXT, share=named("Share")),
+    "AgreementParts": thing(
+        sentence=TEXT,
+        alpha=thing(value=MAYBE_NUMBER, low=MAYBE_NUMBER, high=MAYBE_NUMBER, n_docs=COUNT, reason=TEXT),
+        raters=many(named("AgreementPart")), grades=many(named("AgreementPart")),
+        queries=thing(
+            queries=many(thing(name=TEXT, query_text=MAYBE_TEXT, share=named("Share"))),
+            found=COUNT, page=COUNT, pages=COUNT,
+        ),
+        judges=many(thing(judge=TEXT, share=named("Share"), weighted=named("Coefficient"), n_labels=COUNT)),
+    ),
     "Kinds": thing(kinds={"type": "object", "additionalProperties": TEXT}),
 }  # fmt: skip
 

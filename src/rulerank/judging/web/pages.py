@@ -109,6 +109,8 @@ class JudgingPages:
             "overview",
             overview=overview.to_dict(),
             queries=page_of_queries(overview.queries).to_dict(),
+            alpha=self.api.judging.panel.alpha().to_dict(),
+            sentence=self.api.judging.panel.counting().sentence(),
             check=self.api.check()["check"],
             model_path=self.api.model_path,
             methods=[(name, ABOUT.get(name, name), self.command(name)) for name in self.api.methods],

@@ -31,6 +31,10 @@ def served(serve, pool):
     for place, query in enumerate(pool.queries[:12]):
         for row in pool.rows_of(query)[:4]:
             served.judging.grade(("ann", "ben")[place % 2], *pool.pairs[row], pool.own_grades[row])
+    for place, row in enumerate(pool.rows_of(pool.queries[0])[:3]):
+        served.judging.grade("ben", *pool.pairs[row], 3 - pool.own_grades[row])  # disputes, one of them decided
+        if not place:
+            served.judging.panel.decide("lea", *pool.pairs[row], 1)
     served.judging.save_model(served.judging.store.name + ".rulerank", "Anchored")
     return served
 
@@ -82,6 +86,9 @@ def test_axe_finds_nothing_on_any_page(served, visit, pool):
     page.goto(f"{served.url}duels")
     page.wait_for_selector("#main[data-state=ready]")
     check(window, "duels")
+    page.goto(f"{served.url}disputes")
+    page.wait_for_selector("#disputes[data-state=ready]")
+    check(window, "disputes")
     for name in ("labels", "overview", "lead", "queries", f"compare?query={pool.queries[20]}", "nothing"):
         answer = page.goto(f"{served.url}{name}")
         check(window, name)
@@ -91,11 +98,11 @@ def test_axe_finds_nothing_on_any_page(served, visit, pool):
     window.problems.clear()  # the page that is not there is in red
 
 
-@pytest.mark.parametrize("name", ["one", "list", "duels", "labels", "overview"])
+@pytest.mark.parametrize("name", ["one", "list", "duels", "disputes", "labels", "overview"])
 def test_every_control_is_reached_by_tab_and_seen(name, served, visit):
     window = visit(f"{served.url}{name}?rater=ann")
     page = window.page
-    if name in ("one", "list", "duels"):
+    if name in ("one", "list", "duels", "disputes"):
         page.wait_for_selector("[data-state=ready]")
     page.evaluate("document.querySelector('.skip-link').focus()")
     seen = []

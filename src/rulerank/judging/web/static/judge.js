@@ -60,7 +60,7 @@ async function send() {
     const last = await drain(outbox, ({ path, body }) => ask("POST", path, body, path === "/api/undo" ? {} : keepGoing));
     calm();
     showHeld(outbox);
-    if (!last) return load(); // another tab has sent it, or it was refused
+    if (!last || !("task" in last.answer)) return load(); // another tab has sent it, it was refused, or is another page's
     say(last);
     showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, keepGoing));
   } catch (problem) {

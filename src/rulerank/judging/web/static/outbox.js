@@ -132,7 +132,7 @@ export async function drain(outbox, send) {
 export function asCsv(judgements, rater) {
   const cell = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const rows = judgements
-    .filter(({ body }) => "grade" in body)
+    .filter(({ path, body }) => "grade" in body && path !== "/api/decisions") // a decision is no label
     .map(({ body, pressed }) => [body.query, body.doc, body.grade === null ? "" : String(body.grade), rater, new Date(pressed ?? 0).toISOString()]);
   return [["qid", "docid", "grade", "rater", "time"], ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
 }

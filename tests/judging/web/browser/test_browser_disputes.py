@@ -1,0 +1,156 @@
+"""The lead's disputes in a real browser: one key decides, nothing is lost, and what was decided can be changed."""
+
+import pytest
+
+from browser_windows import LOOKS
+from rulerank.judging.demo import GUIDELINES, demo_pool
+from rulerank.judging.guidelines import parse_guidelines
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return demo_pool()
+
+
+@pytest.fixture
+def served(serve, pool):
+    """Two raters who differ by 3, 2 and 1 grades on three products of the shop, and agree on a fourth."""
+    served = serve(pool, max_grade=3, guidelines=parse_guidelines(GUIDELINES))
+    for place, grades in enumerate([(0, 1), (0, 3), (2, 2), (1, 3)]):
+        for rater, grade in zip(("ann", "ben"), grades, strict=True):
+            served.judging.grade(rater, *pool.pairs[place], grade, page="list")
+    return served
+
+
+@pytest.fixture
+def window(served, visit):
+    window = visit(f"{served.url}disputes?rater=lea")
+    wait(window)
+    return window
+
+
+def wait(window, state="ready"):
+    window.page.wait_for_selector(f"#disputes[data-state={state}]")
+
+
+def press(window, key):
+    """Press a key that decides or takes back, and wait until the server has it."""
+    window.page.wait_for_timeout(400)  # sooner it is taken for one that was meant for the document before
+    with window.page.expect_response(lambda answer: answer.request.method == "POST"):
+        window.page.keyboard.press(key)
+    window.page.wait_for_selector("#disputes:is([data-state=ready], [data-state=done])")
+
+
+def step(window, key):
+    wait(window)
+    window.page.keyboard.press(key)
+    wait(window)
+
+
+def doc(window):
+    wait(window)
+    return window.text("#doc-id")
+
+
+def decided(served):
+    return {(one.query, one.doc): (one.grade, one.rater, one.page) for one in served.judging.store.decisions()}
+
+
+def test_one_key_decides_and_the_next_dispute_comes(served, window, pool):
+    assert doc(window) == pool.pairs[1][1]  # the largest
+    assert window.text("#progress-text") == "3 disputes left · 0 decided"
+    assert window.text("#votes tr:first-child").split()[:3] == ["ann", "0", "no"]
+    assert window.text("#votes tr:last-child").endswith("the list of a query")
+    press(window, "2")
+    assert doc(window) == pool.pairs[3][1]
+    assert window.text("#progress-text") == "2 disputes left · 1 decided"
+    press(window, "x")
+    press(window, "0")
+    wait(window, "done")
+    assert window.text("#done-text") == "Every document on which people differ is decided."
+    assert decided(served) == {
+        pool.pairs[1]: (2, "lea", "disputes"),
+        pool.pairs[3]: (None, "lea", "disputes"),
+        pool.pairs[0]: (0, "lea", "disputes"),
+    }
+    assert served.judging.grades() == {1: 2, 0: 0, 2: 2}
+
+
+def test_a_decision_is_taken_back_and_its_document_is_there_again(served, window, pool):
+    press(window, "2")
+    press(window, "u")
+    assert doc(window) == pool.pairs[1][1]
+    assert "Taken back" in window.text("#said")
+    assert decided(served) == {}
+    window.page.wait_for_timeout(400)
+    window.page.keyboard.press("u")
+    window.page.wait_for_selector("#said:has-text('Nothing to take back')")
+
+
+def test_one_goes_on_and_back_without_deciding(served, window, pool):
+    order = [pool.pairs[place][1] for place in (1, 3, 0)]
+    seen = [doc(window)]
+    for key in "nnpp":
+        step(window, key)
+        seen.append(doc(window))
+    assert seen == [order[0], order[1], order[2], order[1], order[0]]
+    step(window, "p")
+    assert window.text("#said") == "This is the first one."
+    for _ in range(3):
+        step(window, "n")
+    assert doc(window) == order[0]
+    assert decided(served) == {}
+
+
+def test_after_a_reload_what_is_decided_is_listed_and_can_be_changed(served, window, pool):
+    press(window, "2")
+    window.page.reload()
+    assert doc(window) == pool.pairs[3][1]
+    assert window.text("#decided .grade") == "2"
+    window.page.click("#decided button")
+    assert doc(window) == pool.pairs[1][1]
+    assert window.text("#decision").startswith("Decided by lea: grade 2.")
+    press(window, "3")
+    assert decided(served)[pool.pairs[1]][0] == 3
+    assert window.text("#decided .grade") == "3"
+    window.page.click("#decided button")
+    press(window, "u")  # the decision before it is in force again
+    assert decided(served)[pool.pairs[1]][0] == 2
+    assert window.text("#said").endswith("has the decision before it again.")
+    press(window, "u")
+    assert decided(served) == {}
+    assert window.text("#progress-text") == "3 disputes left · 0 decided"
+
+
+def test_a_decision_is_kept_while_the_server_is_away(served, window, pool):
+    page = window.page
+    page.route("**/api/decisions*", lambda route: route.abort())
+    page.wait_for_timeout(400)
+    page.keyboard.press("1")
+    wait(window, "waiting")
+    assert "Your decision is kept on this device and will be sent" in window.text("#notice-text")
+    page.unroute("**/api/decisions*")
+    page.goto(f"{served.url}one?rater=lea")  # any page sends what is kept
+    window.wait()
+    assert decided(served) == {pool.pairs[1]: (1, "lea", "disputes")}
+    window.problems.clear()  # the requests that were stopped are in red
+
+
+def test_where_nobody_differs_the_page_says_so(serve, visit, make_pool):
+    window = visit(f"{serve(make_pool()).url}disputes?rater=lea")
+    wait(window, "done")
+    assert window.text("#done-text").startswith("People differ on no document that is not decided.")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_page_fits_its_window_and_buttons_decide(look, served, visit, pool):
+    window = visit(f"{served.url}disputes?rater=lea", **LOOKS[look])
+    wait(window)
+    assert not window.is_too_wide()
+    window.page.wait_for_timeout(400)
+    with window.page.expect_response(lambda answer: answer.request.method == "POST"):
+        window.page.click(".bar [data-grade='1']")
+    wait(window)
+    assert decided(served) == {pool.pairs[1]: (1, "lea", "disputes")}
+    window.shoot(f"{look}-disputes", full_page=True)
+    assert not window.is_too_wide()
