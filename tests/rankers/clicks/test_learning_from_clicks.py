@@ -13,6 +13,7 @@ import rulerank as rr
 from rulerank.dataset import query_index
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.clicks.learns import PositionWarning
+from rulerank.shown import Shown
 
 EFFECTS = np.array([0.0, 0.5, 0.9, 1.1, 1.6, 1.7, 2.0, 2.1, 2.3, 2.4])
 WEIGHTS = np.array([1.0, -0.5, 0.3])
@@ -110,6 +111,19 @@ def test_where_nothing_moves_it_says_what_is_assumed():
             X[:30], clicked[:30], np.repeat([0, 1, 2], 10), position=np.tile(np.arange(1, 11), 3),
             propensities=[0.9**k for k in range(10)],
         )  # fmt: skip
+
+
+def test_documents_with_equal_features_are_not_one_that_moved():
+    X = np.repeat(np.arange(40.0), 2)[:, None] % 7  # both documents of a query look the same
+    shown = Shown(np.tile([1, 2], 40), np.full(80, 50), np.tile([20, 5], 40))
+    data = rr.Dataset(X, np.full(80, -1), np.repeat(np.arange(40), 2), docid=[f"d{n}" for n in range(80)], shown=shown)
+    with pytest.warns(PositionWarning, match="no document was shown at two of the 2 positions"):
+        ranker = rr.QueryIntercepts(l2=1.0).fit(data)
+    assert ranker.positions().n_moved == 0
+    by_content = rr.QueryIntercepts(l2=1.0).fit(
+        X, shown.clicks, data.qid, position=shown.position, impressions=shown.impressions
+    )
+    assert by_content.positions().n_moved == 40  # arrays have no ids
 
 
 def test_positions_apart_from_the_others_take_the_nearest_effect():

@@ -38,10 +38,13 @@ class Clicks:
     rows: ClickRows
     shown: Array  # bool (n_rows,) of all rows: those that were shown; the others have a grade
     propensities: Any = None
+    docs: Array | None = None  # int64 (n_shown,) a number for each document's id; None: documents are known by features
 
     def kept(self, rows: Array) -> Clicks:
         """Return the clicks of some of all rows, a mask."""
-        return replace(self, rows=self.rows[rows[self.shown]], shown=self.shown[rows])
+        own = rows[self.shown]
+        docs = None if self.docs is None else self.docs[own]
+        return replace(self, rows=self.rows[own], shown=self.shown[rows], docs=docs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +136,8 @@ class LearnsFromClicks(Ranker):
         grades = np.asarray(y, dtype=object).copy()
         grades[shown] = (rows.clicks > 0).astype(np.int64)
         clicks = Clicks(rows, shown, propensities)
+        if isinstance(X, Dataset) and X.docid is not None:
+            clicks = replace(clicks, docs=np.unique(X.docid.astype(str), return_inverse=True)[1].reshape(-1)[shown])
         if sample_weight is not None:
             weights = check_weights(sample_weight, n_rows)
             clicks = clicks.kept(weights > 0)
@@ -145,7 +150,7 @@ class LearnsFromClicks(Ranker):
     def _told(self, X: Array, queries: Array, clicks: Clicks, *, warn: bool = True) -> Told:
         """Say what may be found of positions from these rows, and warn of what may not."""
         rows, positions = clicks.rows, clicks.rows.positions
-        documents = document_numbers(content_keys(X), queries)
+        documents = document_numbers(content_keys(X) if clicks.docs is None else clicks.docs, queries)
         if clicks.propensities is not None:
             return Told(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0, documents)
         seen_at = np.unique(documents * positions.size + rows.places)

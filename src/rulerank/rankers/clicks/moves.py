@@ -18,7 +18,7 @@ from rulerank.rankers.linear.newton import Point
 
 
 def document_numbers(keys: Array, queries: Array) -> Array:
-    """Number documents: rows of the same query with the same content are the same document.
+    """Number documents: rows of the same query with the same key, an id or the content, are the same document.
 
     >>> document_numbers(np.array([0.5, 0.7, 0.5]), np.array([0, 0, 0])).tolist()
     [0, 1, 0]
