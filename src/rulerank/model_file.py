@@ -8,8 +8,9 @@
     arrays         one after the other, as they lie in memory
     sha256         of all that precedes
 
-All numbers are little-endian. In the state, {"$array": 2} stands for the third array. Any later version keeps the
-first four fields and the checksum, so that an older reader can tell a newer file from a damaged one.
+All numbers are little-endian. In the state, {"$array": 2} stands for the third array, and {"$ranker": {"class",
+"state"}} for a ranker inside another. Any later version keeps the first four fields and the checksum, so that an older
+reader can tell a newer file from a damaged one.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ HEADER = struct.Struct("<8sIIQ")
 N_CHECKSUM = 32
 DTYPES = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
 ARRAY = "$array"
+RANKER = "$ranker"
 # what content that `save` never wrote can lead to, in a file that is whole
 NONSENSE = (
     RulerankError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
@@ -303,9 +305,11 @@ def _pack(value: Any, arrays: list[Array], where: str) -> Any:
         if array.dtype.str in DTYPES:
             arrays.append(array.reshape(value.shape))
             return {ARRAY: len(arrays) - 1}
+    if isinstance(value, Ranker):
+        return {RANKER: _pack(described(value), arrays, where)}
     if isinstance(value, list | tuple):
         return [_pack(one, arrays, f"{where}[{i}]") for i, one in enumerate(value)]
-    if isinstance(value, dict) and ARRAY not in value and all(isinstance(key, str) for key in value):
+    if isinstance(value, dict) and not {ARRAY, RANKER} & value.keys() and all(isinstance(key, str) for key in value):
         return {key: _pack(one, arrays, f"{where}.{key}") for key, one in value.items()}
     kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
     raise DataError(f"a model file holds numbers, text, lists and arrays of numbers: {where} is a {kind}")
@@ -321,6 +325,11 @@ def _unpack(value: Any, arrays: list[Array]) -> Any:
         if type(number) is not int or not 0 <= number < len(arrays):
             raise ModelFileError(f"there is no array {number!r}, only {len(arrays)} arrays")
         return arrays[number]
+    if RANKER in value:
+        inner = rebuilt(_unpack(value[RANKER], arrays))
+        if not isinstance(inner, Ranker):
+            raise ModelFileError(f"expected a ranker inside another: got {type(inner).__name__}")
+        return inner
     return {key: _unpack(one, arrays) for key, one in value.items()}
 
 

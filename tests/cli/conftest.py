@@ -65,6 +65,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
+    QueryIntercepts(l2=1.0, missing="mean").fit(read_any("test.csv")).save("clicks.rulerank")
     for name, content in mixtures().items():
         (tmp_path / name).write_bytes(content)
     judged_pool(monkeypatch)

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rulerank as rr
 from rulerank.io.convert import read_any, write_any
-from rulerank.methods import METHODS
+from rulerank.methods import FROM_TODAY, METHODS
 from rulerank.model_file import load
 from rulerank.training.few_labels import few_label_ranker
+from rulerank.training.from_today import learn_from_today
 from rulerank.training.in_pool import fit_in_pool
 
 RULES = ("--method", "global")  # RE-GR by its other name
@@ -159,3 +161,57 @@ def test_mistakes_with_rules_from_the_first_label_end_in_one_line(run, folder, a
     assert done.code == 2
     assert done.err.splitlines()[-1].startswith(f"error: {message}")
     assert not Path("few.rulerank").exists()
+
+
+@pytest.mark.parametrize("method", FROM_TODAY)
+def test_a_model_may_be_where_few_labels_start_from(run, folder, method):
+    command = ("train", "pool.csv", "--labels", "graded.csv", "--today", "clicks.rulerank", "--method", method)
+    done = run(*command, "-o", "both.rulerank")
+    pool, clicks = read_any("pool.csv"), load("clicks.rulerank")
+    assert done.code == 0, done.err
+    assert "today QueryIntercepts\n" in done.out
+    assert "Starts from today's ranking (a QueryIntercepts model, linear); 10 labels" in done.out
+    grades = np.where(np.arange(len(pool)) < 10, pool.y, -1)
+    asked = few_label_ranker(method).set_params(today=clicks)
+    learned = learn_from_today(replace(pool, y=grades), clicks, ranker=asked).ranker
+    assert np.array_equal(load("both.rulerank").predict(pool), learned.predict(pool))
+    shown = json.loads(run(*command, "-o", "both.rulerank", "--json").out)
+    assert (shown["params"]["today"], shown["few_labels"]["today"]) == (
+        "QueryIntercepts",
+        "a QueryIntercepts model, linear",
+    )
+    ranked = run("rank", "both.rulerank", "pool.csv")
+    assert ranked.code == 0
+    assert run("explain", "both.rulerank", "pool.csv").code == 0
+
+
+def test_a_check_compares_with_the_model_it_started_from(run, folder):
+    run("train", "pool.csv", "--labels", "graded.csv", "--today", "clicks.rulerank", "-o", "both.rulerank")
+    known = json.loads(run("check", "pool.csv", "both.rulerank", "--own-grades", "--json").out)
+    named = run("check", "pool.csv", "both.rulerank", "--own-grades", "--json", "--today", "clicks.rulerank")
+    assert json.loads(named.out) == known
+    assert known["today"] == "a QueryIntercepts model, linear"
+
+
+@pytest.mark.parametrize(
+    ("today", "message"),
+    [
+        ("none.rulerank", "none.rulerank: there is no such file"),
+        ("linear.rulerank", "today: this QueryIntercepts reads "),
+        ("text.rulerank", "text.rulerank: expected a ranker, which `rulerank train` writes"),
+        ("pool.csv", "today: there is no feature 'pool.csv'"),
+    ],
+)
+def test_a_file_that_is_no_model_of_these_features_is_refused_as_a_start(run, folder, today, message):
+    if today == "linear.rulerank":
+        other = rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], None, ("price",))
+        rr.QueryIntercepts(l2=1.0).fit(other).save(today)
+    done = run("train", "pool.csv", "--labels", "graded.csv", "--today", today, "-o", "few.rulerank")
+    assert done.code != 0
+    assert message in done.err
+
+
+def test_the_model_it_starts_from_is_not_written_over(run, folder):
+    done = run("train", "pool.csv", "--labels", "graded.csv", "--today", "clicks.rulerank", "-o", "clicks.rulerank")
+    assert done.code != 0
+    assert "clicks.rulerank" in done.err

@@ -17,9 +17,9 @@ from rulerank.cli.options import (
     GuidelinesFile,
     QidColumn,
     Seed,
-    TodayFeature,
+    TodayStart,
     columns,
-    today_of,
+    start_of,
 )
 from rulerank.errors import DataError
 
@@ -36,7 +36,7 @@ def check(
             "--labels", "-o", metavar="FILE", help="The labels so far, whose queries are left out; answers go there."
         ),
     ] = None,
-    today: TodayFeature = None,
+    today: TodayStart = None,
     grades: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Simulate: the grades are in this file (LETOR, csv, qrels, Quepid)."),
@@ -75,6 +75,7 @@ def check(
     from rulerank.judging.label_files import LabelFile, appended_format, label_format
     from rulerank.judging.terminal import answers, tell_grades
     from rulerank.model_file import load_beside_data
+    from rulerank.rankers.anchored.today_model import option_in_words, scores_today
 
     if grades is not None and own_grades:
         raise DataError("--grades and --own-grades are two ways to get grades: choose one")
@@ -84,13 +85,13 @@ def check(
     ranker = load_beside_data(model, source)
     pool = PoolFile(source, format=format, **columns(qid, docid, None, features)).read()
     known = getattr(ranker, "today_", None)
-    found = known if today is None and known is not None else today_of(pool.data.feature_names, today)
-    found = today_of(pool.data.feature_names, found.option)  # its column in this file
+    given = known.option if today is None and known is not None else today
+    found = start_of(pool.data.feature_names, given)  # its column in this file
     before = read_labels(pool, labels, strict=False) if labels and Path(labels).exists() else {}
     answered: dict[int, int] = {}
     if simulated:
         answered = pool.own_grades if grades is None else read_labels(pool, grades, strict=False)
-    new, old = ranker.predict(pool.data), found.scores(pool.data.X)
+    new, old = ranker.predict(pool.data), scores_today(found, pool.data)
     with ExitStack() as stack:
         kept = labels or str(Path(stack.enter_context(TemporaryDirectory())) / "labels.csv")
         file_format = appended_format(Path(kept)) or label_format(None, kept)
@@ -113,7 +114,13 @@ def check(
         gain = tally.gain(duels.changed)
         print_json(
             tally.to_dict()
-            | {"line": line, "today": found.option, "changed": round(duels.changed, 4), "stop": stop, "labels": labels}
+            | {
+                "line": line,
+                "today": option_in_words(found),
+                "changed": round(duels.changed, 4),
+                "stop": stop,
+                "labels": labels,
+            }
             | {"relevant_in_top_3": None if gain is None else [round(value, 4) for value in gain]}
         )
         return

@@ -11,6 +11,8 @@ import typer
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
+    from rulerank.rankers.anchored.today_model import TodayModel
+    from rulerank.rankers.base import Ranker
     from rulerank.today import Today
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -41,6 +43,16 @@ TodayFeature = Annotated[
 ]
 
 
+TodayStart = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FEATURE",
+        help="The feature that ranks the documents now, such as bm25 or engine_rank; -NAME for lowest first; or the "
+        "file of a model, such as one learned from clicks [a feature whose name says so].",
+    ),
+]
+
+
 def today_of(names: Sequence[str], given: str | None, otherwise: str = "") -> Today:
     """Return today's ranking as it was named, or the feature whose name says that it is, which stderr is told.
 
@@ -58,6 +70,21 @@ def today_of(names: Sequence[str], given: str | None, otherwise: str = "") -> To
         )
     print(f"today's ranking is taken to be {found}, by its name; --today says otherwise", file=sys.stderr)
     return found
+
+
+def start_of(names: Sequence[str], given: str | Ranker | None, otherwise: str = "") -> Today | TodayModel:
+    """Return today's ranking as `today_of` does, or the model whose file was named; a feature's name comes first."""
+    from pathlib import Path
+
+    from rulerank.model_file import is_model_file, load_ranker
+    from rulerank.rankers.anchored.today_model import find_start
+
+    if given is None:
+        return today_of(names, None, otherwise)
+    if isinstance(given, str) and not {given, given[1:]} & {*names}:
+        named_as_model = Path(given).suffix == ".rulerank"  # one that is not there is said to be a missing file
+        given = load_ranker(given) if named_as_model or is_model_file(given) else given
+    return find_start(names, given)
 
 
 def columns(qid: str | None, docid: str | None, grade: str | None, features: str | None) -> dict[str, Any]:

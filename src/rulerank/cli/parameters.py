@@ -79,6 +79,7 @@ def used_params(ranker: Ranker) -> dict[str, Any]:
         del params["metric"]
     if params.get("mapped"):
         del params["mapped"]
+    params |= {name: type(value).__name__ for name, value in params.items() if isinstance(value, Ranker)}
     return params | {name: value for name, value in _stood_for(ranker).items() if name in params}
 
 

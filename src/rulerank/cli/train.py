@@ -14,9 +14,9 @@ from rulerank.cli.options import (
     FeatureColumns,
     GradeColumn,
     QidColumn,
-    TodayFeature,
+    TodayStart,
     columns,
-    today_of,
+    start_of,
 )
 from rulerank.cli.output import print_json, print_tuning
 from rulerank.errors import DataError, TooLargeError
@@ -94,7 +94,7 @@ def train(
             f"intercepts or fitted rules, whichever ranks held-out queries better; with --labels {FEW}."
         ),
     ] = AUTO,
-    today: TodayFeature = None,
+    today: TodayStart = None,
     max_size: Annotated[int | None, typer.Option(help="Items in a rule at most [2].")] = None,
     min_support: Annotated[float | None, typer.Option(help="Share of the rows a rule must hold in [0].")] = None,
     votes: Annotated[str | None, typer.Option(help="evidence, residual or mean [evidence].")] = None,
@@ -147,8 +147,9 @@ def train(
     A folder (or a pattern such as 'data/*.parquet', in quotes) is read file by file and need not fit in memory; the
     model is the same as from one file that holds all. Each file holds whole queries, or --regroup brings them together.
 
-    With --labels, which are few, the model starts from today's ranking (--today) and moves away from it only as far as
-    the labels say; what can honestly be said of it is printed. `rulerank check` says whether it is better.
+    With --labels, which are few, the model starts from today's ranking (--today), a feature or a model such as one
+    learned from clicks, and moves away from it only as far as the labels say; what can honestly be said of it is
+    printed. `rulerank check` says whether it is better.
 
     Documents that carry clicks (`rulerank clicks`) teach by them: what positions do to clicks is found and printed, and
     method and shrinkage are those that foresee the clicks of held-out queries best.
@@ -167,6 +168,7 @@ def train(
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
         rulerank train pool.csv --labels each.csv --judges gpt -o model.rulerank
+        rulerank train pool.csv --labels graded.csv --today clicks.rulerank -o both.rulerank
         rulerank train --model model.rulerank --more new.txt --less withdrawn.txt -o newer.rulerank
         rulerank train judged.csv -o model.rulerank --method intercepts --judge judge --set missing=mean
         rulerank train pool-with-clicks.parquet -o model.rulerank --propensities looked-at.csv
@@ -181,7 +183,7 @@ def train(
     from rulerank.judging.by_judge import BY_JUDGE, PEOPLE
     from rulerank.judging.by_judge import fit_by_judge as fit_labels_by_judge
     from rulerank.judging.given_labels import labels_to_learn_from
-    from rulerank.model_file import check_overwrite, check_target
+    from rulerank.model_file import check_overwrite, check_target, is_model_file
     from rulerank.scale.opening import is_many
     from rulerank.training.choose import choose_ranker
     from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
@@ -207,7 +209,7 @@ def train(
     if labels is not None and (tune or vali is not None):
         raise DataError("--labels is for few labels, too few to choose parameters by: leave out --tune and --vali")
     sources = [name for name in (source, vali, labels) if name is not None]
-    check_overwrite(out, sources)
+    check_overwrite(out, sources if today is None or not is_model_file(today) else [*sources, today])
     words = known_words(votes=votes, discretizer=discretizer, normalize=normalize)
     options = {"max_size": max_size, "min_support": min_support, "drop_weakest": drop_weakest}
     given = words | {name: value for name, value in options.items() if value is not None} | parse_settings(settings)
@@ -254,10 +256,10 @@ def train(
     if propensities is not None:
         raise DataError(f"--propensities is for clicks, and {source} holds none: `rulerank clicks` joins a log to it")
     if anchored and "today" not in given and (labels is not None or not auto):
-        now = today_of(data.feature_names, today, "; or a method that does without, such as --method QI")
+        now = start_of(data.feature_names, today, "; or a method that does without, such as --method QI")
         given["today"] = now.option
     elif today is not None:
-        now = today_of(data.feature_names, today)
+        now = start_of(data.feature_names, today)
     if labels is not None:
         plain = chosen.name == FEW and set(given) == {"today"}  # it may hand over only where nothing else was asked for
         given = few_label_options(chosen.name, given)

@@ -13,6 +13,7 @@ from rulerank.ballots import BinForm, LinearForm
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain.score import doc_name, find_row
+from rulerank.explain.standing import background_of
 from rulerank.rankers.base import Ranker
 
 TRIED_AT_ONCE = 16  # copies of a query
@@ -83,6 +84,9 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
         return table_changes(in_tables, values, float(above))
     if ranker.needs_the_query() and ranker.normalize_ is None:
         return tried_changes(ranker, found.X, found.row, float(above))
+    if ranker.needs_the_query():  # it normalises, and reads more than the rows it made of them
+        own = background_of(ranker, x, row)
+        return tried_changes(ranker, own.X, own.row, float(above))
     raise DataError(
         f"{type(ranker).__name__} has no bins to change; what_if works for FittedRules, GlobalRules, StableRules, "
         "QueryRules, Competence, QueryIntercepts and the linear baselines"

@@ -70,6 +70,12 @@ def form_of(ranker: Any) -> Form:
     """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
     check_is_fitted(ranker)
     kind = type(ranker).__name__
+    if getattr(ranker, "today_model_", None) is not None:
+        raise DataError(
+            f"this {kind} cannot be exported exactly: it starts from a model, whose scores are put on one scale by "
+            "query, and other systems score each document by itself; export that model (ranker.today), or score with "
+            "rulerank itself"
+        )
     mixed = getattr(ranker, "tables_", None)
     if mixed is not None and mixed.weights is not None and mixed.tables:
         raise DataError(

@@ -262,7 +262,8 @@ class Reranker:
 def _todays(today: Any, ranker: Ranker, features: TextFeatures | None) -> Today | None:
     """Return today's ranking: a feature by name, which documents with ready features may bring beside the model's."""
     if today is None:
-        return getattr(ranker, "today_", None)
+        known = getattr(ranker, "today_", None)
+        return known if isinstance(known, Today) else None  # a model puts documents in order only as a ranker itself
     names = ranker.feature_names_ if features is None else features.feature_names_
     if isinstance(today, str) and today not in names and today[1:] not in names:
         bare = today[1:] if today[:1] in ("-", "+") else today

@@ -12,8 +12,9 @@ from rulerank.core.words import counted, listed, percent
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
+from rulerank.rankers.anchored.today_model import TodayModel, find_start, option_in_words, scores_today
 from rulerank.rankers.base import Ranker
-from rulerank.today import Today, check_no_category, find_today
+from rulerank.today import Today
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import PoolLearner, fit_in_pool
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, held_out_scores, pairs_in_order
@@ -34,7 +35,7 @@ class FromToday:
     ranker: Ranker
     method: str  # Anchored, what took over, or the class of the ranker that was given
     took_over: bool  # a full learner, from Anchored
-    today: Today
+    today: Today | TodayModel
     n_labels: int
     n_queries: int  # with labels
     changed: float  # share of the pool's queries whose top 3 is another
@@ -91,7 +92,7 @@ class FromToday:
             pairs = {name: getattr(self.pairs, name) for name in names}
         return {
             "method": self.method,
-            "today": self.today.option,
+            "today": option_in_words(self.today),
             "labels": self.n_labels,
             "labelled_queries": self.n_queries,
             "top_changed": round(self.changed, 4),
@@ -101,9 +102,10 @@ class FromToday:
         }
 
 
-def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None = None) -> FromToday:
+def learn_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranker | None = None) -> FromToday:
     """Learn from the labelled rows of a pool (the others have grade -1), starting from today's ranking.
 
+    today: the feature that ranks the documents now, or a fitted ranker, such as one learned from clicks.
     ranker: another one to learn with; by default `Anchored`, which hands over to a full learner (`HAND_OVER`) when
     there are labels enough and, cross-validated by query, that one has significantly more pairs in order.
 
@@ -114,11 +116,10 @@ def learn_from_today(pool: Dataset, today: str | int, *, ranker: Ranker | None =
     >>> learned.method, learned.n_labels
     ('Anchored', 83)
     """
-    found = find_today(pool.feature_names, today)
-    check_no_category(found, pool.categories)
+    found = find_start(pool.feature_names, today)
+    today_scores = scores_today(found, pool)
     rows = np.flatnonzero(pool.y != UNLABELLED)
     grades = pool.y[rows]
-    today_scores = found.scores(pool.X)
     learner = PoolLearner(Anchored(today=found.option) if ranker is None else ranker, pool)
     method = type(learner.ranker).__name__
     took_over = False

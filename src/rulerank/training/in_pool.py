@@ -57,6 +57,7 @@ class PoolLearner:
             self.X = self.X.copy()
             self.X[:, [pool.feature_names.index(name) for name in pool.categories]] = 0.0
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
+        self.model_column = ranker.column_of_model(pool, self.query) if isinstance(ranker, StartsFromToday) else None
 
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
         """Return a copy of the ranker fitted to these rows, whatever grades the pool has for them."""
@@ -67,6 +68,8 @@ class PoolLearner:
         return self._fitted(rows, grades, judge=judge)
 
     def _fitted(self, rows: Array, grades: ArrayLike, **more: ArrayLike) -> Ranker:
+        if self.model_column is not None:
+            more["model_column"] = self.model_column[rows]
         return clone(self.ranker).fit_prepared(
             self.X[rows], grades, self.query[rows], feature_names=self.feature_names, discretizer=self.bins, **more
         )

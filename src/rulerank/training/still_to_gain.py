@@ -31,14 +31,13 @@ def still_to_gain(ranker: Anchored, pool: Dataset, *, seed: int = 0) -> float:
     rng = np.random.default_rng(seed)
     query, ids = query_index(pool.qid)
     chosen = rng.permutation(len(ids))[:N_QUERIES]
-    form = ranker.linear_form()
     gained = had = 0.0
     with one_blas_thread():
-        roots = np.linalg.cholesky(ranker.covariance_ + 1e-12 * np.eye(len(form.coef)))
-        draws = ranker.coef_ + rng.standard_normal((N_DRAWS, form.coef.size)) @ roots.T
+        roots = np.linalg.cholesky(ranker.covariance_ + 1e-12 * np.eye(ranker.coef_.size))
+        draws = ranker.coef_ + rng.standard_normal((N_DRAWS, ranker.coef_.size)) @ roots.T
         for number in chosen.tolist():
             rows = pool[np.flatnonzero(query == number)]
-            Z = np.asarray(form.fill(ranker.check_rows(rows, rows.qid)), dtype=np.float64)
+            Z = ranker.weighed_rows(rows)
             margins = Z @ draws.T  # (n_docs, n_draws)
             chances = 1 - _none(margins, ranker.thresholds_)
             own = np.sort(chances, axis=0)[::-1]  # thresholds are shared: a draw ranks by its chances

@@ -14,9 +14,10 @@ from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
 from rulerank.rankers.anchored.priors import average
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
-from rulerank.rankers.base import Labelled
+from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
 from rulerank.rankers.linear.linear_ranker import WeightedSum, column_means
+from rulerank.rules.additive import AdditiveTables
 
 MAX_FEATURES = 2_000  # four Hessians of as many rows
 
@@ -34,6 +35,7 @@ class Anchored(StartsFromToday, WeightedSum):
     today: the feature that ranks the documents now: a name or a column number. The highest value comes first;
         "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) counts places, and
         there the lowest comes first; "+name" says that it does not.
+        Or a fitted ranker over the same features, such as one learned from clicks: its scores are then today's ranking.
     normalize: how features are put on one scale by query. The priors are made for z-scores; None is for features that
         are on such a scale already.
     missing: "mean" puts the mean of the training rows in the place of NaN, "error" refuses it. Documents that lack
@@ -44,7 +46,8 @@ class Anchored(StartsFromToday, WeightedSum):
     ----------
     coef_, standard_errors_: weight of each feature on its scale by query, and how unsure it is.
     covariance_, thresholds_: of the weights; of the levels of grades.
-    today_: which feature is today's ranking. prior_shares_: how much each of `priors.PRIORS` counts.
+    today_: which feature or model is today's ranking; a model's scores have the last weight.
+    prior_shares_: how much each of `priors.PRIORS` counts.
     n_labels_, n_queries_: what it was trained on.
 
     Examples
@@ -64,7 +67,7 @@ class Anchored(StartsFromToday, WeightedSum):
 
     def __init__(
         self,
-        today: str | int | None = None,
+        today: str | int | Ranker | None = None,
         normalize: str | None = "zscore",
         missing: str = "mean",
         n_jobs: int | None = None,
@@ -78,7 +81,7 @@ class Anchored(StartsFromToday, WeightedSum):
         """Return the weights with their standard errors, the largest first."""
         check_is_fitted(self)
         ones = np.ones_like(self.coef_)
-        columns = (self.feature_names_, self.coef_.tolist(), self.standard_errors_.tolist(), ones.tolist())
+        columns = (self._weighed_names, self.coef_.tolist(), self.standard_errors_.tolist(), ones.tolist())
         rows = [Coefficient(*row) for row in zip(*columns, strict=True)]
         return Coefficients(tuple(sorted(rows, key=lambda row: -abs(row.effect))), self._note())
 
@@ -87,14 +90,30 @@ class Anchored(StartsFromToday, WeightedSum):
         """How unsure each weight is."""
         return np.sqrt(np.diagonal(self.covariance_).clip(0))
 
-    def linear_form(self) -> LinearForm:
-        """Return the fitted model as a weighted sum of values."""
-        ones, errors = np.ones_like(self.coef_), self.standard_errors_
-        return LinearForm(self.feature_names_, self.coef_, ones, self._present, self._score, errors)
+    def linear_form(self) -> LinearForm | None:
+        """Return the fitted model as a weighted sum of values; None where a model, which reads them too, is today's."""
+        return None if self.today_model_ is not None else self._form()
+
+    def additive(self) -> AdditiveTables:
+        """Return the fitted model as weights alone; one that starts from a model is no such sum of its features."""
+        return super().additive() if self.today_model_ is None else Ranker.additive(self)
 
     def case(self, X: Array, row: int) -> Case:
         """Return a document as today's ranking has it, and what moves it from there."""
-        return anchored_case(self.linear_form(), X, row, self.today_.column, str(self.today_))
+        name, n_features = str(self.today_), len(self.feature_names_)
+        return anchored_case(self._form(), X, row, self.today_.column, name, n_features)
+
+    def weighed_rows(self, X: Any, qid: Any = None) -> Array:
+        """Return rows as the weights `coef_` take them: on one scale, nothing missing, a model's scores last."""
+        return np.asarray(self._present(self.check_rows(X, qid)), dtype=np.float64)
+
+    def _form(self) -> LinearForm:
+        ones, errors = np.ones_like(self.coef_), self.standard_errors_
+        return LinearForm(self._weighed_names, self.coef_, ones, self._present, self._score, errors)
+
+    def _moves(self, X: Array) -> Array:
+        n_features = len(self.feature_names_)
+        return np.asarray(self._present(X), dtype=np.float64)[:, :n_features] * self.coef_[:n_features]
 
     def _learn(self, data: Labelled) -> None:
         n_features = data.X.shape[1]
@@ -119,5 +138,6 @@ class Anchored(StartsFromToday, WeightedSum):
         return super()._learned_state() | self._anchor_state()
 
     def _take_learned(self, state: dict[str, Any]) -> None:
+        self._take_saved_model(state)
         super()._take_learned(state)
-        self._take_anchor(state, len(self.feature_names_))
+        self._take_anchor(state, len(self._weighed_names))

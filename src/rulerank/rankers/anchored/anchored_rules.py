@@ -19,7 +19,7 @@ from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.anchored.items import Items, average_votes
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.anchored.vote_table import ItemVote, VoteTable
-from rulerank.rankers.base import Labelled
+from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rules.additive import AdditiveTables, Table
 
 MAX_ITEMS = 2_500  # four Hessians of as many rows
@@ -39,6 +39,7 @@ class AnchoredRules(StartsFromToday):
     today: the feature that ranks the documents now: a name or a column number. The highest value comes first;
         "-name" is for lowest first. A name that ends in the word rank or position (`engine_rank`) counts places, and
         there the lowest comes first; "+name" says that it does not.
+        Or a fitted ranker over the same features, such as one learned from clicks: its scores are then today's ranking.
     n_bins: intervals of each feature at most. A missing value has a rule of its own.
     normalize: how features are put on one scale by query. The prior is made for z-scores of today's ranking; None is
         for features that are on such a scale already.
@@ -48,7 +49,7 @@ class AnchoredRules(StartsFromToday):
     ----------
     tables_: the model as `AdditiveTables`: a weight of today's ranking and a table of votes of each feature.
     coef_, covariance_: votes of the items, feature by feature, and how unsure they are. thresholds_: of the levels.
-    today_: which feature is today's ranking. prior_shares_: how much each of `priors.PRIORS` counts.
+    today_: which feature or model is today's ranking. prior_shares_: how much each of `priors.PRIORS` counts.
     n_labels_, n_queries_: what it was trained on.
 
     Examples
@@ -77,7 +78,7 @@ class AnchoredRules(StartsFromToday):
 
     def __init__(
         self,
-        today: str | int | None = None,
+        today: str | int | Ranker | None = None,
         n_bins: int = 5,
         normalize: str | None = "zscore",
         n_jobs: int | None = None,
@@ -110,18 +111,22 @@ class AnchoredRules(StartsFromToday):
         """The rules, the one with the largest vote first."""
         return self.rules().rows
 
-    def table_form(self) -> TableForm:
-        """Return the fitted model as tables, and today's ranking, that are added up."""
-        return TableForm(self.tables_, self.n_jobs)
+    def table_form(self) -> TableForm | None:
+        """Return the model as tables, and today's ranking, that are added up; None where a model is today's."""
+        return None if self.today_model_ is not None else TableForm(self.tables_, self.n_jobs)
 
     def additive(self) -> AdditiveTables:
         """Return the fitted model as a weight of today's ranking and tables of votes: `tables_`."""
         check_is_fitted(self)
-        return self.tables_
+        return self.tables_ if self.today_model_ is None else super().additive()
 
     def case(self, X: Array, row: int) -> Case:
         """Return a document as today's ranking has it, and the rules that move it from there."""
-        return anchored_table_case(self.table_form(), X[row], self.today_.column, str(self.today_))
+        form = TableForm(self.tables_, self.n_jobs)
+        return anchored_table_case(form, X[row], self.today_.column, str(self.today_), len(self.feature_names_))
+
+    def _moves(self, X: Array) -> Array:
+        return self.tables_.shares(np.asarray(X, dtype=np.float64))[:, : len(self.feature_names_)]
 
     @property
     def _today_weight(self) -> float:
@@ -144,6 +149,9 @@ class AnchoredRules(StartsFromToday):
             cuts = self.discretizer.fit(X).cuts_
         else:
             cuts = [np.zeros(0)] * n_features
+        if self.today_model_ is not None:  # rules are of features
+            n_features -= 1
+            cuts = [*cuts[:n_features], np.zeros(0)]
         self.items_ = Items.of(cuts, X)
         n_items = self.items_.features.size
         if n_items > MAX_ITEMS:
@@ -156,10 +164,10 @@ class AnchoredRules(StartsFromToday):
                 f"AnchoredRules is for few labels: {n_rows:,} of them and {n_items:,} rules are too many; "
                 "use FittedRules"
             )
-        weights, fill = np.zeros(n_features), np.zeros(n_features)
+        weights, fill = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         column, sign = self.today_.column, self.today_.sign
         fill[column] = self._stands_for_missing(X)
-        self.tables_ = AdditiveTables(0.0, (), self.feature_names_, weights=weights, fill=fill)
+        self.tables_ = AdditiveTables(0.0, (), self._weighed_names, weights=weights, fill=fill)
         held = self.items_.hold(X)
         with one_blas_thread():
             counts, found = average_votes(held, sign * self._today_of(X), n_features, data.grades, data.queries)
@@ -172,8 +180,7 @@ class AnchoredRules(StartsFromToday):
     def _lay_out(self, weights: Array, fill: Array) -> None:
         errors = np.sqrt(np.diagonal(self.covariance_).clip(0))
         tables: tuple[Table, ...] = self.items_.tables(self.coef_, errors)
-        names = self.feature_names_ if self._known is None else self._known.names
-        self.tables_ = AdditiveTables(0.0, tables, names, weights=weights, fill=fill)
+        self.tables_ = AdditiveTables(0.0, tables, self._weighed_names, weights=weights, fill=fill)
 
     def _score(self, X: Array) -> Array:
         return self.tables_.score(X, self.n_jobs)
@@ -191,7 +198,8 @@ class AnchoredRules(StartsFromToday):
         }
 
     def _take_learned(self, state: dict[str, Any]) -> None:
-        n_features, n_items = len(self.feature_names_), len(state["votes"])
+        self._take_saved_model(state)
+        n_features, n_items = len(self._weighed_names), len(state["votes"])
         self._take_anchor(state, n_items)
         cuts = tuple(np.asarray(own, dtype=np.float64) for own in state["cuts"])
         features, bins = state["item_features"], state["item_bins"]

@@ -1,28 +1,31 @@
-"""What rankers share that start from today's ranking: which feature it is, and what they leave out."""
+"""What rankers share that start from today's ranking: which feature or model it is, and what they leave out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from rulerank.core.parameters import Parameter
 from rulerank.core.words import counted
-from rulerank.dataset import Array
+from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
+from rulerank.rankers.anchored.today_model import START, TodayModel, find_start, model_column, places_in
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.today import TODAY, Today, check_no_category, find_today
+from rulerank.today import Today, check_no_category
 
 if TYPE_CHECKING:
     from rulerank.discretize import Discretizer
 
 
 class Known(NamedTuple):
-    """What `fit_prepared` knows beside the rows: X comes without names, and bins were found on more rows."""
+    """What `fit_prepared` knows beside the rows: X comes without names, bins and scales were found on more rows."""
 
     names: tuple[str, ...]
     bins: Discretizer | None
+    model_column: Array | None  # (n_rows, 1) scores of a model that is today's ranking
 
 
 class StartsFromToday(Ranker):
@@ -31,12 +34,14 @@ class StartsFromToday(Ranker):
     A subclass stores `today` and has, after `_learn`, `coef_`, `covariance_`, `thresholds_` and `prior_shares_`.
     """
 
-    parameter_table: ClassVar[Mapping[str, Parameter]] = {"today": TODAY}
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {"today": START}
     _weighs_rows: ClassVar[bool] = True
+    _why_not_additive: ClassVar[str] = "it starts from a model, whose scores are put on one scale by query"
 
-    today: str | int | None
+    today: str | int | Ranker | None
 
-    today_: Today
+    today_: Today | TodayModel
+    today_model_: Ranker | None = None  # as it was when fitted, where a model is today's ranking
     coef_: Array  # (n_moves,)
     covariance_: Array  # (n_moves, n_moves)
     thresholds_: Array  # (n_levels,)
@@ -57,8 +62,12 @@ class StartsFromToday(Ranker):
         self.check_parameters()
         self.feature_names_, self.n_features_in_ = feature_names, len(feature_names)
         self.has_names_, self.categories_ = True, {}
+        self._take_model()
+        if self.today_model_ is not None:
+            self.categories_ = dict(self.today_model_.categories_)
+            places_in(self.today_model_, feature_names, self.categories_)
         nothing = np.zeros(0, dtype=np.int64)
-        self._learn(Labelled(np.zeros((0, len(feature_names))), nothing, nothing, nothing))
+        self._learn(Labelled(np.zeros((0, len(self._weighed_names))), nothing, nothing, nothing))
         self.record_params()
         return self
 
@@ -70,14 +79,71 @@ class StartsFromToday(Ranker):
         *,
         feature_names: tuple[str, ...],
         discretizer: Discretizer | None = None,
+        model_column: Array | None = None,
         **more: Any,
     ) -> Self:
-        """Learn from rows that are on the scale that `normalize` asks for; see `Ranker.fit_prepared`."""
-        self._known = Known(feature_names, discretizer)
+        """Learn from rows that are on the scale that `normalize` asks for; see `Ranker.fit_prepared`.
+
+        model_column: of the same rows, what `column_of_model` gives.
+        """
+        self._known = Known(feature_names, discretizer, model_column)
         try:
-            return super().fit_prepared(X, y, qid, feature_names=feature_names, **more)
+            super().fit_prepared(X, y, qid, feature_names=feature_names, **more)
         finally:
             del self._known
+        if self.today_model_ is not None:  # new rows come to it by these codes
+            self.categories_ = dict(self.today_model_.categories_)
+        return self
+
+    def column_of_model(self, data: Dataset, queries: Array) -> Array | None:
+        """Return today's model's scores of a whole pool on one scale by query; None where today is a feature."""
+        if not isinstance(self.today, Ranker):
+            return None
+        self._check_scale()
+        assert self.normalize is not None
+        places = places_in(self.today, data.feature_names, data.categories)
+        return model_column(self.today, data.X, places, queries, self.normalize)
+
+    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
+        """Return rows normalised by query, with the scores of a model that is today's ranking as the last column."""
+        out = super().on_one_scale(X, queries, how)
+        if self.today_model_ is None:
+            return out
+        places = places_in(self.today_model_, self.feature_names_ if self.has_names_ else None, self.categories_)
+        return np.hstack([out, model_column(self.today_model_, X, places, queries, how)])
+
+    def fast_shares(self, X: Array) -> Array | None:
+        """Return what each feature adds; a model that is today's ranking adds for itself, and for no feature."""
+        if self.today_model_ is None:
+            return super().fast_shares(X)
+        return self._moves(X)
+
+    def _moves(self, X: Array) -> Array:
+        """Return what each feature moves the score of each checked row by, beside a model's part."""
+        raise NotImplementedError
+
+    def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
+        self._take_model()
+        return super()._check_training(X, y, qid, sample_weight)
+
+    def _take_model(self) -> None:
+        """Keep the model that is today's ranking as it is now, whatever is fitted later."""
+        self.today_model_ = copy(self.today) if isinstance(self.today, Ranker) else None
+        if self.today_model_ is not None and self._known is None:
+            self._check_scale()
+
+    def _check_scale(self) -> None:
+        if self.normalize is None:
+            raise DataError(
+                "today: a model's scores must be put on one scale by query, and the features with them: "
+                "leave out normalize=None"
+            )
+
+    @property
+    def _weighed_names(self) -> tuple[str, ...]:
+        """The names of the columns of checked rows: the features, and a model that is today's ranking."""
+        names = self.feature_names_ if self._known is None else self._known.names
+        return names if self.today_model_ is None else (*names, TodayModel(self.today_model_, len(names)).feature)
 
     def _find_today(self, data: Labelled) -> None:
         """Find today's ranking among the features."""
@@ -87,15 +153,20 @@ class StartsFromToday(Ranker):
                 f"{kind} starts from today's ranking: say which feature ranks the documents now, such as "
                 f"{kind}(today='bm25')"
             )
-        self.today_ = find_today(self.feature_names_ if self._known is None else self._known.names, self.today)
-        check_no_category(self.today_, data.categories)
+        names = self.feature_names_ if self._known is None else self._known.names
+        self.today_ = find_start(names, self.today if self.today_model_ is None else self.today_model_)
+        if isinstance(self.today_, Today):
+            check_no_category(self.today_, data.categories)
         self.n_labels_, self.n_queries_ = len(data.grades), int(np.unique(data.queries).size)
 
     def _amounts(self, data: Labelled) -> Array:
         """Return the training rows with 0 in the place of codes, which are no amounts and get no weight."""
+        X = data.X
+        if self._known is not None and self._known.model_column is not None:
+            X = np.hstack([X, self._known.model_column])
         if not data.categories:
-            return data.X
-        X = data.X.copy()
+            return X
+        X = X.copy()
         X[:, [self.feature_names_.index(name) for name in data.categories]] = 0.0
         return X
 
@@ -126,15 +197,42 @@ class StartsFromToday(Ranker):
             "today_sign": self.today_.sign,
             "n_labels": self.n_labels_,
             "n_queries": self.n_queries_,
-        }
+        } | ({} if self.today_model_ is None else {"today_model": self.today_model_})
+
+    def _saved_params(self) -> dict[str, Any]:
+        # a model is saved with what was learned
+        return super()._saved_params() | ({} if self.today_model_ is None else {"today": None})
+
+    def _take_saved_model(self, state: dict[str, Any]) -> None:
+        """Take over the model that is today's ranking, if one is."""
+        model = state.get("today_model")
+        if model is None:
+            return
+        if not isinstance(model, Ranker):
+            raise DataError(f"expected a ranker as today_model: got {type(model).__name__}")
+        self.today = self.today_model_ = model
+        places_in(model, self.feature_names_ if self.has_names_ else None, self.categories_)
+        self.record_params()
 
     def _take_anchor(self, state: dict[str, Any], n_moves: int) -> None:
-        n_features, column, sign = len(self.feature_names_), state["today_column"], state["today_sign"]
+        n_features, column, sign = len(self._weighed_names), state["today_column"], state["today_sign"]
         if state["covariance"].shape != (n_moves, n_moves):
             raise DataError(f"expected {n_moves} x {n_moves} covariances: got {state['covariance'].shape}")
         if not 0 <= column < n_features or sign not in (1, -1):
             raise DataError(f"expected a column from 0 to {n_features - 1} and a sign: got {column} and {sign}")
         self.covariance_, self.thresholds_ = state["covariance"], state["thresholds"]
         self.prior_shares_ = state["prior_shares"]
-        self.today_ = Today(self.feature_names_[column], column, sign)
+        if self.today_model_ is None:
+            self.today_ = Today(self.feature_names_[column], column, sign)
+        elif (column, sign) != (n_features - 1, 1):
+            raise DataError(f"expected today's model in column {n_features - 1} with the sign 1: got {column}, {sign}")
+        else:
+            self.today_ = TodayModel(self.today_model_, column)
         self.n_labels_, self.n_queries_ = state["n_labels"], state["n_queries"]
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy; a model that is today's ranking stays fitted, for it is where learning starts."""
+        made: Self = super().__sklearn_clone__()
+        if isinstance(self.today, Ranker):
+            made.today = self.today
+        return made

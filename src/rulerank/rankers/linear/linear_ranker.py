@@ -79,8 +79,13 @@ class WeightedSum(Ranker):
         """Return X without missing values."""
         if self.fill_ is not None:
             return fill_missing(X, self.fill_)
-        check_present(X, self.feature_names_)
+        check_present(X, self._weighed_names)
         return X
+
+    @property
+    def _weighed_names(self) -> tuple[str, ...]:
+        """The names of the columns that have weights."""
+        return self.feature_names_
 
     def _learned_state(self) -> dict[str, Any]:
         return {"coef": self.coef_, "fill": self.fill_, "n_missing": self.n_missing_}
@@ -90,7 +95,7 @@ class WeightedSum(Ranker):
         self.coef_, self.fill_, self.n_missing_ = state["coef"], state["fill"], state["n_missing"]
 
     def _check_shapes(self, state: dict[str, Any], *names: str) -> None:
-        shape = (len(self.feature_names_),)
+        shape = (len(self._weighed_names),)
         for name in names:
             if state[name] is not None and state[name].shape != shape:
                 raise DataError(f"expected {shape[0]} numbers as {name}, one per feature: got {state[name].shape}")

@@ -1,0 +1,259 @@
+"""A model, such as one learned from clicks, as today's ranking of the learners for few labels."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+
+import rulerank as rr
+from rulerank.errors import DataError, ModelFileError
+from rulerank.model_file import RANKER, _unpack, described
+from rulerank.training.in_pool import fit_in_pool
+
+BOTH = pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rr.make_world(n_queries=30, n_features=4, seed=4)
+
+
+@pytest.fixture(scope="module")
+def clicks(data):
+    seen = rr.simulate_clicks(data, data.X[:, 0], n_impressions=4000, seed=0)
+    return rr.QueryIntercepts(l2=100.0, missing="mean").fit(seen)
+
+
+@pytest.fixture(scope="module")
+def rules(data):
+    return rr.FittedRules(max_pairs=1).fit(data[:600])
+
+
+def label_first(data, n):
+    return replace(data, y=np.where(np.arange(len(data)) < n, data.y, -1))
+
+
+def same_order(data, one, two):
+    """Tell whether two scores rank the documents of every query alike."""
+    return all(
+        np.array_equal(np.argsort(one[own], kind="stable"), np.argsort(two[own], kind="stable"))
+        for own in (data.qid == query for query in np.unique(data.qid))
+    )
+
+
+@BOTH
+@pytest.mark.parametrize("labels", ["none", "of one grade"])
+def test_without_labels_it_ranks_as_the_model_does(data, clicks, kind, labels):
+    pool = label_first(data, 0)
+    if labels == "of one grade":
+        pool = replace(pool, y=np.where(np.arange(len(data)) < 30, 1, -1))
+    ranker = fit_in_pool(kind(today=clicks), pool)
+    assert same_order(data, ranker.predict(data), clicks.predict(data))
+
+
+@BOTH
+def test_labels_move_it_and_many_labels_move_it_further(data, clicks, kind):
+    def moved(n):
+        ranker = fit_in_pool(kind(today=clicks), label_first(data, n))
+        return np.abs(ranker.fast_shares(ranker.check_rows(data, None))).mean()
+
+    assert 0 < moved(20) < moved(len(data))
+
+
+def test_the_score_is_the_models_z_score_and_the_features_z_scores_weighed(data, clicks):
+    ranker = rr.Anchored(today=clicks).fit(data[:200])
+    own = np.flatnonzero(data.qid == data.qid[0])
+    columns = np.column_stack([data.X[own].astype(np.float64), clicks.predict(data[own])])
+    columns = np.where(np.isnan(columns), np.nan, (columns - np.nanmean(columns, 0)) / np.nanstd(columns, 0))
+    expected = np.where(np.isnan(columns), ranker.fill_, columns) @ ranker.coef_
+    assert ranker.predict(data[own]) == pytest.approx(expected, abs=1e-5)
+
+
+@BOTH
+def test_fitted_in_a_pool_that_is_all_labelled_it_is_what_fit_makes_of_it(data, clicks, kind):
+    fitted, pooled = kind(today=clicks).fit(data), fit_in_pool(kind(today=clicks), data)
+    assert pooled.predict(data) == pytest.approx(fitted.predict(data), abs=1e-9)
+
+
+@BOTH
+def test_the_file_holds_the_model_and_gives_the_same_to_the_bit(data, clicks, rules, kind, tmp_path):
+    for model in (clicks, rules, rr.Anchored(today=clicks).fit(data[:60])):
+        ranker = fit_in_pool(kind(today=model), label_first(data, 100))
+        ranker.save(tmp_path / "model.rulerank")
+        again = rr.load(tmp_path / "model.rulerank")
+        assert np.array_equal(again.predict(data), ranker.predict(data))
+        assert np.array_equal(again.today.predict(data), model.predict(data))
+        assert again.explain(data, 3).lines() == ranker.explain(data, 3).lines()
+        again.save(tmp_path / "again.rulerank")
+        assert (tmp_path / "again.rulerank").read_bytes() == (tmp_path / "model.rulerank").read_bytes()
+
+
+@BOTH
+def test_reasons_add_up_and_say_which_model_it_starts_from(data, clicks, rules, kind):
+    for model, name in ((clicks, "a QueryIntercepts model, linear"), (rules, "a FittedRules model")):
+        ranker = kind(today=model).fit(data[:200])
+        why = ranker.explain(data, 3)
+        assert why.base_text.startswith(f"where today's ranking ({name}) puts it: score of {type(model).__name__} = ")
+        assert {share.feature for share in why.features} <= {*data.feature_names}
+        score = ranker.predict(data)[3]
+        assert why.base + sum(share.adds for share in why.features) == pytest.approx(score, abs=1e-9)
+        assert "explain the model itself to take it apart" in " ".join(why.notes)
+        versus = ranker.explain(data, 3, versus=7)
+        assert versus.difference == pytest.approx(abs(score - ranker.predict(data)[7]), abs=1e-9)
+        assert ranker.feature_importances_.shape == (4,)
+        assert ranker.overview(data[:60]).method.startswith(kind.__name__)
+
+
+def test_a_change_that_lifts_a_document_is_one_that_predict_confirms(data, clicks):
+    ranker = rr.Anchored(today=clicks).fit(data[:200])
+    own = data[np.flatnonzero(data.qid == data.qid[0])]
+    scores = ranker.predict(own)
+    row, above = np.argsort(scores)[[2, 6]]
+    changes = ranker.what_if(own, int(row), above=float(scores[above]))
+    assert changes
+    for change in changes:
+        X = own.X.copy()
+        X[row, own.feature_names.index(change.feature)] += change.move
+        assert ranker.predict(replace(own, X=X))[row] == pytest.approx(change.score, abs=1e-5)
+        assert change.score > scores[above]
+
+
+@BOTH
+def test_columns_go_by_name_and_frames_do_as_well(data, clicks, kind):
+    ranker = kind(today=clicks).fit(data[:200])
+    order = [2, 0, 3, 1]
+    turned = replace(data, X=data.X[:, order], feature_names=tuple(data.feature_names[i] for i in order))
+    assert np.array_equal(ranker.predict(turned), ranker.predict(data))
+    frame = pl.DataFrame(dict(zip(turned.feature_names, turned.X.T, strict=True)))
+    assert np.array_equal(ranker.predict(frame, qid=data.qid), ranker.predict(data))
+    by_frame = kind(today=rr.QueryIntercepts(missing="mean").fit(frame, data.y, qid=data.qid))
+    assert by_frame.fit(data[:200]).predict(data).shape == (len(data),)
+
+
+def test_a_model_of_fewer_features_will_do_and_arrays_go_by_position(data):
+    two = replace(data, X=data.X[:, [3, 0]], feature_names=(data.feature_names[3], data.feature_names[0]))
+    model = rr.QueryIntercepts(missing="mean").fit(two)
+    none = rr.Anchored(today=model).start(data.feature_names)
+    assert same_order(data, none.predict(data), model.predict(two))
+    arrays = rr.Anchored(today=rr.QueryIntercepts(missing="mean").fit(data.X, data.y, qid=data.qid))
+    arrays.fit(data.X[:200], data.y[:200], qid=data.qid[:200])
+    assert arrays.predict(data.X, qid=data.qid).shape == (len(data),)
+
+
+def test_categories_reach_the_model_by_name():
+    kinds, rng = ("Drama", "War"), np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(60), rng.integers(0, 2, 60)])
+    data = rr.Dataset(X, (X[:, 1] > 0).astype(int), np.repeat(range(6), 10), None, ("bm25", "genre"),
+                      categories={"genre": kinds})  # fmt: skip
+    model = rr.GlobalRules(max_size=1).fit(data)
+    ranker = fit_in_pool(rr.Anchored(today=model), label_first(data, 20))
+    swapped = replace(data, X=np.column_stack([X[:, 0], 1 - X[:, 1]]), categories={"genre": kinds[::-1]})
+    assert np.array_equal(ranker.predict(swapped), ranker.predict(data))
+    assert ranker.coef_[1] == 0
+    with pytest.raises(DataError, match="knows other categories of genre than the data has: train it on this data"):
+        rr.learn_from_today(swapped, model)
+
+
+@BOTH
+def test_copies_start_from_the_same_fitted_model(data, clicks, kind):
+    asked = kind(today=clicks)
+    copied = clone(asked)
+    assert copied.today is clicks
+    assert copied.get_params()["today__l2"] == 100.0
+    assert same_order(data, copied.start(data.feature_names).predict(data), clicks.predict(data))
+    assert clone(kind(today="bm25_body")).today == "bm25_body"
+
+
+def test_what_happens_to_the_model_later_changes_nothing_that_was_learned(data, clicks):
+    model = rr.QueryIntercepts(l2=100.0, missing="mean").fit(data)
+    ranker = rr.Anchored(today=model).fit(data[:100])
+    before = ranker.predict(data)
+    model.fit(replace(data, y=data.y.max() - data.y))
+    ranker.set_params(today="bm25_body")
+    assert np.array_equal(ranker.predict(data), before)
+    assert rr.Anchored(today=clicks).fit(data[:100]).set_params(today=0).fit(data[:100]).coef_.shape == (4,)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (rr.QueryIntercepts(), "today: this QueryIntercepts is not fitted, so it ranks nothing yet: fit it first"),
+        (LinearRegression(), r"or a fitted ranker of this library, such as QueryIntercepts: got LinearRegression\(\)"),
+    ],
+)
+def test_what_is_no_fitted_ranker_is_refused(data, kind, wrong, message):
+    with pytest.raises(DataError, match=message):
+        kind(today=wrong).fit(data)
+    with pytest.raises(DataError, match=message):
+        rr.learn_from_today(data, wrong)
+
+
+@BOTH
+def test_a_model_of_other_features_is_refused(data, kind):
+    other = rr.QueryIntercepts(l2=1.0).fit(
+        rr.Dataset([[0.0, 1.0], [1.0, 2.0]], [0, 1], [1, 1], None, ("price", "bm25_body"))
+    )
+    message = r"today: this QueryIntercepts reads price, which the data lacks \(it has bm25_body, "
+    for learn in (
+        lambda: kind(today=other).fit(data),
+        lambda: kind(today=other).start(data.feature_names),
+        lambda: rr.learn_from_today(data, other, ranker=kind(today=other)),
+    ):
+        with pytest.raises(DataError, match=message):
+            learn()
+
+
+def test_a_model_of_more_columns_than_an_array_has_is_refused(data, clicks):
+    with pytest.raises(DataError, match="today: this QueryIntercepts was trained on 4 features: the data has 2"):
+        rr.Anchored(today=clicks).fit(data.X[:, :2], data.y, qid=data.qid)
+
+
+@BOTH
+def test_a_model_needs_a_scale(data, clicks, kind):
+    for learn in (lambda one: one.fit(data), lambda one: rr.learn_from_today(data, clicks, ranker=one)):
+        with pytest.raises(DataError, match="must be put on one scale by query, and the features with them: leave out"):
+            learn(kind(today=clicks, normalize=None))
+
+
+@BOTH
+def test_no_export_pretends_that_it_is_a_sum(data, clicks, kind):
+    ranker = kind(today=clicks).fit(data[:200])
+    with pytest.raises(DataError, match="is not additive: it starts from a model, whose scores are put on one scale"):
+        ranker.additive()
+    with pytest.raises(DataError, match=f"this {kind.__name__} cannot be exported exactly: it starts from a model"):
+        rr.export_model(ranker, "solr-ltr")
+
+
+def test_a_ranker_that_no_file_can_hold_is_said_so(data, tmp_path):
+    class Mine(rr.QueryIntercepts):
+        pass
+
+    ranker = rr.Anchored(today=Mine(missing="mean").fit(data)).fit(data[:100])
+    with pytest.raises(DataError, match=r"a model file holds one of .*: got Mine"):
+        ranker.save(tmp_path / "model.rulerank")
+
+
+def test_a_file_whose_parts_do_not_fit_is_refused(data, clicks):
+    state = rr.Anchored(today=clicks).fit(data[:100]).to_state()
+    other = rr.QueryIntercepts(l2=1.0).fit(rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], None, ("price",)))
+    for change, message in [
+        ({"today_model": 7}, "expected a ranker as today_model: got int"),
+        ({"today_model": other}, "reads price, which the data lacks"),
+        ({"today_column": 2}, "expected today's model in column 4 with the sign 1: got 2, 1"),
+        ({"coef": np.zeros(4)}, r"expected 5 numbers as coef, one per feature: got \(4,\)"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            rr.Anchored.from_state(state | {"learned": state["learned"] | change})
+
+
+def test_only_a_ranker_may_lie_inside_another(data, clicks):
+    saved = described(clicks)
+    assert np.array_equal(_unpack({RANKER: saved}, []).predict(data), clicks.predict(data))
+    with pytest.raises(ModelFileError, match=r"holds a 'os\.system', which rulerank"):
+        _unpack({RANKER: saved | {"class": "os.system"}}, [])
+    with pytest.raises(ModelFileError, match="expected a ranker inside another: got Reranker"):
+        _unpack({RANKER: described(rr.Reranker(clicks))}, [])
