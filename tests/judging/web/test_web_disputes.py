@@ -168,3 +168,11 @@ def test_a_personal_link_decides_nothing(serve):
         assert [answer.status_code for answer in answers] == [403] * 5
         assert "/disputes" not in client.get("/overview", headers={"accept": "text/html"}).text
     assert served.judging.store.decision_history() == []
+
+
+def test_what_other_judges_see_otherwise_is_handed_out_first_where_that_is_asked_for(lead):
+    served, client = lead
+    served.judging.grade("gpt", "q1", "q1-d2", 0)  # people say 1
+    served.judging.store.name_judge("gpt", "llm", "lea")
+    assert client.get("/api/next", params={"queue": "judges"}).json()["task"]["doc"] == "q1-d2"
+    assert client.get("/api/next", params={"queue": "mine"}).status_code == 422

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rulerank.judging.labels import MAX_RATER, PAGES, JudgingTask, Label
-from rulerank.judging.loop import Judging
+from rulerank.judging.loop import JUDGES, Judging
 from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
 from rulerank.judging.web.images import ImageHosts
 from rulerank.methods import FROM_TODAY, METHODS
@@ -24,9 +24,9 @@ class Api:
         self.images = images or ImageHosts()
         self.model_path = Path(model_path)
 
-    def next(self, rater: str, keep_going: str | None = None) -> Payload:
+    def next(self, rater: str, keep_going: str | None = None, queue: str | None = None) -> Payload:
         """Hand a document to a rater."""
-        task = self.judging.next(rater, keep_going=keep_going == "true")
+        task = self.judging.next(rater, keep_going=keep_going == "true", queue=queue)
         return {"task": task and self.unjudged(task), "progress": self.judging.progress(rater).to_dict()}
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
@@ -195,9 +195,12 @@ def endpoints(api: Api) -> list[Endpoint]:
     """Return everything the API can do."""
     grade = Field("grade", "The grade; null: cannot be judged.", kind="grade", high=api.judging.max_grade)
     method = Field("method", "How to learn.", choices=tuple(api.methods))
+    queue = Field(
+        "queue", "First what other judges see otherwise than people or the model.", required=False, choices=(JUDGES,)
+    )
     going, given = (RATER, KEEP_GOING), (QUERY, DOC, grade, JUDGEMENT, PAGE)
     return [
-        Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", going),
+        Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", (*going, queue)),
         Endpoint("GET", "/api/document", "One document.", api.document, "Handed", (RATER, QUERY, DOC)),
         Endpoint("GET", "/api/features", "The features of a document.", api.features, "Features", (QUERY, DOC)),
         Endpoint("GET", "/api/estimate", "The ranker's estimate.", api.estimate, "Estimated", (RATER, QUERY, DOC)),
