@@ -106,3 +106,12 @@ def test_an_order_is_a_list_of_documents(served, docs):
     with served.client() as client:
         refused = client.post("/api/orders", json={"query": "q1", "docs": docs}).json()["error"]
     assert (refused["code"], refused["field"]) == ("bad_value", "docs")
+
+
+@pytest.mark.parametrize("page", ["lead", "import", "terminal"])
+def test_a_request_cannot_say_that_it_came_from_elsewhere(served, page):
+    body = {"query": "q", "doc": "d", "grade": 1, "page": page}
+    with served.client() as client:
+        answer = client.post("/api/labels", json=body)
+    assert answer.status_code == 422
+    assert "page" in answer.json()["error"]["message"]

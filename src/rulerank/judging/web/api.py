@@ -180,11 +180,12 @@ JUDGEMENT = Field(
     required=False,
     high=100,
 )
+NOT_SAID_HERE = ("lead", "import", "terminal")  # a request cannot say that it came from there
 PAGE = Field(
     "page",
     "Where it was said, for the history [api]; a page that has its documents gets no other with the answer.",
     required=False,
-    choices=tuple(PAGES),
+    choices=tuple(page for page in PAGES if page not in NOT_SAID_HERE),
 )
 KEEP_GOING = Field(
     "keep_going", "Hand out more when the sampler has stopped.", required=False, choices=("true", "false")
