@@ -42,6 +42,7 @@ def all_files(tmp_path_factory):
         folder / "model.rulerank"
     )
     rr.QueryRules().fit(rr.read_letor(folder / "train.txt")).save(folder / "query.rulerank")
+    rr.QueryIntercepts(l2=1.0, missing="mean").fit(world).save(folder / "clicks.rulerank")
     write_scored(folder)
     write_texts(folder)
     write_clicks(world, folder)

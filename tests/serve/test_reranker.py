@@ -316,3 +316,14 @@ def test_features_that_do_not_fit_are_named(rerankers, features, ranker):
     for other in (rr.TextFeatures(), "text.rulerank"):
         with pytest.raises(DataError, match="features must be a fitted TextFeatures, or None: got"):
             rr.Reranker(ranker, other)
+
+
+def test_a_ranker_that_starts_from_a_model_serves_with_the_order_of_the_list_as_today(tmp_path):
+    world = rr.make_world(n_queries=10, n_features=3, seed=0)
+    clicks = rr.QueryIntercepts(l2=1.0, missing="mean").fit(world)
+    model = rr.Reranker(rr.Anchored(today=clicks).fit(world[:50]))
+    assert model.today is None
+    model.save(tmp_path / "model.rulerank")
+    docs = [dict(zip(world.feature_names, row, strict=True)) for row in np.nan_to_num(world.X[:5]).tolist()]
+    again = rr.load(tmp_path / "model.rulerank")
+    assert [one.score for one in again.rank("q", docs)] == [one.score for one in model.rank("q", docs)]
