@@ -1,7 +1,9 @@
 """rulerank train of a table that carries clicks."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -27,7 +29,7 @@ def call(*words):
 
 
 def test_clicks_are_recognised_and_what_was_found_is_said(pool, world, tmp_path):
-    result = call(pool, "-o", tmp_path / "m.rulerank")
+    result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", "--today", "bm25_title")
     assert result.exit_code == 0, result.output
     assert "trained on the clicks of" in result.output
     assert "4,000 impressions" in result.output
@@ -92,3 +94,24 @@ def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
     assert "too few to choose by" in few.reason
     with pytest.raises(rr.errors.DataError, match=r"expected a Dataset that carries clicks.*got one without"):
         learn_from_clicks(world)
+
+
+def test_todays_ranking_is_kept_where_clicks_do_not_say_otherwise(pool, world, tmp_path):
+    seen = rr.read_table(pool)
+    noise = np.random.default_rng(0).binomial(seen.shown.impressions, 0.3 / seen.shown.position)
+    rr.write_table(replace(seen, shown=replace(seen.shown, clicks=noise)), tmp_path / "noise.parquet")
+    result = call(tmp_path / "noise.parquet", "-o", tmp_path / "m.rulerank", "--json")
+    assert result.exit_code == 0, result.output
+    assert "today's ranking is taken to be bm25_body, by its name" in result.stderr
+    result = call(tmp_path / "noise.parquet", "-o", tmp_path / "m.rulerank", "--today", "bm25_title", "--json")
+    found = json.loads(result.stdout)
+    assert found["method"] == "Anchored"
+    assert found["clicks"]["keep_today"] is True
+    assert found["clicks"]["against_today"]["today"] == "bm25_title"
+    kept = rr.load(tmp_path / "m.rulerank").predict(world)
+    title = world.feature_names.index("bm25_title")
+    for query in dict.fromkeys(world.qid):
+        own = world.qid == query
+        assert (np.argsort(kept[own]) == np.argsort(world.X[own, title])).all()
+    result = call(pool, "-o", tmp_path / "m.rulerank", "--today", "nothing")
+    assert "there is no feature 'nothing'" in str(result.exception or "") + result.output

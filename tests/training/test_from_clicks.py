@@ -33,4 +33,4 @@ def test_what_cannot_be_told_of_positions_is_said_once():
     assert [one.category for one in caught] == [PositionWarning]
     assert learned.n_queries > 0  # it has chosen
     assert not np.any(learned.positions.effects)
-    assert learned.lines()[-1].endswith("clicks on that one do not say: rulerank interleave does.")
+    assert learned.lines()[-1].endswith("which of two rankings people prefer, rulerank interleave says.")

@@ -152,7 +152,8 @@ def train(
     printed. `rulerank check` says whether it is better.
 
     Documents that carry clicks (`rulerank clicks`) teach by them: what positions do to clicks is found and printed, and
-    method and shrinkage are those that foresee the clicks of held-out queries best.
+    method and shrinkage are those that foresee the clicks of held-out queries best. Unless those say that the new
+    ranking is better than today's (--today), today's is kept, and a line says so.
 
     With --model and --more or --less, a model learns on: the same bins, new counts, and exactly the model that training
     on the new rows with these bins would give.
@@ -223,7 +224,8 @@ def train(
     if judges:
         check_judges(judges, chosen.name, labels, today)
     anchored = chosen.name in FROM_TODAY
-    if today is not None and labels is None and (auto or not anchored):
+    misplaced = today is not None and labels is None and (auto or not anchored)  # unless there are clicks
+    if misplaced and is_many(source):
         raise DataError(f"--today is where {FEW} starts from: leave it out, or add --labels or --method {FEW}")
     if literal:
         given |= literal_options(chosen.ranker_class(), given)
@@ -246,13 +248,14 @@ def train(
     else:
         data, n_left_out = read_labelled(sources, format, named)
     if data.shown is not None:
-        if labels is not None or tune or vali is not None or today is not None or judge is not None:
+        if labels is not None or tune or vali is not None or judge is not None:
             raise DataError(
-                f"{source} holds clicks, which choose by themselves: leave out --labels, --tune, --vali, --today and "
-                "--judge"
+                f"{source} holds clicks, which choose by themselves: leave out --labels, --tune, --vali and --judge"
             )
-        train_on_clicks(data, source, out, AUTO if auto else chosen.name, given, propensities, as_json)
+        train_on_clicks(data, source, out, AUTO if auto else chosen.name, given, propensities, today, as_json)
         return
+    if misplaced:
+        raise DataError(f"--today is where {FEW} starts from: leave it out, or add --labels or --method {FEW}")
     if propensities is not None:
         raise DataError(f"--propensities is for clicks, and {source} holds none: `rulerank clicks` joins a log to it")
     if anchored and "today" not in given and (labels is not None or not auto):

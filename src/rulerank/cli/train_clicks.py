@@ -7,6 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from rulerank.cli.options import today_of
 from rulerank.cli.output import print_json
 from rulerank.errors import DataError, ReadError
 
@@ -15,16 +16,27 @@ if TYPE_CHECKING:
 
 
 def train_on_clicks(
-    data: Dataset, source: str, out: str, method: str, given: dict[str, Any], propensities: str | None, as_json: bool
+    data: Dataset,
+    source: str,
+    out: str,
+    method: str,
+    given: dict[str, Any],
+    propensities: str | None,
+    today: str | None,
+    as_json: bool,
 ) -> None:
     """Learn from clicks, write the model, and say what came of it."""
     from rulerank.cli.parameters import used_params
     from rulerank.core.words import listed
+    from rulerank.today import suggest_today
     from rulerank.training.from_clicks import learn_from_clicks
 
     known = None if propensities is None else read_propensities(propensities)
+    now = None
+    if today is not None or suggest_today(data.feature_names) is not None:
+        now = today_of(data.feature_names, today).option
     start = perf_counter()
-    learned = learn_from_clicks(data, method=method, params=given, propensities=known)
+    learned = learn_from_clicks(data, method=method, params=given, propensities=known, today=now)
     seconds = perf_counter() - start
     learned.ranker.save(out)
     params = used_params(learned.ranker)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.methods import method_named
+from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.held_out import click_losses
@@ -22,11 +24,14 @@ from rulerank.rankers.fitted.fitted_rules import clearly_less
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.training_rows import content_keys
 from rulerank.splitting import QueryKFold
+from rulerank.training.keep_today import AgainstToday, TodayScores, compare_with_today, today_scores
 
 L2_OF_CLICKS = (1000.0, 100.0, 10.0)  # the calmest first: of two that do equally well the earlier wins
 N_SPLITS = 3
+HARD = 10_000.0  # l2 of all features but today's, whose coefficient is free
+L2_OF_TODAY = (1.0, 100.0, HARD)  # of its one weight, which may be almost none: what is kinder to it counts
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
-NOT_SAID = "Whether it ranks better than today's ranking, clicks on that one do not say: rulerank interleave does."
+HINT = "Held-out clicks are a hint: which of two rankings people prefer, rulerank interleave says."
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Candidate:
     about: str
     method: str
     params: dict[str, Any] = field(default_factory=dict)
+    free_column: int | None = None  # a feature whose coefficient is not shrunken
 
     def make(self) -> Any:
         """Return it unfitted.
@@ -43,7 +49,10 @@ class Candidate:
         >>> Candidate("intercepts", "QI", {"l2": 100.0}).make()
         QueryIntercepts(l2=100.0)
         """
-        return method_named(self.method).ranker_class()(**self.params)
+        ranker: Any = method_named(self.method).ranker_class()(**self.params)
+        if self.free_column is not None:
+            ranker._free_column = self.free_column
+        return ranker
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,23 +64,26 @@ class LearnedFromClicks:
     losses: tuple[tuple[Candidate, float], ...]  # mean loss of held-out queries, the best first
     n_queries: int
     reason: str
+    positions: PositionEffects  # what positions do to clicks, as it was found
+    against_today: AgainstToday
 
     @property
-    def positions(self) -> PositionEffects:
-        """What positions do to clicks, as it was found."""
-        found: PositionEffects = self.ranker.positions()
-        return found
+    def keep_today(self) -> bool:
+        """Whether the clicks do not say that the ranker is better than today's ranking."""
+        return not self.against_today.better
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         tried = [
             {"about": one.about, "method": one.method, "params": one.params, "loss": loss} for one, loss in self.losses
         ]
-        return {"reason": self.reason, "queries": self.n_queries, "table": tried} | self.positions.to_dict()
+        found = {"reason": self.reason, "queries": self.n_queries, "table": tried} | self.positions.to_dict()
+        return found | {"keep_today": self.keep_today, "against_today": self.against_today.to_dict()}
 
     def lines(self) -> list[str]:
         """Say what was found, line by line."""
-        return [f"method chosen: {self.reason}", *repr(self.positions).splitlines(), NOT_SAID]
+        found = [f"method chosen: {self.reason}", *repr(self.positions).splitlines()]
+        return [*found, self.against_today.line(), HINT]
 
 
 def learn_from_clicks(
@@ -80,6 +92,7 @@ def learn_from_clicks(
     method: str = "auto",
     params: dict[str, Any] | None = None,
     propensities: Any = None,
+    today: Any = None,
     seed: int = 0,
 ) -> LearnedFromClicks:
     """Learn from a data set that carries clicks, with the method and shrinkage that foresee held-out clicks best.
@@ -87,11 +100,14 @@ def learn_from_clicks(
     method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
     params: parameters of the method, which are then not chosen.
     propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
+    today: the ranking of now, a feature's name or column, or a score of each row; by default the mean position at which
+        each document was shown. Unless the clicks of held-out queries say that the new ranking is better, by more than
+        a standard error over queries, `keep_today` is true; "auto" then returns today's ranking where it is a feature.
 
     >>> import rulerank as rr
     >>> world = rr.make_world(n_queries=40, n_features=3, seed=0)
     >>> seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=4000, seed=0)
-    >>> learn_from_clicks(seen).ranker
+    >>> learn_from_clicks(seen, method="QI").ranker
     QueryIntercepts(...)
     """
     if not isinstance(data, Dataset) or data.shown is None:
@@ -99,32 +115,28 @@ def learn_from_clicks(
             "expected a Dataset that carries clicks, such as rr.read_clicks(log).join(pool): "
             f"got {'one without' if isinstance(data, Dataset) else type(data).__name__}"
         )
-    candidates = _candidates(method, dict(params or {}))
     queries, ids = query_index(data.qid)
-    n_clicks = int(data.shown.clicks.sum())
     if not _tells(queries, data.shown.impressions, data.shown.clicks):
         raise DataError(
             "no query has both clicks and impressions without one, so there is nothing to learn from: a log must hold "
             "what was shown, clicked or not"
         )
+    documents = document_numbers(content_keys(data.X), queries)
+    now = today_scores(data, today, queries, documents)
+    candidates = _candidates(method, dict(params or {}), now)
+    auto = method.lower() == "auto"
+    n_clicks, n_shown = int(data.shown.clicks.sum()), int(data.shown.impressions.sum())
     given = {} if propensities is None else {"propensities": propensities}
     clicks = f"{counted(n_clicks, 'click')} of {counted(int(ids.size), 'query', 'queries')}"
-    if len(candidates) == 1 or n_clicks < FEW_CLICKS or ids.size < 2 * N_SPLITS:
-        one = candidates[0]
+    if n_clicks < FEW_CLICKS or ids.size < 2 * N_SPLITS:
+        one = next(one for one in candidates if one.free_column is None)
+        ranker = one.make().fit(data, **given)
+        unsaid = AgainstToday(now.about, math.nan, math.nan, 0, n_shown)
         why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
-        return LearnedFromClicks(one.make().fit(data, **given), one, (), 0, f"{one.about}: {why}")
+        learned = LearnedFromClicks(ranker, one, (), 0, f"{one.about}: {why}", ranker.positions(), unsaid)
+        return _kept(learned, data, now, why) if auto and now.feature is not None else learned
     effects = _effects(data, candidates, given)
-    rows = check_clicks(data.shown.clicks, data.shown.position, data.shown.impressions, len(data))
-    documents = document_numbers(content_keys(data.X), queries)
-    rows = weighed(rows, documents, 1.0)
-    losses = np.full((len(candidates), ids.size), np.nan)
-    for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
-        for number, one in enumerate(candidates):
-            ranker = one.make().fit(data[train], propensities=_by_position(effects))
-            own = _losses(ranker, data[test], rows[test], queries[test], effects)
-            losses[number, own[0]] = own[1]
-    informative = ~np.isnan(losses).any(axis=0)
-    losses = losses[:, informative]
+    losses, of_today = _held_out(data, candidates, now, queries, documents, effects, seed)
     best = 0
     for number in range(1, len(candidates)):
         if clearly_less(losses[number], losses[best]):
@@ -132,12 +144,19 @@ def learn_from_clicks(
     order = sorted(range(len(candidates)), key=lambda number: (number != best, losses[number].mean()))
     table = tuple((candidates[number], float(losses[number].mean())) for number in order)
     chosen = candidates[best]
+    against = compare_with_today(losses[best], of_today, now.about, n_shown)
     held_out = counted(losses.shape[1], "held-out query", "held-out queries")
-    reason = f"{chosen.about}: loss {table[0][1]:.4f} a query on {held_out}"
+    reason = f"{chosen.about}: loss {table[0][1]:.4f} a query on {held_out}, today's ranking {of_today.mean():.4f}"
     others = [(one, loss) for one, loss in table[1:] if one.method != chosen.method]
     if others:
         reason += f", {others[0][0].about} {others[0][1]:.4f}"
-    return LearnedFromClicks(chosen.make().fit(data, **given), chosen, table, losses.shape[1], f"{reason}; {clicks}")
+    ranker = chosen.make().fit(data, **given)
+    learned = LearnedFromClicks(
+        ranker, chosen, table, losses.shape[1], f"{reason}; {clicks}", ranker.positions(), against
+    )
+    if auto and now.feature is not None and not against.better:
+        return _kept(learned, data, now, learned.reason)
+    return learned
 
 
 def _tells(queries: Array, shown: Array, clicks: Array) -> bool:
@@ -146,10 +165,49 @@ def _tells(queries: Array, shown: Array, clicks: Array) -> bool:
     return bool(((n_clicks > 0) & (n_clicks < n_shown)).any())
 
 
-def _candidates(method: str, params: dict[str, Any]) -> list[Candidate]:
+def _kept(learned: LearnedFromClicks, data: Dataset, now: TodayScores, why: str) -> LearnedFromClicks:
+    """Return today's ranking instead, which is a feature."""
+    assert now.feature is not None
+    one = Candidate("today's ranking", "Anchored", {"today": now.feature.option})
+    ranker = Anchored(today=now.feature.option).start(data.feature_names)
+    return replace(learned, ranker=ranker, candidate=one, reason=f"today's ranking is kept; {why}")
+
+
+def _held_out(
+    data: Dataset,
+    candidates: list[Candidate],
+    now: TodayScores,
+    queries: Array,
+    documents: Array,
+    effects: PositionEffects,
+    seed: int,
+) -> tuple[Array, Array]:
+    """Return the losses of held-out queries, (n_candidates, n_queries), and those of today's ranking."""
+    assert data.shown is not None
+    rows = check_clicks(data.shown.clicks, data.shown.position, data.shown.impressions, len(data))
+    rows = weighed(rows, documents, 1.0)
+    ids = documents.astype(str).astype(object)
+    views = [replace(data, X=one[:, None], docid=ids, feature_names=("today",), categories={}) for one in now.views]
+    tried = [(one, data) for one in candidates]
+    tried += [(Candidate("today's ranking", "QI", {"l2": l2}), view) for view in views for l2 in L2_OF_TODAY]
+    losses = np.full((len(tried), int(queries.max()) + 1), np.nan)
+    for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
+        for number, (one, own) in enumerate(tried):
+            ranker = one.make().fit(own[train], propensities=_by_position(effects))
+            held_out, lost = _losses(ranker, own[test], rows[test], queries[test], effects)
+            losses[number, held_out] = lost
+    losses = losses[:, ~np.isnan(losses).any(axis=0)]
+    of_today = losses[len(candidates) :]
+    return losses[: len(candidates)], of_today[int(of_today.mean(axis=1).argmin())]
+
+
+def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[Candidate]:
     named = "auto" if method.lower() == "auto" else method_named(method).name
     found = []
     if named in ("auto", "QI"):
+        if now.feature is not None and "l2" not in params:
+            about, hard = "today's ranking and a little of the rest", {"missing": "mean"} | params | {"l2": HARD}
+            found.append(Candidate(about, "QI", hard, now.feature.column))
         grid = (params["l2"],) if "l2" in params else L2_OF_CLICKS
         found += [Candidate(f"intercepts, l2 {l2:g}", "QI", {"missing": "mean"} | params | {"l2": l2}) for l2 in grid]
     if named in ("auto", "FR"):
@@ -161,7 +219,7 @@ def _candidates(method: str, params: dict[str, Any]) -> list[Candidate]:
 
 def _effects(data: Dataset, candidates: list[Candidate], given: dict[str, Any]) -> PositionEffects:
     """Find once what positions do, so that candidates differ in scores only."""
-    first = next((one for one in candidates if one.method == "QI"), None)
+    first = next((one for one in candidates if one.method == "QI" and one.free_column is None), None)
     ranker = QueryIntercepts(l2=100.0, missing="mean") if first is None else first.make()
     if isinstance(ranker, LearnsFromClicks):
         ranker = ranker.set_params(document_spread=0.0)

@@ -39,11 +39,14 @@ def fit_clicks(
     groups: Array,
     steps: PositionSteps,
     link: str,
-    l2: float,
+    l2: float | Array,
     labels: QueryLikelihood | None = None,
     max_iter: int = 100,
 ) -> ClickFit:
-    """Find coefficients, position effects and an intercept for each group, numbered from 0."""
+    """Find coefficients, position effects and an intercept for each group, numbered from 0.
+
+    l2: one penalty, or one of each feature.
+    """
     with one_blas_thread():
         clicks = ClickLikelihood(X, rows, groups, steps, link, l2)
         n = clicks.n_features
@@ -73,7 +76,7 @@ def fit_clicks(
         step_covariance=found.covariance[n + 1 :, n + 1 :],
         intercepts=clicks.query_intercepts(found.x),
         label_intercepts=None if labels is None else labels.best_intercepts(coef),
-        loss=found.value - 0.5 * l2 * float(coef @ coef),
+        loss=found.value - 0.5 * float(coef @ (l2 * coef)),
         gradient_norm=found.gradient_norm,
         n_iter=found.n_iter,
         converged=found.converged,

@@ -25,7 +25,9 @@ INTERCEPT_PRECISION = 1 / 9  # queries' intercepts differ by about 3 in log-odds
 class ClickLikelihood:
     """Negative log-likelihood of clicks, plus the penalties on coefficients, on steps and on intercepts."""
 
-    def __init__(self, X: Array, rows: ClickRows, queries: Array, steps: PositionSteps, link: str, l2: float) -> None:
+    def __init__(
+        self, X: Array, rows: ClickRows, queries: Array, steps: PositionSteps, link: str, l2: float | Array
+    ) -> None:
         order = np.argsort(queries, kind="stable")
         self.order, self.steps, self.l2, self.link = order, steps, l2, LINKS[link]
         self.n_features = X.shape[1]
@@ -71,7 +73,7 @@ class ClickLikelihood:
             hessian -= sums.T @ sums
         coef, moved = numbers[:n], numbers[n + 1 :]
         penalty = self.steps.penalty
-        loss += 0.5 * self.l2 * float(coef @ coef) + 0.5 * float(moved @ penalty @ moved)
+        loss += 0.5 * float(coef @ (self.l2 * coef)) + 0.5 * float(moved @ penalty @ moved)
         gradient[:n] += self.l2 * coef
         gradient[n + 1 :] += penalty @ moved
         hessian[np.arange(n), np.arange(n)] += self.l2

@@ -90,6 +90,7 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
     }
     _takes_sparse: ClassVar[bool] = True
     _weighs_rows: ClassVar[bool] = True
+    _free_column: int | None = None  # of clicks: a feature whose coefficient is not shrunken, today's ranking
 
     def __init__(
         self,
@@ -208,12 +209,15 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
             weights = None if data.weights is None else data.weights[~shown]
             labels = QueryLikelihood(X[~shown], data.grades[~shown], label_groups, 0.0, self.n_jobs, weights)
         told = self._told(data.X[shown], queries[shown], clicks)
-        found = fit_clicks(X[shown], clicks.rows, groups, told.steps, self.link, self.l2, labels, self.max_iter)
+        l2 = np.full(X.shape[1], float(self.l2))
+        if self._free_column is not None:
+            l2[self._free_column] = 0.0
+        found = fit_clicks(X[shown], clicks.rows, groups, told.steps, self.link, l2, labels, self.max_iter)
         self.position_effects_ = told.effects(clicks.rows, self.link, found.steps, found.step_covariance)
         if self.document_spread > 0:  # positions are told from all impressions, coefficients from documents
             known = PositionSteps.known(self.position_effects_.effects)
             rows = weighed(clicks.rows, told.documents, self.document_spread)
-            found = fit_clicks(X[shown], rows, groups, known, self.link, self.l2, labels, self.max_iter)
+            found = fit_clicks(X[shown], rows, groups, known, self.link, l2, labels, self.max_iter)
         self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
         if found.label_intercepts is not None:
             intercepts = np.full((len(data.query_ids), found.label_intercepts.shape[1]), math.nan)

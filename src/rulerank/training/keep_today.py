@@ -1,0 +1,119 @@
+"""Whether clicks say that a new ranking is better than today's; where they do not, today's is kept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.words import counted
+from rulerank.dataset import Array, Dataset, check_column
+from rulerank.errors import DataError
+from rulerank.normalize import normalize_by_query
+from rulerank.today import Today, check_no_category, find_today
+
+MOST_TIMES = 1000  # as many impressions: beyond, how many would tell is not said
+
+
+@dataclass(frozen=True)
+class AgainstToday:
+    """What a new ranking gains on held-out clicks against today's: log-likelihood a query, by query.
+
+    >>> AgainstToday("bm25", 0.01, 0.02, 40, 1000).impressions_needed
+    4000
+    """
+
+    about: str
+    gain: float  # NaN: not compared
+    error: float  # standard error of the gain, over queries
+    n_queries: int
+    n_impressions: int
+
+    @property
+    def better(self) -> bool:
+        """Whether the gain exceeds its standard error."""
+        return self.gain > self.error
+
+    @property
+    def impressions_needed(self) -> int | None:
+        """About how many impressions would tell; None where nothing speaks for the new ranking, or far too many."""
+        if self.better or not self.gain > 0 or self.error > self.gain * math.sqrt(MOST_TIMES):
+            return None
+        needed = self.n_impressions * (self.error / self.gain) ** 2
+        digits = 10 ** max(math.floor(math.log10(needed)) - 1, 0)
+        return math.ceil(round(needed / digits, 6)) * digits
+
+    def line(self) -> str:
+        """Say it in a sentence."""
+        shown = counted(self.n_impressions, "impression")
+        if math.isnan(self.gain):
+            return f"{shown} are too few to compare a new ranking with today's ({self.about}): keep today's."
+        held_out = f"{shown} of {counted(self.n_queries, 'held-out query', 'held-out queries')}"
+        if self.better:
+            figures = f"log-likelihood {self.gain:+.4f} a query, standard error {self.error:.4f}"
+            return f"{held_out} say that it is better than today's ranking ({self.about}): {figures}."
+        needed = self.impressions_needed
+        more = "" if needed is None else f"; about {needed:,} impressions would, if the difference is what it seems"
+        return f"{held_out} do not say that a new ranking is better than today's ({self.about}): keep today's{more}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; what is not known is None."""
+        known = not math.isnan(self.gain)
+        return {
+            "today": self.about,
+            "gain": self.gain if known else None,
+            "standard_error": self.error if known else None,
+            "better": self.better,
+            "impressions_needed": self.impressions_needed,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class TodayScores:
+    """Today's ranking of rows that were shown."""
+
+    about: str
+    views: tuple[Array, ...]  # scores as they are, and their ranks by query; the kinder one counts
+    feature: Today | None = None  # where it is a feature, by which new documents can be ranked too
+
+
+def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) -> TodayScores:
+    """Return today's scores: of a feature, as given, or, where nothing is known, by the mean position of a document.
+
+    >>> import rulerank as rr
+    >>> world = rr.make_world(n_queries=2, n_features=2, seed=0)
+    >>> today_scores(world, "bm25_title", np.zeros(len(world), dtype=int), np.arange(len(world))).about
+    'bm25_title'
+    """
+    feature = None
+    if today is None:
+        assert data.shown is not None
+        shown, position = data.shown.impressions.astype(np.float64), data.shown.position
+        means = np.bincount(documents, shown * position) / np.bincount(documents, shown)
+        about, scores = "the mean positions at which documents were shown", -means[documents]
+    elif isinstance(today, str | int | np.integer):
+        feature = find_today(data.feature_names, today)
+        check_no_category(feature, data.categories)
+        about, scores = str(feature), feature.scores(data.X)
+    else:
+        about = "the scores given"
+        try:
+            scores = check_column("today", today, len(data)).astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError("today must be a feature, or a score of each row: got values that are no numbers") from None
+        if not np.isfinite(scores).all():
+            row = int((~np.isfinite(scores)).argmax())
+            raise DataError(f"today's scores must be finite numbers: got {scores[row]} at row {row}")
+    ranks = normalize_by_query(scores[:, None], queries, "rank")[:, 0]
+    return TodayScores(about, (scores, ranks), feature)
+
+
+def compare_with_today(new: Array, today: Array, about: str, n_impressions: int) -> AgainstToday:
+    """Compare losses of held-out queries."""
+    gains = today - new
+    if gains.size < 2:
+        return AgainstToday(about, math.nan, math.nan, int(gains.size), n_impressions)
+    error = float(gains.std(ddof=1) / math.sqrt(gains.size))
+    return AgainstToday(about, float(gains.mean()), error, int(gains.size), n_impressions)

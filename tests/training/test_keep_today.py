@@ -1,0 +1,110 @@
+"""A ranker learned from clicks takes the place of today's only where held-out clicks say that it is better."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.shown import Shown
+from rulerank.training.from_clicks import learn_from_clicks
+from rulerank.training.keep_today import AgainstToday
+
+WORLD = rr.make_world(n_queries=60, n_features=3, seed=0)
+TODAY = "pagerank"  # the weakest of the three
+COLUMN = WORLD.feature_names.index(TODAY)
+
+
+def log(n_impressions, *, seed=0):
+    return rr.simulate_clicks(WORLD, WORLD.X[:, COLUMN], n_impressions=n_impressions, eta=1.0, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def strong():
+    return log(8000)
+
+
+def noise(seed):
+    """The same lists, clicked whatever stands there."""
+    seen = log(2000, seed=seed)
+    rng = np.random.default_rng(seed)
+    shown = seen.shown
+    clicks = rng.binomial(shown.impressions, 0.3 / shown.position)
+    return rr.Dataset(
+        seen.X, seen.y, seen.qid, None, seen.feature_names, shown=Shown(shown.position, shown.impressions, clicks)
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_clicks_that_are_noise_keep_todays_ranking(seed):
+    learned = learn_from_clicks(noise(seed), today=TODAY)
+    assert learned.keep_today
+    assert learned.candidate.about == "today's ranking"
+    assert "do not say that a new ranking is better than today's (pagerank): keep today's" in learned.lines()[-2]
+    scores, rows = learned.ranker.predict(WORLD), WORLD.qid == WORLD.qid[0]
+    assert (np.argsort(scores[rows]) == np.argsort(WORLD.X[rows, COLUMN])).all()
+    assert learned.positions.effects.size == 10  # what positions do is found all the same
+
+
+def test_clicks_that_say_much_leave_todays_ranking(strong):
+    learned = learn_from_clicks(strong, today=TODAY)
+    assert not learned.keep_today
+    assert "say that it is better than today's ranking (pagerank)" in learned.lines()[-2]
+    today, new = (rr.evaluate(WORLD, s).means["NDCG@10"] for s in (WORLD.X[:, COLUMN], learned.ranker.predict(WORLD)))
+    assert new > today
+
+
+def test_today_may_be_scores_or_be_told_from_the_positions(strong):
+    named = learn_from_clicks(strong, method="QI", params={"l2": 10.0}, today=TODAY)
+    same = learn_from_clicks(strong, method="QI", params={"l2": 10.0}, today=strong.X[:, COLUMN])
+    assert same.against_today.about == "the scores given"
+    assert named.against_today.gain == same.against_today.gain
+    unknown = learn_from_clicks(strong, method="QI", params={"l2": 10.0})
+    assert unknown.against_today.about == "the mean positions at which documents were shown"
+    assert not unknown.keep_today
+
+
+def test_a_method_that_was_named_is_fitted_and_the_sentence_stays():
+    learned = learn_from_clicks(noise(0), method="QI", today=TODAY)
+    assert learned.keep_today
+    assert isinstance(learned.ranker, rr.QueryIntercepts)
+
+
+def test_the_coefficient_of_today_is_free_and_the_others_are_held(strong):
+    hard = rr.QueryIntercepts(l2=1e9)
+    hard._free_column = 0
+    coef = hard.fit(strong).coef_
+    assert coef[0] > 0.1
+    assert np.abs(coef[1:]).max() < 1e-3
+
+
+@pytest.mark.filterwarnings("ignore:no document")
+def test_few_clicks_keep_today():
+    learned = learn_from_clicks(log(60), today=TODAY)
+    assert learned.keep_today
+    assert learned.against_today.to_dict()["gain"] is None
+    assert "are too few to compare a new ranking with today's (pagerank): keep today's." in learned.lines()[-2]
+
+
+def test_how_many_impressions_would_tell_is_said_only_where_something_speaks_for_it():
+    assert (
+        AgainstToday("a", 0.1, 0.2, 50, 1000)
+        .line()
+        .endswith("keep today's; about 4,000 impressions would, if the difference is what it seems.")
+    )
+    assert AgainstToday("a", -0.1, 0.2, 50, 1000).line().endswith("keep today's.")
+    assert AgainstToday("a", 1e-6, 0.2, 50, 1000).impressions_needed is None
+    assert AgainstToday("a", 0.3, 0.2, 50, 1000).impressions_needed is None
+    assert not AgainstToday("a", math.nan, math.nan, 0, 1000).better
+
+
+def test_what_today_cannot_be_is_refused(strong):
+    with pytest.raises(DataError, match="there is no feature 'bm26'"):
+        learn_from_clicks(strong, today="bm26")
+    with pytest.raises(DataError, match="today's scores must be finite numbers: got nan at row 0"):
+        learn_from_clicks(strong, today=np.full(len(strong), np.nan))
+    with pytest.raises(DataError, match="today must be a feature, or a score of each row"):
+        learn_from_clicks(strong, today=["x"] * len(strong))
+    with pytest.raises(DataError, match="Anchored does not learn from clicks; choose from QI, FR and auto"):
+        learn_from_clicks(strong, method="Anchored", today=TODAY)
