@@ -83,3 +83,14 @@ def test_a_model_is_never_written_over_a_part(run, folder):
     done = run("train", "parts", "-o", "parts/1.parquet", "--method", "RE-GR")
     assert done.code == 2
     assert rr.read_table("parts/1.parquet").X.size
+
+
+def test_parts_that_carry_clicks_are_refused_by_name(run, folder):
+    Path("clicked").mkdir()
+    Path("pool-with-clicks.parquet").rename("clicked/0.parquet")
+    done = run("train", "clicked", "-o", "model.new", "--method", "QI")
+    assert done.code == 2
+    assert "carries clicks, which are learned from in memory only" in done.err
+    assert not Path("model.new").exists()
+    with pytest.raises(rr.errors.DataError, match="carries clicks"):
+        rr.fit_parts(rr.QueryIntercepts(), [rr.read_table("clicked/0.parquet")])

@@ -14,7 +14,8 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
-from rulerank.scale.part import Part, Shape, check_features, counted_rows, lacks
+from rulerank.io.shown_columns import SHOWN_COLUMNS
+from rulerank.scale.part import DatasetPart, Part, Shape, check_features, counted_rows, lacks
 from rulerank.scale.streamed import Runner
 from rulerank.scale.table_part import TablePart
 
@@ -128,6 +129,12 @@ def _twice_and_slim(survey: Survey) -> tuple[list[tuple[int, int]], Survey]:
 
 
 def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
+    carries = part.data.shown is not None if isinstance(part, DatasetPart) else False
+    if carries or (isinstance(part, TablePart) and any(name in part.schema() for name in SHOWN_COLUMNS)):
+        raise DataError(
+            f"{part.name} carries clicks, which are learned from in memory only: read it (rr.read_table) and call fit, "
+            "or give rulerank train one file instead of a folder"
+        )
     return part.look()
 
 
