@@ -7,7 +7,8 @@ keeps the labels of a team (`schema.py` its tables, `versions.py` the steps betw
 the words they share, `current.py` the labels in force; `given_labels.py` reads files of labels, people's and other
 judges' apart, and `transfer.py` takes labels from a store to files and back;
 `sample.py` chooses documents without a person; `agreement.py` and `overview.py` say what the labels are worth,
-`learning.py` what is learned from them (`train.py` the models, `standing.py` what can be said of one, `trainer.py` one
+`learning.py` what is learned from them (`loop_learning.py` in the loop,
+`train.py` the models, `standing.py` what can be said of one, `trainer.py` one
 training at a time, `compare.py` a model beside today's ranking). `queries.py` and `report.py` are what the lead sees of
 it all. `duels.py` compares a model with today's ranking, `check.py` is the loop of it for the terminal
 (`duel_terminal.py`) and the page. `demo.py` is a pool to try it on. Only the store needs a package of the extra
