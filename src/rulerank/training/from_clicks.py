@@ -18,7 +18,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.held_out import click_losses
 from rulerank.rankers.clicks.learns import LearnsFromClicks, PositionWarning
-from rulerank.rankers.clicks.moves import document_numbers
+from rulerank.rankers.clicks.moves import document_numbers, id_numbers
 from rulerank.rankers.clicks.position_effects import PositionEffects
 from rulerank.rankers.fitted.fitted_rules import clearly_less
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
@@ -100,8 +100,8 @@ def learn_from_clicks(
     method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
     params: parameters of the method, which are then not chosen.
     propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
-    today: the ranking of now, a feature's name or column, or a score of each row; by default the mean position at which
-        each document was shown. Unless the clicks of held-out queries say that the new ranking is better, by more than
+    today: the ranking of now, a feature's name or column, or a score of each row. Where it is not known, nothing says that a
+        new one is better. Unless the clicks of held-out queries say that the new ranking is better, by more than
         a standard error over queries, `keep_today` is true; "auto" then returns today's ranking where it is a feature.
 
     >>> import rulerank as rr
@@ -121,7 +121,7 @@ def learn_from_clicks(
             "no query has both clicks and impressions without one, so there is nothing to learn from: a log must hold "
             "what was shown, clicked or not"
         )
-    documents = document_numbers(content_keys(data.X), queries)
+    documents = document_numbers(content_keys(data.X) if data.docid is None else id_numbers(data.docid), queries)
     now = today_scores(data, today, queries, documents)
     candidates = _candidates(method, dict(params or {}), now)
     auto = method.lower() == "auto"
@@ -131,7 +131,7 @@ def learn_from_clicks(
     if n_clicks < FEW_CLICKS or ids.size < 2 * N_SPLITS:
         one = next(one for one in candidates if one.free_column is None)
         ranker = one.make().fit(data, **given)
-        unsaid = AgainstToday(now.about, math.nan, math.nan, 0, n_shown)
+        unsaid = AgainstToday(now.about, math.nan, math.nan, 0, n_shown, now.known)
         why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
         learned = LearnedFromClicks(ranker, one, (), 0, f"{one.about}: {why}", ranker.positions(), unsaid)
         return _kept(learned, data, now, why) if auto and now.feature is not None else learned
@@ -144,7 +144,7 @@ def learn_from_clicks(
     order = sorted(range(len(candidates)), key=lambda number: (number != best, losses[number].mean()))
     table = tuple((candidates[number], float(losses[number].mean())) for number in order)
     chosen = candidates[best]
-    against = compare_with_today(losses[best], of_today, now.about, n_shown)
+    against = compare_with_today(losses[best], of_today, now, n_shown)
     held_out = counted(losses.shape[1], "held-out query", "held-out queries")
     reason = f"{chosen.about}: loss {table[0][1]:.4f} a query on {held_out}, today's ranking {of_today.mean():.4f}"
     others = [(one, loss) for one, loss in table[1:] if one.method != chosen.method]

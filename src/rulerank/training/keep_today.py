@@ -30,16 +30,17 @@ class AgainstToday:
     error: float  # standard error of the gain, over queries
     n_queries: int
     n_impressions: int
+    known: bool = True  # False: mean positions stand in for today's ranking, which were once far too easy to beat
 
     @property
     def better(self) -> bool:
-        """Whether the gain exceeds its standard error."""
-        return self.gain > self.error
+        """Whether the gain exceeds its standard error; never where today's ranking is not known."""
+        return self.known and self.gain > self.error
 
     @property
     def impressions_needed(self) -> int | None:
         """About how many impressions would tell; None where nothing speaks for the new ranking, or far too many."""
-        if self.better or not self.gain > 0 or self.error > self.gain * math.sqrt(MOST_TIMES):
+        if self.better or not self.known or not self.gain > 0 or self.error > self.gain * math.sqrt(MOST_TIMES):
             return None
         needed = self.n_impressions * (self.error / self.gain) ** 2
         digits = 10 ** max(math.floor(math.log10(needed)) - 1, 0)
@@ -54,6 +55,10 @@ class AgainstToday:
         if self.better:
             figures = f"log-likelihood {self.gain:+.4f} a query, standard error {self.error:.4f}"
             return f"{held_out} say that it is better than today's ranking ({self.about}): {figures}."
+        if not self.known:
+            return (
+                "Today's ranking is not known, so nothing says that the new one is better: name it, today= or --today."
+            )
         needed = self.impressions_needed
         more = "" if needed is None else f"; about {needed:,} impressions would, if the difference is what it seems"
         return f"{held_out} do not say that a new ranking is better than today's ({self.about}): keep today's{more}."
@@ -77,6 +82,7 @@ class TodayScores:
     about: str
     views: tuple[Array, ...]  # scores as they are, and their ranks by query; the kinder one counts
     feature: Today | None = None  # where it is a feature, by which new documents can be ranked too
+    known: bool = True
 
 
 def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) -> TodayScores:
@@ -107,13 +113,13 @@ def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) ->
             row = int((~np.isfinite(scores)).argmax())
             raise DataError(f"today's scores must be finite numbers: got {scores[row]} at row {row}")
     ranks = normalize_by_query(scores[:, None], queries, "rank")[:, 0]
-    return TodayScores(about, (scores, ranks), feature)
+    return TodayScores(about, (scores, ranks), feature, today is not None)
 
 
-def compare_with_today(new: Array, today: Array, about: str, n_impressions: int) -> AgainstToday:
+def compare_with_today(new: Array, today: Array, now: TodayScores, n_impressions: int) -> AgainstToday:
     """Compare losses of held-out queries."""
     gains = today - new
     if gains.size < 2:
-        return AgainstToday(about, math.nan, math.nan, int(gains.size), n_impressions)
+        return AgainstToday(now.about, math.nan, math.nan, int(gains.size), n_impressions, now.known)
     error = float(gains.std(ddof=1) / math.sqrt(gains.size))
-    return AgainstToday(about, float(gains.mean()), error, int(gains.size), n_impressions)
+    return AgainstToday(now.about, float(gains.mean()), error, int(gains.size), n_impressions, now.known)

@@ -18,7 +18,7 @@ from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
 from rulerank.rankers.clicks.likelihood import LINKS
-from rulerank.rankers.clicks.moves import document_numbers, effects_from_moves, joined_positions
+from rulerank.rankers.clicks.moves import document_numbers, effects_from_moves, id_numbers, joined_positions
 from rulerank.rankers.clicks.position_effects import ALONE, ESTIMATED, GIVEN, NONE, PositionEffects
 from rulerank.rankers.clicks.position_steps import PositionSteps, knots
 from rulerank.rankers.rows import check_weights
@@ -137,7 +137,7 @@ class LearnsFromClicks(Ranker):
         grades[shown] = (rows.clicks > 0).astype(np.int64)
         clicks = Clicks(rows, shown, propensities)
         if isinstance(X, Dataset) and X.docid is not None:
-            clicks = replace(clicks, docs=np.unique(X.docid.astype(str), return_inverse=True)[1].reshape(-1)[shown])
+            clicks = replace(clicks, docs=id_numbers(X.docid)[shown])
         if sample_weight is not None:
             weights = check_weights(sample_weight, n_rows)
             clicks = clicks.kept(weights > 0)

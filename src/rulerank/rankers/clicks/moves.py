@@ -27,6 +27,15 @@ def document_numbers(keys: Array, queries: Array) -> Array:
     return query_index(queries * (int(contents.max(initial=0)) + 1) + contents.reshape(-1))[0]
 
 
+def id_numbers(docid: Array) -> Array:
+    """Return a number for each document id, the keys that `document_numbers` takes.
+
+    >>> id_numbers(np.array(["b", "a", "b"], dtype=object)).tolist()
+    [1, 0, 1]
+    """
+    return np.unique(docid.astype(str), return_inverse=True)[1].reshape(-1)
+
+
 def joined_positions(rows: ClickRows, documents: Array) -> Array:
     """Return the group of each position: two are in one if documents that moved lead from one to the other.
 

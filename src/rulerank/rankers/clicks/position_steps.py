@@ -17,7 +17,7 @@ def knots(positions: Array) -> Array:
     """Return the positions that get a step of their own: a list of a thousand has no thousand effects to be found.
 
     >>> knots(np.arange(1, 31)).tolist()[-8:]
-    [17, 18, 19, 20, 22, 24, 26, 28]
+    [18, 19, 20, 22, 24, 26, 28, 30]
     """
     kept = [int(positions[0])]
     for one in positions[1:].tolist():
