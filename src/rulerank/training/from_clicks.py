@@ -100,8 +100,8 @@ def learn_from_clicks(
     method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
     params: parameters of the method, which are then not chosen.
     propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
-    today: the ranking of now, a feature's name or column, or a score of each row. Where it is not known, nothing says that a
-        new one is better. Unless the clicks of held-out queries say that the new ranking is better, by more than
+    today: the ranking of now, a feature's name or column, or a score of each row; where it is not known, nothing says
+        that a new one is better. Unless the clicks of held-out queries say that the new ranking is better, by more than
         a standard error over queries, `keep_today` is true; "auto" then returns today's ranking where it is a feature.
 
     >>> import rulerank as rr
