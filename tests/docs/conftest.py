@@ -37,6 +37,7 @@ def all_files(tmp_path_factory):
     write_runs(world, folder)
     write_parts(world, folder / "data")
     convert(str(folder / "test.txt"), str(folder / "qrels.txt"), target_format="qrels")
+    convert(str(folder / "qrels.txt"), str(folder / "llm.csv"))
     (folder / "my_rankers.py").write_text(MY_RANKERS)
     rr.GlobalRules(discretizer="equal_frequency").fit(rr.read_letor(folder / "train.txt")).save(
         folder / "model.rulerank"
