@@ -54,7 +54,7 @@ class Experiment:
         system     P@1
         RE-GR   0.4630
         QI      0.1111
-        3 folds, mean; 9 test queries, convention standard, ties expected
+        3 folds, mean; by P@1, the best first; 9 test queries, convention standard, ties expected
         """
         from rulerank.experiment.shown import MEASURES, experiment_table
 

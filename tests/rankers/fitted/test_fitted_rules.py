@@ -262,6 +262,6 @@ def test_an_overview_has_curves_pairs_and_pictures(world, fitted):
     assert {pair.features for pair in overview.interactions} <= set(fitted.pairs_)
     assert "Pairs of features with a table of their own" in overview.to_text()
     page = overview.to_html()
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == len(fitted.curves(world).curves) + 1  # a panel a feature, and the tables of pairs
     assert "The tables of pairs" in page
     assert "tables" not in overview.to_dict()

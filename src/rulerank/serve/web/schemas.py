@@ -66,8 +66,9 @@ SCHEMAS: dict[str, Any] = {
         thing(
             kind={"const": "explanation"}, document=TEXT, method=TEXT, score=NUMBER, base=NUMBER, base_text=TEXT,
             groups=many(thing(adds=NUMBER, n_rules=COUNT, rules=many(named("Rule")))),
-            features=many(thing(feature=TEXT, text=TEXT, adds=NUMBER, effect=NUMBER)),
-            n_rules=COUNT, arithmetic=many(TEXT),
+            features=many(thing(feature=TEXT, text=TEXT, adds=NUMBER, effect=NUMBER, value=TEXT, standing=TEXT)),
+            about=thing(query=TEXT, query_text=TEXT, texts={"type": "object", "additionalProperties": TEXT}),
+            n_rules=COUNT, noun=TEXT, sees_values=YES_NO, arithmetic=many(TEXT),
             grades=many(thing(grade=COUNT, n_rules=COUNT, mean=NUMBER, share=NUMBER)),
             queries=many(thing(query={"type": ["string", "number"]}, rank=NUMBER, weight=NUMBER, adds=NUMBER)),
             members=many(thing(name=TEXT, score=NUMBER, estimate=NUMBER, weight=NUMBER, adds=NUMBER)),
@@ -79,7 +80,10 @@ SCHEMAS: dict[str, Any] = {
         kind={"const": "versus"}, high=named("Explanation"), low=named("Explanation"),
         difference=NUMBER, base_difference=NUMBER, n_same=COUNT, n_only_high=COUNT, n_only_low=COUNT,
         adds_same=NUMBER,
-        features=many(thing(feature=TEXT, of_high=TEXT, of_low=TEXT, adds=NUMBER)),
+        features=many(thing(
+            feature=TEXT, of_high=TEXT, of_low=TEXT, adds=NUMBER,
+            high_value=TEXT, low_value=TEXT, high_standing=TEXT, low_standing=TEXT,
+        )),
         groups=many(thing(
             adds=NUMBER, n_rules=COUNT,
             rules=many(thing(adds=NUMBER, same=YES_NO, of_high=MAYBE_RULE, of_low=MAYBE_RULE)),
