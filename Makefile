@@ -5,17 +5,30 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# uv takes a tenth of pip's time; it reads no pip.conf, so where it finds nothing pip tries
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt
+install = @$(UV) -e '$(1)' || { echo "uv could not install it; pip tries ..." >&2; $(PIP) -e '$(1)'; }
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+# without bytecode on disk, each of the many processes that tests start would compile every module again
+unexport PYTHONDONTWRITEBYTECODE
 
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test test-lowest lint docs bench release-check clean
+.PHONY: demo test test-suite test-kernels test-lowest lint docs bench release-check clean
 
 demo: .venv/core
 	@$(BIN)/rulerank demo
 
-test: .venv/dev
+test: test-suite test-kernels
+
+test-suite: .venv/dev
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m kernels tests
+
+# the compiled loops as plain Python, where an index out of bounds is an error
+test-kernels: .venv/dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernels $(shell grep -rl --include='*.py' 'mark\.kernels' tests)
 
 # the core tests with the oldest versions that pyproject.toml allows, in an environment of their own
 CORE := tests/test_*.py $(addprefix tests/,aggregate core discretize evaluation features io rankers rules sampling training cli)
@@ -50,30 +63,30 @@ clean:
 	@test -n "$(PYTHON)" || { echo "rulerank needs Python 3.11 or newer; call: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@echo "Making .venv ..." >&2
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
+	@$(PIP) uv || echo "no uv for this machine: pip installs everything" >&2
 
 .venv/core: .venv/bin/python pyproject.toml constraints.txt
-	@echo "Installing rulerank into .venv (a minute or two the first time) ..." >&2
-	@$(PIP) -e .
+	@echo "Installing rulerank into .venv (a minute the first time) ..." >&2
+	$(call install,.)
 	@touch $@
 
 .venv/dev: .venv/core
 	@echo "Installing the test and lint tools into .venv ..." >&2
-	@$(PIP) -e '.[dev]'
+	$(call install,.[dev])
 	@touch $@
 
 .venv/docs: .venv/core
 	@echo "Installing what builds the site into .venv ..." >&2
-	@$(PIP) -e '.[docs]'
+	$(call install,.[docs])
 	@touch $@
 
 .venv/release: .venv/core
 	@echo "Installing what builds a release into .venv ..." >&2
-	@$(PIP) -e '.[release]'
+	$(call install,.[release])
 	@touch $@
 
 .venv/lowest/done: .venv/bin/python pyproject.toml
 	@echo "Installing the oldest versions allowed into .venv/lowest ..." >&2
-	@$(PIP) uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/lowest
 	@$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --resolution lowest-direct --only-binary :all: \
 		--no-binary rulerank -e '.[pandas,peers,postgres,report,text]'
@@ -82,5 +95,5 @@ clean:
 
 .venv/bench: .venv/dev
 	@echo "Installing the peers to measure against into .venv ..." >&2
-	@$(PIP) -e '.[bench]'
+	$(call install,.[bench])
 	@touch $@

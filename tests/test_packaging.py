@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from long_tests import long
+
 ROOT = Path(__file__).parents[1]
 pytest.importorskip("build", reason="needs the extra: release")
 pytest.importorskip("hatch_fancy_pypi_readme", reason="needs the extra: release")
@@ -70,7 +72,7 @@ def test_the_source_distribution_leaves_the_bulk_of_docs_and_tests_out(built):
     assert built[1].stat().st_size < 2_000_000
 
 
-@pytest.mark.skipif(not os.environ.get("RULERANK_LONG_TESTS"), reason="minutes: RULERANK_LONG_TESTS=1")
+@long
 def test_the_wheel_runs_in_an_empty_environment(built, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "empty"], check=True)
     programs = tmp_path / "empty" / "bin"
