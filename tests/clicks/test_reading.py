@@ -4,6 +4,7 @@ import datetime
 import gzip
 import io
 import json
+import random
 import warnings
 
 import polars as pl
@@ -12,16 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
+from click_logs import NAMES, ROWS, SUMS, frame
 from plain.clicks import added_up
 from rulerank.errors import DataError, ReadError
-
-ROWS = [("q1", "a", 1, 1), ("q1", "b", 2, 0), ("q1", "a", 1, 0), ("green tent", "b", 1, 1), ("007", "a", 3, 0)]
-SUMS = [("007", "a", 3, 1, 0), ("green tent", "b", 1, 1, 1), ("q1", "a", 1, 2, 1), ("q1", "b", 2, 1, 0)]
-NAMES = ("query", "doc", "position", "clicked")
-
-
-def frame(rows=ROWS, names=NAMES):
-    return pl.DataFrame(rows, schema=list(names), orient="row")
+from rulerank.io.outputs import write_bytes
 
 
 def csv(text, **options):
@@ -45,6 +40,21 @@ def written(format, folder):
         content = zstandard.ZstdCompressor().compress(content)
     path.write_bytes(gzip.compress(content) if format.endswith(".gz") else content)
     return path
+
+
+@pytest.mark.parametrize("suffix", ["csv.gz", "csv.xz", "csv.zst"])
+def test_a_packed_log_that_is_no_small_one_is_read(tmp_path, suffix):
+    rows = [(f"q{random.Random(n).random()}", f"d{n}", 1, 0) for n in range(500)]
+    path = tmp_path / f"log.{suffix}"
+    write_bytes(path, frame(rows).write_csv().encode())
+    assert rr.read_clicks(path).table.rows() == added_up(rows)
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["", "q"])])
+def test_an_empty_text_is_no_query_whatever_the_type_of_its_column(dtype):
+    table = frame([("", "a", 1, 0), ("q", "a", 1, 1)]).with_columns(pl.col("query").cast(dtype))
+    with pytest.raises(DataError, match=r"1 of 2 rows cannot be right: 1 without a query; the first is row 1"):
+        rr.read_clicks(table)
 
 
 @given(
@@ -213,6 +223,11 @@ def test_times_that_are_numbers_are_compared_as_they_are():
         ("", {}, "the file is empty"),
         ('{"query": 1}\n{"query":\n', {}, "2: expected a JSON object a line: Expecting value"),
         ('{"query": 1}\n[1]\n', {}, "2: expected a JSON object a line, got [1]"),
+        (
+            '\ufeff{"query": 1}\n',
+            {},
+            "expected JSON lines, got a byte order mark before the first: save the file as UTF-8",
+        ),
         (
             "query,doc,position,impressions,clicks\nq,a,1,9223372036854775807,4\nq,a,1,9223372036854775807,4\n",
             {},

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rulerank as rr
+from plain.shares import is_possible
 from rulerank.clicks.clustered import clustered_share
 from rulerank.clicks.grades import grade_by_clicks
 from rulerank.clicks.summary import summarise_clicks
@@ -65,15 +68,33 @@ def test_many_positions_are_cut_in_the_table_and_whole_in_the_figures():
     assert len(found.to_dict()["positions"]) == 30
 
 
-def test_an_interval_by_query_holds_the_share_as_often_as_it_says():
+@pytest.mark.parametrize("uneven", [False, True])
+def test_an_interval_by_query_holds_the_share_as_often_as_it_says(uneven):
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(400):
-        shown = rng.integers(20, 200, size=30)
+        shown = rng.poisson(4000 / np.arange(1, 31)) if uneven else rng.integers(20, 200, size=30)
         rates = rng.beta(2, 8, size=30)  # queries differ: intervals by impression would hold 0.2 in half of the cases
         share = clustered_share(rng.binomial(shown, rates), shown)
         held += share.low <= 0.2 <= share.high
-    assert 0.92 <= held / 400 <= 0.98
+    assert 0.93 <= held / 400 <= 0.98
+
+
+clusters = st.lists(
+    st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=2, max_size=9
+)
+
+
+@given(clusters)
+def test_an_interval_holds_the_shares_that_no_test_rules_out(found):
+    parts, wholes = map(np.array, zip(*found, strict=True))
+    value, low, high = clustered_share(parts, wholes)
+    assert low <= value <= high
+    near = 1e-6
+    for share in (low + near, value, high - near):
+        assert not low < share < high or share in (0, 1) or is_possible(share, parts, wholes)
+    for share in (low - near, high + near):
+        assert not 0 < share < 1 or not is_possible(share, parts, wholes)
 
 
 def test_one_cluster_or_none_says_nothing():
@@ -105,7 +126,8 @@ def test_grades_by_clicks_follow_the_appeal_whatever_the_position():
     found = grade_by_clicks(data)
     true = np.array([appeal[data.qid[row], data.docid[row]] for row in found.rows])
     means = [true[found.grades == grade].mean() for grade in (0, 1, 2)]
-    assert means[0] < 0.15 < means[1] < 0.3 < means[2]
+    mean = 1 / 4  # of Beta(1, 3)
+    assert means[0] < mean < means[1] < 2**0.5 * mean < means[2]
     assert np.corrcoef(found.appeal, true)[0, 1] > 0.95
 
 
@@ -125,8 +147,8 @@ def test_a_document_that_was_shown_little_has_no_grade():
     assert found.sentence().endswith("1 document shown too little for a grade")
 
 
-@pytest.mark.parametrize(("highest", "cuts"), [(1, (1.0,)), (2, (2**-0.5, 2**0.5)), (3, (0.5, 1.0, 2.0))])
-def test_grades_begin_at_powers_of_two_around_what_is_expected(highest, cuts):
+@pytest.mark.parametrize(("highest", "cuts"), [(1, (1.0,)), (2, (1.0, 2**0.5)), (3, (1.0, 2**0.5, 2.0))])
+def test_grades_begin_at_what_is_expected_and_go_on_by_the_root_of_two(highest, cuts):
     data, _ = clicked_world(move=True)
     assert grade_by_clicks(data, highest).cuts == pytest.approx(cuts)
 

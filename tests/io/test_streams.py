@@ -2,6 +2,7 @@ import gzip
 import io
 import lzma
 import os
+import random
 import sys
 import tracemalloc
 
@@ -10,7 +11,7 @@ import zstandard
 
 from rulerank.errors import DataError, ReadError
 from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import format_suffix, is_model, read_bytes
+from rulerank.io.streams import format_suffix, is_model, read_bytes, read_parts
 from rulerank.rankers.global_rules import GlobalRules
 
 TEXT = b"2 qid:1 1:0.5 # d1\n" * 50
@@ -48,6 +49,16 @@ def test_parts_put_one_after_the_other_are_read_to_the_end(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", PACKED)
+def test_no_part_is_empty_also_where_the_first_packed_bytes_hold_nothing_whole(tmp_path, suffix):
+    path = tmp_path / f"noise{suffix}"
+    noise = random.Random(0).randbytes(5_000).hex().encode()
+    write_bytes(path, noise)
+    parts = [*read_parts(path)]
+    assert b"".join(parts) == noise
+    assert all(parts)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
 def test_compressed_content_is_known_by_its_first_bytes(tmp_path, suffix):
     path = tmp_path / "train.txt"
     path.write_bytes(PACKED[suffix])
@@ -74,6 +85,32 @@ def test_damaged_compressed_data_is_an_error(tmp_path, suffix, kind):
         path.write_bytes(damaged)
         with pytest.raises(ReadError, match=f"{path}: the {kind} data is (damaged: .|cut off)"):
             read_bytes(path)
+
+
+def read(reader, path):
+    """What comes of a file: its content, or the error."""
+    try:
+        return reader(path)
+    except ReadError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("suffix", ["", *PACKED])
+@pytest.mark.parametrize("step", [1, 7, 1 << 20])
+def test_a_file_in_parts_is_the_file_as_a_whole_with_the_same_errors(tmp_path, monkeypatch, suffix, step):
+    path, packed = tmp_path / f"train.txt{suffix}", PACKED.get(suffix, TEXT)
+    padding = b"\0" * 12 if suffix == ".xz" else b""
+    contents = [packed[:length] for length in range(0, len(packed), 5)]
+    contents += [packed, packed + padding + packed + padding, packed + b"more", packed[:12] + b"\x55\xaa" + packed[14:]]
+    for content in contents:
+        path.write_bytes(content)
+        whole = read(lambda path: read_bytes(path)[0], path)
+        with monkeypatch.context() as small:
+            small.setattr("rulerank.io.streams.PART", step)
+            small.setattr("rulerank.io.streams.ZST_STEP", step)
+            assert read(lambda path: b"".join(read_parts(path)), path) == whole
+    path.unlink()
+    assert read(lambda path: [*read_parts(path)], path) == f"{path}: there is no such file"
 
 
 def test_a_name_that_promises_compression_must_hold_it(tmp_path):

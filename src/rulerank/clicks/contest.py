@@ -20,7 +20,7 @@ from rulerank.clicks.clustered import Share, clustered_share
 from rulerank.core.words import counted, percent
 from rulerank.dataset import Array
 
-LEAST = 5  # decided impressions, and queries with one; below, nothing is said
+LEAST = 6  # decided impressions, and queries with one: five go all one way by chance in 1 of 16 cases
 LEVEL = 0.95  # of intervals
 POWER = 0.95  # with which advice is to tell
 
@@ -29,9 +29,9 @@ POWER = 0.95  # with which advice is to tell
 class Contest:
     """Impressions of each query that the rankings A and B have won, and those without a winner.
 
-    >>> contest = Contest(["p", "q", "r", "s", "t"], a=[2, 3, 1, 2, 2], b=[8, 9, 8, 9, 7], ties=[20, 20, 20, 20, 20])
+    >>> contest = Contest([*"opqrst"], a=[1, 2, 3, 1, 2, 2], b=[7, 8, 9, 8, 9, 7], ties=[20] * 6)
     >>> print(contest.line())
-    B wins: 41 of 51 decided impressions of 5 queries (80 %, 95 % interval 64-94 %); 100 without a winner.
+    B wins: 48 of 59 decided impressions of 6 queries (81 %, 95 % interval 66-90 %); 120 without a winner.
     >>> print(Contest(["q"], a=[2], b=[1], ties=[7]).line())
     Not enough to tell yet (A 2 : 1 B of 1 query, 7 impressions without a winner).
     """
@@ -97,7 +97,9 @@ class Contest:
         share = self.share
         if self.verdict == "too few":
             needed = impressions_needed(0.55, self.decided / self.impressions)
-            return f"To tell a share of 55 % from half, about {needed:,} impressions are needed."
+            return (
+                f"To tell a share of 55 % from half, at least about {needed:,} impressions of many queries are needed."
+            )
         if abs(share.value - 0.5) < 0.005:
             return "The two are so close that no number of impressions that could be advised would tell them apart."
         spread = (share.high - share.low) / (2 * norm.ppf(0.5 + LEVEL / 2))

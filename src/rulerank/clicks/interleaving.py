@@ -11,7 +11,7 @@ for neither, exactly. The rest of the list, where one ranking has nothing more t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,8 @@ def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, 
     Parameters
     ----------
     a, b: ids of documents, best first.
-    key: what tells this list from others, such as the session and the query.
+    key: what tells this list from others, such as the session and the query; it is taken as it is given, and `key_of`
+        makes one of the two that no other session and query have.
     top: how long the list is at most.
     seed: another seed tosses other coins.
 
@@ -57,7 +58,9 @@ def interleave(a: Sequence[Any], b: Sequence[Any], key: str, *, top: int = TOP, 
         raise DataError(f"key must be a text of 1 to {MOST_KEY} characters: got {str(key)[:40]!r}")
     if not is_whole(top, 1):
         raise DataError(f"top must be a whole number from 1: got {top!r}")
-    first, second = [str(doc) for doc in a], [str(doc) for doc in b]
+    if not is_whole(seed, 0):
+        raise DataError(f"seed must be a whole number from 0: got {seed!r}")
+    first, second = _docs(A, a), _docs(B, b)
     for name, ranking in ((A, first), (B, second)):
         if len(set(ranking)) < len(ranking):
             twice = next(doc for doc in ranking if ranking.count(doc) > 1)
@@ -115,12 +118,16 @@ def interleave_runs(
 
 
 def key_of(session: str, query: str) -> str:
-    """Return the key of a query in a session.
+    """Return the key of a query in a session, which no other session and query have.
 
-    >>> key_of("s1", "green tent")
-    's1|green tent'
+    A bar in the session could be taken for the one between the two, so that there its length comes first.
+
+    >>> key_of("s1", "green tent"), key_of("s1", "red|green"), key_of("s1|red", "green")
+    ('s1|green tent', 's1|red|green', '|6|s1|redgreen')
     """
-    return f"{session}|{query}"
+    if session and "|" not in session:
+        return f"{session}|{query}"
+    return f"|{len(session)}|{session}{query}"
 
 
 def ranking_of(run: Run) -> dict[str, list[str]]:
@@ -132,6 +139,12 @@ def ranking_of(run: Run) -> dict[str, list[str]]:
         query: [str(run.docid[row]) for row in sorted(rows, key=lambda row: -float(run.score[row]))]
         for query, rows in places.items()
     }
+
+
+def _docs(name: str, ranking: Any) -> list[str]:
+    if isinstance(ranking, str | bytes | Mapping | Set) or not isinstance(ranking, Iterable):
+        raise DataError(f"{name} must be a list of documents' ids, best first: got {ranking!r:.60}")
+    return [str(doc) for doc in ranking]
 
 
 def _coins(text: str) -> Iterator[bool]:

@@ -67,7 +67,8 @@ def text(column: str, dtype: pl.DataType, fail: Fail) -> pl.Expr:
         return pl.when(cell % 1 == 0).then(cell).cast(pl.Int64, strict=False).cast(pl.String)
     if not (dtype.is_integer() or dtype in (pl.Categorical, pl.Enum, pl.Null)):
         fail(f"column {column!r} must hold text or whole numbers: it holds {dtype}")
-    return cell.cast(pl.String)
+    written = cell.cast(pl.String)
+    return pl.when(written != "").then(written)
 
 
 def whole(column: str, dtype: pl.DataType, fail: Fail) -> pl.Expr:

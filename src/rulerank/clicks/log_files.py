@@ -1,32 +1,34 @@
 """Files of click logs as lazy frames: csv, tsv, jsonl and Parquet, one file or many, plain or compressed.
 
-Plain files are streamed and need not fit in memory; compressed text and stdin are unpacked first.
+Files come in portions and need not fit in memory: Parquet in slices of rows, text in blocks of whole records, unpacked
+on the way. What is no file on disk, such as stdin, is held as it came, and so is Parquet in another compression.
 """
 
 from __future__ import annotations
 
-import csv
+import codecs
 import glob
-import io
 import itertools
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
 import polars as pl
 
+from rulerank.clicks.log_mistakes import find_bad_object, find_bad_record, json_object
+from rulerank.clicks.log_text import LONGEST, LongRecordError, blocks, lines, with_header
 from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import unguarded_cells
 from rulerank.io.inputs import note_input
-from rulerank.io.streams import COMPRESSIONS, Source, format_suffix, read_bytes
+from rulerank.io.streams import COMPRESSIONS, MAGIC, PART, Source, format_suffix, is_model, read_bytes, read_parts
 from rulerank.io.tables import SEPARATORS, is_frame
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-PORTION = 1 << 23  # rows added up together: Polars holds more the more there are, whatever they add up to
+PORTION = 1 << 20  # rows added up together
 LINE = 40  # bytes of a line of text, about
 LINES_THAT_TELL = 100  # of a jsonl file: their keys are its columns
 FRAME = "a data frame"
@@ -40,45 +42,100 @@ class LogFile:
     name: str
     format: str
     content: Any  # a path, bytes, or a frame
+    packed: bool = False  # text at a path is compressed
     rows: tuple[int, int] | None = None  # of a Parquet file: the first, and how many
+    whole: LogFile | None = None  # the file that this is a block of
 
     def columns(self) -> dict[str, pl.DataType]:
         """Return the columns and their types; those of text formats are text."""
+        return (self.whole or self)._columns
+
+    def scan(self, columns: Sequence[str]) -> pl.LazyFrame:
+        """Return some columns."""
+        content = self._text()
+        scan = self._scan(content, columns).select(columns)
+        guarded = self.format in SEPARATORS and not (isinstance(content, bytes) and b"'" not in content)
+        return scan.with_columns(map(unguarded_cells, columns)) if guarded else scan
+
+    def n_rows(self) -> int:
+        """Return how many rows there are."""
+        with readable(self):
+            first = [*self.columns()][:1]
+            return int(self.scan(first).select(pl.len()).collect(engine="streaming").item())
+
+    def parts(self) -> Iterator[LogFile]:
+        """Yield the file in blocks or slices, to be read one after the other; itself where it is small."""
+        if self.format == FRAME or (self.about <= PORTION and not self.packed):
+            yield self
+        elif self.format == "parquet":
+            for start in range(0, self.about, PORTION):
+                yield replace(self, rows=(start, min(PORTION, self.about - start)), whole=self)
+        else:
+            for block in self._blocks(PORTION * LINE):
+                yield replace(self, content=block, packed=False, whole=self)
+
+    @cached_property
+    def about(self) -> int:
+        """How many rows there are; of text, about how many."""
+        if self.format == "parquet":
+            return self.n_rows()
+        size = len(self.content) if isinstance(self.content, bytes) else os.path.getsize(self.content)
+        return size // LINE + 1
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of a text."""
+        return lines(self._bytes())
+
+    def find_mistake(self) -> None:
+        """Raise an error that names the first line that is wrong; where none is, or this is no text, do nothing."""
+        if self.format == "jsonl":
+            find_bad_object(self.name, self.lines())
+        elif self.format in SEPARATORS:
+            find_bad_record(self.name, self.lines(), SEPARATORS[self.format])
+
+    def fail(self, message: str) -> NoReturn:
+        raise DataError(message) if self.format == FRAME else ReadError(self.name, None, message)
+
+    @cached_property
+    def _columns(self) -> dict[str, pl.DataType]:
         with readable(self):
             if self.format == "jsonl":
                 return dict.fromkeys(_json_keys(self), pl.String())
-            there = dict(self._scan(()).collect_schema())
+            head = next(self._blocks(1), b"") if self.packed else self.content
+            there = dict(self._scan(head, ()).collect_schema())
         if self.format in SEPARATORS:
             twice = next((name for name in there if f"{name}{AGAIN}0" in there), None)
             if twice is not None:
                 self.fail(f"column names must differ: {twice!r} is there twice")
         return there
 
-    def scan(self, columns: Sequence[str]) -> pl.LazyFrame:
-        """Return some columns."""
-        scan = self._scan(columns).select(columns)
-        return scan.with_columns(map(unguarded_cells, columns)) if self.format in SEPARATORS else scan
+    def _text(self) -> Any:
+        return read_bytes(self.content)[0] if self.packed else self.content
 
-    def n_rows(self) -> int:
-        """Return how many rows there are; of text, about how many."""
-        if self.format in (FRAME, "parquet"):
-            with readable(self):
-                return int(self._scan(()).select(pl.len()).collect().item())
-        size = len(self.content) if isinstance(self.content, bytes) else os.path.getsize(self.content)
-        return size // LINE + 1
+    def _bytes(self) -> Iterator[bytes]:
+        """Yield the bytes of a text, unpacked, part by part."""
+        if isinstance(self.content, bytes):
+            return (self.content[start : start + PART] for start in range(0, len(self.content), PART))
+        return read_parts(self.content)
 
-    def fail(self, message: str) -> NoReturn:
-        raise DataError(message) if self.format == FRAME else ReadError(self.name, None, message)
+    def _blocks(self, size: int) -> Iterator[bytes]:
+        quoted = self.format in SEPARATORS
+        found = blocks(self._bytes(), size, quoted=quoted)
+        try:
+            yield from with_header(found) if quoted else found
+        except LongRecordError:
+            self.find_mistake()
+            self.fail(f"expected rows of at most {LONGEST:,} bytes, got a longer one")
 
-    def _scan(self, columns: Sequence[str]) -> pl.LazyFrame:
+    def _scan(self, content: Any, columns: Sequence[str]) -> pl.LazyFrame:
         if self.format == FRAME:
             return self.content.lazy()
         if self.format == "parquet":
-            scan = pl.scan_parquet(self.content, glob=False, hive_partitioning=False)
+            scan = pl.scan_parquet(content, glob=False, hive_partitioning=False)
             return scan if self.rows is None else scan.slice(*self.rows)
         if self.format == "jsonl":  # with a schema, numbers are read as they are written
-            return pl.scan_ndjson(self.content, schema=dict.fromkeys(columns, pl.String))
-        return pl.scan_csv(self.content, separator=SEPARATORS[self.format], infer_schema=False, glob=False)
+            return pl.scan_ndjson(content, schema=dict.fromkeys(columns, pl.String))
+        return pl.scan_csv(content, separator=SEPARATORS[self.format], infer_schema=False, glob=False)
 
 
 def open_logs(sources: Any, format: str | None = None) -> list[LogFile]:
@@ -98,19 +155,17 @@ def open_logs(sources: Any, format: str | None = None) -> list[LogFile]:
 
 
 def portions(files: list[LogFile]) -> Iterator[list[LogFile]]:
-    """Yield files so that each time about as many rows are read; a large Parquet file comes in slices."""
+    """Yield files so that each time about as many rows are read; a large file, or packed text, comes in parts."""
     held: list[LogFile] = []
     n_held = 0
-    for file in files:
-        n_rows = file.n_rows()
-        if n_held and n_held + n_rows > PORTION:
+    for part in itertools.chain.from_iterable(file.parts() for file in files):
+        if part.whole is not None or part.format == FRAME:
+            yield [part]
+            continue
+        if n_held and n_held + part.about > PORTION:
             yield held
             held, n_held = [], 0
-        if file.format != "parquet" or n_rows <= PORTION:
-            held, n_held = [*held, file], n_held + n_rows
-            continue
-        for start in range(0, n_rows, PORTION):
-            yield [replace(file, rows=(start, min(PORTION, n_rows - start)))]
+        held, n_held = [*held, part], n_held + part.about
     if held:
         yield held
 
@@ -121,7 +176,7 @@ def readable(file: LogFile) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        _find_mistake(file)
+        (file.whole or file).find_mistake()
         reason = (str(error).splitlines() or ["damaged"])[0]
         raise ReadError(
             file.name, None, f"expected {file.format}, got something else or a damaged file: {reason}"
@@ -171,21 +226,26 @@ def _opened(source: Any, format: str | None) -> Iterator[LogFile]:
 
 
 def _opened_file(path: str, format: str | None) -> LogFile:
-    format = format or FORMATS.get(format_suffix(path))
-    if format is None or Path(path).suffix.lower() in COMPRESSIONS:
-        return _in_memory(path, format)
+    if os.path.exists(path) and not os.path.isfile(path):
+        return _in_memory(path, format)  # such as a pipe, which can be read once
     try:
         with Path(path).open("rb") as file:
             note_input(file.fileno(), path)
-            head = file.read(8)
-    except OSError:
+            head = file.read(MAGIC)
+    except (OSError, ValueError):
         read_bytes(path)  # says what is wrong with it
         raise
-    if any(head.startswith(kind.magic) for kind in COMPRESSIONS.values()):
-        return _in_memory(path, format)
+    format = format or FORMATS.get(format_suffix(path))
+    packed = Path(path).suffix.lower() in COMPRESSIONS or any(
+        head.startswith(one.magic) for one in COMPRESSIONS.values()
+    )
+    if packed or format is None:
+        head = next(read_parts(path), b"").lstrip()
+        if is_model(head) or (packed and (format or _sniff(head, path)) == "parquet"):
+            return _in_memory(path, format)
     if not head:
         raise ReadError(path, None, "the file is empty")
-    return LogFile(path, format, path)
+    return LogFile(path, format or _sniff(head, path), path, packed)
 
 
 def _in_memory(source: Source, format: str | None) -> LogFile:
@@ -198,61 +258,18 @@ def _in_memory(source: Source, format: str | None) -> LogFile:
 def _sniff(content: bytes, name: str) -> str:
     if content.startswith(b"PAR1"):
         return "parquet"
-    if content.lstrip().startswith(b"{"):
+    if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
         return "jsonl"
     if content.lstrip().startswith((b"[{", b"[\n")):
         raise ReadError(name, None, "expected JSON lines, an object a line: got an array; write its objects one a line")
     return "tsv" if b"\t" in content.partition(b"\n")[0] else "csv"
 
 
-def _lines(file: LogFile) -> Iterator[bytes]:
-    if isinstance(file.content, bytes):
-        yield from io.BytesIO(file.content)
-        return
-    with open(file.content, "rb") as lines:
-        yield from lines
-
-
 def _json_keys(file: LogFile) -> list[str]:
     keys: dict[str, None] = {}
-    for number, line in enumerate(itertools.islice(_lines(file), LINES_THAT_TELL), 1):
+    for number, line in enumerate(itertools.islice(file.lines(), LINES_THAT_TELL), 1):
+        if number == 1 and line.startswith(codecs.BOM_UTF8):
+            file.fail("expected JSON lines, got a byte order mark before the first: save the file as UTF-8 without one")
         if line.strip():
-            keys |= dict.fromkeys(_json_object(file, number, line))
+            keys |= dict.fromkeys(json_object(file.name, number, line))
     return list(keys)
-
-
-def _json_object(file: LogFile, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ReadError(file.name, number, f"expected a JSON object a line: {error}") from None
-    if not isinstance(found, dict):
-        raise ReadError(file.name, number, f"expected a JSON object a line, got {line.decode().strip():.60}")
-    return found
-
-
-def _find_mistake(file: LogFile) -> None:
-    """Read a text file line by line for the first line that is wrong, and raise an error that names it."""
-    if file.format == "jsonl":
-        for number, line in enumerate(_lines(file), 1):
-            if line.strip():
-                _json_object(file, number, line)
-    elif file.format in SEPARATORS:
-        decoded = (_decoded(file, number, line) for number, line in enumerate(_lines(file), 1))
-        records = csv.reader(decoded, delimiter=SEPARATORS[file.format])
-        n_columns = 0
-        for record in records:
-            n_columns = n_columns or len(record)
-            if len(record) > n_columns:
-                raise ReadError(
-                    file.name,
-                    records.line_num,
-                    f"expected {n_columns} columns as in the first line, got {len(record)}",
-                )
-
-
-def _decoded(file: LogFile, number: int, line: bytes) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise ReadError(file.name, number, f"expected UTF-8 text, got the byte 0x{line[error.start]:02x}") from None

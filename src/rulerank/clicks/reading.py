@@ -5,20 +5,23 @@ from __future__ import annotations
 import datetime
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from rulerank.clicks.adding import Sums
 from rulerank.clicks.counts import COUNTS, ClickCounts
 from rulerank.clicks.log_columns import Fail, find_columns, limit, moment, naming, text, whole, zero_or_one
-from rulerank.clicks.log_files import PORTION, LogFile, collected, names_of, open_logs, portions
+from rulerank.clicks.log_files import FRAME, LogFile, collected, names_of, open_logs, portions
 from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, listed
 from rulerank.errors import DataError
 from rulerank.shown import LOWEST, MOST, check_total
 
 When = str | float | datetime.date
+NUMBER = "row number"
 ABOVE_THE_TOP = "whose position is above the top"
 KINDS = (  # what may be wrong with a row, in the order in which it is looked for
     "without a query",
@@ -63,8 +66,8 @@ def read_clicks(
 
     The log is a csv, tsv, jsonl or Parquet file (compressed ones, too), a folder or pattern of them, a data frame, or
     several. A row is one impression with `clicked` 0 or 1, or a sum with `impressions` and `clicks`. Columns are known
-    by common names (qid, docid, rank, ...), or named here. Parquet and plain text are streamed: the memory depends on
-    how many different rows of counts there are, not on how long the log is.
+    by common names (qid, docid, rank, ...), or named here. Files are read in portions: the memory depends on how many
+    different rows of counts there are, not on how long the log is.
 
     Parameters
     ----------
@@ -87,31 +90,49 @@ def read_clicks(
     given |= {"clicks": clicks, "time": time, "device": device}
     how = _Reading({role: name for role, name in given.items() if name}, first_position, since, until)
     files = open_logs(sources, format)
-    keys = ["query", "doc", "position", *(["device"] if device else [])]
-    found = _added_up(files, how, keys)
-    if found["n_wrong"].sum():
-        _complain(_added_up(files, how, ["wrong"]), files, how, skip_bad)
-        found = _added_up(files, how, keys, pl.col("wrong").is_null())
+    texts = ["query", "doc", *(["device"] if device else [])]
+    found, some_wrong, n_impressions = _added_up(files, how, texts)
+    if some_wrong:
+        _complain(files, how, skip_bad)
     found = found.filter(pl.col("impressions") > 0)
     if not len(found):
         within = " in that time" if since is not None or until is not None else ""
         raise DataError(f"{names_of(files)}: the log holds no impression{within}")
-    check_total(float(found["impressions"].cast(pl.Float64).sum()))
+    check_total(n_impressions)
     return ClickCounts.from_checked(found)
 
 
-def _added_up(files: list[LogFile], how: _Reading, keys: list[str], only: pl.Expr | None = None) -> pl.DataFrame:
-    """Return the sums of all files by keys, and how many rows are wrong; held are sums and one portion's work."""
-    again = [pl.col(*COUNTS, "n_wrong", "n_rows").sum()]
-    first = [pl.col(*COUNTS).sum(), pl.col("wrong").count().cast(pl.Int64).alias("n_wrong")]
-    kept: list[pl.DataFrame] = []
-    for portion in portions(files):
-        rows = pl.concat([_rows(file, how) for file in portion])
-        rows = rows if only is None else rows.filter(only)
-        kept.append(collected(portion, rows.group_by(keys).agg(*first, pl.len().cast(pl.Int64).alias("n_rows"))))
-        if sum(map(len, kept[1:])) > max(len(kept[0]), PORTION // 4):
-            kept = [pl.concat(kept).group_by(keys).agg(again)]
-    return pl.concat(kept).group_by(keys).agg(again) if len(kept) > 1 else kept[0]
+def _added_up(files: list[LogFile], how: _Reading, texts: list[str]) -> tuple[pl.DataFrame, bool, float]:
+    """Return the sums of all files by texts and position, whether rows are wrong and left out, and all impressions."""
+    sums = Sums(texts)
+    some_wrong, n_impressions = False, 0.0
+    with ThreadPoolExecutor(1) as beside:  # while the next portion is read
+        adding: Future[None] | None = None
+        for portion in portions(files):
+            rows = pl.concat([_rows(file, how) for file in portion])
+            if portion[0].format == FRAME:  # one portion, however large it is
+                rows = rows.group_by(*texts, "position", "wrong").agg(pl.col(*COUNTS).sum())
+            found = collected(portion, rows.select(*sums.cells(), "wrong"))
+            right = found.filter(pl.col("wrong").is_null()) if found["wrong"].count() else found
+            some_wrong |= len(right) < len(found)
+            n_impressions += float(right["impressions"].sum())
+            if adding is not None:
+                adding.result()
+            adding = beside.submit(sums.add, right)
+        if adding is not None:
+            adding.result()
+    return sums.frame(), some_wrong, n_impressions
+
+
+def _wrong_rows(files: list[LogFile], how: _Reading) -> tuple[dict[int, int], int]:
+    """Return how many rows are wrong, by kind, and how many there are."""
+    n_rows = pl.len().cast(pl.Int64).alias("n_rows")
+    found = pl.concat(
+        collected(portion, pl.concat([_rows(file, how) for file in portion]).group_by("wrong").agg(n_rows))
+        for portion in portions(files)
+    )
+    by_kind = found.drop_nulls("wrong").group_by("wrong").agg(pl.col("n_rows").sum()).sort("wrong")
+    return dict(by_kind.rows()), int(found["n_rows"].sum())
 
 
 def _rows(file: LogFile, how: _Reading, *, numbered: bool = False) -> pl.LazyFrame:
@@ -131,28 +152,39 @@ def _rows(file: LogFile, how: _Reading, *, numbered: bool = False) -> pl.LazyFra
     def cell(read: Callable[[str, pl.DataType, Fail], pl.Expr], role: str) -> pl.Expr:
         return read(columns[role], types[columns[role]], file.fail).alias(role)
 
-    query, doc, position = cell(text, "query"), cell(text, "doc"), cell(whole, "position") + (1 - how.first_position)
-    made = [query, doc, position]
+    made = [cell(text, "query"), cell(text, "doc"), cell(whole, "position") + (1 - how.first_position)]
     made += [cell(text, "device").fill_null("")] if "device" in columns else []
-    wrong = [query.is_null(), doc.is_null(), position.is_null(), position < 1, position > LOWEST]
     if _has_sums(columns, [*types], file):
-        shown, clicks = cell(whole, "impressions"), cell(whole, "clicks")
-        unknown = ~(shown.is_between(0, MOST) & clicks.is_between(0, MOST)).fill_null(False)
+        made += [cell(whole, "impressions"), cell(whole, "clicks")]
     else:
-        shown, clicks = pl.lit(1, dtype=pl.Int64).alias("impressions"), cell(zero_or_one, "clicked").alias("clicks")
-        unknown = clicks.is_null()
-    wrong += [unknown, clicks > shown]
+        made += [pl.lit(1, dtype=pl.Int64).alias("impressions"), cell(zero_or_one, "clicked").alias("clicks")]
+    made += [cell(moment, "time")] if limits else []
     scan = file.scan(list(dict.fromkeys(columns.values())))
-    scan = scan.with_row_index("row number") if numbered else scan
+    scan = scan.with_row_index(NUMBER).select(NUMBER, *made) if numbered else scan.select(made)
     if limits:
-        when = cell(moment, "time")
         numbers = types[columns["time"]].is_numeric()
         bounds = {name: limit(name, value, numbers) for name, value in limits.items()}
+        when = pl.col("time")
         scan = scan.filter((when >= bounds["since"]).fill_null(True)) if "since" in bounds else scan
         scan = scan.filter((when < bounds["until"]).fill_null(True)) if "until" in bounds else scan
-        wrong.append(when.is_null())
-    kinds = [pl.when(one).then(pl.lit(kind, dtype=pl.Int8)) for kind, one in enumerate(wrong)]
-    return scan.select(*(["row number"] if numbered else []), *made, shown, clicks, pl.coalesce(kinds).alias("wrong"))
+    rows = scan.with_columns(_wrong(with_time=bool(limits)).alias("wrong"))  # cells are read once, and then looked at
+    return rows.drop("time") if limits else rows
+
+
+def _wrong(*, with_time: bool) -> pl.Expr:
+    """Return the number of what cannot be right in a row, or null."""
+    position, impressions, clicks = pl.col("position"), pl.col("impressions"), pl.col("clicks")
+    found = [
+        pl.col("query").is_null(),
+        pl.col("doc").is_null(),
+        position.is_null(),
+        position < 1,
+        position > LOWEST,
+        ~(impressions.is_between(0, MOST) & clicks.is_between(0, MOST)).fill_null(False),
+        clicks > impressions,
+        *([pl.col("time").is_null()] if with_time else []),
+    ]
+    return pl.coalesce(pl.when(one).then(pl.lit(kind, dtype=pl.Int8)) for kind, one in enumerate(found))
 
 
 def _has_sums(columns: Mapping[str, str], there: Sequence[str], file: LogFile) -> bool:
@@ -173,11 +205,10 @@ def _has_sums(columns: Mapping[str, str], there: Sequence[str], file: LogFile) -
     return True
 
 
-def _complain(found: pl.DataFrame, files: list[LogFile], how: _Reading, skip_bad: bool) -> None:
+def _complain(files: list[LogFile], how: _Reading, skip_bad: bool) -> None:
     """Refuse rows that cannot be right, or say how many there are."""
-    wrong = dict(found.drop_nulls("wrong").sort("wrong").select("wrong", "n_rows").rows())
+    wrong, n_rows = _wrong_rows(files, how)
     said = ", ".join(f"{n:,} {KINDS[kind]}" for kind, n in wrong.items())
-    n_rows = int(found["n_rows"].sum())
     share = f"{names_of(files)}: {sum(wrong.values()):,} of {counted(n_rows, 'row')} cannot be right: {said}"
     if skip_bad:
         warnings.warn(f"{share}; left out", stacklevel=3)
@@ -191,8 +222,11 @@ def _complain(found: pl.DataFrame, files: list[LogFile], how: _Reading, skip_bad
 def _first(files: list[LogFile], how: _Reading) -> str:
     """Return where the first row is that cannot be right."""
     for file in files:
-        rows = _rows(file, how, numbered=True).filter(pl.col("wrong").is_not_null())
-        found = rows.select("row number").head(1).collect(engine="streaming")
-        if len(found):
-            return f"row {found.item() + 1:,}" + (f" of {file.name}" if len(files) > 1 else "")
+        n_before = 0
+        for part in file.parts():
+            rows = _rows(part, how, numbered=True).filter(pl.col("wrong").is_not_null())
+            found = rows.select(NUMBER).head(1).collect(engine="streaming")
+            if len(found):
+                return f"row {n_before + found.item() + 1:,}" + (f" of {file.name}" if len(files) > 1 else "")
+            n_before += part.n_rows()
     raise AssertionError("no row is wrong")

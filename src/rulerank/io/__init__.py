@@ -2,7 +2,7 @@
 `table_columns.py` says which columns of a table are features, texts or ids.
 
 `streams.py` reads whatever a caller names, `outputs.py` is the only place that opens an output, `doc_names.py` the only
-one that names documents. The names below load when they are used.
+one that names documents, `model_container.py` the file around a model. The names below load when they are used.
 """
 
 from rulerank.core.lazy import surface

@@ -10,7 +10,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -53,6 +53,30 @@ def is_model(content: bytes) -> bool:
     return content.startswith(MODEL_MAGIC) and b"\0" in content[len(MODEL_MAGIC) : len(MODEL_MAGIC) + 4]
 
 
+def read_parts(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Yield the decompressed content of a file in parts, none empty: it need not fit in memory.
+
+    Errors are as of `read_bytes`.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".gz") as file:
+    ...     _ = file.write(gzip.compress(b"2 qid:1 1:0.5"))
+    ...     file.flush()
+    ...     list(read_parts(file.name))
+    [b'2 qid:1 1:0.5']
+    """
+    name = os.fspath(path)
+    with _opened(path) as file:
+        kind = _compression(file.read(MAGIC), name, Path(path).suffix.lower())
+        file.seek(0)
+        if kind is None:
+            while part := file.read(PART):
+                yield part
+            return
+        with _undamaged(kind, name):
+            yield from filter(None, kind.unpack(file))  # what is unpacked may still be nothing
+
+
 def _read_source(source: Source) -> tuple[bytes, str]:
     if not isinstance(source, str | os.PathLike):
         return _read_open_file(source)
@@ -61,10 +85,20 @@ def _read_source(source: Source) -> tuple[bytes, str]:
         content, _ = _read_open_file(getattr(sys.stdin, "buffer", sys.stdin))
         return content, "<stdin>"
     name = os.fspath(source)
+    with _opened(source) as file:
+        content = file.read()
+    return _decompress(content, name, Path(source).suffix.lower()), name
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    name = os.fspath(path)
     try:
-        with Path(source).open("rb") as file:
+        with Path(path).open("rb") as file:
             note_input(file.fileno(), name)
-            content = file.read()
+            yield file
+    except RulerankError:
+        raise
     except FileNotFoundError:
         raise ReadError(name, None, "there is no such file") from None
     except IsADirectoryError:
@@ -73,7 +107,6 @@ def _read_source(source: Source) -> tuple[bytes, str]:
         raise ReadError(name, None, "no permission to read this file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ReadError(name, None, f"cannot be read: {error}") from None
-    return _decompress(content, name, Path(source).suffix.lower()), name
 
 
 def _note_stdin() -> None:
@@ -100,26 +133,28 @@ class Compression:
     name: str
     magic: bytes
     compress: Callable[[bytes], bytes]
-    unpack: Callable[[bytes], Iterator[bytes]]  # part by part, so that nobody unpacks more than is wanted
+    unpack: Callable[[IO[bytes]], Iterator[bytes]]  # part by part, so that nobody unpacks more than is wanted
 
 
-def _ungzip(content: bytes) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+def _ungzip(packed: IO[bytes]) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=packed) as file:
         while part := file.read(PART):
             yield part
 
 
-def _unxz(content: bytes) -> Iterator[bytes]:
+def _unxz(packed: IO[bytes]) -> Iterator[bytes]:
     """As lzma.open, which passes over what follows the first stream when it is damaged."""
-    while content:
+    given = packed.read(PART)
+    while given:
         stream = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
-        yield stream.decompress(content, PART)
         while not stream.eof:
-            part = stream.decompress(b"", PART)
-            if not part and stream.needs_input:
+            if stream.needs_input and not (given := given or packed.read(PART)):
                 raise EOFError
-            yield part
-        content = stream.unused_data.lstrip(b"\0")  # streams may be padded
+            yield stream.decompress(given, PART)
+            given = b""
+        given = stream.unused_data.lstrip(b"\0")  # streams may be padded
+        while not given and (more := packed.read(PART)):
+            given = more.lstrip(b"\0")
 
 
 def _zst(content: bytes) -> bytes:
@@ -128,21 +163,21 @@ def _zst(content: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_checksum=True).compress(content)
 
 
-def _unzst(content: bytes) -> Iterator[bytes]:
+def _unzst(packed: IO[bytes]) -> Iterator[bytes]:
     import zstandard
 
-    at = 0
-    while at < len(content):
+    given = packed.read(ZST_STEP)
+    while given:
         frame = zstandard.ZstdDecompressor().decompressobj()
         while not frame.eof:
-            if at >= len(content):
+            if not (given := given or packed.read(ZST_STEP)):
                 raise EOFError
             try:
-                yield frame.decompress(content[at : at + ZST_STEP])
+                yield frame.decompress(given)
             except zstandard.ZstdError as error:
                 raise ValueError(error) from None
-            at += ZST_STEP
-        at = min(at, len(content)) - len(frame.unused_data)
+            given = b""
+        given = frame.unused_data or packed.read(ZST_STEP)
 
 
 COMPRESSIONS = {
@@ -152,22 +187,36 @@ COMPRESSIONS = {
 }
 
 
+MAGIC = max(len(kind.magic) for kind in COMPRESSIONS.values())
+
+
 def _decompress(content: bytes, name: str, suffix: str = "") -> bytes:
+    kind = _compression(content, name, suffix)
+    if kind is None:
+        return content
+    with _undamaged(kind, name):
+        return _bounded(kind.unpack(io.BytesIO(content)), name)
+
+
+def _compression(content: bytes, name: str, suffix: str) -> Compression | None:
+    """Return how content is compressed by its first bytes; a name that promises it must hold it."""
     promised = COMPRESSIONS.get(suffix)
     if promised and not content.startswith(promised.magic):
         came = "an empty file" if not content else "something else"
         raise ReadError(name, None, f"expected {promised.name} data because the name ends in {suffix}, got {came}")
-    found = next((kind for kind in COMPRESSIONS.values() if content.startswith(kind.magic)), None)
-    if found is None:
-        return content
+    return next((kind for kind in COMPRESSIONS.values() if content.startswith(kind.magic)), None)
+
+
+@contextmanager
+def _undamaged(kind: Compression, name: str) -> Iterator[None]:
     try:
-        return _bounded(found.unpack(content), name)
+        yield
     except RulerankError:
         raise
     except EOFError:
-        raise ReadError(name, None, f"the {found.name} data is cut off before its end; copy the file again") from None
+        raise ReadError(name, None, f"the {kind.name} data is cut off before its end; copy the file again") from None
     except (OSError, ValueError, lzma.LZMAError, zlib.error) as error:
-        raise ReadError(name, None, f"the {found.name} data is damaged: {error}") from None
+        raise ReadError(name, None, f"the {kind.name} data is damaged: {error}") from None
 
 
 def _bounded(parts: Iterator[bytes], name: str) -> bytes:
