@@ -35,9 +35,11 @@ def true_clicks(link, n_impressions, effects=EFFECTS, n_queries=100, n_docs=10, 
 @pytest.mark.parametrize("link", ["log-odds", "examination"])
 def test_effects_and_weights_are_found_where_the_model_is_right(link):
     X, clicked, queries, position = true_clicks(link, 100_000)
-    ranker = rr.QueryIntercepts(link=link).fit(X, clicked, queries, position=position)
+    # features say all there is to say of a document, so that every impression is a fact of its own
+    ranker = rr.QueryIntercepts(link=link, document_spread=0).fit(X, clicked, queries, position=position)
     found = ranker.position_effects_
     assert abs(found.effects - EFFECTS).max() < 0.1
+    assert found.leaving == 0
     assert (abs(found.effects - EFFECTS)[1:] < 4 * found.errors[1:]).all()
     np.testing.assert_allclose(ranker.coef_, WEIGHTS, atol=0.05)
     assert (abs(ranker.coef_ - WEIGHTS) < 4 * ranker.standard_errors_).all()
@@ -47,10 +49,10 @@ def test_without_positions_weights_lean_towards_what_was_shown_above():
     rng = np.random.default_rng(1)
     X, clicked, queries, position = true_clicks("log-odds", 50_000)
     X = np.column_stack([X, -position + rng.normal(size=len(X))])  # a feature that production ranked by
-    blind = rr.QueryIntercepts().fit(X, clicked.astype(int), queries)
+    blind = rr.QueryIntercepts(link="log-odds").fit(X, clicked.astype(int), queries)
     assert blind.coef_[3] > 0.1
     known = dict(enumerate(np.exp(-EFFECTS).tolist(), start=1))
-    seeing = rr.QueryIntercepts().fit(X, clicked, queries, position=position, propensities=known)
+    seeing = rr.QueryIntercepts(link="log-odds").fit(X, clicked, queries, position=position, propensities=known)
     assert abs(seeing.coef_[3]) < 0.03
     assert seeing.position_effects_.source == "given"
 
@@ -58,9 +60,12 @@ def test_without_positions_weights_lean_towards_what_was_shown_above():
 def test_free_effects_may_rise_and_falling_ones_may_not():
     effects = np.array([0.0, 1.0, 0.4, 1.5])
     X, clicked, queries, position = true_clicks("log-odds", 60_000, effects, n_docs=4)
-    free = rr.QueryIntercepts(position_shape="free").fit(X, clicked, queries, position=position).position_effects_
+    odds = {"link": "log-odds"}
+    free = (
+        rr.QueryIntercepts(position_shape="free", **odds).fit(X, clicked, queries, position=position).position_effects_
+    )
     assert abs(free.effects - effects).max() < 0.12
-    falling = rr.QueryIntercepts().fit(X, clicked, queries, position=position).position_effects_
+    falling = rr.QueryIntercepts(**odds).fit(X, clicked, queries, position=position).position_effects_
     assert (np.diff(falling.effects) >= 0).all()
     assert falling.effects[1] == falling.effects[2]
 
@@ -152,7 +157,7 @@ def test_far_down_positions_share_steps_and_the_effects_are_those_of_a_step_each
 
 def test_one_position_is_said_to_be_one():
     found = rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], [1, 1], position=[3, 3]).positions()
-    assert found.note == "log-odds; all was shown at one position, whose effect cannot be told"
+    assert found.note == "examination; all was shown at one position, whose effect cannot be told"
 
 
 def test_a_data_set_brings_its_clicks_along():
@@ -189,12 +194,12 @@ def test_clicks_are_one_judge_among_others():
     graded = rng.normal(size=(400, 3))
     of = np.repeat(np.arange(20), 20)
     grades = (graded @ WEIGHTS + rng.logistic(size=400) > 0.3).astype(int) * rng.integers(1, 3, 400)
-    both = rr.QueryIntercepts(l2=1).fit(
+    both = rr.QueryIntercepts(l2=1, link="log-odds").fit(
         np.vstack([X, graded]), np.concatenate([clicked, grades]), np.concatenate([queries, of]),
         judge=np.repeat(["clicks", "anna"], [len(X), 400]),
         position=np.concatenate([position, np.full(400, np.nan)]),
     )  # fmt: skip
-    clicks = rr.QueryIntercepts(l2=1).fit(X, clicked, queries, position=position)
+    clicks = rr.QueryIntercepts(l2=1, link="log-odds").fit(X, clicked, queries, position=position)
     labels = rr.QueryIntercepts(l2=1).fit(graded, grades, of)
     assert (both.standard_errors_ < np.minimum(clicks.standard_errors_, labels.standard_errors_)).all()
     assert (abs(both.coef_ - WEIGHTS) < 4 * both.standard_errors_).all()
@@ -237,6 +242,7 @@ def test_clicks_that_say_nothing_are_said_to():
         ({"y": [3, 0], "impressions": [2, 2]}, "clicks must not be above impressions: got 3 of 2 at row 0$"),
         ({"y": [-1, 0]}, "y must be with position, how often each row was clicked: got -1 at row 0"),
         ({"impressions": [0, 1]}, "impressions must be numbers above 0: got 0 at row 0"),
+        ({"impressions": [1e200, 1]}, "expected at most 9,007,199,254,740,992 impressions, got .*: are these counts?"),
         ({"impressions": [1]}, "impressions must have one entry per row: expected 2, got 1"),
         ({"propensities": {1: 1.0}}, r"propensities must hold every position.*position 2 is missing, given are \[1\]"),
         ({"propensities": [1.0, 0.0]}, "propensities must be above 0 and at most 1.*got 0.0 for position 2"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.plain.click_likelihood import click_chances, click_loss
 
 import rulerank as rr
-from rulerank.rankers.clicks.click_rows import check_clicks, weighed
+from rulerank.rankers.clicks.click_rows import BY_DOCUMENT, check_clicks, weighed
 from rulerank.rankers.clicks.held_out import click_losses
 from rulerank.rankers.clicks.learns import PositionWarning
 from rulerank.rankers.clicks.likelihood import LINKS
@@ -43,7 +43,7 @@ def test_pulls_and_losses_are_those_of_the_plain_likelihood(link, seed):
     intercepts, pulls, losses = np.zeros((3, 1)), np.zeros((12, 2)), np.zeros(3)
 
     def plainly(at, own):
-        held = (own - own.mean()) @ (own - own.mean()) / 18
+        held = BY_DOCUMENT * (own - own.mean()) @ (own - own.mean()) / 2
         return held + click_loss(np.ones(1), own, effects, at[:, None], clicks, shown, queries, np.arange(12), link)
 
     for _ in range(200):
@@ -72,7 +72,7 @@ def test_clicks_teach_what_grades_would(seen, ranker):
     world, data = seen
     fresh = rr.make_world(n_queries=300, n_features=3, seed=1)
     by_clicks, today = (rr.evaluate(fresh, s).means["NDCG@10"] for s in (ranker.predict(fresh), fresh.X[:, 0]))
-    without = rr.FittedRules(n_jobs=1).fit(data, propensities=[1.0] * 10)
+    without = rr.FittedRules(n_jobs=1, leave_after_click=0).fit(data, propensities=[1.0] * 10)
     blind = rr.evaluate(fresh, without.predict(fresh)).means["NDCG@10"]
     by_grades = rr.evaluate(fresh, rr.FittedRules(n_jobs=1).fit(world).predict(fresh)).means["NDCG@10"]
     assert today < blind < by_clicks < by_grades + 0.02

@@ -11,7 +11,9 @@ import numpy as np
 from rulerank.core.parameters import shown as as_shown
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError
-from rulerank.shown import LOWEST
+from rulerank.shown import LOWEST, check_total
+
+BY_IMPRESSION, BY_DOCUMENT = 1 / 9, 1.0  # precision of queries' intercepts where rows count in full, or by document
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,20 +24,29 @@ class ClickRows:
     shown: Array  # float64 (n_rows,) impressions
     clicks: Array  # float64 (n_rows,)
     positions: Array  # int64 (n_positions,)
+    after: Array | None = None  # float64 (n_rows,) what clicks further up take away, an effect beside the position's
+    precision: float = BY_IMPRESSION  # of the prior that holds the queries' intercepts
 
     def __len__(self) -> int:
         return int(self.places.size)
 
+    def effects(self, of_positions: Array) -> Array:
+        """Return what is taken away from each row: by its position, and by clicks further up."""
+        found: Array = of_positions[self.places] if self.after is None else of_positions[self.places] + self.after
+        return found
+
     def __getitem__(self, rows: Array) -> ClickRows:
         """Pick rows; the positions stay, also where no row is left of one."""
-        return ClickRows(self.places[rows], self.shown[rows], self.clicks[rows], self.positions)
+        after = None if self.after is None else self.after[rows]
+        return replace(self, places=self.places[rows], shown=self.shown[rows], clicks=self.clicks[rows], after=after)
 
 
 def weighed(rows: ClickRows, documents: Array, spread: float) -> ClickRows:
     """Return rows in which a document's impressions count for less the more there are of it.
 
     A document that was shown a thousand times is still one document: what no feature says of it, which has the variance
-    `spread` in log-odds, is the same each time. Its rows together count no more than 1 / spread of certainty.
+    `spread` in log-odds, is the same each time. Its rows together count no more than 1 / spread of certainty. A query
+    of ten such documents says little about its intercept, which is then held nearer to those of the others.
 
     >>> rows = ClickRows(np.array([0, 1, 0]), np.array([400.0, 400, 4]), np.array([200.0, 0, 2]), np.array([1, 2]))
     >>> weighed(rows, np.array([0, 0, 1]), 1.0).shown.round(2).tolist()
@@ -46,7 +57,8 @@ def weighed(rows: ClickRows, documents: Array, spread: float) -> ClickRows:
     rates = np.divide(clicked, shown, out=np.zeros(n), where=shown > 0)
     told = np.bincount(documents, rows.shown * (rates * (1 - rates))[rows.places])[documents]
     share = 1 / (1 + spread * told)
-    return replace(rows, shown=rows.shown * share, clicks=rows.clicks * share)
+    precision = BY_DOCUMENT if spread > 0 else rows.precision
+    return replace(rows, shown=rows.shown * share, clicks=rows.clicks * share, precision=precision)
 
 
 def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int) -> ClickRows:
@@ -64,6 +76,7 @@ def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int) -> ClickR
         shown = numbers("impressions", impressions, n_rows, "numbers above 0", 0)
         if (shown == 0).any():
             raise DataError(f"impressions must be numbers above 0: got 0 at row {int((shown == 0).argmax())}")
+        check_total(float(shown.sum()))
     clicks = numbers("y", y, n_rows, "with position, how often each row was clicked", 0)
     above = np.flatnonzero(clicks > shown)
     if above.size:

@@ -7,7 +7,7 @@ import numpy as np
 from rulerank.dataset import Array
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.clicks.kernels import solve_click_intercepts
-from rulerank.rankers.clicks.likelihood import INTERCEPT_PRECISION, LINKS
+from rulerank.rankers.clicks.likelihood import LINKS
 
 ROUNDS = 5  # of finding the intercepts and their mean
 
@@ -27,7 +27,7 @@ def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array,
     rows, own = rows[order], queries[order]
     starts = np.flatnonzero(np.diff(own, prepend=-1))
     bounds = np.append(starts, own.size).astype(np.int64)
-    sorted_scores, by_row = np.asarray(scores, dtype=np.float64)[order], effects[rows.places]
+    sorted_scores, by_row = np.asarray(scores, dtype=np.float64)[order], rows.effects(effects)
     clicked = np.add.reduceat(rows.clicks, starts)
     share = (rows.clicks.sum() + 1.0) / (rows.shown.sum() + 2.0)
     mean = float(np.log(share / (1 - share)) - np.average(sorted_scores, weights=rows.shown))
@@ -39,7 +39,7 @@ def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array,
             span = slice(bounds[query], bounds[query + 1])
             losses[query] = solve_click_intercepts(
                 LINKS[link], sorted_scores[span] + mean, by_row[span], rows.shown[span], rows.clicks[span],
-                np.array([0, bounds[query + 1] - bounds[query]]), INTERCEPT_PRECISION,
+                np.array([0, bounds[query + 1] - bounds[query]]), rows.precision,
                 intercepts[query : query + 1], pulls[span], slopes[span], totals[query : query + 1],
             )  # fmt: skip
         mean -= float(intercepts.mean())

@@ -17,8 +17,9 @@ from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
+from rulerank.rankers.clicks.leaving import found_leaving
 from rulerank.rankers.clicks.likelihood import LINKS
-from rulerank.rankers.clicks.moves import document_numbers, effects_from_moves, id_numbers, joined_positions
+from rulerank.rankers.clicks.moves import document_numbers, id_numbers, joined_positions
 from rulerank.rankers.clicks.position_effects import ALONE, ESTIMATED, GIVEN, NONE, PositionEffects
 from rulerank.rankers.clicks.position_steps import PositionSteps, knots
 from rulerank.rankers.rows import check_weights
@@ -49,12 +50,14 @@ class Clicks:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What may be found of positions from some rows."""
+    """What may be found of positions from some rows, and what clicks further up take away from them."""
 
     steps: PositionSteps
     source: str
     n_moved: int
     documents: Array  # int64 (n_rows,) the number of each row's document
+    after: Array  # float64 (n_rows,) what clicks further up take away
+    leaving: float  # share of people who leave after a click
     errors: Array | None = None  # of effects that were found before
 
     def effects(self, rows: ClickRows, link: str, found: Array, covariance: Array) -> PositionEffects:
@@ -67,8 +70,13 @@ class Told:
         n = rows.positions.size
         shown, clicked = (np.bincount(rows.places, values, n) for values in (rows.shown, rows.clicks))
         return PositionEffects(
-            rows.positions, self.steps.effects(found), errors, shown, clicked, link, self.source, self.n_moved
-        )
+            rows.positions, self.steps.effects(found), errors, shown, clicked, link, self.source, self.n_moved,
+            self.leaving,
+        )  # fmt: skip
+
+    def seen(self, rows: ClickRows) -> ClickRows:
+        """Return rows that know what clicks further up take away."""
+        return replace(rows, after=self.after) if self.leaving else rows
 
 
 class LearnsFromClicks(Ranker):
@@ -78,11 +86,15 @@ class LearnsFromClicks(Ranker):
         "link": Word(tuple(reversed(LINKS)), meaning="with position: what a position does to the chance of a click"),
         "position_shape": Word((FALLING, FREE), meaning="with position: how its effects may go"),
         "document_spread": Number(0, meaning="with position: variance of what no feature says of a document"),
+        "leave_after_click": Number(
+            0, 1, meaning="with position: share of people who leave after a click", none="found from moved documents"
+        ),
     }
 
     link: str
     position_shape: str
     document_spread: float
+    leave_after_click: float | None
     position_effects_: PositionEffects | None
     _clicks: Clicks | None = None  # while it learns
 
@@ -151,8 +163,18 @@ class LearnsFromClicks(Ranker):
         """Say what may be found of positions from these rows, and warn of what may not."""
         rows, positions = clicks.rows, clicks.rows.positions
         documents = document_numbers(content_keys(X) if clicks.docs is None else clicks.docs, queries)
+
+        def told(steps: PositionSteps, source: str, n_moved: int) -> Told:
+            given = self.leave_after_click if source in (ESTIMATED, GIVEN) else self.leave_after_click or 0.0
+            left = found_leaving(rows, queries, documents, steps, given)
+            found = Told(steps, source, n_moved, documents, left.after, left.share)
+            if self.link != "examination" or source != ESTIMATED:
+                return found
+            known = found.effects(rows, self.link, left.found.x, left.found.covariance)
+            return replace(found, steps=PositionSteps.known(known.effects), errors=known.errors)
+
         if clicks.propensities is not None:
-            return Told(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0, documents)
+            return told(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0)
         seen_at = np.unique(documents * positions.size + rows.places)
         n_moved = int((np.bincount(seen_at // positions.size) > 1).sum())
         groups = joined_positions(rows, documents)
@@ -162,17 +184,12 @@ class LearnsFromClicks(Ranker):
             warnings.warn(_words(positions, main), PositionWarning, stacklevel=6)
         if main.sum() < 2:
             source = NONE if positions.size > 1 else ALONE
-            return Told(PositionSteps.known(np.zeros(positions.size)), source, n_moved, documents)
+            return told(PositionSteps.known(np.zeros(positions.size)), source, n_moved)
         own = positions[main]
         lowest = 0.0 if self.link == "examination" else -np.inf
         own = knots(own) if self.position_shape == FALLING else own
         steps = PositionSteps.falling(own) if self.position_shape == FALLING else PositionSteps.free(own, lowest)
-        steps = steps.at(own, positions)
-        if self.link == "examination":  # how relevant a document is must not decide how often it is looked at
-            found = effects_from_moves(rows, documents, steps)
-            told = Told(steps, ESTIMATED, n_moved, documents).effects(rows, self.link, found.x, found.covariance)
-            return Told(PositionSteps.known(told.effects), ESTIMATED, n_moved, documents, told.errors)
-        return Told(steps, ESTIMATED, n_moved, documents)
+        return told(steps.at(own, positions), ESTIMATED, n_moved)
 
     def _click_state(self) -> dict[str, Any]:
         found = getattr(self, "position_effects_", None)

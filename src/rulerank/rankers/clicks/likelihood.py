@@ -19,7 +19,6 @@ from rulerank.rankers.linear.newton import Point
 
 LINKS = {"examination": EXAMINATION, "log-odds": LOG_ODDS}
 ROWS_AT_ONCE = 2**15
-INTERCEPT_PRECISION = 1 / 9  # queries' intercepts differ by about 3 in log-odds
 
 
 class ClickLikelihood:
@@ -35,6 +34,8 @@ class ClickLikelihood:
         self.starts = np.flatnonzero(np.diff(self.queries, prepend=-1))
         self.bounds = np.append(self.starts, order.size).astype(np.int64)
         self.shown, self.clicks, self.places = rows.shown[order], rows.clicks[order], rows.places[order]
+        self.precision = rows.precision
+        self.after = 0.0 if rows.after is None else rows.after[order]
         self.X = np.asarray(X[order], dtype=np.float64)
         self.centre, self.spread = self._look()
         self.X -= self.centre
@@ -48,12 +49,12 @@ class ClickLikelihood:
     def __call__(self, numbers: Array) -> Point:
         """Return the loss with the intercepts at their best, its gradient and its expected Hessian."""
         n = self.n_features
-        effects = self.steps.effects(numbers[n + 1 :])[self.places]
+        effects = self.steps.effects(numbers[n + 1 :])[self.places] + self.after
         scores = self.X @ numbers[:n] + numbers[n]
         pulls, slopes = np.empty((2, self.shown.size, 2))
         totals = np.empty(self.starts.size)
         loss = solve_click_intercepts(
-            self.link, scores, effects, self.shown, self.clicks, self.bounds, INTERCEPT_PRECISION,
+            self.link, scores, effects, self.shown, self.clicks, self.bounds, self.precision,
             self.intercepts, pulls, slopes, totals,
         )  # fmt: skip
         gradient = np.zeros(self.n_numbers)

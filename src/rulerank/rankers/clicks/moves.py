@@ -6,10 +6,13 @@ moves tells positions apart without any model of relevance; where nothing moves,
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from rulerank.core.compiled import compiled
 from rulerank.dataset import Array, query_index
 from rulerank.rankers.clicks.bounded_newton import BoundedMinimum, minimise_above
 from rulerank.rankers.clicks.click_rows import ClickRows
@@ -49,34 +52,72 @@ def joined_positions(rows: ClickRows, documents: Array) -> Array:
     return np.asarray(connected_components(edges, directed=False)[1][:n_positions])
 
 
-def effects_from_moves(rows: ClickRows, documents: Array, steps: PositionSteps) -> BoundedMinimum:
-    """Find the steps under which a document's clicks divide over its positions as they did.
+class Moves:
+    """Impressions and clicks of documents at the positions where they were shown: one cell each, by document."""
 
-    Given how often it was clicked in all, a click falls on a position with a chance in proportion to the impressions
-    there times exp(-effect): how relevant the document is falls out, and so do all documents that never moved.
+    def __init__(self, rows: ClickRows, documents: Array) -> None:
+        n = rows.positions.size
+        keys, first, cells = np.unique(documents * n + rows.places, return_index=True, return_inverse=True)
+        self.first, self.cells = first, cells.reshape(-1)  # a row of each cell, and the cell of each row
+        self.shown = np.bincount(self.cells, rows.shown, keys.size)
+        self.clicks = np.bincount(self.cells, rows.clicks, keys.size)
+        self.places, self.starts = keys % n, starts_of(keys // n)
+        self.clicked = np.bincount(rows.places, rows.clicks, n)
+
+    def effects(self, steps: PositionSteps, there: Array | None = None, start: Array | None = None) -> BoundedMinimum:
+        """Find the steps under which a document's clicks divide over its positions as they did; begin at `start`.
+
+        Given how often it was clicked in all, a click falls on a position with a chance in proportion to the
+        impressions there times exp(-effect): how relevant the document is falls out, and so do all that never moved.
+
+        there: share of the impressions of each cell that people have not left before.
+        """
+        weights = self.shown if there is None else self.shown * there
+        known = float(self.clicks @ np.log(weights))
+
+        def loss(found: Array) -> Point:
+            effects = steps.effects(found)
+            expected, second = np.zeros(effects.size), np.zeros((effects.size, effects.size))
+            value = divide_clicks(self.starts, self.places, weights, self.clicks, np.exp(-effects), expected, second)
+            value += float(self.clicked @ effects) - known + 0.5 * float(found @ steps.penalty @ found)
+            second[np.arange(effects.size), np.arange(effects.size)] += expected
+            return Point(
+                value,
+                steps.design.T @ (self.clicked - expected) + steps.penalty @ found,
+                steps.design.T @ second @ steps.design + steps.penalty,
+            )
+
+        return minimise_above(loss, steps.start if start is None else start, steps.lower)
+
+
+def starts_of(groups: Array) -> Array:
+    """Return where each group of sorted numbers begins, and where the last ends.
+
+    >>> starts_of(np.array([3, 3, 5])).tolist()
+    [0, 2, 3]
     """
-    n_documents, n_positions = int(documents.max(initial=-1)) + 1, rows.positions.size
-    shown, clicks = (
-        coo_array((values, (documents, rows.places)), shape=(n_documents, n_positions)).tocsr()
-        for values in (rows.shown, rows.clicks)
-    )
-    totals = clicks.sum(axis=1)
-    told = totals > 0
-    shown, totals, clicked = shown[told], totals[told], np.asarray(clicks.sum(axis=0)).ravel()
+    return np.append(np.flatnonzero(np.diff(groups, prepend=-1)), groups.size).astype(np.int64)
 
-    def loss(found: Array) -> Point:
-        effects = steps.effects(found)
-        weights = shown.multiply(np.exp(-effects)[None, :]).tocsr()
-        sums = weights.sum(axis=1)
-        shares = weights.multiply((1 / sums)[:, None]).tocsr()  # (n_documents, n_positions)
-        expected = shares.T @ totals
-        by_effect = clicked - expected
-        second = np.diag(expected) - (shares.multiply(totals[:, None]).T @ shares).toarray()
-        value = float(clicked @ effects + totals @ np.log(sums) + 0.5 * found @ steps.penalty @ found)
-        return Point(
-            value,
-            steps.design.T @ by_effect + steps.penalty @ found,
-            steps.design.T @ second @ steps.design + steps.penalty,
-        )
 
-    return minimise_above(loss, steps.start, steps.lower)
+@compiled
+def divide_clicks(
+    starts: Array, places: Array, weights: Array, clicks: Array, looks: Array, expected: Array, second: Array
+) -> float:
+    """Add the clicks that each position may expect, and how they change together; return the sum of log-totals."""
+    value = 0.0
+    for document in range(starts.size - 1):
+        first, last = starts[document], starts[document + 1]
+        total = 0.0
+        seen = 0.0
+        for i in range(first, last):
+            total += clicks[i]
+            seen += weights[i] * looks[places[i]]
+        if total == 0.0:
+            continue
+        value += total * math.log(seen)
+        for i in range(first, last):
+            own = weights[i] * looks[places[i]] / seen
+            expected[places[i]] += total * own
+            for j in range(first, last):
+                second[places[i], places[j]] -= total * own * weights[j] * looks[places[j]] / seen
+    return value

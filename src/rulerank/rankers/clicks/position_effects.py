@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.words import counted
+from rulerank.core.words import counted, percent
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.render.tables import markdown_table, plain_table
@@ -48,6 +48,7 @@ class PositionEffects:
     link: str
     source: str = ESTIMATED
     n_moved: int = 0  # documents that were shown at several positions
+    leaving: float = 0.0  # share of people who leave after a click
 
     def __repr__(self) -> str:
         cells, more = self._cells(), self.positions.size - PRINTED
@@ -57,7 +58,11 @@ class PositionEffects:
     @property
     def note(self) -> str:
         """How they came about."""
-        return f"{self.link}; {SOURCES[self.source].format(n=counted(self.n_moved, 'document'))}"
+        said = f"{self.link}; {SOURCES[self.source].format(n=counted(self.n_moved, 'document'))}"
+        if not self.leaving:
+            return said
+        sure = "; standard errors take that for certain" if self.source == ESTIMATED else ""
+        return f"{said}; about {percent(self.leaving)} leave after a click{sure}"
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
@@ -74,7 +79,8 @@ class PositionEffects:
         rows = [dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
         for row in rows:
             row["standard_error"] = None if math.isnan(row["standard_error"]) else row["standard_error"]
-        return {"positions": rows, "link": self.link, "source": self.source, "documents_that_moved": self.n_moved}
+        found = {"positions": rows, "link": self.link, "source": self.source, "documents_that_moved": self.n_moved}
+        return found | {"leave_after_click": self.leaving}
 
     def to_state(self) -> dict[str, Any]:
         """Return plain values and arrays, for a model file."""
@@ -87,7 +93,8 @@ class PositionEffects:
         sizes = {np.shape(state[name]) for name in names}
         if len(sizes) != 1 or state["source"] not in SOURCES or state["link"] not in LAST:
             raise DataError(f"expected one effect per position: got {sorted(sizes)}, {state['source']!r}")
-        return cls(**{name: state[name] for name in (*names, "link", "source", "n_moved")})
+        leaving = float(state.get("leaving", 0.0))  # models of before knew of none
+        return cls(**{name: state[name] for name in (*names, "link", "source", "n_moved")}, leaving=leaving)
 
     def _cells(self) -> list[list[str]]:
         return [

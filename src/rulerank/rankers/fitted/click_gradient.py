@@ -10,8 +10,8 @@ import numpy as np
 
 from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
+from rulerank.rankers.clicks.click_rows import BY_DOCUMENT
 from rulerank.rankers.clicks.kernels import click_row
-from rulerank.rankers.clicks.likelihood import INTERCEPT_PRECISION
 from rulerank.rankers.fitted.gradient import LONGEST
 
 
@@ -31,8 +31,8 @@ def add_click_pulls(
     """Write the derivatives of the queries first..last-1, their intercepts moved by one step of Newton."""
     centre = mean_of(intercepts, first, last)
     for q in range(first, last):
-        excess = -INTERCEPT_PRECISION * (intercepts[q, 0] - centre)
-        total = INTERCEPT_PRECISION
+        excess = -BY_DOCUMENT * (intercepts[q, 0] - centre)
+        total = BY_DOCUMENT
         for i in range(bounds[q], bounds[q + 1]):
             one = click_row(scores[i] - intercepts[q, 0], effects[i], shown[i], clicks[i], link)
             pulls[i, 0] = one[1]
@@ -66,9 +66,9 @@ def add_click_losses(
     whole = 0.0
     for q in range(first, last):
         away = intercepts[q, 0] - centre
-        loss = 0.5 * INTERCEPT_PRECISION * away * away
-        excess = -INTERCEPT_PRECISION * away
-        total = INTERCEPT_PRECISION
+        loss = 0.5 * BY_DOCUMENT * away * away
+        excess = -BY_DOCUMENT * away
+        total = BY_DOCUMENT
         for i in range(bounds[q], bounds[q + 1]):
             one = click_row(scores[i] - intercepts[q, 0], effects[i], shown[i], clicks[i], link)
             loss += one[0]

@@ -25,7 +25,7 @@ class ClicksToFit:
     @classmethod
     def of(cls, rows: ClickRows, told: Told, spread: float) -> ClicksToFit:
         """Weigh rows by the documents they show."""
-        documents = told.documents
+        documents, rows = told.documents, told.seen(rows)
         return cls(rows, weighed(rows, documents, spread), told, 1 / np.bincount(documents)[documents])
 
     def dealt(self, folds: TrainingFolds, order: Array, link: str) -> TrainingFolds:

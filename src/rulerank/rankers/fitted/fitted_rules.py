@@ -73,7 +73,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
     n_folds: parts of the queries; each is held out once.
     seed: another seed deals the queries to other folds.
     n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
-    link, position_shape, document_spread: of clicks, as in `QueryIntercepts`.
+    link, position_shape, document_spread, leave_after_click: of clicks, as in `QueryIntercepts`.
 
     Attributes
     ----------
@@ -124,9 +124,10 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         n_folds: int = 5,
         seed: int = 0,
         n_jobs: int | None = None,
-        link: str = "log-odds",
+        link: str = "examination",
         position_shape: str = "falling",
         document_spread: float = 1.0,
+        leave_after_click: float | None = None,
     ) -> None:
         self.max_pairs = max_pairs
         self.max_size = max_size
@@ -138,6 +139,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         self.link = link
         self.position_shape = position_shape
         self.document_spread = document_spread
+        self.leave_after_click = leave_after_click
 
     def fit(
         self,

@@ -32,9 +32,8 @@ class FoldClicks:
 
     @property
     def effects(self) -> Array:
-        """What the position of each row takes away."""
-        effects: Array = self.steps.effects(self.found)[self.rows.places]
-        return effects
+        """What the position of each row takes away, and clicks further up."""
+        return self.rows.effects(self.steps.effects(self.found))
 
     @property
     def known(self) -> PositionSteps:

@@ -51,13 +51,15 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
     n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
     order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
         model of the paper's footnote, which it found worse.
-    link: of clicks, P(click) = 1 / (1 + exp(intercept + effect of the position - w.x)), "log-odds", or
-        exp(-effect) / (1 + exp(intercept - w.x)), "examination": somebody looks there, and then likes it.
+    link: of clicks, P(click) = exp(-effect of the position) / (1 + exp(intercept - w.x)), "examination": somebody looks
+        there, and then likes it; or 1 / (1 + exp(intercept + effect - w.x)), "log-odds".
     position_shape: of clicks, "falling": effects only grow further down, and do so smoothly where clicks are few;
         "free": each is what it is.
     document_spread: of clicks, the variance in log-odds of what no feature says of a document: it is the same each time
         the document is shown, so that a thousand impressions of one document say less than one of a thousand. 0 takes
         each impression for a fact of its own.
+    leave_after_click: of clicks, the share of people who leave after a click and see nothing further down: 0 nobody, 1
+        all; None finds it from documents that moved.
 
     Attributes
     ----------
@@ -100,9 +102,10 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         max_iter: int = 100,
         n_jobs: int | None = None,
         order: str = "high",
-        link: str = "log-odds",
+        link: str = "examination",
         position_shape: str = "falling",
         document_spread: float = 1.0,
+        leave_after_click: float | None = None,
     ) -> None:
         self.l2 = l2
         self.normalize = normalize
@@ -113,6 +116,7 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         self.link = link
         self.position_shape = position_shape
         self.document_spread = document_spread
+        self.leave_after_click = leave_after_click
 
     def fit(
         self,
@@ -209,15 +213,20 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
             weights = None if data.weights is None else data.weights[~shown]
             labels = QueryLikelihood(X[~shown], data.grades[~shown], label_groups, 0.0, self.n_jobs, weights)
         told = self._told(data.X[shown], queries[shown], clicks)
+        seen = told.seen(clicks.rows)
         l2 = np.full(X.shape[1], float(self.l2))
         if self._free_column is not None:
             l2[self._free_column] = 0.0
-        found = fit_clicks(X[shown], clicks.rows, groups, told.steps, self.link, l2, labels, self.max_iter)
-        self.position_effects_ = told.effects(clicks.rows, self.link, found.steps, found.step_covariance)
-        if self.document_spread > 0:  # positions are told from all impressions, coefficients from documents
-            known = PositionSteps.known(self.position_effects_.effects)
-            rows = weighed(clicks.rows, told.documents, self.document_spread)
-            found = fit_clicks(X[shown], rows, groups, known, self.link, l2, labels, self.max_iter)
+        steps = told.steps
+        if steps.n_steps and self.document_spread > 0:  # all impressions tell positions, documents tell coefficients
+            first = fit_clicks(X[shown], seen, groups, steps, self.link, l2, labels, self.max_iter)
+            position_effects = told.effects(clicks.rows, self.link, first.steps, first.step_covariance)
+            steps = PositionSteps.known(position_effects.effects)
+        rows = weighed(seen, told.documents, self.document_spread)
+        found = fit_clicks(X[shown], rows, groups, steps, self.link, l2, labels, self.max_iter)
+        if steps is told.steps:
+            position_effects = told.effects(clicks.rows, self.link, found.steps, found.step_covariance)
+        self.position_effects_ = position_effects
         self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
         if found.label_intercepts is not None:
             intercepts = np.full((len(data.query_ids), found.label_intercepts.shape[1]), math.nan)
