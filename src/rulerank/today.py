@@ -12,7 +12,7 @@ import numpy as np
 from rulerank.core.checks import is_whole
 from rulerank.core.parameters import Checked, shown
 from rulerank.core.words import listed
-from rulerank.dataset import Array
+from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError
 
 RANKS = ("rank", "ranking", "position", "pos")  # a name that ends in one of these words counts places: 1 is the best
@@ -91,6 +91,25 @@ def check_today(today: Any) -> None:
             "today must be the feature that ranks the documents now, its name such as 'bm25' or its column number "
             f"from 0: got {shown(today)}"
         )
+
+
+def check_scores(scores: Any, n_rows: int) -> Array:
+    """Return today's score of each row as floats, or say which is none.
+
+    >>> check_scores([2, 1], 2)
+    array([2., 1.])
+    """
+    column = check_column("today", scores, n_rows)
+    try:
+        found = column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "today must be a feature, a model, or a score of each row: got values that are no numbers"
+        ) from None
+    if not np.isfinite(found).all():
+        row = int((~np.isfinite(found)).argmax())
+        raise DataError(f"today's scores must be finite numbers: got {found[row]} at row {row}")
+    return found
 
 
 def check_no_category(today: Today, categories: Iterable[str]) -> None:

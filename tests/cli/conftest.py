@@ -1,8 +1,11 @@
 """A folder with small files of every kind, for commands to be run in as a user does."""
 
+import io
 import json
+import shutil
+import sys
+from contextlib import chdir
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -35,17 +38,34 @@ def write_texts(data):
     Path("queries.tsv").write_text("".join(f"{query}\tfresh milk\n" for query in dict.fromkeys(data.qid)))
 
 
+@pytest.fixture(scope="session")
+def all_files(tmp_path_factory):
+    """A folder with the files that the examples in the help name, made once."""
+    folder = tmp_path_factory.mktemp("files")
+    with chdir(folder):
+        write_files(folder)
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the files that the examples in the help name; the current one during the test."""
+def folder(all_files, tmp_path, monkeypatch):
+    """A copy of these files; the current folder during the test. A service or page that starts in it stops at once."""
+    shutil.copytree(all_files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rulerank.serve.web.workers.run", lambda *arguments: 0)
+    monkeypatch.setattr("rulerank.web.server.serve", lambda app, listening: None)
+    monkeypatch.setattr("rulerank.web.server.open_page", lambda url: None)
+    return tmp_path
+
+
+def write_files(folder):
     data = make_world(n_queries=12, docs_per_query=8, seed=1)
     for name in ("train", "test"):
         write_any(data, f"{name}.txt")
         write_any(data, f"{name}.csv")
     write_any(make_world(n_queries=6, docs_per_query=8, seed=2), "vali.txt")
-    table = (tmp_path / "train.csv").read_text()
-    (tmp_path / "train.csv").write_text(table.replace("qid,", "query,", 1))
+    table = Path("train.csv").read_text()
+    Path("train.csv").write_text(table.replace("qid,", "query,", 1))
     convert("test.txt", "qrels.txt", target_format="qrels")
     np.savetxt("scores.txt", data.X[:, 0])
     write_run(run_from_scores(data, data.X[:, 0], "one"), "one.run")
@@ -53,7 +73,7 @@ def folder(tmp_path, monkeypatch):
     write_run(run_from_scores(data, data.X[:, 2], "today"), "today.run")
     write_texts(read_letor("test.txt"))
     train = read_letor("train.txt")
-    (tmp_path / "parts").mkdir()
+    Path("parts").mkdir()
     for number in range(3):
         own = [query in {f"q{number * 4 + i + 1}" for i in range(4)} for query in train.qid]
         write_any(train[own], f"parts/{number}.parquet")
@@ -62,28 +82,26 @@ def folder(tmp_path, monkeypatch):
     write_any(train[5:9], "new.txt")
     row = dict(zip(train.feature_names, np.nan_to_num(train.X[0]).tolist(), strict=True))
     score = float(GlobalRules().fit(train).predict(np.nan_to_num(train.X[:1]))[0])
-    (tmp_path / "scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
+    Path("scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
     QueryIntercepts(l2=1.0, missing="mean").fit(read_any("test.csv")).save("clicks.rulerank")
-    for name, content in mixtures().items():
-        (tmp_path / name).write_bytes(content)
-    judged_pool(monkeypatch)
-    served_texts(monkeypatch)
-    engine_logs(tmp_path)
-    click_logs(tmp_path)
-    small_report(tmp_path / "small")
-    return tmp_path
+    Competence(literal=True, max_size=1).fit(train).save("dc3a.rulerank")
+    Competence({"RE-GR": GlobalRules(), "votes": GlobalRules(votes="residual")}).fit(train).save("mixed.rulerank")
+    judged_pool()
+    served_texts()
+    engine_logs(folder)
+    click_logs(folder)
+    small_report(folder / "small")
 
 
-def served_texts(monkeypatch):
-    """Keep an index of the texts and a model of its features; a service that starts here stops at once."""
+def served_texts():
+    """Keep an index of the texts and a model of its features."""
     features = TextFeatures(features=["bm25(all)", "price"]).fit(read_texts("docs.jsonl"))
     features.save("text.rulerank")
     pool = features.dataset(read_queries("queries.tsv"), top=10)
     grades = np.arange(len(pool)) % 2
     QueryIntercepts(l2=1.0).fit(replace(pool, y=grades)).save("shop.rulerank")
-    monkeypatch.setattr("rulerank.serve.web.workers.run", lambda *arguments: 0)
 
 
 def small_report(folder):
@@ -100,15 +118,6 @@ def small_report(folder):
     header = "system,against,measure,difference,low,high,p_t_queries,p_t_folds,p_randomisation,p_holm,wins,losses"
     lines = [f"{s},RE-GR,{m},0.1,0.05,0.15,0.01,nan,0.01,0.02,5,1" for s in ("QI", "RankSVM") for m in measures]
     (folder / "differences.csv").write_text("\n".join([header, *lines]) + "\n")
-
-
-@cache
-def mixtures():
-    """Model files of a literal Competence and of a mix, made once."""
-    data = read_letor("train.txt")
-    Competence(literal=True, max_size=1).fit(data).save("dc3a.rulerank")
-    Competence({"RE-GR": GlobalRules(), "votes": GlobalRules(votes="residual")}).fit(data).save("mixed.rulerank")
-    return {name: Path(name).read_bytes() for name in ("dc3a.rulerank", "mixed.rulerank")}
 
 
 def engine_logs(folder):
@@ -147,8 +156,8 @@ def click_logs(folder):
     pl.DataFrame(shown).write_csv("teams.csv")
 
 
-def judged_pool(monkeypatch):
-    """Write a pool of documents and a store of labels; a judging page that starts here stops at once."""
+def judged_pool():
+    """Write a pool of documents and a store of labels."""
     data = make_world(n_queries=4, docs_per_query=6, seed=3)
     write_any(data, "pool.csv")
     write_any(data[:10], "graded.csv")
@@ -162,5 +171,13 @@ def judged_pool(monkeypatch):
     Path("each.csv").write_text("\n".join(["qid,docid,grade,rater,kind", *each]) + "\n")
     with LabelStore("judged.db") as store:
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
-    monkeypatch.setattr("rulerank.web.server.serve", lambda app, listening: None)
-    monkeypatch.setattr("rulerank.web.server.open_page", lambda url: None)
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Type lines into stdin."""
+
+    def answer(*lines):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+    return answer

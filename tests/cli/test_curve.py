@@ -93,6 +93,7 @@ def test_splits_of_folds_take_their_test_parts_and_may_be_thinned(run, folder):
         (("train.txt", "--measure", "BEST"), "BEST"),
         (("train.txt", "--splits", "3"), "which feature ranks the documents now? Say --today FEATURE, one of f1, "),
         (("train.txt", "--splits", "1", "--today", "f1"), "n_splits must be a whole number from 2"),
+        (("train.txt", "--splits", "2", "--today", "m.rulerank"), "--today m.rulerank: a curve is measured on grades "),
         (("train.txt", "--splits", "2", "--today", "f99"), "today: there is no feature 'f99'; the data has f1, "),
         (("train.txt", *SPLITS, "--pools", "2"), "--pools makes several thinned pools of a fold; every split has"),
         (("train.txt", *SPLITS, "--sampler", "best"), "unknown sampler 'best'; choose from strata, SSAR, SSARP"),

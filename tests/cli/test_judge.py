@@ -107,6 +107,7 @@ def test_an_invitation_is_a_link_that_carries_the_name(run, folder):
         (["--no-open"], "name the documents to judge, or try the page with --demo"),
         (["pool.csv", "--host", "0.0.0.0"], "--host 0.0.0.0 opens the page to other machines, which needs --token"),
         (["pool.csv", "--token", "short"], "--token must have at least 12 characters: got 5"),
+        (["pool.csv", "--today", "m.rulerank"], "--today m.rulerank: the judging page ranks by a feature, which "),
         (["pool.csv", "--overlap", "lots"], "--overlap must be a share such as 10% or 0.1: got 'lots'"),
         (["pool.csv", "--rater", "a\nb"], "--rater: a rater's name has 1 to 50 printable characters"),
         (["pool.csv", "--guidelines", "none.txt"], "none.txt: No such file or directory"),

@@ -278,7 +278,7 @@ def test_every_method_is_found_by_both_names_and_loads():
 
 
 def test_rules_that_are_not_kept_are_not_counted():
-    from rulerank.cli.train import count_rules
+    from rulerank.cli.trained import count_rules
 
     ranker = GlobalRules(discretizer=None, memory_budget=0).fit([[0, 0], [1, 1]], [0, 1], qid=[0, 0])
     assert count_rules(ranker) is None

@@ -88,3 +88,23 @@ def test_queries_are_needed_and_documents_too():
         rr.Strata(today=0).begin([[1.0]])
     with pytest.raises(DataError, match="expected documents to choose from"):
         rr.Strata(today=0).begin(np.zeros((0, 2)), qid=[])
+
+
+def test_todays_ranking_may_be_a_score_of_each_row(data):
+    named = rr.Strata(today="bm25_title", seed=3).select(data, lambda row: 0, budget=40)
+    column = data.X[:, data.feature_names.index("bm25_title")]
+    for scores in (column, column.tolist()):
+        assert rr.Strata(today=scores, seed=3).select(data, lambda row: 0, budget=40).tolist() == named.tolist()
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0], "today must have one entry per row"),
+        (["x"] * 400, "today must be a feature, a model, or a score of each row: got values that are no numbers"),
+        ([float("nan")] * 400, "today's scores must be finite numbers: got nan at row 0"),
+    ],
+)
+def test_scores_that_are_none_are_refused(data, scores, message):
+    with pytest.raises(DataError, match=message):
+        rr.Strata(today=scores).select(data, lambda row: 0)

@@ -1,5 +1,7 @@
 """What is wrong with a part is said before long work, with the part's name, and nothing is half learned."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import rulerank as rr
 from parts_worlds import cut, small_world
 from rulerank.errors import DataError, ReadError, TooLargeError
+from rulerank.shown import Shown
 
 
 @pytest.fixture
@@ -118,3 +121,31 @@ def test_other_categories_in_a_data_set_are_named():
     codes = type(data)(np.zeros((4, 1)), [0, 1, 0, 1], list("aabb"), categories={"f1": ("red",)})
     other = type(data)(np.zeros((4, 1)), [0, 1, 0, 1], list("ccdd"), categories={"f1": ("blue",)})
     refused([codes, other], r"^part 2: the feature 'f1' has the categories blue, and the categories red in the first")
+
+
+CLICKS = {"position:log": pl.lit(1), "impressions:log": pl.lit(2), "clicks:log": pl.lit(1)}
+
+
+@pytest.mark.parametrize("number", [0, 2, 3])
+@pytest.mark.parametrize("regroup", [False, True])
+def test_a_part_with_clicks_is_named_wherever_it_is(folder, number, regroup):
+    change(folder, number, **CLICKS, grade=pl.lit(-1))  # which labelled_only would leave out without a word
+    said = rf"{number}\.parquet carries clicks, which are learned from in memory only: put them into one table"
+    refused(folder, said, labelled_only=True, regroup=regroup)
+
+
+def test_clicks_among_data_sets_and_files_of_text_are_named_too(folder):
+    parts = cut(small_world(), 4)
+    ones = np.ones(len(parts[2]), dtype=int)
+    refused([*parts[:2], replace(parts[2], shown=Shown(ones, ones, ones))], "^part 3 carries clicks, which are learned")
+    change(folder, 2, **CLICKS)
+    pl.read_parquet(folder / "2.parquet").write_csv(folder / "2.csv")
+    (folder / "2.parquet").unlink()
+    refused(folder, r"2\.csv carries clicks, which are learned from in memory only")
+
+
+def test_a_table_with_clicks_is_scored_and_measured_in_parts_all_the_same(folder):
+    ranker = rr.GlobalRules().fit(small_world())
+    before = rr.evaluate_parts(ranker, folder).means
+    change(folder, 2, **CLICKS)
+    assert rr.evaluate_parts(ranker, folder).means == before

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import rulerank as rr
+from long_tests import long
 from parts_worlds import cut, model_bytes, small_world
 from rulerank.errors import ClusterError, DataError, ReadError
 
@@ -143,9 +144,6 @@ def test_a_client_that_has_gone_is_said_in_a_line(folder):
     assert not hasattr(ranker, "params_")
 
 
-long = pytest.mark.skipif(not os.environ.get("RULERANK_LONG_TESTS"), reason="long: set RULERANK_LONG_TESTS=1")
-
-
 @long
 @pytest.mark.parametrize("n_workers", [1, 2, 4])
 def test_any_number_of_worker_processes_gives_the_same_bytes(n_workers, folder, tmp_path):
@@ -198,3 +196,14 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"this needs distributed, .* pip install 'rulerank\[scale\]'"):
         needed("distributed")
+
+
+def test_clicks_in_a_frame_or_in_any_file_are_refused(client, folder):
+    path = folder / "3.parquet"
+    counts = {"position:log": pl.lit(1), "impressions:log": pl.lit(2), "clicks:log": pl.lit(1)}
+    pl.read_parquet(path).with_columns(**counts).write_parquet(path)
+    with pytest.raises(DataError, match=r"3\.parquet carries clicks, which are learned from in memory only"):
+        rr.fit_parts(rr.GlobalRules(), f"{folder}/*.parquet", client=client)
+    for regroup in (False, True):
+        with pytest.raises(DataError, match=r"^the Dask data frame carries clicks, which are learned from in memory"):
+            rr.fit_parts(rr.GlobalRules(), dd.read_parquet(path), client=client, regroup=regroup)

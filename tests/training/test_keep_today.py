@@ -4,15 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.shown import Shown
 from rulerank.training.from_clicks import learn_from_clicks
-from rulerank.training.keep_today import AgainstToday
+from rulerank.training.keep_today import AgainstToday, today_scores
 
 WORLD = rr.make_world(n_queries=60, n_features=3, seed=0)
 TODAY = "pagerank"  # the weakest of the three
+SMALL = ([[1.0], [2.0], [3.0]], [0, 1, 2], ["q", "q", "q"])
 COLUMN = WORLD.feature_names.index(TODAY)
 
 
@@ -67,6 +69,41 @@ def test_today_may_be_scores_or_be_told_from_the_positions(strong):
     assert "Today's ranking is not known, so nothing says that the new one is better: name it" in unknown.lines()[-2]
 
 
+def test_a_model_that_is_todays_ranking_is_kept_itself(strong):
+    model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
+    learned = learn_from_clicks(noise(0), today=model)
+    assert learned.keep_today
+    assert learned.ranker is model
+    assert learned.candidate.method == "QI"
+    assert "better than today's (a QueryIntercepts model, linear): keep today's" in learned.lines()[-2]
+    fitted = learn_from_clicks(noise(0), method="QI", params={"l2": 10.0}, today=model)
+    assert fitted.keep_today
+    assert fitted.ranker is not model
+
+
+def test_clicks_that_say_much_leave_a_model_too(strong):
+    flat = rr.Anchored(today=TODAY).start(WORLD.feature_names)
+    learned = learn_from_clicks(strong, method="QI", params={"l2": 10.0}, today=flat)
+    assert not learned.keep_today
+    # the same ranking by another scale: what clicks say of it differs a little, and no more
+    feature = learn_from_clicks(strong, method="QI", params={"l2": 10.0}, today=TODAY)
+    assert learned.against_today.gain == pytest.approx(feature.against_today.gain, rel=0.1)
+
+
+def test_a_model_scores_each_document_once_and_not_once_a_position():
+    model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
+    data = rr.Dataset(
+        [[1.0, 0, 0], [2.0, 1, 0], [2.0, 1, 0], [5.0, 0, 2]],
+        [-1] * 4,
+        ["q"] * 4,
+        ["a", "b", "b", "c"],
+        WORLD.feature_names,
+        shown=Shown([1, 2, 1, 3], [5, 5, 5, 5], [1, 1, 1, 1]),
+    )
+    now = today_scores(data, model, np.zeros(4, dtype=int), np.array([0, 1, 1, 2]))
+    assert now.views[0].tolist() == model.predict(data[[0, 1, 3]])[[0, 1, 1, 2]].tolist()
+
+
 def test_a_method_that_was_named_is_fitted_and_the_sentence_stays():
     learned = learn_from_clicks(noise(0), method="QI", today=TODAY)
     assert learned.keep_today
@@ -93,12 +130,14 @@ def test_how_many_impressions_would_tell_is_said_only_where_something_speaks_for
     assert (
         AgainstToday("a", 0.1, 0.2, 50, 1000)
         .line()
-        .endswith("keep today's; about 4,000 impressions would, if the difference is what it seems.")
+        .endswith("keep today's; about 11,000 impressions would, if the difference is what it seems.")
     )
     assert AgainstToday("a", -0.1, 0.2, 50, 1000).line().endswith("keep today's.")
     assert AgainstToday("a", 1e-6, 0.2, 50, 1000).impressions_needed is None
-    assert AgainstToday("a", 0.3, 0.2, 50, 1000).impressions_needed is None
+    assert AgainstToday("a", 0.4, 0.2, 50, 1000).impressions_needed is None
     assert not AgainstToday("a", math.nan, math.nan, 0, 1000).better
+    unknown = AgainstToday("a", math.nan, math.nan, 0, 1000, known=False)
+    assert unknown.line().startswith("Today's ranking is not known, so nothing says that the new one is better")
 
 
 def test_what_today_cannot_be_is_refused(strong):
@@ -106,7 +145,15 @@ def test_what_today_cannot_be_is_refused(strong):
         learn_from_clicks(strong, today="bm26")
     with pytest.raises(DataError, match="today's scores must be finite numbers: got nan at row 0"):
         learn_from_clicks(strong, today=np.full(len(strong), np.nan))
-    with pytest.raises(DataError, match="today must be a feature, or a score of each row"):
+    with pytest.raises(DataError, match="this QueryIntercepts reads length, which the data lacks"):
+        learn_from_clicks(strong, today=rr.QueryIntercepts(l2=1.0).fit(rr.Dataset(*SMALL, None, ("length",))))
+    with pytest.raises(DataError, match="today: this QueryIntercepts is not fitted"):
+        learn_from_clicks(strong, today=rr.QueryIntercepts())
+    with pytest.raises(DataError, match="add what another model says to the data as a feature, and name that"):
+        learn_from_clicks(strong, today=LinearRegression())
+    with pytest.raises(DataError, match="today must be a feature, a model, or a score of each row"):
         learn_from_clicks(strong, today=["x"] * len(strong))
+    with pytest.raises(DataError, match=r"today must have one entry per row: expected \d+, got 3"):
+        learn_from_clicks(strong, today=[1.0, 2.0, 3.0])
     with pytest.raises(DataError, match="Anchored does not learn from clicks; choose from QI, FR and auto"):
         learn_from_clicks(strong, method="Anchored", today=TODAY)

@@ -81,7 +81,7 @@ def clicks(
     """Add up a click log, join it with a pool, say what it holds.
 
     A row of LOG is one impression of a document (query, doc, position, clicked), or a sum of them (impressions and
-    clicks). Large logs in Parquet are streamed. What is printed: queries, impressions, the click rate by position, what
+    clicks). Large logs need not fit in memory. What is printed: queries, impressions, the click rate by position, what
     the pool knows, and how many documents were seen at more than one position, without which a position's part in a
     click cannot be told from the documents'. The joined table has one row per query, document and position.
 

@@ -16,6 +16,7 @@ from rulerank.cli.options import (
     Seed,
     TodayFeature,
     columns,
+    refuse_model,
     today_of,
 )
 from rulerank.errors import DataError
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from rulerank.dataset import Dataset, Fold
     from rulerank.experiment.label_curve.result import LabelCurve
 
+NO_MODEL = (
+    "a curve is measured on grades that a model may have learned from, and then starts too well: name a feature; "
+    "a model that never saw these queries may be one, with its scores as a column (rulerank rank MODEL DATA --to csv)"
+)
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -123,6 +128,7 @@ def curve(
     from rulerank.evaluation import Measure
     from rulerank.experiment.label_curve.curve import label_curve
 
+    refuse_model(today, NO_MODEL)
     targets = [check_target(target, source) for target in out or []]
     rankers = chosen_rankers(method, today, in_splits=splits is not None)
     wanted = None if sizes is None else parse_sizes(sizes)

@@ -20,6 +20,7 @@ from rulerank.cli.options import (
     TodayFeature,
     columns,
     rater_option,
+    refuse_model,
     today_of,
 )
 from rulerank.errors import DataError
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 DEMO_POOL = "demo-pool.csv"
 COMMAND_LINE = "the command line"  # who says so, in the history
+NO_MODEL = (
+    "the judging page ranks by a feature, which documents that are added later bring along: give the pool the model's "
+    "scores as a column (rulerank rank MODEL POOL --to csv writes them), and name that"
+)
 
 
 def text_column(flag: str, what: str, usual: str) -> Any:
@@ -196,6 +201,7 @@ def todays_ranking(names: Sequence[str], given: str | None) -> Today | None:
             file=sys.stderr,
         )
         return None
+    refuse_model(given, NO_MODEL)
     return today_of(names, given)
 
 

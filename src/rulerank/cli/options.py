@@ -53,6 +53,25 @@ TodayStart = Annotated[
 ]
 
 
+def refuse_model(given: str | None, why: str) -> None:
+    """Refuse the file of a model where today's ranking must be a feature."""
+    if given is not None and names_model(given):
+        raise DataError(f"--today {given}: {why}")
+
+
+def names_model(given: str) -> bool:
+    """Tell whether a word names the file of a model, one that is missing too.
+
+    >>> names_model("clicks.rulerank"), names_model("bm25")
+    (True, False)
+    """
+    from pathlib import Path
+
+    from rulerank.model_file import is_model_file
+
+    return Path(given).suffix == ".rulerank" or is_model_file(given)
+
+
 def today_of(names: Sequence[str], given: str | None, otherwise: str = "") -> Today:
     """Return today's ranking as it was named, or the feature whose name says that it is, which stderr is told.
 
@@ -74,16 +93,13 @@ def today_of(names: Sequence[str], given: str | None, otherwise: str = "") -> To
 
 def start_of(names: Sequence[str], given: str | Ranker | None, otherwise: str = "") -> Today | TodayModel:
     """Return today's ranking as `today_of` does, or the model whose file was named; a feature's name comes first."""
-    from pathlib import Path
-
-    from rulerank.model_file import is_model_file, load_ranker
+    from rulerank.model_file import load_ranker
     from rulerank.rankers.anchored.today_model import find_start
 
     if given is None:
         return today_of(names, None, otherwise)
     if isinstance(given, str) and not {given, given[1:]} & {*names}:
-        named_as_model = Path(given).suffix == ".rulerank"  # one that is not there is said to be a missing file
-        given = load_ranker(given) if named_as_model or is_model_file(given) else given
+        given = load_ranker(given) if names_model(given) else given
     return find_start(names, given)
 
 

@@ -16,9 +16,9 @@ from rulerank.cli.options import (
     GuidelinesFile,
     QidColumn,
     Seed,
-    TodayFeature,
+    TodayStart,
     columns,
-    today_of,
+    start_of,
 )
 from rulerank.errors import DataError
 
@@ -58,7 +58,7 @@ def sample(
     resume: Annotated[
         str | None, typer.Option(metavar="FILE", help="Go on after the labels in this file; --ask appends to it.")
     ] = None,
-    today: TodayFeature = None,
+    today: TodayStart = None,
     sampler: Annotated[
         str | None,
         typer.Option(help="strata of today's ranking, or ssar [strata; ssar when an option of SSAR is given]."),
@@ -88,11 +88,11 @@ def sample(
 ) -> None:
     """Say which documents to label.
 
-    Documents from all over today's ranking (--today) are asked for, one query after the other in random order: ten
-    documents each of ten queries, 100 labels, are a good start, and `rulerank train --labels` learns from them. With
-    --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows the texts of
-    documents, this their titles and features); with --grades the answers come from a file; otherwise the next documents
-    to judge are listed.
+    Documents from all over today's ranking (--today, a feature or a model) are asked for, one query after the other in
+    random order: ten documents each of ten queries, 100 labels, are a good start, and `rulerank train --labels` learns
+    from them. With --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows
+    the texts of documents, this their titles and features); with --grades the answers come from a file; otherwise the
+    next documents to judge are listed.
 
     --sampler ssar asks for the document that the labels so far say least about, needs no ranking of today, and stops by
     itself. In a list each document then counts as if it had the most common grade so far, so that it is not all alike.
@@ -102,6 +102,7 @@ def sample(
     \b
         rulerank sample pool.csv --today bm25_body -n 100 -o to-judge.csv
         rulerank sample train.txt --today f1 -n 5
+        rulerank sample pool.csv --today clicks.rulerank -n 5
         rulerank sample train.txt --today f1 --own-grades --budget 20 -o labels.csv
         rulerank sample train.txt --sampler ssar -n 5 -o to-judge.qrels
         rulerank sample train.txt --grades qrels.txt --partitions 5 -o labels.txt --json
@@ -192,8 +193,10 @@ def make_sampler(
 ) -> tuple[SSAR | Strata, list[str]]:
     """Return the sampler that was asked for, and the options by which it can be asked for again."""
     from rulerank.cli.parameters import known_words
+    from rulerank.rankers.anchored.today_model import scores_today
     from rulerank.sampling.ssar import SSAR
     from rulerank.sampling.strata import Strata
+    from rulerank.today import Today
 
     options = {name: value for name, value in given.items() if value is not None}
     if named is not None and named.lower() not in SAMPLERS:
@@ -213,9 +216,11 @@ def make_sampler(
         )
         again = [f"--{name}" if value is True else f"--{name} {value}" for name, value in options.items()]
         return made, again or ["--sampler ssar"]
-    found = today_of(pool.data.feature_names, today, "; or let --sampler ssar choose, which does without")
-    again = [f"--today {shlex.quote(found.option)}"] + [f"--seed {seed}"] * (seed != 0)
-    return Strata(today=found.option, seed=seed), again
+    found = start_of(pool.data.feature_names, today, "; or let --sampler ssar choose, which does without")
+    seeds = [f"--seed {seed}"] * (seed != 0)
+    if isinstance(found, Today):
+        return Strata(today=found.option, seed=seed), [f"--today {shlex.quote(found.option)}", *seeds]
+    return Strata(today=scores_today(found, pool.data), seed=seed), [f"--today {shlex.quote(str(today))}", *seeds]
 
 
 def sentence(chosen: Sample, pool: Pool, before: dict[int, int], target: str, sampler: SSAR | Strata) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 from rulerank.cli.output import print_json
 from rulerank.cli.parameters import as_word, make_ranker, used_params
+from rulerank.cli.train_asked import Asked
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
-from rulerank.methods import Method, method_named
+from rulerank.methods import method_named
 from rulerank.rankers.parts import LearnsFromParts
 from rulerank.scale.fit import Surveyed, check_learns, fit_surveyed, surveyed
 from rulerank.scale.opening import file_names
@@ -21,29 +22,19 @@ from rulerank.training.choose import CANDIDATES, choose_ranker
 SAMPLE_ROWS = 100_000  # that a method is chosen on
 
 
-def train_on_parts(
-    source: str,
-    out: str,
-    method: Method | None,
-    given: dict[str, Any],
-    measure: str,
-    named: dict[str, Any],
-    format: str | None,
-    regroup: bool,
-    memory: float,
-    as_json: bool,
-) -> None:
+def train_on_parts(asked: Asked, regroup: bool, memory: float) -> None:
     """Train as `rulerank train` does, file by file; without a method, it is chosen on the first files."""
+    source, out, method, given, named = asked.source, asked.out, asked.method, asked.given, asked.named
     if out in file_names(source):
         raise DataError(f"{out} is one of the files of {source}, which would be lost; write to another file")
-    if method is not None:
+    if not asked.auto:
         check_learns(make_ranker(method.ranker_class(), given))
     columns = Columns(**(named | {"features": tuple(named["features"])} if "features" in named else named))
     start = perf_counter()
-    with surveyed(source, columns, format=format, labelled_only=True, regroup=regroup, memory=memory) as found:
+    with surveyed(source, columns, format=asked.format, labelled_only=True, regroup=regroup, memory=memory) as found:
         reason = None
-        if method is None:
-            chosen = choose_ranker(_sample(found), tuple(_candidates()), measure=measure)
+        if asked.auto:
+            chosen = choose_ranker(_sample(found), tuple(_candidates()), measure=asked.measure)
             method, given = method_named(chosen.candidate.method), chosen.candidate.params
             reason = f"{chosen.reason} (of the first files)"
         ranker = make_ranker(method.ranker_class(), given)
@@ -54,7 +45,7 @@ def train_on_parts(
     if survey.n_left_out:
         print(f"{survey.n_left_out:,} rows have no grade and are left out", file=sys.stderr)
     params = used_params(ranker)
-    if as_json:
+    if asked.as_json:
         print_json(
             {
                 "model": out,

@@ -10,15 +10,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from rulerank.core.parameters import HasParameters, Parameter, Whole
+from rulerank.core.parameters import Checked, HasParameters, Parameter, Whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.sampling.selection import check_label, labels_of
 from rulerank.sampling.ssar import ask_all
-from rulerank.today import TODAY, check_no_category, find_today
+from rulerank.today import TODAY, check_no_category, check_scores, check_today, find_today
 
 LAST_PLACES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # of today's rank in each stratum; a tenth stratum has the rest
 N_STRATA = len(LAST_PLACES) + 1
+
+
+def _check_today(today: Any) -> None:
+    """Refuse what is neither a feature nor a score of each row."""
+    if not isinstance(today, list | np.ndarray):
+        check_today(today)
 
 
 class Strata(HasParameters, BaseEstimator):
@@ -30,7 +36,8 @@ class Strata(HasParameters, BaseEstimator):
 
     Parameters
     ----------
-    today: the feature that ranks the documents now, as in `Anchored`.
+    today: the feature that ranks the documents now, as in `Anchored`; or today's score of each row, the best highest,
+        such as what a model predicts.
     seed: another seed draws otherwise.
 
     After `select`: `order_`, the rows in the order they were asked for; `grades_`; `stop_`, "natural" when all are
@@ -44,7 +51,7 @@ class Strata(HasParameters, BaseEstimator):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "today": TODAY,
+        "today": Checked(_check_today, f"{TODAY.what}; or a score of each row", meaning=TODAY.meaning, none=TODAY.none),
         "seed": Whole(0, meaning="another seed draws otherwise"),
     }
 
@@ -52,7 +59,7 @@ class Strata(HasParameters, BaseEstimator):
     grades_: Array
     stop_: str
 
-    def __init__(self, today: str | int | None = None, seed: int = 0) -> None:
+    def __init__(self, today: str | int | Array | list[float] | None = None, seed: int = 0) -> None:
         self.today = today
         self.seed = seed
 
@@ -84,9 +91,13 @@ class Strata(HasParameters, BaseEstimator):
             raise DataError("queries are visited in turn: give the query of each row, qid=qid")
         if self.today is None:
             raise DataError("strata are those of today's ranking: say which feature it is, such as today='bm25'")
-        today = find_today(names or [f"f{i + 1}" for i in range(X.shape[1])], self.today)
-        check_no_category(today, categories)
-        order = draw_order(today.scores(X), check_column("qid", qid, len(X)), self.seed)
+        if isinstance(self.today, list | np.ndarray):
+            scores = check_scores(self.today, len(X))
+        else:
+            today = find_today(names or [f"f{i + 1}" for i in range(X.shape[1])], self.today)
+            check_no_category(today, categories)
+            scores = today.scores(X)
+        order = draw_order(scores, check_column("qid", qid, len(X)), self.seed)
         selection = StrataSelection(order)
         for row, grade in labels_of(start):
             selection.add(row, grade)

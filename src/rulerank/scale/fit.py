@@ -19,7 +19,7 @@ from rulerank.scale.opening import open_parts
 from rulerank.scale.part import Columns, DatasetPart, KeptPart, Part, Shape
 from rulerank.scale.regroup import regroup as regrouped
 from rulerank.scale.streamed import InProcess, Runner, StreamedParts
-from rulerank.scale.survey import Survey, check_whole, look_at_all, shape_of
+from rulerank.scale.survey import Survey, check_no_click_columns, check_whole, look_at_all, shape_of
 
 AnyRanker = TypeVar("AnyRanker", bound=Ranker)
 KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
@@ -139,6 +139,7 @@ def surveyed(
     with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
         if is_dask_frame(parts) or (regroup and client is not None):
             frame = parts if is_dask_frame(parts) else frame_of_files(parts)
+            check_no_click_columns("the Dask data frame", frame.columns)
             opened: Sequence[Any] = frame_parts(shuffled(frame, columns) if regroup else frame, columns)
         else:
             spool = folder if client is None else None

@@ -5,7 +5,7 @@ It reads grades and query ids only, of every part, so that what is wrong in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -82,7 +82,9 @@ def survey_part(shape: Shape, numbered: tuple[int, Part]) -> Survey:
 
 
 def check_part(shape: Shape, part: Part) -> None:
-    """Refuse a part whose columns are not those of the first."""
+    """Refuse a part whose columns are not those of the first, or that carries clicks where it is learned from."""
+    if not shape.own_kinds:
+        check_no_clicks(part)
     if isinstance(part, TablePart):
         schema = part.schema()
         if shape.graded and part.columns.grade not in schema:
@@ -129,13 +131,30 @@ def _twice_and_slim(survey: Survey) -> tuple[list[tuple[int, int]], Survey]:
 
 
 def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
-    carries = part.data.shown is not None if isinstance(part, DatasetPart) else False
-    if carries or (isinstance(part, TablePart) and any(name in part.schema() for name in SHOWN_COLUMNS)):
-        raise DataError(
-            f"{part.name} carries clicks, which are learned from in memory only: read it (rr.read_table) and call fit, "
-            "or give rulerank train one file instead of a folder"
-        )
+    check_no_clicks(part)
     return part.look()
+
+
+def check_no_clicks(part: Part) -> None:
+    """Refuse to learn from a part that carries clicks: what positions do is found from all rows at once."""
+    if isinstance(part, DatasetPart) and part.data.shown is not None:
+        raise with_clicks(part.name)
+    if isinstance(part, TablePart):
+        check_no_click_columns(part.name, part.schema())
+
+
+def check_no_click_columns(name: str, columns: Collection[str]) -> None:
+    """Refuse to learn from columns that hold clicks."""
+    if any(column in columns for column in SHOWN_COLUMNS):
+        raise with_clicks(name)
+
+
+def with_clicks(name: str) -> DataError:
+    """Say that clicks are not learned from in parts, and what to do."""
+    return DataError(
+        f"{name} carries clicks, which are learned from in memory only: put them into one table, as `rulerank clicks` "
+        "does with all files of a log, and learn from that: rulerank train TABLE, in Python rr.read_table and fit"
+    )
 
 
 def shape_of(parts: Sequence[Part], runner: Runner, *, labelled_only: bool) -> Shape:

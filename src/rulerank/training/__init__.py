@@ -4,8 +4,8 @@
 validation set, `choose.py` with whole methods; `scoring.py` has the measures as scikit-learn wants them. Few labels:
 `in_pool.py` learns from the labelled rows of a pool with the settings of `few_labels.py`, `from_today.py` from
 today's ranking on, and says what `pair_accuracy.py` and `still_to_gain.py` found. `from_clicks.py` learns from
-clicks and keeps today's ranking until they say more (`keep_today.py`). How rankers of other libraries are
-fitted is in `rankers/foreign.py`. The names load when they are used.
+clicks and keeps today's ranking until they say more (`keep_today.py`), `from_both.py` from clicks and labels. How
+rankers of other libraries are fitted is in `rankers/foreign.py`. The names load when they are used.
 """
 
 from rulerank.core.lazy import surface

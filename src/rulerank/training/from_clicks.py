@@ -12,12 +12,14 @@ import numpy as np
 from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
-from rulerank.methods import method_named
+from rulerank.methods import method_name, method_named
 from rulerank.rankers.anchored.anchored import Anchored
+from rulerank.rankers.anchored.today_model import TodayModel
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.held_out import click_losses
 from rulerank.rankers.clicks.learns import LearnsFromClicks, PositionWarning
+from rulerank.rankers.clicks.leaving import ClicksAbove
 from rulerank.rankers.clicks.moves import document_numbers, id_numbers
 from rulerank.rankers.clicks.position_effects import PositionEffects
 from rulerank.rankers.fitted.fitted_rules import clearly_less
@@ -31,6 +33,7 @@ N_SPLITS = 3
 HARD = 10_000.0  # l2 of all features but today's, whose coefficient is free
 L2_OF_TODAY = (1.0, 100.0, HARD)  # of its one weight, which may be almost none: what is kinder to it counts
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
+TODAYS = "today's ranking"  # where it is kept
 HINT = "Held-out clicks are a hint: which of two rankings people prefer, rulerank interleave says."
 
 
@@ -100,9 +103,10 @@ def learn_from_clicks(
     method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
     params: parameters of the method, which are then not chosen.
     propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
-    today: the ranking of now, a feature's name or column, or a score of each row; where it is not known, nothing says
-        that a new one is better. Unless the clicks of held-out queries say that the new ranking is better, by more than
-        a standard error over queries, `keep_today` is true; "auto" then returns today's ranking where it is a feature.
+    today: the ranking of now: a feature's name or column, a fitted ranker, or a score of each row; where it is not
+        known, nothing says that a new one is better. Unless the clicks of held-out queries say that the new ranking is
+        better, certain to 95 % over queries, `keep_today` is true; "auto" then returns today's ranking
+        where it is a feature or a ranker.
 
     >>> import rulerank as rr
     >>> world = rr.make_world(n_queries=40, n_features=3, seed=0)
@@ -134,7 +138,7 @@ def learn_from_clicks(
         unsaid = AgainstToday(now.about, math.nan, math.nan, 0, n_shown, now.known)
         why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
         learned = LearnedFromClicks(ranker, one, (), 0, f"{one.about}: {why}", ranker.positions(), unsaid)
-        return _kept(learned, data, now, why) if auto and now.feature is not None else learned
+        return _kept(learned, data, now, why) if auto and now.start is not None else learned
     effects = _effects(data, candidates, given)
     losses, of_today = _held_out(data, candidates, now, queries, documents, effects, seed)
     best = 0
@@ -146,7 +150,8 @@ def learn_from_clicks(
     chosen = candidates[best]
     against = compare_with_today(losses[best], of_today, now, n_shown)
     held_out = counted(losses.shape[1], "held-out query", "held-out queries")
-    reason = f"{chosen.about}: loss {table[0][1]:.4f} a query on {held_out}, today's ranking {of_today.mean():.4f}"
+    reason = f"{chosen.about}: loss {table[0][1]:.4f} a query on {held_out}"
+    reason += f", today's ranking {of_today.mean():.4f}" if now.known else ""
     others = [(one, loss) for one, loss in table[1:] if one.method != chosen.method]
     if others:
         reason += f", {others[0][0].about} {others[0][1]:.4f}"
@@ -154,7 +159,7 @@ def learn_from_clicks(
     learned = LearnedFromClicks(
         ranker, chosen, table, losses.shape[1], f"{reason}; {clicks}", ranker.positions(), against
     )
-    if auto and now.feature is not None and not against.better:
+    if auto and now.start is not None and not against.better:
         return _kept(learned, data, now, learned.reason)
     return learned
 
@@ -166,10 +171,15 @@ def _tells(queries: Array, shown: Array, clicks: Array) -> bool:
 
 
 def _kept(learned: LearnedFromClicks, data: Dataset, now: TodayScores, why: str) -> LearnedFromClicks:
-    """Return today's ranking instead, which is a feature."""
-    assert now.feature is not None
-    one = Candidate("today's ranking", "Anchored", {"today": now.feature.option})
-    ranker = Anchored(today=now.feature.option).start(data.feature_names)
+    """Return today's ranking instead: the model itself, or one that ranks by the feature."""
+    assert now.start is not None
+    ranker: Ranker
+    if isinstance(now.start, TodayModel):
+        ranker = now.start.ranker
+        one = Candidate(TODAYS, method_name(ranker), ranker.get_params(deep=False))
+    else:
+        ranker = Anchored(today=now.start.option).start(data.feature_names)
+        one = Candidate(TODAYS, "Anchored", {"today": now.start.option})
     return replace(learned, ranker=ranker, candidate=one, reason=f"today's ranking is kept; {why}")
 
 
@@ -185,15 +195,17 @@ def _held_out(
     """Return the losses of held-out queries, (n_candidates, n_queries), and those of today's ranking."""
     assert data.shown is not None
     rows = check_clicks(data.shown.clicks, data.shown.position, data.shown.impressions, len(data))
-    rows = weighed(rows, documents, 1.0)
+    leaving, by_position = effects.leaving, _by_position(effects)
+    taken = ClicksAbove(rows, queries, documents).taken(leaving, effects.effects)
+    rows = weighed(replace(rows, after=taken), documents, 1.0)
     ids = documents.astype(str).astype(object)
     views = [replace(data, X=one[:, None], docid=ids, feature_names=("today",), categories={}) for one in now.views]
     tried = [(one, data) for one in candidates]
-    tried += [(Candidate("today's ranking", "QI", {"l2": l2}), view) for view in views for l2 in L2_OF_TODAY]
+    tried += [(Candidate(TODAYS, "QI", {"l2": l2}), view) for view in views for l2 in L2_OF_TODAY]
     losses = np.full((len(tried), int(queries.max()) + 1), np.nan)
     for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
         for number, (one, own) in enumerate(tried):
-            ranker = one.make().fit(own[train], propensities=_by_position(effects))
+            ranker = one.make().set_params(leave_after_click=leaving).fit(own[train], propensities=by_position)
             held_out, lost = _losses(ranker, own[test], rows[test], queries[test], effects)
             losses[number, held_out] = lost
     losses = losses[:, ~np.isnan(losses).any(axis=0)]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from rulerank.core.words import counted
-from rulerank.dataset import Array, Dataset, check_column
-from rulerank.errors import DataError
+from rulerank.dataset import Array, Dataset
 from rulerank.normalize import normalize_by_query
-from rulerank.today import Today, check_no_category, find_today
+from rulerank.rankers.anchored.today_model import TodayModel, find_start, scores_today
+from rulerank.today import Today, check_scores
 
+SURE = 1.645  # standard errors that a gain must exceed: where there is none, one in twenty does
 MOST_TIMES = 1000  # as many impressions: beyond, how many would tell is not said
 
 
@@ -22,7 +23,7 @@ class AgainstToday:
     """What a new ranking gains on held-out clicks against today's: log-likelihood a query, by query.
 
     >>> AgainstToday("bm25", 0.01, 0.02, 40, 1000).impressions_needed
-    4000
+    11000
     """
 
     about: str
@@ -34,22 +35,22 @@ class AgainstToday:
 
     @property
     def better(self) -> bool:
-        """Whether the gain exceeds its standard error; never where today's ranking is not known."""
-        return self.known and self.gain > self.error
+        """Whether the gain is certain to 95 %; never where today's ranking is not known."""
+        return self.known and self.gain > SURE * self.error
 
     @property
     def impressions_needed(self) -> int | None:
         """About how many impressions would tell; None where nothing speaks for the new ranking, or far too many."""
-        if self.better or not self.known or not self.gain > 0 or self.error > self.gain * math.sqrt(MOST_TIMES):
+        if self.better or not self.known or not self.gain > 0 or SURE * self.error > self.gain * math.sqrt(MOST_TIMES):
             return None
-        needed = self.n_impressions * (self.error / self.gain) ** 2
+        needed = self.n_impressions * (SURE * self.error / self.gain) ** 2
         digits = 10 ** max(math.floor(math.log10(needed)) - 1, 0)
         return math.ceil(round(needed / digits, 6)) * digits
 
     def line(self) -> str:
         """Say it in a sentence."""
         shown = counted(self.n_impressions, "impression")
-        if math.isnan(self.gain):
+        if math.isnan(self.gain) and self.known:
             return f"{shown} are too few to compare a new ranking with today's ({self.about}): keep today's."
         held_out = f"{shown} of {counted(self.n_queries, 'held-out query', 'held-out queries')}"
         if self.better:
@@ -81,39 +82,44 @@ class TodayScores:
 
     about: str
     views: tuple[Array, ...]  # scores as they are, and their ranks by query; the kinder one counts
-    feature: Today | None = None  # where it is a feature, by which new documents can be ranked too
+    start: Today | TodayModel | None = None  # a feature or a model, by which new documents can be ranked too
     known: bool = True
+
+    @property
+    def feature(self) -> Today | None:
+        """The feature, where it is one."""
+        return self.start if isinstance(self.start, Today) else None
 
 
 def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) -> TodayScores:
-    """Return today's scores: of a feature, as given, or, where nothing is known, by the mean position of a document.
+    """Return today's scores: of a feature or a model, as given, or else by the mean position of a document.
 
     >>> import rulerank as rr
     >>> world = rr.make_world(n_queries=2, n_features=2, seed=0)
     >>> today_scores(world, "bm25_title", np.zeros(len(world), dtype=int), np.arange(len(world))).about
     'bm25_title'
     """
-    feature = None
+    start = None
     if today is None:
         assert data.shown is not None
         shown, position = data.shown.impressions.astype(np.float64), data.shown.position
         means = np.bincount(documents, shown * position) / np.bincount(documents, shown)
         about, scores = "the mean positions at which documents were shown", -means[documents]
-    elif isinstance(today, str | int | np.integer):
-        feature = find_today(data.feature_names, today)
-        check_no_category(feature, data.categories)
-        about, scores = str(feature), feature.scores(data.X)
+    elif isinstance(today, str | int | np.integer) or hasattr(today, "predict"):
+        start = find_start(data.feature_names, today)
+        about, scores = str(start), _scores_once(start, data, documents)
     else:
-        about = "the scores given"
-        try:
-            scores = check_column("today", today, len(data)).astype(np.float64)
-        except (TypeError, ValueError):
-            raise DataError("today must be a feature, or a score of each row: got values that are no numbers") from None
-        if not np.isfinite(scores).all():
-            row = int((~np.isfinite(scores)).argmax())
-            raise DataError(f"today's scores must be finite numbers: got {scores[row]} at row {row}")
+        about, scores = "the scores given", check_scores(today, len(data))
     ranks = normalize_by_query(scores[:, None], queries, "rank")[:, 0]
-    return TodayScores(about, (scores, ranks), feature, today is not None)
+    return TodayScores(about, (scores, ranks), start, today is not None)
+
+
+def _scores_once(start: Today | TodayModel, data: Dataset, documents: Array) -> Array:
+    """Return today's score of each row; a model scores each document once, whatever the positions it was shown at."""
+    if isinstance(start, Today):
+        return scores_today(start, data)
+    _, first, own = np.unique(documents, return_index=True, return_inverse=True)
+    return scores_today(start, data[first])[own.reshape(-1)]
 
 
 def compare_with_today(new: Array, today: Array, now: TodayScores, n_impressions: int) -> AgainstToday:

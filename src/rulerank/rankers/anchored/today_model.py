@@ -28,7 +28,8 @@ class TodayModel:
 
     def __str__(self) -> str:
         # a weighted sum has coefficients to read; other models have their own explain
-        return f"a {type(self.ranker).__name__} model{', linear' if self.ranker.linear_form() is not None else ''}"
+        kind, linear = type(self.ranker).__name__, self.ranker.linear_form() is not None
+        return f"{'an' if kind.startswith('A') else 'a'} {kind} model{', linear' if linear else ''}"
 
     @property
     def feature(self) -> str:
