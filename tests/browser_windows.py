@@ -17,7 +17,7 @@ LOOKS = {
     "phone": {"width": 360, "height": 740, "has_touch": True, "device_scale_factor": 2},
     "phone-dark": {"width": 360, "height": 740, "color_scheme": "dark", "device_scale_factor": 2},
 }
-PATIENCE = 30_000  # milliseconds; machines that test are busy
+PATIENCE = 120_000  # milliseconds; machines that test are busy
 
 
 @pytest.fixture(scope="module")

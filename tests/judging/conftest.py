@@ -2,7 +2,11 @@
 
 import pytest
 
+from judging_worlds import WORLD
 from postgres_server import CannotStartError, postgres_server
+from rulerank.judging.loop import Judging
+from rulerank.judging.pool import Pool
+from rulerank.judging.store import LabelStore
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +25,14 @@ def target(request, tmp_path):
     if request.param == "sqlite":
         return tmp_path / "labels.db"
     return request.getfixturevalue("postgres").new_url()
+
+
+@pytest.fixture
+def store(tmp_path):
+    with LabelStore(tmp_path / "labels.db") as made:
+        yield made
+
+
+@pytest.fixture
+def judging(store):
+    return Judging(Pool(WORLD), store, max_grade=2)

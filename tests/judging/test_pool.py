@@ -178,3 +178,25 @@ def test_texts_must_fit_the_rows_and_have_known_names():
         Pool(data, {"title": ["a", "b"]})
     with pytest.raises(DataError, match="unknown kind of text 'author'; choose from query_text, description, title"):
         Pool(data, {"author": ["a"]})
+
+
+CLICKED = (
+    "qid,docid,title,bm25,position:log,impressions:log,clicks:log\n"
+    "7,a,Fresh milk,0.5,1,10,4\n7,b,Cheese,0.1,2,9,1\n7,a,Fresh milk,0.5,2,1,0\n"
+)
+
+
+def test_a_table_with_clicks_has_each_document_once_and_keeps_its_log():
+    pool = read_pool(io.BytesIO(CLICKED.encode()), format="csv", show=["bm25"])
+    assert pool.pairs == [("7", "a"), ("7", "b")]
+    assert pool.data.feature_names == ("bm25",)
+    assert pool.data.shown is None
+    assert pool.texts["title"] == ["Fresh milk", "Cheese"]
+    assert pool.shown(1)["fields"][0].text == "0.1"
+    assert pool.log.shown.clicks.tolist() == [4, 1, 0]
+
+
+def test_rows_of_a_table_with_clicks_that_have_the_same_id_and_other_features_are_refused():
+    other = CLICKED.replace("milk,0.5,2", "milk,0.6,2")
+    with pytest.raises(ReadError, match="document 'a' of query '7' is there twice"):
+        read_pool(io.BytesIO(other.encode()), format="csv")

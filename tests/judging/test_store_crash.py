@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from long_tests import LONG
 from rulerank.judging.store import LabelStore
 
 # Writers are forked from one process that has loaded everything, so that most of a writer's short life is writing.
@@ -112,8 +113,8 @@ print("\\n".join(lines))
 """
 
 
-@pytest.mark.parametrize("n_docs", [5000])
-def test_eight_raters_in_two_processes_share_5000_documents_without_loss(tmp_path, n_docs):
+def test_eight_raters_in_two_processes_share_thousands_of_documents_without_loss(tmp_path):
+    n_docs = 5000 if LONG else 1500
     path = tmp_path / "labels.db"
     LabelStore(path).close()
     calls = [[sys.executable, "-c", JUDGES, path, str(process), str(n_docs)] for process in range(2)]

@@ -123,7 +123,7 @@ def grow(pool: Pool, more: Pool) -> Pool:
         raise DataError(f"{more.name}: {error}") from None
     texts, fields = (_joined(pool, more, shown) for shown in ("texts", "fields"))
     names = [*pool.names, *_names(more, len(pool))]
-    return Pool(data, texts, fields=fields, name=pool.name, names=names)
+    return Pool(data, texts, fields=fields, name=pool.name, names=names, log=pool.log)
 
 
 def _grades(pool: Pool) -> Array:

@@ -28,6 +28,11 @@ COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a tab
 STORE = b"SQLite format 3\0"  # how a label store begins
 HOW_TO_COUNT = "--judges {} counts them in, with intercepts of their own"
 
+SHOWN_ALONE = (  # of a table with clicks
+    "which has what was shown and nothing else; learn in two steps: rulerank train {} -o clicks.rulerank, and then, "
+    "from the whole pool, rulerank train POOL --labels LABELS --today clicks.rulerank -o both.rulerank"
+)
+
 
 class GivenLabels(NamedTuple):
     """The labels of a file that count, by row of a pool, in the order of the file."""
@@ -133,7 +138,8 @@ def _by_row(
     for query, doc, grade, _ in given:
         row = pool.find(query, doc)
         if row is None and strict:
-            raise ReadError(name, None, f"document {doc!r} of query {query!r} is not in {pool.name}")
+            where = pool.name if pool.log is None else f"{pool.name}, {SHOWN_ALONE.format(quote(pool.name))}"
+            raise ReadError(name, None, f"document {doc!r} of query {query!r} is not in {where}")
         if row is not None and grade is not None:
             found.setdefault(row, []).append(grade)
     differ = [row for row, grades in found.items() if len(set(grades)) > 1]

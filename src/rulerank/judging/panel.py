@@ -106,6 +106,12 @@ class Panel:
         self._pool.row(query, doc)
         return team_of(self._store).undo_decision(query, doc, rater, judgement=judgement, page=page)
 
+    def has_judges(self) -> bool:
+        """Tell whether somebody who is no person, such as a language model, has judged documents of the pool."""
+        with self._lock:
+            self._current.sync(self._store.state())
+            return bool(self._current.by_judge)
+
     def doubts(self) -> list[Doubt]:
         """Return where other judges differ most from the people, or from what the model of their labels expects."""
         with self._lock:

@@ -16,6 +16,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import FRAME, NamedBytes, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, named_row
 from rulerank.io.formats import HEAD, detect
+from rulerank.io.shown_columns import SHOWN_COLUMNS
 from rulerank.io.streams import read_bytes
 from rulerank.io.table_columns import TEXT_COLUMNS, feature_columns
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
@@ -43,6 +44,7 @@ class Pool:
     texts: for any of query_text, description, title, text, url and image (an address) one text or None per row of data.
     fields: other things to show, such as a brand or a price: by name one value or None per row.
     name: what messages call it, such as its file.
+    log: of documents read from a table with clicks, its rows, one for each position that a document was shown at.
     A document without an id has a key made of its features, and people are told its row (see `io.doc_names`).
     Grades that the data hold are kept apart in `own_grades`, for simulations: nobody who judges should see them.
 
@@ -65,6 +67,7 @@ class Pool:
         fields: Mapping[str, Sequence[Any]] | None = None,
         name: str = "the pool",
         names: Sequence[str] | None = None,
+        log: Dataset | None = None,
     ) -> None:
         if not len(data):
             raise DataError("expected at least one document to be judged: got none")
@@ -90,7 +93,7 @@ class Pool:
         for field, values in self.fields.items():
             if len(values) != len(data):
                 raise DataError(f"field {field!r} must have one value per row: expected {len(data)}, got {len(values)}")
-        self.name = name
+        self.name, self.log = name, log
         self.names = [doc_name(data, row) for row in range(len(data))] if names is None else list(names)
         graded = np.flatnonzero(data.y != UNLABELLED)
         self.own_grades = dict(zip(graded.tolist(), data.y[graded].tolist(), strict=True))
@@ -189,7 +192,8 @@ def read_pool(
 
     The options name columns. A column of text called query, description, title, text, body, abstract or url is taken
     when no other is named; see TEXT_COLUMNS. image: the column of the addresses of pictures; show: other columns that
-    raters see, of text or numbers, whether or not they are features.
+    raters see, of text or numbers, whether or not they are features. Of a table with clicks, whose rows are what was
+    shown at each position, the pool has each document once.
 
     >>> import io
     >>> table = io.BytesIO(b"qid,docid,title,bm25\\n7,a,Fresh milk,0.5\\n7,b,Cheese,0.1\\n")
@@ -236,7 +240,7 @@ def read_pool(
     chosen = named | _automatic(frame, {*own, *(features or ())}, named)
     if features is None and "" not in frame.columns:  # which `read_table` refuses
         not_numbers = [column for column in show if frame[column].dtype == pl.String]
-        others = frame.drop({*own, "comment", *chosen.values(), *not_numbers}, strict=False)
+        others = frame.drop({*own, "comment", *SHOWN_COLUMNS, *chosen.values(), *not_numbers}, strict=False)
         queries = frame[columns["qid"]] if columns["qid"] in frame.columns else pl.Series([0])
         features = feature_columns(others, queries, else_hold="hold neither numbers nor known texts")
     data = read_table(again(), **columns, features=features, format=table_format)
@@ -247,10 +251,26 @@ def read_pool(
 def _named_pool(
     data: Dataset, texts: dict[str, list[str | None]], name: str, fields: dict[str, list[Any]] | None = None
 ) -> Pool:
+    log, fields = None, fields or {}
+    if data.shown is not None:
+        log, rows = data, _first_rows(data)
+        data = replace(data, shown=None)[rows]
+        texts, fields = (
+            {column: [values[row] for row in rows] for column, values in of.items()} for of in (texts, fields)
+        )
     try:
-        return Pool(data, texts, fields=fields, name=name)
+        return Pool(data, texts, fields=fields, name=name, log=log)
     except DataError as error:
         raise ReadError(name, None, str(error)) from None
+
+
+def _first_rows(data: Dataset) -> list[int]:
+    """Return the first row of each document; rows with the same ids and other features are not the same document."""
+    keys = zip(data.qid.tolist(), doc_keys(data).tolist(), map(bytes, data.X), strict=True)
+    first: dict[tuple[Any, str, bytes], int] = {}
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    return [*first.values()]
 
 
 def _automatic(frame: pl.DataFrame, taken: set[str], named: Mapping[str, str]) -> dict[str, str]:

@@ -59,7 +59,7 @@ class Trainer:
             what = "a model" if running is None else running.method
             raise BusyError(f"{what} is being trained, and only one model is at a time: wait until it is saved")
         from rulerank.judging.train import SavedModel
-        from rulerank.methods import method_of
+        from rulerank.methods import method_name
 
         n_labels = 0
         self._began = time.perf_counter()
@@ -71,7 +71,7 @@ class Trainer:
                 warnings.simplefilter("always")
                 ranker = learning.train(path, method, lesson)
             notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-            saved = SavedModel(os.fspath(path), method_of(ranker).name, n_labels, notes)
+            saved = SavedModel(os.fspath(path), method_name(ranker), n_labels, notes)
             self._training = Training(method, n_labels, False, self._seconds(), saved, None)
             return saved
         except BaseException as error:

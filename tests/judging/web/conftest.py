@@ -26,14 +26,14 @@ class Served:
     thread: threading.Thread
 
     def client(self, **options):
-        return httpx.Client(base_url=self.url, timeout=30, **options)
+        return httpx.Client(base_url=self.url, timeout=120, **options)
 
     def labels(self):
         return [(label.query, label.doc, label.grade, label.rater) for label in self.judging.store.history()]
 
     def stop(self):
         self.server.should_exit = True
-        self.thread.join(timeout=30)
+        self.thread.join(timeout=120)
         assert not self.thread.is_alive()
 
 

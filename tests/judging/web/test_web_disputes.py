@@ -174,5 +174,9 @@ def test_what_other_judges_see_otherwise_is_handed_out_first_where_that_is_asked
     served, client = lead
     served.judging.grade("gpt", "q1", "q1-d2", 0)  # people say 1
     served.judging.store.name_judge("gpt", "llm", "lea")
-    assert client.get("/api/next", params={"queue": "judges"}).json()["task"]["doc"] == "q1-d2"
+    first = {"queue": "judges"}
+    assert client.get("/api/next", params=first).json()["task"]["doc"] == "q1-d2"
+    for path, body in (("/api/labels", {"grade": 1}), ("/api/skip", {})):
+        answer = client.post(path, params=first, json={"query": "q2", "doc": "q2-d1"} | body).json()
+        assert answer["task"]["doc"] == "q1-d2"
     assert client.get("/api/next", params={"queue": "mine"}).status_code == 422

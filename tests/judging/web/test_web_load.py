@@ -39,7 +39,7 @@ class Raters:
             rater.result()
 
     def judge(self, rater):
-        with httpx.Client(base_url=self.url, timeout=20, params={"rater": rater, "keep_going": "true"}) as client:
+        with httpx.Client(base_url=self.url, timeout=120, params={"rater": rater, "keep_going": "true"}) as client:
             task = self.ask(client, rater, "GET", "/api/next")["task"]
             while task is not None and not self.over:
                 judged = {"query": task["query"], "doc": task["doc"], "grade": len(task["doc"]) % 3}
@@ -49,7 +49,7 @@ class Raters:
                 assert task == answer["task"] or answer["task"] is None
 
     def ask(self, client, rater, method, path, **options):
-        patience = time.monotonic() + 60
+        patience = time.monotonic() + 120
         while True:
             try:
                 response = client.request(method, path, **options)

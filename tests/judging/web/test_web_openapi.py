@@ -4,9 +4,10 @@ import pytest
 from starlette.routing import Route
 
 from described_requests import send_described
+from long_tests import LONG
 from rulerank.judging.web.app import create_app
 
-N_EACH = 60  # requests per operation, kind of data and kind of ids
+N_EACH = 300 if LONG else 30  # requests per operation, kind of data and kind of ids
 
 
 @pytest.fixture

@@ -13,11 +13,12 @@ import time
 import pytest
 
 from forked_servers import SERVERS
+from long_tests import LONG
 from rulerank.judging import schema as sql
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.pages import HERE
 
-N_ROUNDS = 200 if os.environ.get("RULERANK_LONG_TESTS") else 20
+N_ROUNDS = 200 if LONG else 20
 CLIENT = os.path.join(os.path.dirname(__file__), "outbox_client.mjs")
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's outbox")
@@ -53,7 +54,7 @@ class Client:
                 self.result = json.loads(line)
 
     def wait_for_more(self, n_more):
-        enough, patience = self.n_taken + n_more, time.monotonic() + 60
+        enough, patience = self.n_taken + n_more, time.monotonic() + 120
         while self.n_taken < enough and self.process.poll() is None and time.monotonic() < patience:
             time.sleep(0.005)
 

@@ -1,12 +1,13 @@
 """What comes twice, late or to the wrong place: one label per judgement, and no other store gets it."""
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-N_PAIRS = 1000 if os.environ.get("RULERANK_LONG_TESTS") else 100
+from long_tests import LONG
+
+N_PAIRS = 1000 if LONG else 100
 
 
 @pytest.fixture

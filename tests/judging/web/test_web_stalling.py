@@ -11,7 +11,7 @@ N_STALLED = 3000
 
 
 def stalled(served, sent=b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"):
-    connection = socket.create_connection(("127.0.0.1", served.port), timeout=60)
+    connection = socket.create_connection(("127.0.0.1", served.port), timeout=120)
     connection.sendall(sent)
     return connection
 
@@ -69,12 +69,12 @@ def test_thousands_of_stalled_connections_keep_nobody_out(serve):
                 open_ones.append(stalled(served))
                 if number % 500 == 499:
                     assert client.get("/api/progress").status_code == 200
-            patience = time.monotonic() + 30
+            patience = time.monotonic() + 120
             while len(served.server.server_state.connections) > connections.MOST_CONNECTIONS:
                 assert time.monotonic() < patience
                 time.sleep(0.01)
         body = {"query": "q1", "doc": "q1-d1", "grade": 1}
-        assert httpx.post(f"{served.url}api/labels", json=body, timeout=30).status_code == 200
+        assert httpx.post(f"{served.url}api/labels", json=body, timeout=120).status_code == 200
     finally:
         for connection in open_ones:
             connection.close()

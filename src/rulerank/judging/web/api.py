@@ -52,11 +52,12 @@ class Api:
         judgement: str | None,
         page: str | None = None,
         keep_going: str | None = None,
+        queue: str | None = None,
     ) -> Payload:
         """Keep a grade, and hand out the next document where one is shown at a time."""
         self.check_known(query, doc)
         label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page or "api")
-        return {"label": label.to_dict()} | self._handed(rater, page, keep_going)
+        return {"label": label.to_dict()} | self._handed(rater, page, keep_going, queue)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
         """Tell what the ranker thinks of a document, once the rater has judged it and cannot be led."""
@@ -74,16 +75,17 @@ class Api:
         judgement: str | None,
         page: str | None = None,
         keep_going: str | None = None,
+        queue: str | None = None,
     ) -> Payload:
         """Pass a document over."""
         self.check_known(query, doc)
         self.judging.skip(rater, query, doc, judgement=judgement)
-        return self._handed(rater, page, keep_going)
+        return self._handed(rater, page, keep_going, queue)
 
-    def _handed(self, rater: str, page: str | None, keep_going: str | None) -> Payload:
+    def _handed(self, rater: str, page: str | None, keep_going: str | None, queue: str | None) -> Payload:
         """Hand out a document, but not to a page that has its documents already."""
         if page in (None, "document", "api"):
-            return self.next(rater, keep_going)
+            return self.next(rater, keep_going, queue)
         return {"task": None} | self.progress(rater)
 
     def undo(self, rater: str, judgement: str | None, page: str | None = None) -> Payload:
@@ -199,9 +201,9 @@ def endpoints(api: Api) -> list[Endpoint]:
     queue = Field(
         "queue", "First what other judges see otherwise than people or the model.", required=False, choices=(JUDGES,)
     )
-    going, given = (RATER, KEEP_GOING), (QUERY, DOC, grade, JUDGEMENT, PAGE)
+    going, given = (RATER, KEEP_GOING, queue), (QUERY, DOC, grade, JUDGEMENT, PAGE)
     return [
-        Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", (*going, queue)),
+        Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", going),
         Endpoint("GET", "/api/document", "One document.", api.document, "Handed", (RATER, QUERY, DOC)),
         Endpoint("GET", "/api/features", "The features of a document.", api.features, "Features", (QUERY, DOC)),
         Endpoint("GET", "/api/estimate", "The ranker's estimate.", api.estimate, "Estimated", (RATER, QUERY, DOC)),

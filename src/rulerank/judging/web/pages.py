@@ -87,7 +87,8 @@ class JudgingPages:
         if path == "/list" or (path == "/" and self.lists.come_first and revise is None):
             takes_orders = self.api.judging.store.settings().preferences
             return self.page(request, rater, "list", takes_orders=takes_orders, **grades)
-        return self.page(request, rater, "judge", revise=revise, **grades)
+        has_judges = self.api.judging.panel.has_judges()
+        return self.page(request, rater, "judge", revise=revise, has_judges=has_judges, **grades)
 
     def labels(self, request: Request) -> Response:
         """Show a rater's own labels."""

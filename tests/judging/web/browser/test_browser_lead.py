@@ -119,7 +119,7 @@ def test_the_lead_invites_adds_sets_trains_and_compares(leading):
 
     open_page(window, served, "overview")
     page.click("#train button")
-    page.wait_for_selector("#train-next:not([hidden])", timeout=60_000)
+    page.wait_for_selector("#train-next:not([hidden])", timeout=120_000)
     assert "Saved" in window.text("#train-result")
     page.reload()  # what became of it is still known
     page.wait_for_selector("#train-next:not([hidden])")

@@ -8,6 +8,7 @@ import pytest
 
 import rulerank as rr
 from browser_windows import LOOKS
+from list_windows import docs, grades, press, ready
 from rulerank.judging.demo import GUIDELINES, demo_pool
 from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.lists import ListChoices
@@ -19,30 +20,6 @@ N_DOCS = 4
 @pytest.fixture
 def served(serve, make_pool):
     return serve(make_pool(n_queries=4, docs_per_query=6), rater="ann", lists=ListChoices(N_DOCS))
-
-
-def ready(window):
-    window.page.wait_for_selector("#list[data-state=ready]")
-
-
-def press(window, *keys):
-    """Press keys one after the other, each with time to be no bounce, and wait until all are sent."""
-    for key in keys:
-        ready(window)
-        window.page.keyboard.press(key)
-        window.page.wait_for_timeout(360)
-    while window.page.evaluate("Object.keys(localStorage).some((name) => name.startsWith('rulerank.outbox'))"):
-        window.page.wait_for_timeout(30)  # the policy of the page forbids what waits for an expression
-
-
-def grades(served, rater="ann"):
-    return [(label.doc, label.grade) for label in served.judging.store.labels(rater)]
-
-
-def docs(window):
-    ready(window)
-    titles = window.page.eval_on_selector_all("#cards [data-part=title]", "all => all.map((one) => one.textContent)")
-    return [title.removeprefix("Title of ") for title in titles]
 
 
 def current(window):
@@ -198,8 +175,10 @@ def test_the_switch_changes_the_way_to_judge(served, visit):
     window.wait()
     window.page.click(".ways >> text=List of a query")
     ready(window)
+    assert "/list?" in window.page.url
     window.page.click(".ways >> text=One document")
     window.wait()
+    assert "/one?" in window.page.url
 
 
 def test_the_end_names_what_a_model_would_move_and_only_then(serve, visit):
@@ -241,60 +220,6 @@ def test_a_list_fits_its_window(look, serve, visit):
     for button in window.page.locator("[data-current] .grades button").all():
         assert button.bounding_box()["height"] >= 40
     window.shoot(f"{look}-list-judged")
-
-
-@pytest.fixture
-def ordering(served):
-    served.judging.store.change_setting("preferences", True, "lead")
-    return served
-
-
-def test_documents_are_put_in_order_by_keys_buttons_and_dragging(ordering, visit):
-    window = visit(f"{ordering.url}list")
-    one, two, three, four = docs(window)
-    press(window, "0", "1", "0", "2")
-    window.page.wait_for_selector("#finished")
-    press(window, "o")
-    assert docs(window) == [four, two, one, three]  # by grade at first
-    window.page.locator("#cards article").nth(2).click()
-    press(window, "Shift+k", "Shift+ArrowUp")
-    assert docs(window) == [one, four, two, three]
-    window.page.locator("#cards article").nth(3).locator("[data-move='-1']").click()
-    assert docs(window) == [one, four, three, two]
-    assert ordering.judging.store.orders() == []
-    articles = window.page.locator("#cards > li")
-    articles.nth(3).drag_to(articles.nth(0), target_position={"x": 200, "y": 4})
-    assert docs(window) == [two, one, four, three]
-    assert window.text("#announcer") == f"Title of {two} is now 1 of 4."
-    window.shoot("list-ordering")
-    press(window, "o")
-    window.page.wait_for_selector("#said:has-text('Your order is saved.')")
-    (kept,) = ordering.judging.store.orders("ann")
-    assert (kept.docs, kept.page) == ((two, one, four, three), "list")
-    assert len(grades(ordering)) == 4
-
-
-def test_an_order_that_is_left_is_not_kept_and_the_last_one_comes_again(ordering, visit):
-    window = visit(f"{ordering.url}list")
-    shown = docs(window)
-    press(window, "1", "o", "Shift+j", "o")
-    kept = list(ordering.judging.store.orders("ann")[0].docs)
-    press(window, "o", "Shift+j", "Escape")
-    assert window.text("#said") == "The order was not kept."
-    window.page.reload()
-    assert docs(window) == shown
-    press(window, "o")
-    assert docs(window) == kept
-    assert len(ordering.judging.store.orders()) == 1
-
-
-def test_without_the_leads_leave_there_is_nothing_to_order(served, visit):
-    window = visit(f"{served.url}list")
-    ready(window)
-    assert not window.page.is_visible("[data-action=order]")
-    shown = docs(window)
-    press(window, "o", "Shift+j")
-    assert docs(window) == shown
 
 
 @pytest.fixture(scope="module")
@@ -342,3 +267,4 @@ def test_a_key_pressed_while_the_moves_are_looked_for_is_not_lost(served, visit)
     window.page.keyboard.press("n")
     held[0].continue_()
     window.page.wait_for_selector(f"#query:not(:text-is('{query}'))")
+    assert window.text("#query") != query

@@ -6,7 +6,7 @@ import { showHeld } from "./held.js";
 import { listen } from "./keys.js";
 import { calm, waitFor } from "./notices.js";
 import { Outbox, drain } from "./outbox.js";
-import { ask, byId, element, rater, show, storage, store } from "./page.js";
+import { announce, ask, byId, element, put, rater, show, storage, store } from "./page.js";
 
 const page = byId("disputes");
 const maxGrade = Number(page.dataset.maxGrade);
@@ -212,12 +212,6 @@ const badge = (grade) => element("span", { class: "grade" }, grade === null ? "x
 const said = (grade) => (grade === null ? "“cannot judge”" : `grade ${grade}`);
 const say = (text) => put("said", text);
 const quiet = () => put("said", "");
-const announce = (text) => (byId("announcer").textContent = text);
-
-function put(id, text) {
-  byId(id).textContent = text ?? "";
-  show(byId(id), Boolean(text));
-}
 
 const fold = () => toggleFold(byId("document"));
 const help = () => byId("help").showModal();

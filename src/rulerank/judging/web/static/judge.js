@@ -3,11 +3,12 @@
 import { fillDocument, toggleFold } from "./document.js";
 import { refreshFeatures, toggleFeatures } from "./features.js";
 import { showHeld } from "./held.js";
+import { queue, turnQueue } from "./judge_queue.js";
 import { listen } from "./keys.js";
 import { calm, notify, waitFor } from "./notices.js";
 import { Outbox, drain } from "./outbox.js";
-import { Silence, ask, byId, rater, show, storage, store } from "./page.js";
-import { progressParts } from "./progress.js";
+import { Silence, announce, ask, byId, put, rater, show, storage, store } from "./page.js";
+import { showProgress } from "./progress.js";
 import { showResult, showText } from "./result.js";
 
 const page = byId("judge");
@@ -49,6 +50,12 @@ function undo(event) {
   press("/api/undo", { page: "document" });
 }
 
+const asked = () => ({ ...keepGoing, ...queue() });
+
+function changeQueue(event) {
+  if (can("ready", "done") && isMeant(event) && turnQueue()) load();
+}
+
 function press(path, body) {
   outbox.keep(path, body);
   send();
@@ -57,12 +64,12 @@ function press(path, body) {
 async function send() {
   enter("sending");
   try {
-    const last = await drain(outbox, ({ path, body }) => ask("POST", path, body, path === "/api/undo" ? {} : keepGoing));
+    const last = await drain(outbox, ({ path, body }) => ask("POST", path, body, path === "/api/undo" ? {} : asked()));
     calm();
     showHeld(outbox);
     if (!last || !("task" in last.answer)) return load(); // another tab has sent it, it was refused, or is another page's
     say(last);
-    showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, keepGoing));
+    showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, asked()));
   } catch (problem) {
     wait(problem, outbox.pending().length ? "Your judgement is kept on this device and will be sent" : "The page waits for it", send);
   }
@@ -81,7 +88,7 @@ async function load() {
   enter("loading");
   const { query, doc } = page.dataset;
   try {
-    const answer = query && doc ? await ask("GET", "/api/document", undefined, { query, doc }) : await ask("GET", "/api/next", undefined, keepGoing);
+    const answer = query && doc ? await ask("GET", "/api/document", undefined, { query, doc }) : await ask("GET", "/api/next", undefined, asked());
     calm();
     if (query && doc) answer.task.revising = true;
     showTask(answer);
@@ -136,11 +143,6 @@ function rest() {
   setTimeout(() => can("sending", "loading") && enter("ready"), REST);
 }
 
-function put(id, text) {
-  byId(id).textContent = text ?? "";
-  show(byId(id), Boolean(text));
-}
-
 function showRevising() {
   for (const button of page.querySelectorAll("[data-grade]")) {
     const isGiven = Boolean(task.judged) && Number(button.dataset.grade) === task.grade;
@@ -154,19 +156,9 @@ function sentence(words) {
   return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-function showProgress(progress) {
-  const { text, value } = progressParts(progress);
-  put("progress-text", text);
-  byId("progress-bar").value = value;
-}
-
-function announce(text) {
-  byId("announcer").textContent = text;
-}
-
 const more = () => toggleFold(byId("document"));
 const help = () => byId("help").showModal();
-const actions = { s: skip, x: (event) => judge(event, null), u: undo, m: more, f: () => task && toggleFeatures(task), "?": help };
+const actions = { s: skip, x: (event) => judge(event, null), u: undo, d: changeQueue, m: more, f: () => task && toggleFeatures(task), "?": help };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => judge(event, grade);
 listen(actions);
 
@@ -176,6 +168,7 @@ for (const button of page.querySelectorAll("[data-grade]")) {
 page.querySelector("[data-action=cannot]").addEventListener("click", actions.x);
 page.querySelector("[data-action=skip]").addEventListener("click", actions.s);
 page.querySelector("[data-action=undo]").addEventListener("click", undo);
+byId("judges-first").addEventListener("click", changeQueue);
 page.querySelector("[data-action=help]").addEventListener("click", help);
 byId("document").querySelector("[data-part=more]").addEventListener("click", more);
 byId("features-button").addEventListener("click", actions.f);

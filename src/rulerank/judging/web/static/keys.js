@@ -1,6 +1,6 @@
 // Single keys for those who like them; never while typing, with a dialog open, or when switched off.
 
-import { byId } from "./page.js";
+import { byId, remember, remembered } from "./page.js";
 
 const SWITCH = "rulerank.keys";
 const BOUNCE = 350; // milliseconds in which the same key pressed again is taken for one press, however often
@@ -9,8 +9,8 @@ let last = { key: "", time: -Infinity };
 
 // quick: keys that may be pressed again at once, or held down.
 export function listen(actions, quick = []) {
-  box.checked = stored() !== "off";
-  box.addEventListener("change", () => store(box.checked ? "on" : "off"));
+  box.checked = remembered(SWITCH) !== "off";
+  box.addEventListener("change", () => remember(SWITCH, box.checked ? "on" : "off"));
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
@@ -30,20 +30,4 @@ export function listen(actions, quick = []) {
 
 function isTyping(target) {
   return target instanceof Element && Boolean(target.closest("input, textarea, select, [contenteditable]"));
-}
-
-function stored() {
-  try {
-    return localStorage.getItem(SWITCH);
-  } catch {
-    return null;
-  }
-}
-
-function store(value) {
-  try {
-    localStorage.setItem(SWITCH, value);
-  } catch {
-    // it holds until the page is left
-  }
 }

@@ -4,11 +4,13 @@ import { fillDocument, toggleFold } from "./document.js";
 import { showHeld } from "./held.js";
 import { Turns } from "./in_turn.js";
 import { listen } from "./keys.js";
+import { aboutList, cardOf, makeCurrent, markCard, titleOf } from "./list_cards.js";
+import { forgetMoves, showMoves } from "./moves.js";
 import { calm, notify, waitFor } from "./notices.js";
-import { makeOrdering } from "./ordering.js";
+import { bestFirst, makeOrdering } from "./ordering.js";
 import { Outbox, drain } from "./outbox.js";
-import { Silence, ask, byId, element, rater, show, storage, store } from "./page.js";
-import { progressParts } from "./progress.js";
+import { Silence, announce, ask, byId, put, rater, show, storage, store } from "./page.js";
+import { showProgress } from "./progress.js";
 
 const page = byId("list");
 const cards = byId("cards");
@@ -16,7 +18,6 @@ const maxGrade = Number(page.dataset.maxGrade);
 const names = JSON.parse(page.dataset.names);
 const REST = 350; // milliseconds after a new list in which a key press is taken for one that was meant for the last
 const KEPT = "Your judgements are kept on this device and will be sent";
-
 const outbox = new Outbox(storage(), store, rater);
 let list = null;
 let at = 0; // the place of the current card
@@ -35,8 +36,15 @@ const turns = new Turns(isUndoing, () => isSending, () => say(UNDO_WAITS));
 const enter = (state) => (page.dataset.state = state);
 const can = (event) => page.dataset.state === "ready" && event.timeStamp >= readyAt;
 const places = () => list.docs.keys();
-const titleOf = (doc) => doc.title || doc.doc;
 const left = () => list.docs.filter((doc) => !doc.judged);
+
+// What a card calls: where it is, is looked up then, as it may have been moved.
+const placeOf = (card) => [...cards.children].indexOf(card);
+const called = {
+  click: (card) => go(placeOf(card), false),
+  focus: (card) => placeOf(card) !== at && go(placeOf(card), false),
+  grade: (card, grade) => turns.takes((event) => judge(event, placeOf(card), grade)),
+};
 
 function judge(event, place, grade) {
   if (!can(event)) return;
@@ -169,11 +177,10 @@ function draw({ list: next, progress }) {
   put("query", words || list.query);
   put("query-id", words ? list.query : "");
   put("description", description);
-  const others = list.n_others ? `; ${list.n_others} of the first ${list.n_others + list.docs.length} ${list.n_others === 1 ? "is" : "are"} with other raters or judged` : "";
-  put("about", `${list.docs.length} documents, ${list.shows_rank ? "in today's order" : "in an order drawn by lot"}${others}.`);
+  put("about", aboutList(list));
   stopOrdering();
   for (const button of page.querySelectorAll("[data-action=order]")) show(button, list.takes_orders);
-  cards.replaceChildren(...list.docs.map(cardOf));
+  cards.replaceChildren(...list.docs.map((doc) => cardOf(doc, names, called)));
   for (const place of places()) {
     fillDocument(cards.children[place].firstElementChild, list.docs[place]);
     mark(place);
@@ -188,57 +195,16 @@ function draw({ list: next, progress }) {
   });
 }
 
-function cardOf(doc) {
-  const card = byId("card").content.cloneNode(true).firstElementChild;
-  const article = card.firstElementChild;
-  const here = () => [...cards.children].indexOf(card); // it may have been moved
-  card.dataset.doc = doc.doc;
-  article.setAttribute("aria-label", titleOf(doc));
-  article.addEventListener("click", () => go(here(), false));
-  article.addEventListener("focus", () => here() !== at && go(here(), false));
-  for (const button of article.querySelectorAll("[data-move]")) {
-    button.setAttribute("aria-label", `${button.dataset.move < 0 ? "Up" : "Down"}: ${titleOf(doc)}`);
-  }
-  const rank = article.querySelector(".rank");
-  show(rank, doc.rank !== null);
-  rank.textContent = doc.rank === null ? "" : `${doc.rank}.`;
-  article.querySelector("[data-part=more]").addEventListener("click", () => toggleFold(article));
-  for (const button of article.querySelectorAll("[data-grade]")) {
-    const grade = Number(button.dataset.grade);
-    button.setAttribute("aria-label", `${grade} ${names[grade]}: ${titleOf(doc)}`);
-    button.addEventListener("click", turns.takes((event) => judge(event, here(), grade)));
-  }
-  const cannot = article.querySelector("[data-action=cannot]");
-  cannot.setAttribute("aria-label", `Cannot judge: ${titleOf(doc)}`);
-  cannot.addEventListener("click", turns.takes((event) => judge(event, here(), null)));
-  return card;
-}
-
 function mark(place) {
-  const { judged, grade, waits } = list.docs[place];
-  const article = cards.children[place].firstElementChild;
-  article.classList.toggle("judged", judged);
-  for (const button of article.querySelectorAll("[data-grade], [data-action=cannot]")) {
-    const own = "grade" in button.dataset ? Number(button.dataset.grade) : null;
-    button.setAttribute("aria-pressed", String(judged && own === grade));
-  }
-  article.querySelector(".state").textContent = waits ? "sending" : judged ? "saved" : "";
+  markCard(cards.children[place], list.docs[place]);
   const n = list.docs.length - left().length;
   byId("count").textContent = `${n} of ${list.docs.length} judged`;
-  if (n < list.docs.length) forgetMoves();
+  if (n < list.docs.length) forgetMoves(cards);
 }
 
-// Make a card the current one: it has the focus and is on screen.
 function go(place, scroll = true) {
   at = place;
-  for (const other of places()) {
-    const article = cards.children[other].firstElementChild;
-    article.tabIndex = other === at ? 0 : -1;
-    article.toggleAttribute("data-current", other === at);
-  }
-  const article = cards.children[at].firstElementChild;
-  if (!article.contains(document.activeElement)) article.focus({ preventScroll: true });
-  if (scroll) article.scrollIntoView({ block: "center" });
+  makeCurrent(cards, at, scroll);
 }
 
 const step = (by) => () => page.dataset.state === "ready" && go(Math.min(list.docs.length - 1, Math.max(0, at + by)));
@@ -253,9 +219,8 @@ function order(event) {
   }
   isOrdering = true;
   page.toggleAttribute("data-ordering", true);
-  const value = ({ doc, judged, grade }) => (list.order ? -list.order.indexOf(doc) : judged && grade !== null ? grade : -1);
   const current = list.docs[at];
-  const sorted = [...list.docs].sort((a, b) => value(b) - value(a));
+  const sorted = bestFirst(list);
   cards.append(...sorted.map(({ doc }) => [...cards.children].find((card) => card.dataset.doc === doc)));
   for (const card of cards.children) card.draggable = true;
   list.docs = sorted;
@@ -285,7 +250,7 @@ const { shift } = makeOrdering(cards, {
   isOn: () => isOrdering,
   moved(card) {
     list.docs = [...cards.children].map(({ dataset }) => list.docs.find(({ doc }) => doc === dataset.doc));
-    const place = [...cards.children].indexOf(card);
+    const place = placeOf(card);
     go(place);
     announce(`${titleOf(list.docs[place])} is now ${place + 1} of ${list.docs.length}.`);
   },
@@ -303,47 +268,12 @@ async function finish() {
     return; // the list has grown: there is more to judge first
   }
   if (list?.query !== shownFor || left().length) return;
-  const text = byId("moves-text");
-  if (!moves) text.textContent = "Once other queries have labels too, a model of them is compared with today's order here.";
-  else if (!moves.moves.length) text.textContent = `A model of the ${moves.n_labels} labels of other queries would leave the order of today nearly as it is.`;
-  else text.textContent = `A model of the ${moves.n_labels} labels of other queries would move the marked documents most; it has not seen your grades of this list.`;
-  const told = (moves?.moves ?? []).map(({ doc, title, rank, new_rank: to, reason }) => {
-    const place = list.docs.findIndex((one) => one.doc === doc);
-    if (place >= 0) {
-      const line = cards.children[place].querySelector(".moved");
-      line.textContent = `today ${rank}, by the model ${to}`;
-      show(line);
-    }
-    return element("li", {}, element("b", {}, title || doc), ` from ${rank} to ${to}: ${reason}`);
-  });
-  byId("moves").replaceChildren(...told);
-  show(byId("moves"), told.length > 0);
-  byId("finished").scrollIntoView({ block: "nearest" });
-}
-
-function forgetMoves() {
-  show(byId("finished"), false);
-  for (const line of cards.querySelectorAll(".moved")) show(line, false);
-}
-
-function put(id, text) {
-  byId(id).textContent = text ?? "";
-  show(byId(id), Boolean(text));
-}
-
-function showProgress(progress) {
-  const { text, value } = progressParts(progress);
-  put("progress-text", text);
-  byId("progress-bar").value = value;
+  showMoves(moves, list.docs, cards);
 }
 
 function say(text) {
   put("said", text);
   announce(text);
-}
-
-function announce(text) {
-  byId("announcer").textContent = text;
 }
 
 const help = () => byId("help").showModal();

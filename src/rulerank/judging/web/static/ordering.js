@@ -1,5 +1,11 @@
 // Putting cards in order: by keys, by buttons, or by dragging. What the order means is known elsewhere.
 
+// Where a rater begins: with the order that was kept, else with the grades.
+export function bestFirst({ docs, order }) {
+  const value = ({ doc, judged, grade }) => (order ? -order.indexOf(doc) : judged && grade !== null ? grade : -1);
+  return [...docs].sort((a, b) => value(b) - value(a));
+}
+
 // cards: the list of them; isOn: whether they can be moved; moved: called with a card when the order has changed.
 export function makeOrdering(cards, { isOn, moved }) {
   let dragged = null;

@@ -1,5 +1,6 @@
 // What every page needs: elements, and requests in the name of its rater and its label store.
 
+import { byId, show } from "/shared/dom.js";
 import { connect } from "./wire.js";
 
 export { byId, element, show } from "/shared/dom.js";
@@ -13,6 +14,34 @@ export function storage() {
   }
 }
 
+// What is chosen on this device; where that is forbidden, it holds until the page is left.
+export function remembered(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+export function remember(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // nowhere to keep it
+  }
+}
+
 export const rater = document.body.dataset.rater ?? "";
 export const store = document.body.dataset.store ?? "";
 export const ask = connect({ rater, store });
+
+// Write a text where it belongs; without one the place is not shown.
+export function put(id, text) {
+  byId(id).textContent = text ?? "";
+  show(byId(id), Boolean(text));
+}
+
+// Tell those who hear the page and do not see it.
+export function announce(text) {
+  byId("announcer").textContent = text;
+}

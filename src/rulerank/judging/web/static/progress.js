@@ -1,8 +1,10 @@
-// How far it has come, in a line.
+// How far it has come, in a line and a bar.
+
+import { byId, put } from "./page.js";
 
 const GOOD_START = 100; // labels: ten documents each of ten queries
 
-export function progressParts({ mine, labelled, skipped, pool_size, closeness, stops, done }) {
+function progressParts({ mine, labelled, skipped, pool_size, closeness, stops, done }) {
   const parts = [`${mine} by you`, `${labelled} of ${pool_size} labelled`];
   if (skipped) parts.push(`${skipped} skipped`);
   const start = Math.min(GOOD_START, pool_size);
@@ -10,4 +12,10 @@ export function progressParts({ mine, labelled, skipped, pool_size, closeness, s
   else if (stops) parts.push(`${Math.floor(100 * closeness)} % of the way`);
   else if (labelled < start) parts.push(`${start} are a good start`);
   return { text: parts.join(" · "), value: done ? 1 : stops ? closeness : Math.min(1, labelled / start) };
+}
+
+export function showProgress(progress) {
+  const { text, value } = progressParts(progress);
+  put("progress-text", text);
+  byId("progress-bar").value = value;
 }
