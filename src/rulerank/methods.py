@@ -69,10 +69,11 @@ def method_named(name: str) -> Method:
     raise DataError(f"unknown method {name!r}; choose from {choices}")
 
 
-def method_of(ranker: Ranker) -> Method:
-    """Return the method of a ranker.
+def method_name(ranker: Ranker) -> str:
+    """Return the short name of a ranker's method, or the name of its class where it is a user's own.
 
-    >>> method_of(METHODS["QI"].ranker_class()()).name
+    >>> method_name(METHODS["QI"].ranker_class()())
     'QI'
     """
-    return next(method for method in METHODS.values() if method.class_name == type(ranker).__name__)
+    own = type(ranker).__name__
+    return next((method.name for method in METHODS.values() if method.class_name == own), own)

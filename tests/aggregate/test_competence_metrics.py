@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
-from rulerank.rules.kernels import mapped_theta
 from rulerank.rules.metrics import METRICS
+from rulerank.rules.vote_kernels import mapped_theta
 
 pytestmark = pytest.mark.kernels
 SOME = ("confidence", "yule_q", "relative_confidence")

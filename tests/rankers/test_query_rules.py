@@ -8,7 +8,7 @@ from plain.by_query import deltas_plainly, score_literally
 from rulerank.discretize import EqualFrequency
 from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.rules.by_query.counts import Labels
+from rulerank.rules.by_query.labels import Labels
 from worked_example import X, d10, d11, d12, qid, y
 
 LITERAL = {"literal": True, "discretizer": None}

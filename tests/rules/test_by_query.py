@@ -18,7 +18,8 @@ from plain.by_query import (
 )
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules.by_query import counts as module
-from rulerank.rules.by_query.counts import SHARE, ByQuery, Labels
+from rulerank.rules.by_query.counts import ByQuery
+from rulerank.rules.by_query.labels import SHARE, Labels
 from rulerank.rules.by_query.most_competent import most_competent
 from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
 from rulerank.rules.engine import Engine

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import rulerank as rr
 from plain.engine import score_plainly, theta_plainly
 from rulerank.errors import DataError
-from rulerank.rules import kernels
+from rulerank.rules import vote_kernels as kernels
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout
 from rulerank.rules.metrics import METRICS, check_metric, theta

@@ -21,9 +21,9 @@ from rulerank.core.compiled import compiled
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.rules.by_query.counts import ByQuery
-from rulerank.rules.kernels import mapped_theta
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import Counter, rows_needed
+from rulerank.rules.vote_kernels import mapped_theta
 from rulerank.rules.votes import MeanVotes, Training
 
 PASS_CELLS = 1 << 16  # counted between two looks at the rows

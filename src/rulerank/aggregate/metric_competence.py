@@ -15,7 +15,8 @@ from rulerank.discretize import bins_by
 from rulerank.errors import ModelFileError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
-from rulerank.rules.by_query.counts import SHARE, ByQuery, Labels
+from rulerank.rules.by_query.counts import ByQuery
+from rulerank.rules.by_query.labels import SHARE, Labels
 from rulerank.rules.by_query.most_competent import most_competent
 from rulerank.rules.engine import Engine
 from rulerank.rules.tables import Rows

@@ -13,7 +13,8 @@ from rulerank.ballots.case import Case, QueryVote
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
-from rulerank.rules.by_query.counts import LIFTS, SHARE, ByQuery, Labels, packing, shares_needed
+from rulerank.rules.by_query.counts import LIFTS, ByQuery, packing
+from rulerank.rules.by_query.labels import SHARE, Labels, shares_needed
 from rulerank.rules.engine import Engine, picked
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import rows_needed

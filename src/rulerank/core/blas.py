@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy  # noqa: F401  # its BLAS must be loaded before anybody looks for it
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # it ships no types
 
 _lock = threading.Lock()

@@ -4,8 +4,8 @@
 score, `versus.py` two (with `swaps.py`, the smallest set that would swap them), `ranking.py` the whole ranking of a
 query, `changes.py` what would lift one, `overview.py` a model as a whole (with `effects.py`), `curves.py` what each
 feature adds by its value (`curve_figures.py` draws it). The values they return (`explanation.py` has what they share,
-`standing.py` raw values and texts) print themselves: `sentences.py` says them, `page_layout.py` and
-`ranking_layout.py` lay them out for `render`, `figures.py` draws them.
+`standing.py` raw values and texts) print themselves: `sentences.py` says them, `page_layout.py`,
+`overview_layout.py` and `ranking_layout.py` lay them out for `render`, `figures.py` draws them.
 """
 
 from rulerank.explain.changes import Change, Lift, lift_of, what_if

@@ -14,7 +14,7 @@ from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Shown
 from rulerank.rankers.importances import Sample, importances_of
-from rulerank.render import Page, render_fragment, render_html
+from rulerank.render import Page
 from rulerank.rules.additive import AdditiveTables, Table
 
 if TYPE_CHECKING:
@@ -111,13 +111,6 @@ class FeatureCurves(Shown):
         from rulerank.explain.curve_figures import TITLE, curves_table
 
         return Page(TITLE, (f"{self.method}.",), (curves_table(self),))
-
-    def to_html(self) -> str:
-        """Return a web page that needs nothing else; the curves are drawn where Matplotlib is installed."""
-        return render_html(self._drawn())
-
-    def _repr_html_(self) -> str:
-        return render_fragment(self._drawn())
 
     def _drawn(self) -> Page:
         from rulerank.explain.curve_figures import curves_picture

@@ -38,8 +38,11 @@ class Shown:
         return render_markdown(self.page())
 
     def to_html(self) -> str:
-        """Return a web page that needs nothing else: no scripts, no fonts, no other files."""
-        return render_html(self.page())
+        """Return a web page that needs nothing else: no scripts, no fonts, no other files.
+
+        Pictures of curves and pairs are drawn where Matplotlib is installed.
+        """
+        return render_html(self._drawn())
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -48,7 +51,11 @@ class Shown:
         return rich_page(self.page())
 
     def _repr_html_(self) -> str:
-        return render_fragment(self.page())
+        return render_fragment(self._drawn())
+
+    def _drawn(self) -> Page:
+        """Return what a web page shows: pictures too, where there are some."""
+        return self.page()
 
 
 @dataclass(frozen=True, slots=True)

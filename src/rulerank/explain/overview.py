@@ -17,7 +17,7 @@ from rulerank.explain.explanation import RuleVote, Shown, rule_dict
 from rulerank.explain.score import find_row, rule_vote
 from rulerank.explain.table_effects import table_curve, table_interactions
 from rulerank.rankers.base import Ranker
-from rulerank.render import Page, render_fragment, render_html
+from rulerank.render import Page
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
 from rulerank.rules.kernels import find_cells
@@ -53,16 +53,9 @@ class ModelOverview(Shown):
     curves: FeatureCurves | None = None  # what each feature adds by its value, where the score is a sum
 
     def page(self) -> Page:
-        from rulerank.explain.page_layout import overview_page
+        from rulerank.explain.overview_layout import overview_page
 
         return overview_page(self)
-
-    def to_html(self) -> str:
-        """Return a web page that needs nothing else; curves and pairs are drawn where Matplotlib is installed."""
-        return render_html(self._drawn())
-
-    def _repr_html_(self) -> str:
-        return render_fragment(self._drawn())
 
     def _drawn(self) -> Page:
         from rulerank.explain.curve_figures import curves_picture

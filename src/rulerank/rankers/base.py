@@ -1,11 +1,10 @@
-"""What every ranker is: fit, predict, explain, save; `checked.py` holds how it looks at its data."""
+"""What every ranker is: fit and predict; `checked.py` holds how it looks at its data, `facade.py` explain and save."""
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
@@ -17,35 +16,32 @@ from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.rankers.checked import ChecksData
 from rulerank.rankers.checked import Labelled as Labelled
+from rulerank.rankers.facade import Facade
 from rulerank.rankers.importances import Sample, additive_shares, importances_of, sample_of
 from rulerank.rankers.rows import query_numbers, query_of_each
 from rulerank.rules.additive import AdditiveTables
 
-if TYPE_CHECKING:  # explain: the facade's, see Ranker
+if TYPE_CHECKING:
     from rulerank.discretize import Discretizer
-    from rulerank.explain import Change, Explanation, FeatureCurves, ModelOverview, RankingExplanation, Versus
 
 
-class Ranker(ChecksData, ABC):
+class Ranker(ChecksData, Facade, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
     A Dataset and a data frame are matched by feature name: columns may come in any order, others may come along, none
     may be missing. An array goes by position, and so does a frame where the ranker was fitted to an array.
 
-    `explain`, `explain_query`, `what_if`, `overview` and `save` are a facade: they load folders that lie above this
-    one, `explain` and `model_file`, when they are called. Nothing else here may, and no other file of this folder.
-
-    Those folders read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it scores them),
-    `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart), and, for what
-    tries out documents that do not exist, `bin_form`, `linear_form` or `table_form` (the model as a function; None
-    where it is none).
+    `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` are a facade (`facade.py`): folders that lie
+    above this one do the work. They read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it
+    scores them), `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart),
+    and, for what tries out documents that do not exist, `bin_form`, `linear_form` or `table_form` (the model as a
+    function; None where it is none).
 
     What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
 
     _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
     discretizer_: Any  # of those that take one
-    _sample: Sample | None = None  # some training rows, for feature_importances_; a model file does not hold them
 
     # scikit-learn hands the queries over without being told so in every script
     __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
@@ -176,91 +172,6 @@ class Ranker(ChecksData, ABC):
             self.discretizer_ = discretizer
         self.record_params()  # what was asked for counts as fitted
         return self
-
-    @overload
-    def explain(self, x: Any, row: int | None = None, *, n_rules: int | None = 3) -> Explanation: ...
-    @overload
-    def explain(self, x: Any, row: int | None = None, *, versus: Any, n_rules: int | None = 3) -> Versus: ...
-    def explain(
-        self, x: Any, row: int | None = None, *, versus: Any = None, n_rules: int | None = 3
-    ) -> Explanation | Versus:
-        """Say why a document has its score, or why it stands above or below another one.
-
-        x: the document's features; or those of all documents of its query, or a Dataset, `row` saying which one is
-            meant. A ranker that compares the documents of a query with each other needs all of them.
-        versus: another document: its features, or its row number in x.
-        n_rules: how many rules of each group to keep; None keeps all.
-
-        >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=20, seed=0)
-        >>> ranker = rr.GlobalRules().fit(world)
-        >>> why = ranker.explain(world, 3)
-        >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(world)[3]) < 1e-9
-        np.True_
-        >>> ranker.explain(world, 3, versus=7).lines()[0]
-        'q1-d4 scores 0.465 and q1-d8 0.291: 0.174 between them.'
-        """
-        from rulerank.explain import explain_score, explain_versus
-
-        return explain_score(self, x, row, n_rules) if versus is None else explain_versus(self, x, row, versus, n_rules)
-
-    def explain_query(
-        self, data: Dataset, query: Any = None, *, today: str | int | bool | None = None, n: int = 10
-    ) -> RankingExplanation:
-        """Explain the whole ranking of a query: reasons for each document, and what moved against today's ranking.
-
-        data: documents with this query among them; texts that it has are shown.
-        query: its id; None where the data has but one.
-        today: the feature that ranks the documents now, "-name" where the lowest comes first; None: the one whose name
-            says so, such as bm25 or engine_rank, if any; False: none.
-        n: how many documents to show; the reasons are those against the average of all of them.
-
-        >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=20, seed=0)
-        >>> found = rr.GlobalRules().fit(world).explain_query(world, "q1", n=3)
-        >>> [(doc.rank, doc.document, doc.today) for doc in found.documents]
-        [(1, 'q1-d26', 21), (1, 'q1-d39', 5), (1, 'q1-d48', 22)]
-        """
-        from rulerank.explain import explain_ranking
-
-        return explain_ranking(self, data, query, today, n)
-
-    def what_if(self, x: Any, row: int | None = None, *, above: float) -> tuple[Change, ...]:
-        """Return the smallest change of each single feature that lifts a document above a score, smallest first.
-
-        x and row are those of `explain`.
-        """
-        from rulerank.explain import what_if
-
-        return what_if(self, x, row, above)
-
-    def overview(self, data: Dataset) -> ModelOverview:
-        """Say what the model as a whole does on documents: influential rules, effects of features, interactions."""
-        from rulerank.explain import overview_of
-
-        return overview_of(self, data)
-
-    def curves(self, data: Dataset | None = None, most: int = 9) -> FeatureCurves:
-        """Return what each feature adds to the score by its value, of a ranker that is a sum; the most important first.
-
-        data: documents that the curves are centred on and whose values are counted; without any, the training rows
-            that the ranker still has with it.
-
-        >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=30, n_features=3, seed=0)
-        >>> curve = rr.FittedRules().fit(world).curves(world).curves[0]
-        >>> curve.feature, curve.counts.n_docs == len(world), bool(abs(curve.adds(world.X[:, 1]).mean()) < 1e-9)
-        ('bm25_title', True, True)
-        """
-        from rulerank.explain import curves_of
-
-        return curves_of(self, data, most, self._sample)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted ranker to a model file, which `rulerank.load` reads."""
-        from rulerank.model_file import save
-
-        save(self, path)
 
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned as plain values and arrays, for a model file."""

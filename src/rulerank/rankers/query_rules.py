@@ -13,18 +13,19 @@ from rulerank.ballots.query_cases import literal_case, query_case, trusted_say
 from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
-from rulerank.errors import ModelFileError, TooLargeError
+from rulerank.errors import ModelFileError
 from rulerank.rankers.base import Labelled
+from rulerank.rankers.query_limits import check_matrix, check_work
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
-from rulerank.rules.by_query.counts import ByQuery, Labels
+from rulerank.rules.by_query.counts import ByQuery
 from rulerank.rules.by_query.judged import judged_rows
+from rulerank.rules.by_query.labels import Labels
 from rulerank.rules.by_query.most_competent import OTHER, TIES, most_competent
 from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
 from rulerank.rules.engine import Engine
 from rulerank.rules.tables import Rows
 from rulerank.rules.votes import VOTES, Votes
 
-ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is counted
 LABEL_BYTES = 100  # of a document and a query of D*, while they are put in order
 
 
@@ -150,7 +151,7 @@ class QueryRules(RuleRanker):
         """
         bins = self._documents(X, qid)
         if not self.params_["literal"]:
-            self._check_fits(bins.shape[1])
+            check_matrix(bins.shape[1], self.queries_.size, self.memory_budget)
             trusted = self._trusted()
             return np.tile(np.isin(np.arange(self.queries_.size), trusted) / trusted.size, (bins.shape[1], 1))
         strengths = self._by_columns(bins.shape[1], lambda first, last: self._strengths(bins, first, last))
@@ -167,7 +168,8 @@ class QueryRules(RuleRanker):
 
     def _learn(self, data: Labelled) -> None:
         prepared = self._prepare(data)
-        self._check_work(prepared, data.query_ids.size)
+        n_judged = prepared.rows.n_rows if self.literal else min(prepared.rows.n_rows, self.judged_rows)
+        check_work(n_judged, prepared.layout.n_sets, data.query_ids.size, self.work_limit)
         self._take_rows(prepared, data.queries, data.query_ids)
         if self.literal:
             blocks = self._by_query.blocks(prepared.rows.n_rows)
@@ -247,30 +249,11 @@ class QueryRules(RuleRanker):
 
     def _by_columns(self, n_rows: int, columns: Callable[[int, int], Array]) -> Array:
         """Put blocks of queries side by side, (n_rows, n_queries), if all of them fit in memory."""
-        self._check_fits(n_rows)
+        check_matrix(n_rows, self.queries_.size, self.memory_budget)
         out = np.empty((n_rows, self.queries_.size))
         for first, last in self._by_query.blocks(n_rows):
             out[:, first:last] = columns(first, last).T
         return out
-
-    def _check_fits(self, n_rows: int) -> None:
-        need = 8 * n_rows * self.queries_.size / 2**20
-        if need > self.memory_budget:
-            raise TooLargeError(
-                f"a matrix of {n_rows:,} documents by {self.queries_.size:,} queries takes {need:,.0f} MiB, more than "
-                f"memory_budget ({self.memory_budget:,.0f}); ask for fewer documents at a time, or raise memory_budget"
-            )
-
-    def _check_work(self, prepared: Prepared, n_queries: int) -> None:
-        n_rows, n_sets = prepared.rows.n_rows, prepared.layout.n_sets
-        n_rows = n_rows if self.literal else min(n_rows, self.judged_rows)
-        steps = n_rows * n_sets * n_queries / ADDITIONS_PER_STEP
-        if self.work_limit is not None and steps > self.work_limit:
-            raise TooLargeError(
-                f"{n_queries:,} queries that each judge {n_rows:,} rows by {n_sets:,} feature sets are {steps:.1e} "
-                f"steps (the limit is {self.work_limit:.1e}); lower max_size, raise drop_weakest to keep fewer "
-                "features, train on fewer queries, or set work_limit=None to do it all the same"
-            )
 
     def _learned_state(self) -> dict[str, Any]:
         rows = self._by_query.rows

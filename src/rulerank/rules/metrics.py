@@ -23,7 +23,7 @@ goes down to -p / (1 - p), below -1 for a common grade, and relative confidence 
 from __future__ import annotations
 
 from rulerank.errors import DataError
-from rulerank.rules.kernels import mapped_theta
+from rulerank.rules.vote_kernels import mapped_theta
 
 METRICS = ("added_value", "certainty", "confidence", "strength", "yule_q", "yule_y", "relative_confidence")
 

@@ -10,7 +10,7 @@ import numpy as np
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.rules import kernels
+from rulerank.rules import vote_kernels as kernels
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.metrics import check_metric, metric_number
 from rulerank.rules.tables import UNIT, Counts, Rows

@@ -8,7 +8,6 @@ number of queries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules.by_query import kernels, trusted_kernels
+from rulerank.rules.by_query.labels import SHARE, Labels, shares_needed
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.tables import Counter, Rows, rows_needed
 from rulerank.rules.votes import EVIDENCE_SHRINK, LiftVotes, Training, vote_table
@@ -26,7 +26,6 @@ SUM_BYTES = 1 << 27
 BASE_BYTES = 1 << 28
 MAX_QUERIES = 64  # of a block: wider rows of a table fall out of the cache
 CELLS_PER_THREAD = 1000
-SHARE = 1 << 28  # units that make a whole row, where a row's label is shared by several queries
 LIFTS = LiftVotes(EVIDENCE_SHRINK, by_strength=True)
 
 
@@ -36,33 +35,6 @@ class Counted(NamedTuple):
     bins: Array  # uint8 (n_features, n_rows)
     codes: Array  # int32 (n_rows,)
     shares: Array  # int64 (n_rows,)
-
-
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """D*: training rows with their most competent query; a row with several has a share of each.
-
-    >>> labels = Labels.of([4, 2, 2], [0, 1, 0])
-    >>> labels.rows.tolist(), labels.queries.tolist(), (labels.shares / SHARE).tolist()
-    ([4, 2, 2], [0, 0, 1], [1.0, 0.5, 0.5])
-    """
-
-    rows: Array  # int64 (n_labels,)
-    queries: Array  # int64 (n_labels,) in order
-    shares: Array  # int64 (n_labels,) in units of 1 / SHARE
-
-    @staticmethod
-    def of(rows: object, queries: object) -> Labels:
-        """Give every row an equal share of each query that is named with it."""
-        row, query = np.asarray(rows, dtype=np.int64), np.asarray(queries, dtype=np.int64)
-        order = np.argsort(query, kind="stable")
-        row, query = row[order], query[order]
-        n_sharing = np.bincount(row)[row] if row.size else row
-        return Labels(row, query, np.rint(SHARE / np.maximum(n_sharing, 1)).astype(np.int64))
-
-    @property
-    def n_rows(self) -> int:
-        return int(np.unique(self.rows).size)
 
 
 class ByQuery:
@@ -294,17 +266,6 @@ class ByQuery:
 
             in_blocks(look_up, bins.shape[1], self.n_jobs, min_block=kernels.BLOCK)
         return sums
-
-
-def shares_needed(min_support: float, n_labelled: int) -> int:
-    """Return the units of rows that a rule X -> query must hold in.
-
-    A share of a row is enough when no support is asked for; shares are rounded, by less than a unit each.
-
-    >>> shares_needed(0.0, 10), shares_needed(0.1, 10) == SHARE - 10
-    (1, True)
-    """
-    return max(1, int(round(min_support * n_labelled, 9) * SHARE) - n_labelled)
 
 
 def packing(n_sets: int) -> tuple[float, int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rules.by_query.counts import Labels
+from rulerank.rules.by_query.labels import Labels
 
 TIES = ("first", "share")
 OTHER = "other"  # where rows have a query of their own, too
