@@ -3,7 +3,8 @@
     RULERANK_DATA=FOLDER python benchmarks/clicks_and_labels.py [--today f25] [--clicks 10000] [--seeds 10] [--folds 1]
 
 MQ2008: the training queries of a fold are the pool. Production ranks by the feature of today, and simulated users
-click (`rr.simulate_clicks`); the click model is what `learn_from_clicks` chooses. Labels are those of strata.
+click (`rr.simulate_clicks`); the click model is what `learn_from_clicks` chooses. Labels are those of strata. "both,
+with today" is `rulerank train CLICKS --labels`: from the click model, unless clicks or labels speak for today's.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 import rulerank as rr
 from rulerank.core.arrays import Array
+from rulerank.training.from_both import learn_from_both
 from rulerank.training.from_clicks import learn_from_clicks
 
 BUDGETS = (20, 100, 400)
@@ -33,7 +35,8 @@ def measured(folder: Path, today: str, n_clicks: int, seed: int) -> dict[str, li
     def ndcg(scores: Array) -> float:
         return rr.evaluate(test.y, scores, test.qid, "NDCG@10").means["NDCG@10"]
 
-    found: dict[str, list[float]] = {"today": [], "clicks": [], "labels from today": [], "labels from clicks": []}
+    ways = ("today", "clicks", "labels from today", "labels from clicks", "both, with today")
+    found: dict[str, list[float]] = {way: [] for way in ways}
     for budget in BUDGETS:
         rows = rr.Strata(today=today, seed=seed).select(pool, ask=lambda row: pool.y[row], budget=budget)
         grades = np.full(len(pool), -1)
@@ -43,6 +46,7 @@ def measured(folder: Path, today: str, n_clicks: int, seed: int) -> dict[str, li
         found["clicks"].append(ndcg(clicks.predict(test)))
         found["labels from today"].append(ndcg(rr.learn_from_today(some, today).ranker.predict(test)))
         found["labels from clicks"].append(ndcg(rr.learn_from_today(some, clicks).ranker.predict(test)))
+        found["both, with today"].append(ndcg(learn_from_both(seen, some, today=today).ranker.predict(test)))
     return found
 
 
@@ -66,8 +70,9 @@ def main() -> None:
     for way, own in values.items():
         print(f"{way:20}", *(f"{value:6.3f}" for value in own.mean(axis=0)))
     best = np.maximum(values["clicks"], values["labels from today"])
-    behind = (values["labels from clicks"] < best - 0.01).sum(axis=0)
-    print(f"{'behind the better':20}", *(f"{value:6}" for value in behind), f" of {len(runs)}")
+    for way in ("labels from clicks", "both, with today"):
+        behind = (values[way] < best - 0.01).sum(axis=0)
+        print(f"behind the better: {way}", *(f"{value:6}" for value in behind), f" of {len(runs)}")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """Learning from simulated clicks, NDCG@10 on true grades of test queries, beside LightGBM and XGBoost.
 
-    RULERANK_DATA=FOLDER RULERANK_TEXTS=FOLDER python benchmarks/compare_clicks.py OUT.json [SET ...]
-    python benchmarks/compare_clicks.py OUT.json --table          # the figures so far, as Markdown
+    RULERANK_DATA=FOLDER RULERANK_TEXTS=FOLDER python benchmarks/compare_clicks.py OUT.json [SET ...] [--other-etas]
 
 Training queries of a fold are asked at random; production, QueryIntercepts on the grades of 1 % of the queries (2 at
 least), shows its ten best, scores of deviation 1 by query with noise of deviation `explore` added to each list (0.5, so
 that documents move; 0: never). Users are those of `rr.simulate_clicks`, noise 0.1. Ours see counts of clicks, and
-choose their l2 by held-out clicks. The peers see every list as a group and each row's click; each is the better, by
-true grades of validation queries, of two settings (one at 1,000,000), which is more than logs could tell. OUT.json
-keeps every finished figure: a run that was cut goes on.
+choose their l2 by held-out clicks; "trained" is what `rulerank train --today production.rulerank` keeps. The peers see
+every list as a group and each row's click; each is the better, by true grades of validation queries, of two settings,
+which is more than logs could tell. OUT.json keeps every finished figure, by query: a run that was cut goes on.
+`compare_clicks_table.py OUT.json` makes tables of it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 
 import rulerank as rr
 from compare_texts import movies
-from rulerank.clicks.simulate import Lists, simulate_lists
+from rulerank.clicks.simulate import MODELS, Lists, simulate_lists
 from rulerank.core.arrays import Array
 from rulerank.dataset import query_index
 from rulerank.io.outputs import write_bytes
@@ -36,7 +36,6 @@ from rulerank.training.from_clicks import learn_from_clicks
 
 SETS = ("letor4-mq2008", "letor3-ohsumed", "movies")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-MANY = 1_000_000
 SETTINGS = ((7, 3, 50), (15, 4, 100))  # leaves of LightGBM, depth of XGBoost, trees
 MOVIE_QUERIES = (1_000, 300, 1_500)  # to train, validate and test on
 
@@ -66,18 +65,19 @@ class Log(NamedTuple):
     counted: rr.Dataset
 
 
-def cells(names: list[str]) -> Iterator[Cell]:
-    """Yield the cells, the smallest first."""
-    for n in SIZES:
+def cells(names: list[str], other_etas: bool) -> Iterator[Cell]:
+    """Yield the cells, fold by fold."""
+    for fold in (1, 2, 3, 4, 5):
         for name in names:
-            for fold in (1, 2) if n < MANY and name != "movies" else (1,):
-                for model in ("position", "cascade"):
-                    yield Cell(name, fold, model, 1.0, 0.5, n)
-        if n in (10_000, 100_000):
-            for name in names:
-                yield Cell(name, 1, "position", 1.0, 0.0, n)
-                for eta in (0.0, 2.0):
-                    yield Cell(name, 1, "position", eta, 0.5, n)
+            for n in SIZES:
+                if other_etas and n in (10_000, 100_000):
+                    yield Cell(name, fold, "position", 1.0, 0.0, n)
+                    for eta in (0.0, 2.0):
+                        for model in MODELS:
+                            yield Cell(name, fold, model, eta, 0.5, n)
+                elif not other_etas and (name != "movies" or fold < 4):
+                    for model in MODELS:
+                        yield Cell(name, fold, model, 1.0, 0.5, n)
 
 
 def read(name: str, fold: int) -> tuple[rr.Dataset, rr.Dataset, rr.Dataset]:
@@ -98,12 +98,13 @@ def read(name: str, fold: int) -> tuple[rr.Dataset, rr.Dataset, rr.Dataset]:
     return train, vali, test
 
 
-def simulate(cell: Cell) -> Log:
+def simulate(cell: Cell, share: float = 0.01) -> Log:
+    """Simulate a log; production learned from the grades of a share of the queries."""
     train, vali, test = read(cell.name, cell.fold)
     numbers, ids = query_index(train.qid)
     train = train[np.argsort(numbers, kind="stable")]
     numbers = np.sort(numbers)
-    few = np.random.default_rng(cell.fold).permutation(ids.size)[: max(2, round(0.01 * ids.size))]
+    few = np.random.default_rng(cell.fold).permutation(ids.size)[: max(2, round(share * ids.size))]
     production = rr.QueryIntercepts(l2=10.0, missing="mean").fit(train[np.isin(numbers, few)])
     lists = simulate_lists(
         train.y.astype(np.int64), numbers, production.predict(train), n_impressions=cell.n_impressions,
@@ -153,94 +154,83 @@ def ndcg(data: rr.Dataset, scores: Array) -> float:
     return rr.evaluate(data, scores, measures="NDCG@10").means["NDCG@10"]
 
 
+def by_query(data: rr.Dataset, scores: Array) -> dict[str, Any]:
+    """Return NDCG@10, its mean and that of each query."""
+    found = rr.evaluate(data, scores, measures="NDCG@10")
+    return {"NDCG@10": found.means["NDCG@10"], "queries": found.per_query["NDCG@10"].round(5).tolist()}
+
+
 def figures(log: Log, cell: Cell, method: str, so_far: dict[str, Any]) -> dict[str, Any]:
     """Return the figures of one method."""
     positions = range(1, 11)
     even, known = dict.fromkeys(positions, 1.0), {k: k**-cell.eta for k in positions}
-    peers = {"LightGBM, position": lightgbm, "XGBoost, unbiased": xgboost}
-    seen = np.unique(log.lists.rows)
-    if method in peers:
+    leaves = 1.0 if cell.model == "cascade" else 0.0
+    if method in PEERS:
         tried = []
-        for setting in SETTINGS[:1] if cell.n_impressions >= MANY else SETTINGS:
-            predict = peers[method](log, setting)
-            tried.append((ndcg(log.vali, predict(log.vali.X)), ndcg(log.test, predict(log.test.X))))
-        return {"NDCG@10": max(tried)[1]}
+        for setting in SETTINGS:
+            predict = PEERS[method](log, setting)
+            tried.append((ndcg(log.vali, predict(log.vali.X)), predict(log.test.X)))
+        return by_query(log.test, max(tried, key=lambda one: one[0])[1])
     note: dict[str, Any] = {}
     ranker: Any
     if method == "production":
         ranker = log.production
     elif method.startswith("true grades"):
-        data = log.train[seen] if "shown" in method else log.train
+        data = log.train[np.unique(log.lists.rows)] if "shown" in method else log.train
         ranker = rr.FittedRules(n_jobs=1) if "rules" in method else rr.QueryIntercepts(l2=100.0, missing="mean")
         ranker.fit(data)
-    elif method == "intercepts":
-        learned = learn_from_clicks(log.counted, method="QI")
-        ranker, note = learned.ranker, {"l2": learned.ranker.l2, "effects": learned.positions.effects.tolist()}
-    elif method.startswith("intercepts"):
-        l2 = so_far["intercepts"]["l2"]
-        ranker = rr.QueryIntercepts(
-            l2=l2, missing="mean", link="examination" if "examination" in method else "log-odds"
-        )
-        given = {"intercepts, without": even, "intercepts, known": known}.get(method)
-        ranker.fit(log.counted, propensities=given)
-        note = {"effects": ranker.positions().effects.tolist()}
+    elif method in ("intercepts", "trained"):
+        learned = learn_from_clicks(log.counted, today=log.production, method="auto" if method == "trained" else "QI")
+        ranker, note = learned.ranker, learned.positions.to_dict() | {"kept": learned.keep_today}
+        note["l2"] = getattr(ranker, "l2", None)
     else:
-        given = {"fitted rules, without": even, "fitted rules, known": known}.get(method)
-        link = "examination" if "examination" in method else "log-odds"
-        ranker = rr.FittedRules(n_jobs=1, link=link).fit(log.counted, propensities=given)
-        note = {"effects": ranker.positions().effects.tolist()}
-    return {"NDCG@10": ndcg(log.test, ranker.predict(log.test))} | note
+        kind: Any = rr.FittedRules if method.startswith("fitted") else rr.QueryIntercepts
+        params = {"n_jobs": 1} if method.startswith("fitted") else {"l2": so_far["intercepts"]["l2"], "missing": "mean"}
+        if method.endswith("log-odds"):
+            params["link"] = "log-odds"
+        given = {"without": even, "known": known}.get(method.split(", ")[-1])
+        if given is not None:
+            params["leave_after_click"] = leaves if given is known else 0.0
+        ranker = kind(**params).fit(log.counted, propensities=given)
+        note = {"effects": ranker.positions().effects.tolist(), "leaving": ranker.positions().leaving}
+    return by_query(log.test, ranker.predict(log.test)) | note
 
 
-METHODS = (
-    "production", "intercepts", "fitted rules", "intercepts, without", "intercepts, known", "intercepts, examination",
-    "LightGBM, position", "XGBoost, unbiased", "true grades, shown", "true grades, all", "true grades, all, rules",
-    "fitted rules, without", "fitted rules, known", "fitted rules, examination",
+PEERS = {"LightGBM, position": lightgbm, "XGBoost, unbiased": xgboost}
+METHODS = ("production", "intercepts", "fitted rules", *PEERS, "true grades, all", "true grades, all, rules", "trained")
+VARIANTS = (
+    "intercepts, without", "intercepts, known", "intercepts, log-odds", "fitted rules, without", "fitted rules, known",
+    "true grades, shown",
 )  # fmt: skip
+WHERE_IT_MATTERS = 10_000  # impressions: with more, "trained" never keeps production, and takes minutes
 
 
-def run(out: Path, names: list[str]) -> None:
+def run(out: Path, names: list[str], methods: tuple[str, ...], other_etas: bool) -> None:
     found: dict[str, dict[str, Any]] = json.loads(out.read_text()) if out.exists() else {}
-    for cell in cells(names):
+    for cell in cells(names, other_etas):
         own = found.setdefault(str(cell), {})
-        todo = [method for method in METHODS if method not in own]
+        todo = [method for method in methods if method not in own]
+        if cell.n_impressions > WHERE_IT_MATTERS and "trained" in todo:
+            todo.remove("trained")
         log = simulate(cell) if todo else None
         for method in todo:
             start = time.perf_counter()
             assert log is not None
             own[method] = figures(log, cell, method, own) | {"seconds": round(time.perf_counter() - start, 1)}
-            print(cell, method, own[method], file=sys.stderr, flush=True)
-            write_bytes(out, json.dumps(found, indent=1).encode())
-
-
-def table(out: Path) -> None:
-    """Print the means over folds."""
-    found = json.loads(out.read_text())
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for name, methods in found.items():
-        words = name.split()
-        groups.setdefault(" ".join([words[0], *words[2:]]), []).append(methods)
-    print(f"| log | folds | {' | '.join(METHODS)} |\n| --- | ---: |{' ---: |' * len(METHODS)}")
-    for group, folds in groups.items():
-        values = []
-        for method in METHODS:
-            own = [fold[method]["NDCG@10"] for fold in folds if method in fold]
-            values.append(f"{np.mean(own):.4f}"[1:] if len(own) == len(folds) else "")
-        print(f"| {group} | {len(folds)} | {' | '.join(values)} |")
+            print(cell, method, own[method]["NDCG@10"], own[method]["seconds"], file=sys.stderr, flush=True)
+            write_bytes(out, json.dumps(found).encode())
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
     if len(sys.argv) < 2:
         sys.exit("name the file that keeps the figures: compare_clicks.py OUT.json")
-    out, names = Path(sys.argv[1]), [one for one in sys.argv[2:] if one != "--table"]
-    if "--table" in sys.argv:
-        table(out)
-        return
+    out, names = Path(sys.argv[1]), [one for one in sys.argv[2:] if one != "--other-etas"]
     unknown = [name for name in names if name not in SETS]
     if unknown:
         sys.exit(f"unknown set {unknown[0]!r}; choose from {', '.join(SETS)}")
-    run(out, names or list(SETS))
+    for methods in (METHODS, VARIANTS):
+        run(out, names or list(SETS), methods, "--other-etas" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
 """How many impressions interleaving needs to find the better of two rankings that differ by .02 NDCG@10.
 
     python benchmarks/simulate_interleaving.py --data MQ2008/Fold1/train.txt --out interleaving.json
+    python benchmarks/simulate_interleaving.py --data MQ2008/Fold1/train.txt --uneven --out uneven.json
 
 Ranking A is the best single feature; B moves towards the true grades and noise until its NDCG@10 is .02 above A's.
 Lists of ten are mixed by team draft; users click by the position-based or the cascade model. Said of every number of
 impressions (lists): in which share of repetitions B has won more of them, and in which the interval says that it is
-better. Where both rankings are the same one, the interval should name a winner in 5 % at the most. Without --data the
-documents are those of a synthetic world.
+better. Where neither is better, the interval should name a winner in 5 % at the most: where both rankings are the same
+one, and where in each repetition a coin swaps A and B for each query, so that every query has its favourite and all
+together have none. With --uneven the second query is asked half as often as the first, the third a third as often, and
+so on. Without --data the documents are those of a synthetic world.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 from pathlib import Path
 
@@ -23,9 +27,11 @@ from rulerank.clicks.interleaving import draft
 from rulerank.clicks.simulate import click
 from rulerank.dataset import Array, Dataset, query_index
 
-TOP, LISTS, REPEATS, NOISE = 10, 32, 100, 0.1
+TOP, LISTS, NOISE = 10, 32, 0.1
+REPEATS = 1000
 DIFFERENCE = 0.02
-SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000)
+SIZES = (100, 300, 1_000, 3_000, 10_000)
+CASES = ("B better", "the same", "swapped")
 
 
 def quality(data: Dataset, scores: Array) -> float:
@@ -70,24 +76,25 @@ def mixed_lists(data: Dataset, a: Array, b: Array, seed: int) -> tuple[Array, Ar
     return attracts, counts
 
 
-def shares(attracts: Array, counts: Array, model: str, n: int, rng: np.random.Generator) -> dict[str, float]:
+def shares(
+    attracts: Array, counts: Array, model: str, n: int, seed: list[int], *, swapped: bool, uneven: bool, repeats: int
+) -> dict[str, float]:
     """Return in which share of repetitions B won more, and was said to be better, or A was."""
+    rng = np.random.default_rng(seed)
     n_queries = attracts.shape[0]
-    more = said = wrong = decided = 0.0
-    for _ in range(REPEATS):
-        query, number = rng.integers(0, n_queries, n), rng.integers(0, LISTS, n)
+    often = 1 / np.arange(1, n_queries + 1) if uneven else np.ones(n_queries)
+    found = np.zeros(4)
+    for _ in range(repeats):
+        query = rng.permutation(n_queries)[rng.choice(n_queries, n, p=often / often.sum())]
+        number = rng.integers(0, LISTS, n)
         clicked = click(attracts[query, number], model, 1.0, rng)
         won = np.sign((clicked * counts[query, number]).sum(axis=1))
+        won = won * rng.choice([-1, 1], n_queries)[query] if swapped else won
         by = [np.bincount(query[won == one], minlength=n_queries) for one in (-1, 1, 0)]
         contest = Contest([str(one) for one in range(n_queries)], *by)
-        more += float(by[1].sum() > by[0].sum()) + 0.5 * float(by[1].sum() == by[0].sum())
-        said += contest.verdict == "b"
-        wrong += contest.verdict == "a"
-        decided += contest.decided / n
-    return {
-        name: value / REPEATS
-        for name, value in zip(("more", "said", "wrong", "decided"), (more, said, wrong, decided), strict=True)
-    }
+        more = float(by[1].sum() > by[0].sum()) + 0.5 * float(by[1].sum() == by[0].sum())
+        found += [more, contest.verdict == "b", contest.verdict == "a", contest.decided / n]
+    return dict(zip(("more", "said", "wrong", "decided"), (found / repeats).tolist(), strict=True))
 
 
 def main() -> None:
@@ -95,6 +102,8 @@ def main() -> None:
     parser.add_argument("--data", nargs="*", type=Path, default=[])
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
     parser.add_argument("--models", nargs="*", default=["position", "cascade"])
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--uneven", action="store_true", help="Some queries are asked far more often than others.")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     found = []
@@ -104,20 +113,20 @@ def main() -> None:
     for name, data in worlds.items():
         a, b = two_rankings(data)
         print(f"{name}: NDCG@10 {quality(data, a):.4f} and {quality(data, b):.4f}", flush=True)
-        for model in given.models:
-            for same in (False, True):
-                lists = mixed_lists(data, a, a if same else b, seed=0)
-                for n in given.sizes:
-                    one = shares(*lists, model, n, np.random.default_rng(n))
-                    found.append({"data": name, "model": model, "same": same, "impressions": n, **one})
-                    print(
-                        f"  {model:9} {'the same' if same else 'B better'} {n:>8,} impressions: B won more in "
-                        f"{one['more']:6.1%}, said to be better {one['said']:6.1%}, A said to be {one['wrong']:6.1%}, "
-                        f"decided {one['decided']:.0%}",
-                        flush=True,
-                    )
-                    if given.out:
-                        given.out.write_text(json.dumps(found, indent=1))
+        for model, case in itertools.product(given.models, CASES):
+            lists = mixed_lists(data, a, a if case == "the same" else b, seed=0)
+            for n in given.sizes:
+                seed = [n, len(found)]  # so that no two figures share their luck
+                how = {"swapped": case == "swapped", "uneven": given.uneven, "repeats": given.repeats}
+                one = shares(*lists, model, n, seed, **how)
+                found.append({"data": name, "model": model, "case": case, "impressions": n, **one})
+                print(
+                    f"  {model:9} {case:8} {n:>8,} impressions: B won more in {one['more']:6.1%}, said to be better "
+                    f"{one['said']:6.1%}, A said to be {one['wrong']:6.1%}, decided {one['decided']:.0%}",
+                    flush=True,
+                )
+                if given.out:
+                    given.out.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":
