@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest.register_assert_rewrite("contract_checks")  # its failures are shown as those of tests
 # compiled loops make the first example slow; deadlines would fail on noise, not on mistakes
 settings.register_profile("rulerank", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("rulerank")

@@ -1,5 +1,7 @@
 """Models to export, and rows on which a target could go wrong."""
 
+from functools import cache
+
 import numpy as np
 
 import rulerank as rr
@@ -12,22 +14,27 @@ def world(n_queries=40, n_features=6):
     return rr.make_world(n_queries=n_queries, n_features=n_features, seed=3)
 
 
-def rankers(data):
-    """One fitted ranker of each exportable kind, by name."""
-    present = rr.Dataset(np.nan_to_num(data.X), data.y, data.qid, feature_names=data.feature_names)
-    return {
-        "FittedRules": rr.FittedRules(max_pairs=6).fit(data),
-        "FittedRules, no pairs": rr.FittedRules(max_size=1).fit(data),
-        "GlobalRules": rr.GlobalRules().fit(data),
-        "GlobalRules of one": rr.GlobalRules(max_size=1, votes="residual", min_support=0.05).fit(data),
-        "GlobalRules of three": rr.GlobalRules(max_size=3, discretizer=rr.EqualFrequency(3)).fit(data),
-        "RankBoost": rr.RankBoost(n_rounds=20).fit(data),
-        "LambdaMART": rr.LambdaMART(n_trees=8, min_docs=5).fit(data),
-        "QueryIntercepts": rr.QueryIntercepts(l2=1).fit(present),
-    }
-
-
+# one ranker of each exportable kind
+RANKERS = {
+    "FittedRules": rr.FittedRules(max_pairs=6),
+    "FittedRules, no pairs": rr.FittedRules(max_size=1),
+    "GlobalRules": rr.GlobalRules(),
+    "GlobalRules of one": rr.GlobalRules(max_size=1, votes="residual", min_support=0.05),
+    "GlobalRules of three": rr.GlobalRules(max_size=3, discretizer=rr.EqualFrequency(3)),
+    "RankBoost": rr.RankBoost(n_rounds=20),
+    "LambdaMART": rr.LambdaMART(n_trees=8, min_docs=5),
+    "QueryIntercepts": rr.QueryIntercepts(l2=1),
+}
 LINEAR = ("QueryIntercepts",)
+
+
+@cache
+def fitted(name):
+    """The ranker of that name, fitted to the world when a test first asks for it."""
+    data = world()
+    if name in LINEAR:
+        data = rr.Dataset(np.nan_to_num(data.X), data.y, data.qid, feature_names=data.feature_names)
+    return RANKERS[name].fit(data)
 
 
 def edge_rows(ranker, data, n_cuts=8):

@@ -98,7 +98,9 @@ def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
         rr.write_table(fold.test, files / "test.csv")
         rr.GlobalRules().fit(fold.train).save(files / "model.rulerank")
     typed = [block for block in blocks() if block.page == page and block.kind == "shell" and not reason_for(block)]
-    Reader(run, files, monkeypatch, SMALLER).follow(typed)
+    reader = Reader(run, files, monkeypatch, SMALLER)
+    reader.follow(typed)
+    assert reader.n_typed >= 1
 
 
 def every_command() -> list[tuple[str, list[str]]]:

@@ -19,4 +19,6 @@ def test_a_tutorial_runs_and_prints_what_it_shows(page, run, tmp_path, monkeypat
 
 @pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
 def test_a_how_to_page_runs_and_prints_what_it_shows(page, run, files, monkeypatch):
-    Reader(run, files, monkeypatch).follow(blocks_of(page))
+    reader = Reader(run, files, monkeypatch)
+    reader.follow(blocks_of(page))
+    assert reader.n_typed + sum(block.kind == "session" for block in blocks_of(page)) >= 1

@@ -1,6 +1,7 @@
 """The figures of an experiment are those of evaluate, and its tests those of the significance module."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,28 +15,37 @@ from rulerank.experiment.summary import check_rules, summarise
 from rulerank.experiment.systems import choose_systems
 
 FOLDS = rr.make_folds(rr.make_world(n_queries=18, docs_per_query=8, n_features=5), n_folds=3)
-FOUND = run_experiment(FOLDS, {"up": First(), "down": First(sign=-1.0), "up again": First(sign=2.0)})
-SUMMARY = summarise(FOUND, ["ERR@5"])
+
+
+@cache
+def experiment():
+    return run_experiment(FOLDS, {"up": First(), "down": First(sign=-1.0), "up again": First(sign=2.0)})
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return summarise(experiment(), ["ERR@5"])
 
 
 def results(name):
-    return [evaluate(fold.test.y, FOUND.cells[name, n].test, fold.test.qid, "MAP") for n, fold in enumerate(FOLDS)]
+    cells = experiment().cells
+    return [evaluate(fold.test.y, cells[name, n].test, fold.test.qid, "MAP") for n, fold in enumerate(FOLDS)]
 
 
-def test_figures_are_those_of_each_fold_and_their_mean():
+def test_figures_are_those_of_each_fold_and_their_mean(summary):
     expected = [result.means["MAP"] for result in results("up")]
-    row = SUMMARY.row("up")
-    np.testing.assert_array_equal(row.folds[SUMMARY.place("MAP")], expected)
-    assert row.means[SUMMARY.place("MAP")] == pytest.approx(np.mean(expected))
-    assert {str(measure) for measure in SUMMARY.measures} > {"MAP", "NDCG@1", "NDCG@10", "P@10", "ERR@5"}
+    row = summary.row("up")
+    np.testing.assert_array_equal(row.folds[summary.place("MAP")], expected)
+    assert row.means[summary.place("MAP")] == pytest.approx(np.mean(expected))
+    assert {str(measure) for measure in summary.measures} > {"MAP", "NDCG@1", "NDCG@10", "P@10", "ERR@5"}
     assert row.n_tied == sum(result.n_tied for result in results("up"))
 
 
-def test_differences_agree_with_those_of_compare():
+def test_differences_agree_with_those_of_compare(summary):
     whole = rr.Dataset.concat([fold.test for fold in FOLDS])
-    scores = {name: np.concatenate([FOUND.cells[name, n].test for n in range(3)]) for name in ("up", "down")}
+    scores = {name: np.concatenate([experiment().cells[name, n].test for n in range(3)]) for name in ("up", "down")}
     pair = compare_results({name: evaluate(whole.y, scores[name], whole.qid, "MAP") for name in scores}).pairs[0]
-    found = next(d for d in SUMMARY.differences("MAP") if d.system == "down")
+    found = next(d for d in summary.differences("MAP") if d.system == "down")
     assert found.difference == pytest.approx(-pair.difference)
     assert found.p_queries == pytest.approx(pair.p["t"])
     assert found.p_randomisation == pytest.approx(pair.p["randomisation"])
@@ -44,31 +54,31 @@ def test_differences_agree_with_those_of_compare():
     assert found.p_holm >= found.p_randomisation
 
 
-def test_a_measure_is_found_however_it_is_written():
-    assert SUMMARY.place("ndcg@10") == SUMMARY.place("NDCG@10") == SUMMARY.place(SUMMARY.measures[10])
+def test_a_measure_is_found_however_it_is_written(summary):
+    assert summary.place("ndcg@10") == summary.place("NDCG@10") == summary.place(summary.measures[10])
 
 
-def test_a_system_that_ranks_alike_does_not_differ():
-    same = next(d for d in SUMMARY.differences("MAP") if d.system == "up again")
+def test_a_system_that_ranks_alike_does_not_differ(summary):
+    same = next(d for d in summary.differences("MAP") if d.system == "up again")
     assert (same.difference, same.p_queries, same.p_folds, same.p_holm, same.mark) == (0, 1, 1, 1, "")
-    best = SUMMARY.best("MAP").name
-    assert best in SUMMARY.ties_with_best("MAP")
-    assert {"up", "up again"} <= SUMMARY.ties_with_best("MAP") or best == "down"
+    best = summary.best("MAP").name
+    assert best in summary.ties_with_best("MAP")
+    assert {"up", "up again"} <= summary.ties_with_best("MAP") or best == "down"
 
 
-def test_draws_are_averaged_query_by_query():
-    both = np.array([FOUND.cells["up", 0].test, FOUND.cells["down", 0].test])
-    cells = FOUND.cells | {("up", 0): replace(FOUND.cells["up", 0], test=both)}
-    mixed = summarise(replace(FOUND, cells=cells))
-    expected = (SUMMARY.row("up").folds[0, 0] + SUMMARY.row("down").folds[0, 0]) / 2
+def test_draws_are_averaged_query_by_query(summary):
+    both = np.array([experiment().cells["up", 0].test, experiment().cells["down", 0].test])
+    cells = experiment().cells | {("up", 0): replace(experiment().cells["up", 0], test=both)}
+    mixed = summarise(replace(experiment(), cells=cells))
+    expected = (summary.row("up").folds[0, 0] + summary.row("down").folds[0, 0]) / 2
     assert mixed.row("up").folds[0, 0] == pytest.approx(expected)
 
 
-def test_the_system_compared_with_is_re_gr_unless_another_is_named():
+def test_the_system_compared_with_is_re_gr_unless_another_is_named(summary):
     found = run_experiment(FOLDS, ["QI", "RE-GR"])
     assert summarise(found).against == "RE-GR"
     assert summarise(found, against="QI").against == "QI"
-    assert SUMMARY.against == "up"
+    assert summary.against == "up"
     with pytest.raises(DataError, match="cannot compare with 'RRF', which has no scores; choose from QI, RE-GR"):
         summarise(found, against="RRF")
 

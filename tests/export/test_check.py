@@ -9,7 +9,11 @@ from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.worlds import make_world
 
 world = make_world(n_queries=30, n_features=6, seed=3)
-ranker = FittedRules().fit(world)
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    return FittedRules().fit(world)
 
 
 def answers(X, scores):
@@ -18,19 +22,19 @@ def answers(X, scores):
     return [{"features": row, "score": float(score)} for row, score in zip(rows, scores, strict=True)]
 
 
-def test_answers_that_are_those_of_predict_are_said_to_be():
+def test_answers_that_are_those_of_predict_are_said_to_be(ranker):
     found = check_answers(ranker, answers(world.X, ranker.predict(world)))
     assert found.same
     assert (found.largest_gap, found.n_reversed) == (0, 0)
     assert found.lines()[1] == "the answers are those of predict"
 
 
-def test_rounding_of_float32_is_no_difference():
+def test_rounding_of_float32_is_no_difference(ranker):
     scores = ranker.predict(world) * (1 + 3e-7)
     assert check_answers(ranker, answers(world.X, scores)).same
 
 
-def test_missing_values_taken_for_0_are_named_as_the_reason():
+def test_missing_values_taken_for_0_are_named_as_the_reason(ranker):
     zero = ranker.predict(np.nan_to_num(world.X))
     found = check_answers(ranker, answers(world.X, zero))
     wrong = [one for one in found.answers if one.why]
@@ -40,7 +44,7 @@ def test_missing_values_taken_for_0_are_named_as_the_reason():
     assert "differ:" in found.lines()[1]
 
 
-def test_values_rounded_across_a_cut_are_named_as_the_reason():
+def test_values_rounded_across_a_cut_are_named_as_the_reason(ranker):
     table = max(ranker.tables_.tables, key=lambda one: len(one.cuts[0]) if len(one.features) == 1 else 0)
     feature = table.features[0]
     cut = next(one for one in table.cuts[0].tolist() if float(np.float32(one)) != one)
@@ -57,7 +61,7 @@ def test_values_rounded_across_a_cut_are_named_as_the_reason():
     assert one.why.startswith("values were rounded to float32, across a cut")
 
 
-def test_what_has_no_known_reason_is_said_to_have_none():
+def test_what_has_no_known_reason_is_said_to_have_none(ranker):
     (one,) = check_answers(ranker, answers(world.X[:1], [77.0])).answers
     assert one.why.startswith("no reason is known: the features may not be those that the engine scored")
 
@@ -70,7 +74,7 @@ def test_what_has_no_known_reason_is_said_to_have_none():
         ([{"features": {}, "score": "x"}], "answer 1: score must be a number or null: got 'x'"),
     ],
 )
-def test_answers_are_checked(bad, message):
+def test_answers_are_checked(ranker, bad, message):
     with pytest.raises(DataError, match=message):
         check_answers(ranker, bad)
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from export_worlds import LARGEST, LINEAR, rankers, rows_for, world
+from export_worlds import LARGEST, LINEAR, RANKERS, fitted, rows_for, world
 from plain import engines
 from rulerank.export import export_model
 from rulerank.export.solr import threshold_for
 from solr_engine import solr_classpath, solr_scores
 
 data = world()
-MODELS = rankers(data)
 
 
 def placed(X):
@@ -26,14 +25,14 @@ def scored(target, ranker, X):
     return np.array([twin(document, row) for row in rows])
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", RANKERS)
 @pytest.mark.parametrize(
     ("target", "digits"), [("opensearch-ltr", 1e-6), ("solr-ltr", 1e-6), ("elasticsearch", 1e-12), ("vespa", 1e-12)]
 )
 def test_an_engines_arithmetic_gives_the_scores_of_predict(target, digits, name):
     if name in LINEAR and target in ("elasticsearch", "vespa"):
         pytest.skip("a linear model is no trees there")
-    ranker = MODELS[name]
+    ranker = fitted(name)
     X = rows_for(name, ranker, data)
     if target == "opensearch-ltr":
         X = X[(X != LARGEST).all(axis=1)]  # there it stands for a missing value
@@ -47,7 +46,7 @@ def test_an_engines_arithmetic_gives_the_scores_of_predict(target, digits, name)
 
 
 def test_a_missing_value_is_taken_for_0_by_the_plugin_of_elasticsearch_and_a_note_says_so():
-    ranker = MODELS["FittedRules"]
+    ranker = fitted("FittedRules")
     made = export_model(ranker, "elasticsearch-ltr")
     rows = [dict(zip(ranker.feature_names_, row, strict=True)) for row in data.X.tolist()]
     found = [engines.ltr_plugin(made.document, row, missing_as_zero=True) for row in rows]
@@ -80,17 +79,17 @@ def test_a_cut_that_solr_cannot_place_is_told():
 
 def test_a_real_solr_scores_as_predict_does(tmp_path):
     classpath = solr_classpath(tmp_path)
-    names = [name for name in MODELS if name != "GlobalRules of one"]
+    names = [name for name in RANKERS if name != "GlobalRules of one"]
     models = {
-        f"model{place}": export_model(MODELS[name], "solr-ltr", model_name=f"model{place}").document
+        f"model{place}": export_model(fitted(name), "solr-ltr", model_name=f"model{place}").document
         for place, name in enumerate(names)
     }
-    X = np.concatenate([rows_for(name, MODELS[name], data)[:400] for name in names])
+    X = np.concatenate([rows_for(name, fitted(name), data)[:400] for name in names])
     X = np.nan_to_num(X)  # Solr's features have a default, 0
-    scores = solr_scores(classpath, tmp_path, models, X, MODELS["GlobalRules"].feature_names_)
+    scores = solr_scores(classpath, tmp_path, models, X, fitted("GlobalRules").feature_names_)
     for place, name in enumerate(names):
         rows = (np.abs(X) < 1e30).all(axis=1) if name in LINEAR else placed(X)
-        expected = MODELS[name].predict(X[rows])
+        expected = fitted(name).predict(X[rows])
         found = scores[f"model{place}"][rows].astype(np.float64)
         assert np.abs(found - expected).max() <= 1e-6 * np.abs(expected).max(), name
         if name.startswith("FittedRules"):

@@ -15,8 +15,12 @@ from rulerank.rankers.stable_rules import StableRules
 from rulerank.worlds import make_world
 
 world = make_world(n_queries=20, n_features=3, seed=0)
-ranker = QueryIntercepts().fit(world)
 LINEAR = ("opensearch-ltr", "elasticsearch-ltr", "solr-ltr")
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    return QueryIntercepts().fit(world)
 
 
 def score(text, values):
@@ -32,27 +36,27 @@ def score(text, values):
 
 
 @pytest.mark.parametrize("engine", LINEAR)
-def test_the_exported_document_scores_as_the_ranker_does(engine):
+def test_the_exported_document_scores_as_the_ranker_does(ranker, engine):
     text = export_model(ranker, engine).to_json()
     rows = [dict(zip(world.feature_names, row.tolist(), strict=True)) for row in world.X]
     assert [score(text, row) for row in rows] == pytest.approx(ranker.predict(world), rel=1e-12)
 
 
 @pytest.mark.parametrize("engine", LINEAR)
-def test_weights_survive_the_engines_single_precision(engine):
+def test_weights_survive_the_engines_single_precision(ranker, engine):
     text = export_model(ranker, engine).to_json()
     rows = [dict(zip(world.feature_names, row, strict=True)) for row in world.X]  # float32
     assert [score(text, row) for row in rows] == pytest.approx(ranker.predict(world), rel=1e-5)
 
 
-def test_vespa_takes_a_linear_model_as_an_expression():
+def test_vespa_takes_a_linear_model_as_an_expression(ranker):
     made = export_model(ranker, "vespa", model_name="linear")
     assert made.request == "save as linear.expression, and say expression: file:linear.expression"
     values = dict(zip(world.feature_names, world.X[0].tolist(), strict=True))
     assert eval(made.document, values) == pytest.approx(ranker.predict(world)[0], rel=1e-12)
 
 
-def test_names_go_where_each_engine_looks_for_them():
+def test_names_go_where_each_engine_looks_for_them(ranker):
     made = export_model(ranker, "opensearch-ltr", model_name="linear", feature_set="my films")
     assert made.request == "POST /_ltr/_featureset/my%20films/_createmodel"
     assert made.document["model"]["name"] == "linear"
@@ -117,7 +121,7 @@ def test_the_trees_of_lambdamart_are_exported_though_they_are_not_additive():
     assert "xgboost" in export_model(trees, "opensearch-ltr").to_json()
 
 
-def test_names_are_checked():
+def test_names_are_checked(ranker):
     with pytest.raises(DataError, match="unknown target 'vesper'; choose from xgboost, lightgbm, onnx, opensearch"):
         export_model(ranker, "vesper")
     with pytest.raises(DataError, match="model_name must not be empty"):

@@ -5,12 +5,11 @@ import sqlite3
 import numpy as np
 import pytest
 
-from export_worlds import LINEAR, rankers, rows_for, world
+from export_worlds import LINEAR, RANKERS, fitted, rows_for, world
 from rulerank.errors import DataError
 from rulerank.export import export_model
 
 data = world()
-MODELS = rankers(data)
 
 
 def close(found, expected, digits):
@@ -74,11 +73,11 @@ LIBRARIES = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", RANKERS)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_library_scores_as_predict_does_on_real_and_edge_rows(library, name):
     score, digits = LIBRARIES[library]
-    ranker = MODELS[name]
+    ranker = fitted(name)
     X = rows_for(name, ranker, data)
     close(score(ranker, X), ranker.predict(X), digits)
 
@@ -86,7 +85,7 @@ def test_a_library_scores_as_predict_does_on_real_and_edge_rows(library, name):
 @pytest.mark.parametrize("name", ["FittedRules", "FittedRules, no pairs"])
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_fitted_rules_score_to_the_last_bit_everywhere(library, name):
-    ranker = MODELS[name]
+    ranker = fitted(name)
     X = rows_for(name, ranker, data)
     assert np.array_equal(np.asarray(LIBRARIES[library][0](ranker, X), dtype=np.float64), ranker.predict(X))
 
@@ -102,7 +101,7 @@ def test_means_stand_for_missing_values_where_a_target_can_put_them_there(librar
 
 def test_contributions_of_xgboost_add_up_to_the_score():
     xgboost = pytest.importorskip("xgboost", reason="needs xgboost")
-    ranker = MODELS["FittedRules"]
+    ranker = fitted("FittedRules")
     booster = xgboost.Booster()
     booster.load_model(bytearray(export_model(ranker, "xgboost").to_bytes()))
     rows = xgboost.DMatrix(data.X, feature_names=list(ranker.feature_names_))
@@ -112,8 +111,8 @@ def test_contributions_of_xgboost_add_up_to_the_score():
 
 def test_xgboosts_children_lie_next_to_each_other():
     """Else it scores all wrong, and says nothing."""
-    for name in set(MODELS) - set(LINEAR):
-        booster = export_model(MODELS[name], "xgboost").document["learner"]["gradient_booster"]
+    for name in set(RANKERS) - set(LINEAR):
+        booster = export_model(fitted(name), "xgboost").document["learner"]["gradient_booster"]
         for tree in booster["model"]["trees"]:
             pairs = zip(tree["left_children"], tree["right_children"], strict=True)
             assert all(right == left + 1 for left, right in pairs if left >= 0)
@@ -122,9 +121,9 @@ def test_xgboosts_children_lie_next_to_each_other():
 def test_onnx_without_its_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
     with pytest.raises(ImportError, match=r"this needs onnx, .*pip install 'rulerank\[onnx\]'"):
-        export_model(MODELS["FittedRules"], "onnx")
+        export_model(fitted("FittedRules"), "onnx")
 
 
 def test_elasticsearch_says_what_to_use_for_a_linear_model():
     with pytest.raises(DataError, match=r"knows no linear model, which QueryIntercepts is: export it to elast"):
-        export_model(MODELS["QueryIntercepts"], "elasticsearch")
+        export_model(fitted("QueryIntercepts"), "elasticsearch")

@@ -1,6 +1,5 @@
 """Feature logs of OpenSearch, Elasticsearch and Solr: every form they come in, what is missing, and every message."""
 
-import gzip
 import io
 import json
 
@@ -9,58 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulerank.errors import DataError, ReadError
+from engine_answers import TENTS, doc, elastic, hit, solr
+from rulerank.errors import DataError
 from rulerank.io.convert import read_any, write_any
-from rulerank.io.engine_logs import join_labels, read_ids, read_logs
+from rulerank.io.engine_logs import join_labels, read_logs
 from rulerank.io.trec import Qrels
-
-
-def hit(docid, score, *features, **more):
-    """A document as OpenSearch returns it with ext.ltr_log."""
-    logged = [{"name": name} if value is None else {"name": name, "value": value} for name, value in features]
-    fields = {"_ltrlog": [{"log_entry1": logged}]}
-    return {"_index": "shop", "_id": docid, "_score": score, "fields": fields, "matched_queries": ["logged"]} | more
-
-
-def elastic(*hits):
-    shards = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
-    total = {"value": len(hits), "relation": "eq"}
-    found = {"total": total, "max_score": 9.5, "hits": list(hits)}
-    return {"took": 2, "timed_out": False, "_shards": shards, "hits": found}
-
-
-def solr(*docs, start=0, q="green tent"):
-    header = {"status": 0, "QTime": 1, "params": {"q": q, "fl": "id,score,[features]"}}
-    return {"responseHeader": header, "response": {"numFound": 9, "start": start, "maxScore": 9.5, "docs": list(docs)}}
-
-
-def doc(docid, score, features, **more):
-    return {"id": docid, "score": score, "[features]": features} | more
-
-
-TENTS = elastic(
-    hit("t1", 9.5, ("title", 9.5), ("body", None), ("price", 120.0), _source={"text": "Green tent", "title": "T1"}),
-    hit(
-        "t2",
-        4.25,
-        ("title", None),
-        ("body", 2.5),
-        ("price", 80.0),
-        _source={"text": "Old tent", "sku": "7", "stock": 3},
-    ),
-)
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def write(name, content):
-        text = content if isinstance(content, str) else json.dumps(content)
-        (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-        return name
-
-    return write
 
 
 def values(data):
@@ -207,108 +159,3 @@ def test_whatever_solr_writes_is_read(features):
         "engine_rank": 1,
         "engine_score": 1,
     }
-
-
-def bare(**more):
-    return {"_id": "a", "_score": 1.0} | more
-
-
-NO_ANSWER = "this is an error of the engine, not an answer"
-MISTAKES = {
-    "": "f.json: the file is empty: expected answers of a search engine as JSON",
-    '{"hits": ': "f.json:1: expected JSON: Expecting value",
-    '{"a":\n[1,}': "f.json:2: expected JSON: ",
-    '{"query_id": "q", "docs": []}\n{"oops\n': "f.json:2: expected JSON, one answer a line: ",
-    "[1]": "f.json: expected an answer of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in ",
-    '{"error": {"reason": "unknown query [sltr]"}}': f"f.json: {NO_ANSWER}: unknown query [sltr]",
-    '{"responseHeader": {}, "error": {"msg": "undefined field"}}': f"f.json: {NO_ANSWER}: undefined field",
-    '{"error": "index_not_found"}': f"f.json: {NO_ANSWER}: index_not_found",
-    '{"hits": []}': "f.json: expected the documents in 'hits.hits', a list, as OpenSearch and Elasticsearch write it",
-    '{"response": []}': "f.json: expected the documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs'",
-    '{"response": {"docs": [], "start": -1}}': "f.json: expected a whole number from 0 as 'response.start', got -1",
-    '{"query_id": null, "response": {"docs": []}}': "f.json: expected text or a whole number as the query id, got None",
-    '{"response": {"docs": [7]}}': "f.json: document 1: expected an object, got 7",
-}
-OF_HITS = {
-    "expected an object, got 5": 5,
-    "expected the document's id in '_id': there is none; its fields are _score": {"_score": 1},
-    "expected the document's id in '_id': got ''": {"_id": ""},
-    "'a' has no features, 'fields._ltrlog'; log them: an sltr query, and ext.ltr_log that names it": bare(),
-    "expected log entries in 'fields._ltrlog', such as {'log_entry1': [...]}, got []": bare(fields={"_ltrlog": []}),
-    "expected a list of features in the log entry 'e', got 3": bare(fields={"_ltrlog": [{"e": 3}]}),
-    "expected {'name': ..., 'value': ...} in the log entry 'e', got {'value': 1}": bare(
-        fields={"_ltrlog": [{"e": [{"value": 1}]}]}
-    ),
-    "expected a finite number that fits float32 as 'x', got 'much'": hit("a", 1, ("x", "much")),
-    "expected a finite number that fits float32 as 'x', got 1e+39": hit("a", 1, ("x", 1e39)),
-    "expected a finite number that fits float32 as 'score', got True": hit("a", True, ("x", 1)),
-    "feature 'x' is there twice": hit("a", 1, ("x", 1), ("x", 2)),
-    "'engine_rank' is what we call the engine's own; give the feature another name": hit("a", 1, ("engine_rank", 1)),
-}
-OF_DOCS = {
-    "expected the document's id in 'id': there is none; its fields are sku, [features]": {"sku": 1, "[features]": ""},
-    "'a' has no '[features]'; ask for it with fl=id,score,[features] and give it no other name": {"id": "a"},
-    "expected text such as 'a=0.5,b=2.0' in '[features]', got [1]": {"id": "a", "[features]": [1]},
-    "expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', got 'a=0.5,b'": {"id": "a", "[features]": "a=0.5,b"},
-    "a feature is there twice: 'a=0.5,a=1'": {"id": "a", "[features]": "a=0.5,a=1"},
-    "expected a finite number that fits float32 as 'a', got inf": {"id": "a", "[features]": "a=Infinity"},
-}
-MISTAKES |= {
-    json.dumps(elastic(TENTS["hits"]["hits"][0], one)): f"f.json: document 2: {said}" for said, one in OF_HITS.items()
-}
-MISTAKES |= {json.dumps(solr(one)): f"f.json: document 1: {said}" for said, one in OF_DOCS.items()}
-
-
-@pytest.mark.parametrize(("content", "message"), MISTAKES.items())
-def test_every_mistake_is_named_by_file_and_place(write, content, message):
-    with pytest.raises(ReadError) as error:
-        read_logs(write("f.json", content))
-    assert str(error.value).startswith(message)
-
-
-def test_a_place_is_the_line_or_the_number_of_the_answer(write):
-    wrong = elastic(bare())
-    lines = "\n".join(json.dumps({"query_id": qid, "response": TENTS if qid == "a" else wrong}) for qid in "ab")
-    with pytest.raises(ReadError, match=r"^f\.jsonl:2: document 1: 'a' has no features"):
-        read_logs(write("f.jsonl", lines))
-    with pytest.raises(ReadError, match=r"^f\.json: answer 2: document 1: 'a' has no features"):
-        read_logs(write("f.json", [TENTS, wrong]), ids=["a", "b"])
-
-
-def test_an_answer_without_a_query_is_refused(write):
-    message = r"answer 1: whose query is this\? Write {\"query_id\": \.\.\., \"response\": \.\.\.}, or name the ids"
-    with pytest.raises(ReadError, match=message):
-        read_logs(write("f.json", [TENTS, TENTS]))
-    with pytest.raises(ReadError, match="whose query is this"):
-        read_logs(io.StringIO(json.dumps(TENTS)))
-
-
-def test_ids_must_be_as_many_as_the_answers(write):
-    with pytest.raises(DataError, match=r"^ids must hold one query id per answer: 1 answer, 2 ids$"):
-        read_logs(write("f.json", TENTS), ids=["a", "b"])
-    with pytest.raises(DataError, match=r"^ids must hold one query id per answer: 1 answer, text$"):
-        read_logs(write("f.json", TENTS), ids="a")
-
-
-def test_a_file_of_ids_has_one_a_line(write):
-    assert read_ids(write("ids.txt", "q1\r\n q 2 \n")) == ["q1", "q 2"]
-    with pytest.raises(ReadError, match=r"^ids\.txt:2: expected a query id, got an empty line$"):
-        read_ids(write("ids.txt", "q1\n\nq2\n"))
-
-
-def test_a_query_is_answered_once_and_has_a_document_once(write):
-    twice = elastic(hit("a", 2, ("x", 1)), hit("a", 1, ("x", 1)))
-    message = r"^q\.json, document 2: document 'a' of query 'q' is there twice, first in q\.json, document 1$"
-    with pytest.raises(DataError, match=message):
-        read_logs(write("q.json", twice))
-    both = [{"query_id": "q", "response": elastic(hit(name, 2, ("x", 1)))} for name in "ab"]
-    message = (
-        r"^f\.json, document 1 of answer 2: query 'q' has two documents at rank 1, the other in f\.json, document 1 of"
-    )
-    with pytest.raises(DataError, match=message):
-        read_logs(write("f.json", both))
-
-
-def test_answers_without_documents_are_refused(write):
-    with pytest.raises(DataError, match=r"^the 1 answer hold no document$"):
-        read_logs(write("q.json", elastic()))

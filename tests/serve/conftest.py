@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import rulerank as rr
+from served_rankers import RANKERS
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +42,16 @@ def dicts(world):
         }
         for row in rows
     ]
+
+
+@pytest.fixture(scope="session")
+def rerankers(world):
+    """A reranker of ready features by the name of its ranker, fitted when it is first asked for."""
+    made = {}
+
+    def make(name):
+        if name not in made:
+            made[name] = rr.Reranker(RANKERS[name]().fit(world))
+        return made[name]
+
+    return make

@@ -23,7 +23,7 @@ def path(models, tmp_path):
     return tmp_path / "model.rulerank"
 
 
-def until(happens, seconds=20):
+def until(happens, seconds=120):
     end = time.monotonic() + seconds
     while not happens():
         assert time.monotonic() < end, "it did not happen"

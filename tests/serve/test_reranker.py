@@ -1,7 +1,6 @@
 """A reranker gives the ranker's own scores, in order, with reasons that add up."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,33 +11,7 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.errors import DataError
-
-RANKERS = {
-    "GlobalRules": rr.GlobalRules,
-    "GlobalRules, rank": partial(rr.GlobalRules, normalize="rank"),
-    "StableRules": rr.StableRules,
-    "QueryRules": rr.QueryRules,
-    "FittedRules": partial(rr.FittedRules, n_folds=2),
-    "FittedRules, zscore": partial(rr.FittedRules, normalize="zscore"),
-    "QueryIntercepts": partial(rr.QueryIntercepts, missing="mean"),
-    "Anchored": partial(rr.Anchored, today="bm25_body"),
-    "LambdaMART": partial(rr.LambdaMART, n_trees=20),
-    "RankBoost": partial(rr.RankBoost, n_rounds=20),
-    "Competence": partial(rr.Competence, members={"rules": rr.GlobalRules(), "stable": rr.StableRules()}),
-}
-EXPLAINED = [name for name in RANKERS if name not in ("LambdaMART", "RankBoost")]
-
-
-@pytest.fixture(scope="module")
-def rerankers(world):
-    made = {}
-
-    def make(name):
-        if name not in made:
-            made[name] = rr.Reranker(RANKERS[name]().fit(world))
-        return made[name]
-
-    return make
+from served_rankers import EXPLAINED, RANKERS
 
 
 def as_dataset(world, rows):
@@ -194,77 +167,6 @@ def test_documents_without_ids_are_called_by_their_places(rerankers, dicts):
 # what is refused
 
 
-def test_a_feature_that_no_document_has_is_named(rerankers, dicts):
-    docs = [{"bm25_titel" if name == "bm25_title" else name: v for name, v in doc.items()} for doc in dicts]
-    with pytest.raises(
-        DataError, match=r"the documents lack 1 of the 6 features of the model: bm25_title; give null \(None\) where"
-    ):
-        rerankers("GlobalRules").rank("", docs)
-    docs[3]["bm25_title"] = None
-    assert rerankers("GlobalRules").rank("", docs, top=None)[0].features["bm25_title"] is None
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("high", r"document 2: feature 'bm25_body' must be a number, or null where missing: got 'high'"),
-        ([1], r"document 2: feature 'bm25_body' must be a number, or null where missing: got \[1\]"),
-        (math.inf, r"document 2: feature 'bm25_body' must be finite and fit float32, or null where missing: got inf"),
-        (1e39, r"document 2: feature 'bm25_body' must be finite and fit float32, or null where missing: got 1e\+39"),
-        (-(10**400), r"document 2: feature 'bm25_body' must be finite and fit float32.*: got -1000"),
-        (10**5000, r"document 2: feature 'bm25_body' must be finite .*: got a whole number of thousands of digits"),
-    ],
-    ids=["text", "list", "inf", "float64", "int", "long int"],
-)
-def test_a_value_that_is_no_number_is_named(rerankers, dicts, value, message):
-    docs = [dict(doc) for doc in dicts]
-    docs[2]["bm25_body"] = value
-    with pytest.raises(DataError, match=message):
-        rerankers("GlobalRules").rank("", docs)
-
-
-@pytest.mark.parametrize(
-    ("docs", "message"),
-    [
-        (None, "docs must be given: this reranker has no TextFeatures, so it has no index to search"),
-        ("d1", "docs must be a list of dicts of features, a data frame, or an array of 6 columns: got one str"),
-        ({"bm25_body": 1}, "docs must be a list of dicts .*: got one dict"),
-        (["d1", "d2"], "docs must be a list of dicts .*: got a list of str"),
-        ([{}, "d2"], "docs must be a list of dicts .*: got a list of dict, str"),
-        ([[1.0, 2.0]], r"docs must be a list of dicts .*: got an array of shape \(1, 2\)"),
-        ([1.0, 2.0], r"docs must be a list of dicts .*: got an array of shape \(2,\)"),
-        ([[1.0], [1.0, 2.0]], "docs must be a list of dicts .*: got a list of list"),
-    ],
-    ids=str,
-)
-def test_what_are_no_documents_is_refused(rerankers, docs, message):
-    with pytest.raises(DataError, match=message):
-        rerankers("GlobalRules").rank("", docs)
-
-
-@pytest.mark.parametrize("top", [-1, 2.0, "3", True])
-def test_a_top_that_is_no_number_is_refused(rerankers, dicts, top):
-    with pytest.raises(DataError, match="top must be a whole number from 0, or None for all documents: got"):
-        rerankers("GlobalRules").rank("", dicts, top)
-
-
-def test_a_query_must_be_text(rerankers, reranker, dicts):
-    for query in (None, 7, b"tent"):
-        with pytest.raises(DataError, match="query must be text: got"):
-            rerankers("GlobalRules").rank(query, dicts)
-        with pytest.raises(DataError, match="query must be text: got"):
-            reranker.rank(query)
-
-
-def test_a_sparse_matrix_is_refused(rerankers):
-    from scipy.sparse import csr_matrix
-
-    with pytest.raises(
-        DataError, match=r"docs must be a list of dicts of features, a data frame, or an .*: got one csr_"
-    ):
-        rerankers("GlobalRules").rank("", csr_matrix(np.ones((2, 6))))
-
-
 def test_a_ranker_fitted_to_an_array_calls_its_features_by_number(world):
     reranker = rr.Reranker(rr.GlobalRules().fit(world.X, world.y, qid=world.qid))
     X = world.X[:5]
@@ -294,28 +196,6 @@ def test_a_reranker_that_was_fitted_to_a_frame_is_warmed_without_a_word(world):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         reranker.warm()
-
-
-def test_several_queries_are_refused(rerankers, world):
-    with pytest.raises(DataError, match="docs must be the documents of one query: the Dataset has several"):
-        rerankers("GlobalRules").rank("", world)
-
-
-def test_what_is_no_fitted_ranker_is_refused(features):
-    with pytest.raises(DataError, match=r"ranker must be a fitted ranker.*: got a GlobalRules that is not fitted"):
-        rr.Reranker(rr.GlobalRules())
-    with pytest.raises(DataError, match=r"ranker must be a fitted ranker, such as .*: got 'model.rulerank'"):
-        rr.Reranker("model.rulerank")
-
-
-def test_features_that_do_not_fit_are_named(rerankers, features, ranker):
-    with pytest.raises(
-        DataError, match=r"the ranker reads 6 features that these TextFeatures do not give: bm25_body, .*; they give gr"
-    ):
-        rr.Reranker(rerankers("GlobalRules").ranker, features)
-    for other in (rr.TextFeatures(), "text.rulerank"):
-        with pytest.raises(DataError, match="features must be a fitted TextFeatures, or None: got"):
-            rr.Reranker(ranker, other)
 
 
 def test_a_ranker_that_starts_from_a_model_serves_with_the_order_of_the_list_as_today(tmp_path):

@@ -137,3 +137,16 @@ def served_world():
 def visit(browser):
     """Open the page in a window of its own."""
     yield from windows_of(browser, Window)
+
+
+@pytest.fixture
+def of_features(serve, served_world):
+    _, (ranker, _), _ = served_world
+    with serve(rr.Reranker(ranker)).client() as client:
+        yield client
+
+
+@pytest.fixture
+def of_texts(serve, reranker):
+    with serve(reranker).client() as client:
+        yield client

@@ -1,4 +1,4 @@
-"""What the service answers: the numbers of the Reranker, and refusals that name the field."""
+"""What the service answers: the numbers of the Reranker, also when many wait or it stops."""
 
 import json
 import threading
@@ -11,19 +11,6 @@ from rulerank.serve.web.api import Limits
 
 QUERY = "women rain jacket"
 JSON = {"content-type": "application/json"}
-
-
-@pytest.fixture
-def of_features(serve, served_world):
-    _, (ranker, _), _ = served_world
-    with serve(rr.Reranker(ranker)).client() as client:
-        yield client
-
-
-@pytest.fixture
-def of_texts(serve, reranker):
-    with serve(reranker).client() as client:
-        yield client
 
 
 def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_world):
@@ -122,111 +109,6 @@ def test_there_is_nothing_to_search_without_texts(of_features):
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
 
 
-ROW = {"id": "a", "features": {"bm25_body": 1.0}}
-WHOLE = dict.fromkeys(("bm25_body", "bm25_title", "pagerank", "clicks", "freshness"), 1)
-LIST = {"id": "l", "features": [1, 2, 3, 4, None]}
-REFUSED = [  # body, field, part of the message
-    ({}, "documents", "the request must hold documents"),
-    ({"documents": []}, "documents", "documents must be a list of ids, of {id, fields} or of {id, features}"),
-    ({"documents": {}}, "documents", "got {}"),
-    ({"documents": [ROW, ROW]}, "documents[1]", "must have another id than documents[0]: got 'a'"),
-    ({"documents": [ROW, {"id": "0"}]}, "documents[1].features", "must be an object of values by name: got None"),
-    ({"documents": [{"features": {}}]}, "documents[0].features", "must be an object of values by name: got {}"),
-    ({"documents": [ROW, 7]}, "documents[1]", "must be an object with features"),
-    ({"documents": [ROW | {"id": ""}]}, "documents[0].id", "must be an id, a text of 1 to 1000 characters: got ''"),
-    ({"documents": [ROW | {"id": 7}]}, "documents[0].id", "got 7"),
-    ({"documents": [ROW | {"title": "x"}]}, "documents[0]", "must hold id and features only: got \"'title'\""),
-    ({"documents": [{"features": {"bm25_body": True}}]}, "documents[0].features.bm25_body", "must be a number"),
-    ({"documents": [{"features": {"bm25_body": [1]}}]}, "documents[0].features.bm25_body", "got [1]"),
-    ({"documents": [{"features": WHOLE | {"bm25_body": "x"}}]}, "documents", "feature 'bm25_body' must be a number"),
-    ({"documents": [{"features": WHOLE | {"bm25_body": 1e39}}]}, "documents", "must be finite and fit float32"),
-    ({"documents": [{"features": WHOLE | {"bm25_body": 10**400}}]}, "documents", "must be finite and fit float32"),
-    ({"documents": [LIST]}, "feature_names", "feature_names must be the 5 different names of the numbers"),
-    ({"documents": [LIST], "feature_names": ["a"]}, "feature_names", "feature_names must be the 5 different names"),
-    ({"documents": [LIST], "feature_names": [7]}, "feature_names", "must be a list of 1 to 10,000 names of features"),
-    ({"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
-    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "must come with documents whose features are"),
-    ({"documents": [LIST, {"features": [1]}]}, "documents[1].features", "must be a list of as many numbers as the"),
-    ({"documents": [LIST, ROW]}, "documents[1].features", "must be a list of numbers, as the first is"),
-    ({"documents": [{"features": [1, "x"]}]}, "documents[0].features", "must be a list of numbers, null where missi"),
-    ({"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents[0].features", "numbers that fit float"),
-    ({"documents": [{"features": [10**400]}], "feature_names": ["a"]}, "documents[0].features", "'a' does not"),
-    ({"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
-    ({"documents": ["d1"]}, "documents[0]", "this service ranks ready features"),
-    ({"documents": [ROW], "top": 0}, "top", "top must be a whole number from 1 to 1000: got 0"),
-    ({"documents": [ROW], "top": 1.5}, "top", "got 1.5"),
-    ({"documents": [ROW], "reasons": "yes"}, "reasons", "reasons must be true or false: got 'yes'"),
-    ({"documents": [ROW], "query": ""}, "query", "query must be a text of 1 to 1000 characters"),
-    ({"documents": [ROW], "query": "\ud800"}, "query", "query must be a text in Unicode"),
-    ({"documents": [ROW], "query": "x" * 1001}, "query", "query must be a text of 1 to 1000 characters"),
-    ({"documents": [ROW], "tpo": 3}, "tpo", "the body must not hold 'tpo'"),
-]
-
-
-@pytest.mark.parametrize(("body", "field", "message"), REFUSED)
-def test_a_refusal_names_the_field(body, field, message, of_features):
-    answer = of_features.post("/rank", content=json.dumps(body), headers=JSON)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["field"]) == (422, field)
-    assert message in error["message"]
-
-
-@pytest.mark.parametrize(
-    ("body", "field", "message"),
-    [
-        ({"documents": ["p0001"]}, "query", "the request must hold query"),
-        ({}, "query", "the request must hold query"),
-        ({"query": QUERY, "documents": ["nope"]}, "documents", "there is no document 'nope' in the index"),
-        ({"query": QUERY, "documents": ["p0001", 7]}, "documents[1]", "must be an id, a text of 1 to 1000 characters"),
-        ({"query": QUERY, "documents": [7]}, "documents[0]", "must be an object with fields"),
-        ({"query": QUERY, "documents": [{"fields": {"title": {}}}]}, "documents[0].fields.title", "must be a text"),
-        ({"query": QUERY, "documents": [{"fields": {"tags": [["x"]]}}]}, "documents[0].fields.tags", "must be a text"),
-        ({"query": QUERY, "vectors": {"image": ["x"]}}, "vectors.image", "must be a list of 1 to 10,000 numbers"),
-        ({"query": QUERY, "vectors": [1]}, "vectors", "must be an object of lists of numbers by field"),
-        ({"query": QUERY, "candidates": 0}, "candidates", "candidates must be a whole number from 1 to 1000"),
-    ],
-)  # fmt: skip
-def test_a_refusal_of_texts_names_the_field(body, field, message, of_texts):
-    answer = of_texts.post("/rank", json=body)
-    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
-    assert message in answer.json()["error"]["message"]
-
-
-@pytest.mark.parametrize(
-    ("body", "field", "message"),
-    [
-        ({"query": QUERY, "doc": "nope"}, "doc", "nope"),
-        ({"query": QUERY, "doc": "p0001", "versus": "p0001"}, "versus", "versus must be another document than doc"),
-        ({"query": QUERY, "doc": "p0001", "documents": ["p0002"]}, "doc", "doc must be the id of one of the documents"),
-        ({"query": QUERY, "doc": ["p0001"]}, "doc", "doc must be a text"),
-        ({"query": QUERY}, "doc", "the request must hold doc"),
-    ],
-)
-def test_a_refusal_to_explain_names_the_field(body, field, message, of_texts):
-    answer = of_texts.post("/explain", json=body)
-    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
-    assert message in answer.json()["error"]["message"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "the body is not JSON in UTF-8"),
-        (b"{", "the body is not JSON in UTF-8"),
-        (b'{"query": "\xff"}', "the body is not JSON in UTF-8"),
-        ('{"query": "x"}'.encode("utf-16"), "the body is not JSON in UTF-8"),
-        (b'{"documents": [{"features": {"bm25_body": NaN}}]}', "NaN is not JSON; null stands for a value that is"),
-        (b'{"documents": [{"features": {"bm25_body": -Infinity}}]}', "-Infinity is not JSON"),
-        (b'{"documents": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the body is not JSON in UTF-8"),
-        (b'{"top": ' + b"9" * 10_000 + b"}", "the body is not JSON in UTF-8"),
-    ],
-)
-def test_what_is_not_json_is_said_to_be_so(content, message, of_features):
-    answer = of_features.post("/rank", content=content, headers=JSON)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
-    assert message in answer.json()["error"]["message"]
-
-
 def test_the_answers_are_the_same_without_orjson(of_features, served_world, monkeypatch):
     *_, rows = served_world
     bodies = [
@@ -242,43 +124,9 @@ def test_the_answers_are_the_same_without_orjson(of_features, served_world, monk
     assert fast[3]["error"]["field"] == slow[3]["error"]["field"] == "documents"
 
 
-@pytest.mark.parametrize(
-    ("address", "field", "message"),
-    [
-        ("/search?q=", "q", "q must be a text of 1 to 1000 characters: got ''"),
-        ("/search", "q", "the request must hold q"),
-        ("/search?q=x&q=y", "q", "the address must not hold twice 'q'"),
-        ("/search?q=x&tpo=3", "tpo", "the address must not hold 'tpo'"),
-        ("/search?q=x&top=99999999999999999999", "top", "top must be a whole number from 1 to 1000"),
-        ("/search?q=x&reasons=1", "reasons", "reasons must be true or false: got '1'"),
-    ],
-)
-def test_a_refusal_of_an_address_names_the_field(address, field, message, of_texts):
-    answer = of_texts.get(address)
-    assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
-    assert message in answer.json()["error"]["message"]
-
-
 def test_a_document_that_is_no_candidate_can_be_explained_in_its_list(of_texts):
     answer = of_texts.post("/explain", json={"query": "zzzz", "doc": "p0001", "documents": ["p0001", "p0002"]})
     assert answer.status_code == 200
-
-
-def test_a_body_must_be_an_object_of_the_right_content_type(of_features):
-    answer = of_features.post("/rank", content=b"[]", headers=JSON)
-    assert (answer.status_code, answer.json()["error"]["message"]) == (422, "the body must be a JSON object")
-    answer = of_features.post("/rank", content=b"{}", headers={"content-type": "text/plain"})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "not_json")
-
-
-def test_too_many_documents_and_too_large_a_body_are_refused(serve, served_world):
-    _, (ranker, _), rows = served_world
-    with serve(rr.Reranker(ranker), limits=Limits(documents=19, body=5000)).client() as client:
-        answer = client.post("/rank", json={"documents": [{"features": {"a": 1}}] * 20})
-        assert (answer.status_code, answer.json()["error"]["field"]) == (422, "documents")
-        assert answer.json()["error"]["message"] == "documents must be at most 19: got 20; rank the first ones"
-        answer = client.post("/rank", json={"documents": rows, "query": "x" * 5000})
-        assert (answer.status_code, answer.json()["error"]["message"]) == (413, "the body must be at most 5,000 bytes")
 
 
 class Held(rr.Reranker):

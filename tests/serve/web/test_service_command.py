@@ -14,11 +14,11 @@ from collections import Counter
 import httpx
 import pytest
 
+from long_tests import LONG
 from rulerank.cli import main
 from rulerank.model_file import load_version
 from rulerank.serve.web.opening import open_model
 
-LONG = bool(os.environ.get("RULERANK_LONG_TESTS"))
 N_REPLACED = 100 if LONG else 6
 N_CLIENTS = 4
 

@@ -9,19 +9,6 @@ QUERY = "women rain jacket"
 PLACES = [f"d{number}" for number in range(12)]
 
 
-@pytest.fixture
-def of_features(serve, served_world):
-    _, (ranker, _), _ = served_world
-    with serve(rr.Reranker(ranker)).client() as client:
-        yield client
-
-
-@pytest.fixture
-def of_texts(serve, reranker):
-    with serve(reranker).client() as client:
-        yield client
-
-
 def as_list(answer):
     assert [one["position"] for one in answer["results"]] == [*range(1, len(answer["results"]) + 1)]
     return tuple(one["id"] for one in answer["results"]), tuple(one["team"] for one in answer["results"])

@@ -1,15 +1,14 @@
 """The description is what the service does: every route, every answer, and no surprise in thousands of requests."""
 
-import os
-
 import pytest
 from starlette.routing import Route
 
 import rulerank as rr
 from described_requests import send_described
+from long_tests import LONG
 from rulerank.serve.web.app import create_app
 
-N_EACH = 400 if os.environ.get("RULERANK_LONG_TESTS") else 40  # requests per operation and kind of data
+N_EACH = 400 if LONG else 40  # requests per operation and kind of data
 KINDS = ("texts", "features")
 
 

@@ -1,0 +1,122 @@
+"""Model files whose outside is in order and whose content is not: refused before a kernel sees it."""
+
+import math
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from model_bytes import change, opened, put, saved, seal
+from rulerank.errors import ModelFileError
+from rulerank.model_file import load
+from rulerank.rankers.global_rules import GlobalRules
+
+TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
+ENGINE = "learned.engine."
+
+BAD_STATES = [
+    (TABLES, ENGINE + "n_bins", put(300), "n_bins must be from 0 to 255: got"),
+    (TABLES, ENGINE + "n_bins", put(-1), "n_bins must be from 0 to 255: got -1"),
+    (TABLES, ENGINE + "n_bins", lambda a: a[:-1], "12 feature names, but n_bins of another number of features"),
+    (TABLES, ENGINE + "n_bins", lambda a: a.astype(float), "n_bins must be of int32: got float64"),
+    (TABLES, ENGINE + "n_bins", None, "12 feature names, but n_bins of another number of features"),
+    (TABLES, ENGINE + "used", put(99), "used must be from 0 to 11"),
+    (TABLES, ENGINE + "used", lambda a: a[::-1], "its features are not in order, or have one bin"),
+    (TABLES, ENGINE + "max_size", 3, "counts must have the shape"),
+    (TABLES, ENGINE + "max_size", 10**9, "max_size must be from 0 to"),
+    (TABLES, ENGINE + "max_size", 0, "it uses features in sets of none"),
+    (TABLES, ENGINE + "max_size", True, "max_size must be from 0 to"),
+    (TABLES, ENGINE + "training.n_grades", 33, "n_grades must be from 1 to 32: got 33"),
+    (TABLES, ENGINE + "training.n_grades", 2, "counts must have the shape"),
+    (TABLES, ENGINE + "training.min_rows", 0, "min_rows must be from 1 to"),
+    (TABLES, ENGINE + "training.mean_grade", float("nan"), "mean_grade is nan"),
+    (TABLES, ENGINE + "training.strength", lambda a: a[:-1], "strength must have the shape (12,): got (11,)"),
+    (TABLES, ENGINE + "training.strength", lambda a: a * np.nan, "strength must be from 0"),
+    (TABLES, ENGINE + "training.n_by_grade", lambda a: a[:-1], "n_by_grade must have the shape (3,): got (2,)"),
+    (TABLES, ENGINE + "training.n_by_grade", lambda a: a * 0, "it counts more rows of a grade than there are"),
+    (ROWS, ENGINE + "training.n_by_grade", lambda a: a - 1, "it counts more rows of a grade than there are"),
+    (TABLES, ENGINE + "training.more", 1, "unexpected keyword argument 'more'"),
+    (TABLES, ENGINE + "rows", {}, "it must hold either counts or rows"),
+    (TABLES, ENGINE + "counts.grades", lambda a: a[:-1], "counts must have the shape"),
+    (TABLES, ENGINE + "counts.grades", lambda a: a.astype("i8"), "counts must be of int32: got int64"),
+    (TABLES, ENGINE + "counts.grades", put(-1), "counts must be from 0"),
+    (TABLES, ENGINE + "counts.expected", lambda a: a[:0], "expected must have the shape"),
+    (TABLES, ENGINE + "counts.expected", put(-(2**40)), "expected must be from 0"),
+    (MEAN, ENGINE + "counts.expected", lambda a: np.zeros(3, "i8"), "expected must have the shape"),
+    (MEAN, "params.votes", "evidence", "expected must have the shape"),
+    (MEAN, "params.votes", "loud", "unknown votes 'loud'"),
+    (MEAN, "params.volume", 11, "unexpected keyword argument 'volume'"),
+    (ROWS, ENGINE + "rows.bins", lambda a: a + np.uint8(9), "rows have bins outside the tables"),
+    (ROWS, ENGINE + "rows.bins", lambda a: a[:, :-1], "bins must have the shape"),
+    (ROWS, ENGINE + "rows.grades", put(31), "grades must be from 0 to 2: got 0 to 31"),
+    (ROWS, ENGINE + "rows.grades", lambda a: a[:0], "it holds no rows, or other grades than it says"),
+    (ROWS, ENGINE + "rows.n_grades", 7, "it holds no rows, or other grades than it says"),
+    (ROWS, ENGINE + "rows.spread", lambda a: a[:-1], "spread must have the shape"),
+    (ROWS, ENGINE + "rows.expected", put(-5), "expected must be from 0"),
+    (TABLES, "learned.discretizer.offsets", put(5, -1), "the offsets of the discretiser's cuts do not fit the cuts"),
+    (TABLES, "learned.discretizer.kind", "magic", "unknown discretizer 'magic' in the model"),
+    (TABLES, "feature_names", ["a"], "it has 1 feature names, but n_bins of another number of features"),
+    (TABLES, "learned.n_bins", lambda a: a[:-1], "it has 12 feature names, but n_bins of another number of features"),
+    (TABLES, "learned.n_bins", 3, "it has 12 feature names, but n_bins of another number of features"),
+    (TABLES, "learned.discretizer.offsets", lambda a: a[1:], "but offsets of another number of features"),
+    (TABLES, "learned", [], "does not describe a GlobalRules"),
+]
+
+
+@pytest.mark.parametrize(("params", "place", "value", "says"), BAD_STATES)
+def test_a_crafted_state_is_refused_before_a_kernel_sees_it(tmp_path, params, place, value, says):
+    _, path = saved(tmp_path, drop_weakest=0.0, **params)
+    change(path, place, value)
+    with pytest.raises(ModelFileError) as caught:
+        load(path)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"{path}: does not describe a GlobalRules: ")
+
+
+def test_rows_that_would_be_laid_out_in_too_many_sets_are_refused(tmp_path):
+    X = np.random.default_rng(0).integers(2, size=(30, 60))
+    ranker = GlobalRules(discretizer=None, max_size=1, drop_weakest=0, memory_budget=0).fit(X, X[:, 0])
+    ranker.save(tmp_path / "model.rulerank")
+    change(tmp_path / "model.rulerank", ENGINE + "max_size", 30)
+    with pytest.raises(ModelFileError, match=r"it would lay out [\d,]+ feature sets"):
+        load(tmp_path / "model.rulerank")
+
+
+def first_version():
+    return sorted((Path(__file__).parent / "data" / "first_version").glob("*.rulerank"))
+
+
+@pytest.mark.parametrize("path", first_version(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_never_reach_a_score(path, bad, tmp_path):
+    manifest, content = opened(path)
+    rows = rr.read_table(path.parent / "rows.csv")
+    start, n_tried = 0, 0
+    for one in manifest["arrays"]:
+        dtype = np.dtype(one["dtype"])
+        stop = start + math.prod(one["shape"]) * dtype.itemsize
+        if dtype.kind == "f" and stop > start:
+            wrong = content[:start] + np.array(bad, dtype).tobytes() + content[start + dtype.itemsize :]
+            (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
+            n_tried += 1
+            with suppress(ModelFileError):
+                assert np.isfinite(load(tmp_path / "wrong.rulerank").predict(rows)).all()
+        start = stop
+    assert n_tried or not any("f" in one["dtype"] for one in manifest["arrays"])
+
+
+def test_a_number_that_is_not_finite_is_named(tmp_path):
+    path = first_version()[-2]
+    assert path.stem == "Regression"
+    manifest, content = opened(path)
+    place = sum(
+        math.prod(one["shape"]) * np.dtype(one["dtype"]).itemsize
+        for one in manifest["arrays"][: manifest["state"]["learned"]["coef"]["$array"]]
+    )
+    wrong = content[:place] + np.array(np.nan).tobytes() + content[place + 8 :]
+    (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
+    message = r"does not describe a Regression: learned.coef holds NaN or infinity, where every number must be finite"
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "wrong.rulerank")
