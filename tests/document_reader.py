@@ -30,7 +30,7 @@ class Reader:
         self.printed = ""
         self.names: dict[str, object] = {}
         self.to_ask: list[str] = []  # curl lines of the page: /api/ is the judging page's, the rest the service's
-        self.n_typed = self.n_compared = 0
+        self.n_typed = self.n_passed_over = self.n_compared = 0
         monkeypatch.chdir(folder)
         monkeypatch.syspath_prepend(folder)
         sys.modules.pop("my_rankers", None)  # of the page before
@@ -71,6 +71,7 @@ class Reader:
             self.n_typed += 1
         else:
             assert is_curl(command) or first in PASSED_OVER, f"{where}: nobody types {command!r} here"
+            self.n_passed_over += 1
 
     def try_session(self, block: Block, where: str) -> None:
         """Run Python with prompts; names stay for the rest of the page."""

@@ -100,7 +100,7 @@ def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
     typed = [block for block in blocks() if block.page == page and block.kind == "shell" and not reason_for(block)]
     reader = Reader(run, files, monkeypatch, SMALLER)
     reader.follow(typed)
-    assert reader.n_typed >= 1
+    assert reader.n_typed + reader.n_passed_over == sum(len(block.commands) for block in typed) > 0
 
 
 def every_command() -> list[tuple[str, list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import math
 import socket
@@ -16,6 +17,7 @@ from rulerank.web.connections import HEAD_SECONDS, PatientProtocol
 
 USUAL_PORT = 8765
 LEAST_TOKEN = 12  # characters
+LOOK_SECONDS = 0.05  # between two looks for connections while it ends
 BACKLOG = 64  # connections taken in one go: with more, files run out before the oldest are let go
 
 
@@ -110,9 +112,31 @@ def server_config(app: ASGIApp, grace: float = 5) -> uvicorn.Config:
     )
 
 
-def make_server(app: ASGIApp) -> uvicorn.Server:
+class Server(uvicorn.Server):
+    """Lets go of connections that come in while it ends, too.
+
+    uvicorn tells connections once that the end has come. One that was accepted just before, and is set up just after,
+    would go on asking until the grace is over, and its last request would then be cut off with a 500.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        late = asyncio.create_task(self._let_go())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            late.cancel()
+
+    async def _let_go(self) -> None:
+        while True:
+            for connection in [*self.server_state.connections]:
+                if not connection.transport.is_closing():
+                    connection.shutdown()
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+def make_server(app: ASGIApp) -> Server:
     """Return a server that keeps quiet unless something goes wrong."""
-    return uvicorn.Server(server_config(app))
+    return Server(server_config(app))
 
 
 def serve(app: ASGIApp, listening: socket.socket) -> None:

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.web.metrics import Metrics
-from rulerank.web.server import server_config
+from rulerank.web.server import Server, server_config
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 LOOK_SECONDS = 0.2  # between two looks at the model file where nobody asks
@@ -36,7 +36,7 @@ FAILED = 1
 Prepare = Callable[[int], ASGIApp]  # the application of a worker, made in its own process
 
 
-class Server(uvicorn.Server):
+class ServiceServer(Server):
     """Ends when asked to, without passing the signal on: a graceful stop is a success."""
 
     ready: Callable[[], None] | None = None  # called once it listens, and signals end it as they should
@@ -59,9 +59,9 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def make_server(app: ASGIApp, grace: float) -> Server:
+def make_server(app: ASGIApp, grace: float) -> ServiceServer:
     """Return a server; grace: seconds in which to answer what has begun, after the signal to stop."""
-    return Server(server_config(app, grace=grace))
+    return ServiceServer(server_config(app, grace=grace))
 
 
 def follow(reranker: WatchedReranker, metrics: Metrics) -> None:
