@@ -21,7 +21,7 @@ def world():
 @pytest.fixture(scope="module")
 def pool(world, tmp_path_factory):
     path = tmp_path_factory.mktemp("clicks") / "pool.parquet"
-    rr.write_table(rr.simulate_clicks(world, world.X[:, 0], n_impressions=4000, seed=0), path)
+    rr.write_table(rr.simulate_clicks(world, world.X[:, 0], n_impressions=12_000, seed=0), path)
     return path
 
 
@@ -42,7 +42,7 @@ def test_clicks_are_recognised_and_what_was_found_is_said(pool, world, tmp_path)
     result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", "--today", "bm25_title")
     assert result.exit_code == 0, result.output
     assert "trained on the clicks of" in result.output
-    assert "4,000 impressions" in result.output
+    assert "12,000 impressions" in result.output
     assert "method chosen: " in result.output
     assert "examination; estimated from" in result.output
     ranker = rr.load(tmp_path / "m.rulerank")
@@ -100,10 +100,10 @@ def test_what_clicks_do_not_go_with_is_refused(pool, world, tmp_path):
 def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=6000, seed=1)
     learned = learn_from_clicks(seen, method="QI")
-    assert len(learned.losses) == 3
+    assert [one.params["l2"] for one, _ in learned.losses] == [300]
     assert learned.candidate is learned.losses[0][0]
     few = learn_from_clicks(rr.simulate_clicks(world, world.X[:, 0], n_impressions=300, seed=1))
-    assert few.candidate.params["l2"] == 1000
+    assert few.candidate.params["l2"] == 300
     assert "too few to choose by" in few.reason
     with pytest.raises(rr.errors.DataError, match=r"expected a Dataset that carries clicks.*got one without"):
         learn_from_clicks(world)

@@ -21,7 +21,7 @@ def labelled(grades):
 
 @pytest.fixture(scope="module")
 def seen():
-    return rr.simulate_clicks(WORLD, WORLD.X[:, 0], n_impressions=4000, seed=0)
+    return rr.simulate_clicks(WORLD, WORLD.X[:, 0], n_impressions=12_000, seed=0)
 
 
 def noise(seen):
@@ -60,7 +60,7 @@ def test_labels_that_say_that_the_clicks_mislead_start_from_todays_ranking(seen)
 def test_labels_that_say_that_the_model_of_few_clicks_is_better_start_from_it():
     seen = rr.simulate_clicks(WORLD, WORLD.X[:, 2], n_impressions=500, seed=0)
     assert seen.shown.clicks.sum() < 100  # too few to choose by
-    model = rr.QueryIntercepts(l2=1000.0, missing="mean").fit(seen)
+    model = rr.QueryIntercepts(l2=300.0, missing="mean").fit(seen)
     scores = model.predict(WORLD)
     found = learn_from_both(seen, labelled((scores > np.median(scores)).astype(int)), today="pagerank")
     assert found.clicks.keep_today

@@ -81,6 +81,13 @@ def test_a_model_that_is_todays_ranking_is_kept_itself(strong):
     assert fitted.ranker is not model
 
 
+@pytest.mark.parametrize("seed", range(3, 9))
+def test_what_is_left_of_positions_does_not_speak_for_the_ranking_that_made_the_lists(seed):
+    """Today's ranking is another than the one that was shown, and clicks say nothing but where documents stood."""
+    model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
+    assert learn_from_clicks(noise(seed), today=model).keep_today
+
+
 def test_clicks_that_say_much_leave_a_model_too(strong):
     flat = rr.Anchored(today=TODAY).start(WORLD.feature_names)
     learned = learn_from_clicks(strong, method="QI", params={"l2": 10.0}, today=flat)

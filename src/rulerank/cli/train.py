@@ -133,7 +133,7 @@ def train(
     printed. `rulerank check` says whether it is better.
 
     Documents that carry clicks (`rulerank clicks`) teach by them: what positions do to clicks is found and printed, and
-    method and shrinkage are those that foresee the clicks of held-out queries best. Unless those say that the new
+    the method is the one that foresees the clicks of held-out queries best. Unless those say that the new
     ranking is better than today's (--today, a feature or a model), today's is kept, and a line says so. With --labels
     of documents that were shown, what the clicks say is where the labels start from.
 

@@ -13,8 +13,9 @@ from rulerank.dataset import UNLABELLED, Dataset, query_index
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.anchored.today_model import find_start, scores_today
 from rulerank.rankers.base import Ranker
+from rulerank.rankers.clicks.click_rows import CLICKS_L2
 from rulerank.rankers.clicks.learns import PositionWarning
-from rulerank.training.from_clicks import L2_OF_CLICKS, TODAYS, Candidate, LearnedFromClicks, learn_from_clicks
+from rulerank.training.from_clicks import TODAYS, Candidate, LearnedFromClicks, learn_from_clicks
 from rulerank.training.from_today import FromToday, learn_from_today
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, pairs_in_order
 
@@ -90,9 +91,9 @@ def learn_from_both(
 
 
 def model_of_clicks(log: Dataset, clicks: LearnedFromClicks, propensities: Any) -> Ranker:
-    """Return the model that clicks alone would have chosen, or the calmest where they were too few to choose."""
-    calmest = Candidate("intercepts", "QI", {"missing": "mean", "l2": L2_OF_CLICKS[0]})
-    chosen = clicks.losses[0][0] if clicks.losses else calmest
+    """Return the model that clicks alone would have chosen, or intercepts where they were too few to choose."""
+    intercepts = Candidate("intercepts", "QI", {"missing": "mean", "l2": CLICKS_L2})
+    chosen = clicks.losses[0][0] if clicks.losses else intercepts
     given = {} if propensities is None else {"propensities": propensities}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PositionWarning)  # it was said before

@@ -1,4 +1,4 @@
-"""Learn a ranker from clicks: method and shrinkage are those that foresee clicks of held-out queries best."""
+"""Learn a ranker from clicks: the method is the one that foresees clicks of held-out queries best."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.methods import method_name, method_named
+from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.today_model import TodayModel
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
-from rulerank.rankers.clicks.held_out import click_losses
+from rulerank.rankers.clicks.click_rows import CLICKS_L2, check_clicks, weighed
+from rulerank.rankers.clicks.held_out import ranking_losses
 from rulerank.rankers.clicks.learns import LearnsFromClicks, PositionWarning
 from rulerank.rankers.clicks.leaving import ClicksAbove
 from rulerank.rankers.clicks.moves import document_numbers, id_numbers
@@ -26,12 +27,10 @@ from rulerank.rankers.fitted.fitted_rules import clearly_less
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.training_rows import content_keys
 from rulerank.splitting import QueryKFold
-from rulerank.training.keep_today import AgainstToday, TodayScores, compare_with_today, today_scores
+from rulerank.training.keep_today import AgainstToday, TodayScores, compare_with_today, mean_standing, today_scores
 
-L2_OF_CLICKS = (1000.0, 100.0, 10.0)  # the calmest first: of two that do equally well the earlier wins
 N_SPLITS = 3
 HARD = 10_000.0  # l2 of all features but today's, whose coefficient is free
-L2_OF_TODAY = (1.0, 100.0, HARD)  # of its one weight, which may be almost none: what is kinder to it counts
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
 TODAYS = "today's ranking"  # where it is kept
 HINT = "Held-out clicks are a hint: which of two rankings people prefer, rulerank interleave says."
@@ -98,7 +97,7 @@ def learn_from_clicks(
     today: Any = None,
     seed: int = 0,
 ) -> LearnedFromClicks:
-    """Learn from a data set that carries clicks, with the method and shrinkage that foresee held-out clicks best.
+    """Learn from a data set that carries clicks, with the method that foresees held-out clicks best.
 
     method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
     params: parameters of the method, which are then not chosen.
@@ -198,19 +197,18 @@ def _held_out(
     leaving, by_position = effects.leaving, _by_position(effects)
     taken = ClicksAbove(rows, queries, documents).taken(leaving, effects.effects)
     rows = weighed(replace(rows, after=taken), documents, 1.0)
-    ids = documents.astype(str).astype(object)
-    views = [replace(data, X=one[:, None], docid=ids, feature_names=("today",), categories={}) for one in now.views]
-    tried = [(one, data) for one in candidates]
-    tried += [(Candidate(TODAYS, "QI", {"l2": l2}), view) for view in views for l2 in L2_OF_TODAY]
-    losses = np.full((len(tried), int(queries.max()) + 1), np.nan)
+    scores = np.empty((len(candidates), len(data)))
     for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
-        for number, (one, own) in enumerate(tried):
-            ranker = one.make().set_params(leave_after_click=leaving).fit(own[train], propensities=by_position)
-            held_out, lost = _losses(ranker, own[test], rows[test], queries[test], effects)
-            losses[number, held_out] = lost
-    losses = losses[:, ~np.isnan(losses).any(axis=0)]
-    of_today = losses[len(candidates) :]
-    return losses[: len(candidates)], of_today[int(of_today.mean(axis=1).argmin())]
+        for number, one in enumerate(candidates):
+            ranker = one.make().set_params(leave_after_click=leaving).fit(data[train], propensities=by_position)
+            scores[number, test] = ranker.predict(data[test])
+    standing = normalize_by_query(mean_standing(data, documents)[:, None], queries, "rank")[:, 0]
+
+    def losses(*of: Array) -> Array:
+        return ranking_losses(np.stack(of, axis=1), rows, queries, effects.effects, effects.link)[1]
+
+    of_today = min((losses(one, standing) for one in now.views), key=np.mean)  # the kinder one counts
+    return np.stack([losses(one) for one in scores]), of_today
 
 
 def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[Candidate]:
@@ -220,8 +218,8 @@ def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[C
         if now.feature is not None and "l2" not in params:
             about, hard = "today's ranking and a little of the rest", {"missing": "mean"} | params | {"l2": HARD}
             found.append(Candidate(about, "QI", hard, now.feature.column))
-        grid = (params["l2"],) if "l2" in params else L2_OF_CLICKS
-        found += [Candidate(f"intercepts, l2 {l2:g}", "QI", {"missing": "mean"} | params | {"l2": l2}) for l2 in grid]
+        own = {"missing": "mean", "l2": CLICKS_L2} | params
+        found.append(Candidate(f"intercepts, l2 {own['l2']:g}", "QI", own))
     if named in ("auto", "FR"):
         found.append(Candidate("fitted rules", "FR", params))
     if not found:
@@ -231,10 +229,9 @@ def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[C
 
 def _effects(data: Dataset, candidates: list[Candidate], given: dict[str, Any]) -> PositionEffects:
     """Find once what positions do, so that candidates differ in scores only."""
-    first = next((one for one in candidates if one.method == "QI" and one.free_column is None), None)
-    ranker = QueryIntercepts(l2=100.0, missing="mean") if first is None else first.make()
-    if isinstance(ranker, LearnsFromClicks):
-        ranker = ranker.set_params(document_spread=0.0)
+    params = candidates[-1].params
+    asked = {name: params[name] for name in LearnsFromClicks.parameter_table if name in params}
+    ranker = QueryIntercepts(l2=CLICKS_L2, missing="mean").set_params(**asked | {"document_spread": 0.0})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PositionWarning)  # the last fit says it
         found: PositionEffects = ranker.fit(data, **given).positions()
@@ -244,11 +241,3 @@ def _effects(data: Dataset, candidates: list[Candidate], given: dict[str, Any]) 
 def _by_position(effects: PositionEffects) -> dict[int, float]:
     lowest = float(effects.effects.min())
     return dict(zip(effects.positions.tolist(), np.exp(lowest - effects.effects).tolist(), strict=True))
-
-
-def _losses(
-    ranker: Ranker, data: Dataset, rows: ClickRows, queries: Array, effects: PositionEffects
-) -> tuple[Array, Array]:
-    """Return the numbers of held-out queries and their losses."""
-    link = "log-odds" if not isinstance(ranker, LearnsFromClicks) else ranker.link
-    return click_losses(ranker.predict(data), rows, queries, effects.effects, link)

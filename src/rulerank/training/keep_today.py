@@ -101,10 +101,7 @@ def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) ->
     """
     start = None
     if today is None:
-        assert data.shown is not None
-        shown, position = data.shown.impressions.astype(np.float64), data.shown.position
-        means = np.bincount(documents, shown * position) / np.bincount(documents, shown)
-        about, scores = "the mean positions at which documents were shown", -means[documents]
+        about, scores = "the mean positions at which documents were shown", mean_standing(data, documents)
     elif isinstance(today, str | int | np.integer) or hasattr(today, "predict"):
         start = find_start(data.feature_names, today)
         about, scores = str(start), _scores_once(start, data, documents)
@@ -112,6 +109,15 @@ def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) ->
         about, scores = "the scores given", check_scores(today, len(data))
     ranks = normalize_by_query(scores[:, None], queries, "rank")[:, 0]
     return TodayScores(about, (scores, ranks), start, today is not None)
+
+
+def mean_standing(data: Dataset, documents: Array) -> Array:
+    """Return, of each row, how far up its document stood in the mean: minus its mean position."""
+    assert data.shown is not None
+    shown, position = data.shown.impressions.astype(np.float64), data.shown.position
+    means = np.bincount(documents, shown * position) / np.bincount(documents, shown)
+    found: Array = -means[documents]
+    return found
 
 
 def _scores_once(start: Today | TodayModel, data: Dataset, documents: Array) -> Array:

@@ -1,4 +1,4 @@
-"""How well scores foresee clicks of queries that they were not learned from."""
+"""How well rankings foresee clicks of queries that they were not learned from."""
 
 from __future__ import annotations
 
@@ -6,10 +6,28 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.rankers.clicks.click_rows import ClickRows
+from rulerank.rankers.clicks.joint_fit import fit_clicks
 from rulerank.rankers.clicks.kernels import solve_click_intercepts
 from rulerank.rankers.clicks.likelihood import LINKS
+from rulerank.rankers.clicks.position_steps import PositionSteps
 
 ROUNDS = 5  # of finding the intercepts and their mean
+LITTLE = 1.0  # l2 of the two weights below: what holds them where all clicks go one way
+
+
+def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Array, link: str) -> tuple[Array, Array]:
+    """Return the same as `click_losses` of rankings, (n_rows, n_rankings), each with the weight that suits it best.
+
+    So the scale of scores does not count. A ranking never counts the wrong way round.
+    """
+    numbers = np.unique(queries, return_inverse=True)[1].reshape(-1)
+    kept = np.ones(rankings.shape[1], dtype=bool)
+    while kept.any():
+        coef = fit_clicks(rankings[:, kept], rows, numbers, PositionSteps.known(effects), link, LITTLE).coef
+        if (coef >= 0).all():
+            return click_losses(rankings[:, kept] @ coef, rows, queries, effects, link)
+        kept[kept] = coef >= 0
+    return click_losses(np.zeros(len(rows)), rows, queries, effects, link)
 
 
 def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array, link: str) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from rulerank.rankers.fitted.linear_start import linear_votes
 from rulerank.rankers.fitted.outcomes import write_pulls
 from rulerank.rankers.fitted.rounds import add_votes, boost, count_cells
 from rulerank.rankers.fitted.screening import agreement
-from rulerank.rankers.fitted.settings import L2, LINEAR_L2, LINEAR_ROWS, Settings
+from rulerank.rankers.fitted.settings import L2, LINEAR_ROWS, Settings
 from rulerank.rankers.fitted.terms import Terms, lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds
 
@@ -51,7 +51,7 @@ def linear_stage(
                 folds.grades[rows],
                 queries[rows],
                 weights,
-                LINEAR_L2,
+                folds.linear_l2,
                 monotone,
                 None if folds.clicks is None else folds.clicks.of(rows),
             )
@@ -68,7 +68,7 @@ def straight_line(
 ) -> tuple[Terms, Array, Array]:
     """Learn one straight line from all rows; return the tables, their votes and the votes' standard errors."""
     votes, errors = linear_votes(
-        centres, bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone, folds.clicks
+        centres, bins, folds.grades, folds.queries, folds.weights, folds.linear_l2, monotone, folds.clicks
     )
     return lay_out(bins, axes, monotone, []), np.concatenate(votes), np.concatenate(errors)
 

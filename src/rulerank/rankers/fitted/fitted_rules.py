@@ -33,7 +33,7 @@ from rulerank.rankers.fitted.fit import (
     triple_candidates,
 )
 from rulerank.rankers.fitted.row_views import BinnedRows, OrderedRows, RowKeys, binned_rows
-from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, LINEAR_L2, Settings
+from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, Settings
 from rulerank.rankers.fitted.tables import tables_of
 from rulerank.rankers.fitted.terms import lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds, deal
@@ -264,7 +264,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         n_bins = MAX_BINS // 2 if settings is None else settings.n_bins
         binned = binned_rows(parts, rows, places, None, n_bins, self.n_jobs)
         lines = np.stack([own[bins] for own, bins in zip(binned.centres, binned.bins, strict=True)], axis=1)
-        folds, fit = effects_beside(folds, lines, LINEAR_L2)
+        folds, fit = effects_beside(folds, lines, folds.linear_l2)
         if settings is None:
             terms, votes, spread = straight_line(binned.bins, binned.axes, binned.centres, folds, monotone)
             self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)

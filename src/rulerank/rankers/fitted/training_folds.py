@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.rankers.clicks.click_rows import ClickRows
+from rulerank.rankers.clicks.click_rows import CLICKS_L2, ClickRows
 from rulerank.rankers.clicks.likelihood import LINKS
 from rulerank.rankers.clicks.position_steps import PositionSteps
 from rulerank.rankers.fitted.outcomes import Outcomes, write_losses
+from rulerank.rankers.fitted.settings import LINEAR_L2
 
 NO_CLICKS = np.zeros(0)
 
@@ -58,6 +59,11 @@ class TrainingFolds:
             return self.grades, self.weights, 0, NO_CLICKS, NO_CLICKS, NO_CLICKS
         rows = self.clicks.rows
         return self.grades, self.weights, LINKS[self.clicks.link], self.clicks.effects, rows.shown, rows.clicks
+
+    @property
+    def linear_l2(self) -> float:
+        """How much the straight line is shrunken that the rounds start from."""
+        return LINEAR_L2 if self.clicks is None else CLICKS_L2
 
     @property
     def n_folds(self) -> int:
