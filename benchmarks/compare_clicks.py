@@ -1,11 +1,11 @@
 """Learning from simulated clicks, NDCG@10 on true grades of test queries, beside LightGBM and XGBoost.
 
-    RULERANK_DATA=FOLDER RULERANK_TEXTS=FOLDER python benchmarks/compare_clicks.py OUT.json [SET ...] [--other-etas]
+    RULERANK_DATA=FOLDER RULERANK_TEXTS=FOLDER python benchmarks/compare_clicks.py OUT.json [SET ...] [--etas 0,1,2]
 
 Training queries of a fold are asked at random; production, QueryIntercepts on the grades of 1 % of the queries (2 at
 least), shows its ten best, scores of deviation 1 by query with noise of deviation `explore` added to each list (0.5, so
-that documents move; 0: never). Users are those of `rr.simulate_clicks`, noise 0.1. Ours see counts of clicks, and
-choose their l2 by held-out clicks; "trained" is what `rulerank train --today production.rulerank` keeps. The peers see
+that documents move; 0: never). Users are those of `rr.simulate_clicks`, noise 0.1. Ours see counts of
+clicks; "trained" is what `rulerank train --today production.rulerank` keeps. The peers see
 every list as a group and each row's click; each is the better, by true grades of validation queries, of two settings,
 which is more than logs could tell. OUT.json keeps every finished figure, by query: a run that was cut goes on.
 `compare_clicks_table.py OUT.json` makes tables of it.
@@ -13,6 +13,7 @@ which is more than logs could tell. OUT.json keeps every finished figure, by que
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -31,6 +32,7 @@ from rulerank.clicks.simulate import MODELS, Lists, simulate_lists
 from rulerank.core.arrays import Array
 from rulerank.dataset import query_index
 from rulerank.io.outputs import write_bytes
+from rulerank.rankers.clicks.click_rows import CLICKS_L2
 from rulerank.shown import Shown
 from rulerank.training.from_clicks import learn_from_clicks
 
@@ -65,19 +67,14 @@ class Log(NamedTuple):
     counted: rr.Dataset
 
 
-def cells(names: list[str], other_etas: bool) -> Iterator[Cell]:
-    """Yield the cells, fold by fold."""
-    for fold in (1, 2, 3, 4, 5):
-        for name in names:
-            for n in SIZES:
-                if other_etas and n in (10_000, 100_000):
-                    yield Cell(name, fold, "position", 1.0, 0.0, n)
-                    for eta in (0.0, 2.0):
-                        for model in MODELS:
-                            yield Cell(name, fold, model, eta, 0.5, n)
-                elif not other_etas and (name != "movies" or fold < 4):
+def cells(names: list[str], etas: list[float], sizes: list[int], folds: list[int], explore: float) -> Iterator[Cell]:
+    """Yield the cells, fold by fold, the small ones first."""
+    for n in sizes:
+        for fold in folds:
+            for name in names:
+                for eta in etas:
                     for model in MODELS:
-                        yield Cell(name, fold, model, 1.0, 0.5, n)
+                        yield Cell(name, fold, model, eta, explore, n)
 
 
 def read(name: str, fold: int) -> tuple[rr.Dataset, rr.Dataset, rr.Dataset]:
@@ -160,7 +157,7 @@ def by_query(data: rr.Dataset, scores: Array) -> dict[str, Any]:
     return {"NDCG@10": found.means["NDCG@10"], "queries": found.per_query["NDCG@10"].round(5).tolist()}
 
 
-def figures(log: Log, cell: Cell, method: str, so_far: dict[str, Any]) -> dict[str, Any]:
+def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
     """Return the figures of one method."""
     positions = range(1, 11)
     even, known = dict.fromkeys(positions, 1.0), {k: k**-cell.eta for k in positions}
@@ -182,10 +179,9 @@ def figures(log: Log, cell: Cell, method: str, so_far: dict[str, Any]) -> dict[s
     elif method in ("intercepts", "trained"):
         learned = learn_from_clicks(log.counted, today=log.production, method="auto" if method == "trained" else "QI")
         ranker, note = learned.ranker, learned.positions.to_dict() | {"kept": learned.keep_today}
-        note["l2"] = getattr(ranker, "l2", None)
     else:
         kind: Any = rr.FittedRules if method.startswith("fitted") else rr.QueryIntercepts
-        params = {"n_jobs": 1} if method.startswith("fitted") else {"l2": so_far["intercepts"]["l2"], "missing": "mean"}
+        params = {"n_jobs": 1} if method.startswith("fitted") else {"l2": CLICKS_L2, "missing": "mean"}
         if method.endswith("log-odds"):
             params["link"] = "log-odds"
         given = {"without": even, "known": known}.get(method.split(", ")[-1])
@@ -205,32 +201,44 @@ VARIANTS = (
 WHERE_IT_MATTERS = 10_000  # impressions: with more, "trained" never keeps production, and takes minutes
 
 
-def run(out: Path, names: list[str], methods: tuple[str, ...], other_etas: bool) -> None:
+def run(out: Path, todo: list[Cell], methods: tuple[str, ...]) -> None:
     found: dict[str, dict[str, Any]] = json.loads(out.read_text()) if out.exists() else {}
-    for cell in cells(names, other_etas):
+    for cell in todo:
         own = found.setdefault(str(cell), {})
-        todo = [method for method in methods if method not in own]
-        if cell.n_impressions > WHERE_IT_MATTERS and "trained" in todo:
-            todo.remove("trained")
-        log = simulate(cell) if todo else None
-        for method in todo:
+        missing = [method for method in methods if method not in own]
+        if cell.n_impressions > WHERE_IT_MATTERS and "trained" in missing:
+            missing.remove("trained")
+        log = simulate(cell) if missing else None
+        for method in missing:
             start = time.perf_counter()
             assert log is not None
-            own[method] = figures(log, cell, method, own) | {"seconds": round(time.perf_counter() - start, 1)}
+            own[method] = figures(log, cell, method) | {"seconds": round(time.perf_counter() - start, 1)}
             print(cell, method, own[method]["NDCG@10"], own[method]["seconds"], file=sys.stderr, flush=True)
             write_bytes(out, json.dumps(found).encode())
 
 
+def numbers(text: str) -> list[float]:
+    return [float(one) for one in text.split(",")]
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
-    if len(sys.argv) < 2:
-        sys.exit("name the file that keeps the figures: compare_clicks.py OUT.json")
-    out, names = Path(sys.argv[1]), [one for one in sys.argv[2:] if one != "--other-etas"]
-    unknown = [name for name in names if name not in SETS]
+    parser = argparse.ArgumentParser(description="Learning from simulated clicks beside LightGBM and XGBoost.")
+    parser.add_argument("out", type=Path, metavar="OUT.json", help="keeps every finished figure")
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)}")
+    parser.add_argument("--etas", type=numbers, default=[1.0], help="how fast people lose patience: 0,1,2")
+    parser.add_argument("--sizes", type=numbers, default=[*SIZES], help="impressions: 1000,10000")
+    parser.add_argument("--folds", type=numbers, default=[1, 2, 3, 4, 5])
+    parser.add_argument("--explore", type=float, default=0.5, help="0: documents never move")
+    parser.add_argument("--variants", action="store_true", help="the other ways to learn, too")
+    asked = parser.parse_args()
+    unknown = [name for name in asked.sets if name not in SETS]
     if unknown:
-        sys.exit(f"unknown set {unknown[0]!r}; choose from {', '.join(SETS)}")
-    for methods in (METHODS, VARIANTS):
-        run(out, names or list(SETS), methods, "--other-etas" in sys.argv)
+        parser.error(f"unknown set {unknown[0]!r}; choose from {', '.join(SETS)}")
+    sizes, folds = ([int(one) for one in some] for some in (asked.sizes, asked.folds))
+    todo = [*cells(asked.sets or [*SETS], asked.etas, sizes, folds, asked.explore)]
+    for methods in (METHODS, VARIANTS)[: 1 + asked.variants]:
+        run(asked.out, todo, methods)
 
 
 if __name__ == "__main__":
