@@ -94,3 +94,15 @@ def _chunks(n_rounds: int, n_queries: int) -> Iterator[int]:
     at_a_time = max(1, ROUND_CELLS // n_queries)
     for done in range(0, n_rounds, at_a_time):
         yield min(at_a_time, n_rounds - done)
+
+
+def clearly_less(losses: Array, others: Array) -> bool:
+    """Tell whether losses of queries are less than others by more than a standard error of the mean difference.
+
+    >>> clearly_less(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 3.5])), clearly_less(np.ones(3), np.ones(3))
+    (True, False)
+    """
+    gains = others - losses
+    if gains.size < 2:
+        return False
+    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(gains.size))

@@ -12,6 +12,7 @@ import numpy as np
 from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
+from rulerank.evaluation.significance import clearly_less
 from rulerank.methods import method_name, method_named
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.anchored import Anchored
@@ -23,7 +24,6 @@ from rulerank.rankers.clicks.learns import LearnsFromClicks, PositionWarning
 from rulerank.rankers.clicks.leaving import ClicksAbove
 from rulerank.rankers.clicks.moves import document_numbers, id_numbers
 from rulerank.rankers.clicks.position_effects import PositionEffects
-from rulerank.rankers.fitted.fitted_rules import clearly_less
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.training_rows import content_keys
 from rulerank.splitting import QueryKFold

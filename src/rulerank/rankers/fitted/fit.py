@@ -1,9 +1,8 @@
-"""From training rows to tables: bins, a straight line in each fold, rounds, pairs, rounds, the mean of the folds."""
+"""What the folds learn stage by stage: a straight line, then rounds on whatever tables there are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
 
 import numpy as np
 
@@ -13,13 +12,10 @@ from rulerank.rankers.fitted.bins import Axis
 from rulerank.rankers.fitted.linear_start import linear_votes
 from rulerank.rankers.fitted.outcomes import write_pulls
 from rulerank.rankers.fitted.rounds import add_votes, boost, count_cells
-from rulerank.rankers.fitted.screening import agreement
 from rulerank.rankers.fitted.settings import L2, LINEAR_ROWS, Settings
 from rulerank.rankers.fitted.terms import Terms, lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds
 
-SCREEN_ROWS = 200_000  # rows that pairs are looked for on
-SCREEN_FEATURES = 150  # all pairs of more would take long: the ones with the strongest tables are looked at
 SETTLED = 20  # steps of intercepts
 
 
@@ -121,30 +117,6 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
     return Stage(terms, votes, losses, [a + b for a, b in zip(before, n_rounds, strict=True)])
 
 
-def chosen_sets(
-    stage: Stage, folds: TrainingFolds, candidates: Array, settings: Settings, most: int, n_jobs: int | None
-) -> list[tuple[int, ...]]:
-    """Return the sets of features, of those given (n_sets, 2 or 3), on which two halves of the queries agree best."""
-    if not len(candidates) or most == 0:
-        return []
-    terms = stage.terms
-    n_queries = int(np.searchsorted(folds.bounds, SCREEN_ROWS, side="right")) - 1
-    n_queries = max(1, min(folds.n_queries, n_queries))
-    n_rows = int(folds.bounds[n_queries])
-    pulls = out_of_fold_pulls(stage, folds)[:n_rows]
-    odd = (folds.queries[:n_rows] % 2).astype(np.uint8)
-    coarse = np.empty((len(terms.singles), n_rows), dtype=np.uint8)
-    n_bins = np.empty(len(terms.singles), dtype=np.int64)
-    k = settings.screen_bins if candidates.shape[1] == 2 else settings.screen_bins // 2 + 1
-    for f, bins in enumerate(terms.singles):
-        axis = terms.axes[f][0]
-        found, places = axis.coarser(np.bincount(bins, minlength=axis.n_bins), k)
-        coarse[f], n_bins[f] = places.astype(np.uint8)[bins[:n_rows]], found.n_bins
-    scores = agreement(coarse, n_bins, candidates, pulls, odd, L2, n_jobs)
-    best = np.argsort(-scores, kind="stable")[:most]
-    return [tuple(candidates[s].tolist()) for s in best if scores[s] > 0]
-
-
 def out_of_fold_scores(stage: Stage, folds: TrainingFolds) -> Array:
     """Return the score of each row by the fold that has not learned from it."""
     terms, scores = stage.terms, np.zeros(folds.grades.size)
@@ -161,29 +133,6 @@ def out_of_fold_pulls(stage: Stage, folds: TrainingFolds) -> Array:
     for _ in range(SETTLED):
         write_pulls(scores, outcomes, folds.bounds, 0, folds.n_queries, intercepts, pulls)
     return pulls
-
-
-def pair_candidates(stage: Stage) -> Array:
-    """Return all pairs of features that have more than one bin, or of the strongest when there are very many."""
-    sizes = np.zeros(len(stage.terms.singles))
-    for f, axis in enumerate(stage.terms.axes[: sizes.size]):
-        if axis[0].n_bins > 2:
-            votes = stage.terms.votes_of(stage.votes.mean(axis=0), f)
-            counts = np.bincount(stage.terms.singles[f], minlength=votes.size)
-            mean = float(votes @ counts) / counts.sum()
-            sizes[f] = 1e-12 + float(np.square(votes - mean) @ counts)
-    used = np.sort(np.argsort(-sizes, kind="stable")[:SCREEN_FEATURES])
-    return np.array(list(combinations(used[sizes[used] > 0].tolist(), 2)), dtype=np.int64).reshape(-1, 2)
-
-
-def triple_candidates(pairs: list[tuple[int, ...]]) -> Array:
-    """Return the triples of which at least two pairs were chosen.
-
-    >>> triple_candidates([(0, 1), (1, 2), (3, 4)]).tolist()
-    [[0, 1, 2]]
-    """
-    found = {tuple(sorted({*one, *two})) for one, two in combinations(pairs, 2)}
-    return np.array(sorted(one for one in found if len(one) == 3), dtype=np.int64).reshape(-1, 3)
 
 
 def _rows_of(folds: TrainingFolds, fold: int) -> Array:

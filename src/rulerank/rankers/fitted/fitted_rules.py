@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
@@ -13,36 +12,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import Case, TableForm
 from rulerank.ballots.table_cases import table_case
-from rulerank.core.parameters import Checked, Parameter, Steps, Whole, Word, shown
-from rulerank.core.words import counted
+from rulerank.core.parameters import Checked, Parameter, Steps, Whole, Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
+from rulerank.evaluation.significance import clearly_less
 from rulerank.normalize import NORMALIZATIONS
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.clicks.learns import LearnsFromClicks
 from rulerank.rankers.fitted.bins import MAX_BINS
 from rulerank.rankers.fitted.clicks_in_folds import ClicksToFit, effects_beside
-from rulerank.rankers.fitted.fit import (
-    Stage,
-    boosted,
-    chosen_sets,
-    linear_stage,
-    out_of_fold_scores,
-    pair_candidates,
-    straight_line,
-    triple_candidates,
-)
+from rulerank.rankers.fitted.fit import Stage, boosted, linear_stage, out_of_fold_scores, straight_line
+from rulerank.rankers.fitted.monotone import check_monotone, signs_of
 from rulerank.rankers.fitted.row_views import BinnedRows, OrderedRows, RowKeys, binned_rows
+from rulerank.rankers.fitted.sets import with_pairs
 from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, Settings
 from rulerank.rankers.fitted.tables import tables_of
-from rulerank.rankers.fitted.terms import lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds, deal
 from rulerank.rankers.parts import LearnsFromParts, OnePart, TrainingParts
 from rulerank.rankers.training_rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
 
 AUTO = "auto"
-TRIPLES = 5  # pairs for each triple: a few of them are enough, and can still be read
 
 
 class View(NamedTuple):
@@ -100,7 +90,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
             (*NORMALIZATIONS, AUTO), meaning="how features are put on one scale by query first", none="not at all"
         ),
         "monotone": Checked(
-            lambda value: check_monotone(value),
+            check_monotone,
             "1 or -1 by feature name",
             meaning="features whose votes must rise (1) or fall (-1)",
             none="any may do either",
@@ -209,7 +199,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
 
     def _learn_rows(self, parts: TrainingParts, clicks: ClicksToFit | None) -> None:
         categories = parts.facts.categories
-        monotone = self._signs(categories)
+        monotone = signs_of(self.monotone, self.feature_names_, categories)
         rows = parts.total(RowKeys.of).ordered()
         own = None if clicks is None else clicks.rows[rows.order]
         places, folds = deal(rows.numbers, rows.grades, rows.weights, self.n_folds, self.seed, own)
@@ -246,7 +236,8 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
             terms, votes, spread = straight_line(binned.bins, binned.axes, binned.centres, folds, monotone)
             self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)
             return
-        self._keep(self._with_pairs(binned, chosen.stage, folds, monotone, settings), binned, folds, categories)
+        stage = self._with_pairs(chosen.stage, binned, folds, monotone, settings)
+        self._keep(stage, binned, folds, categories)
 
     def _fit_clicks(
         self,
@@ -272,7 +263,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
             stage = linear_stage(binned.bins, binned.axes, binned.centres, folds, monotone, self.n_jobs)
             stage = boosted(stage, stage.terms, folds, settings, self.n_jobs)
             folds, _ = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
-            stage = self._with_pairs(binned, stage, folds, monotone, settings)
+            stage = self._with_pairs(stage, binned, folds, monotone, settings)
             folds, fit = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
             self._keep(stage, binned, folds, categories)
         assert fit is not None
@@ -286,37 +277,11 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         self.tables_ = tables_of(stage.terms, stage.votes, folds.weights, self.feature_names_, categories)
 
     def _with_pairs(
-        self, view: BinnedRows, stage: Stage, folds: TrainingFolds, monotone: Array, settings: Settings
+        self, stage: Stage, view: BinnedRows, folds: TrainingFolds, monotone: Array, settings: Settings
     ) -> Stage:
-        """Choose pairs, and triples of them, and go on with their tables beside those of the features."""
-        if self.max_size == 1 or not self.max_pairs:
-            return stage
-        pairs = chosen_sets(stage, folds, pair_candidates(stage), settings, self.max_pairs, self.n_jobs)
-        if not pairs:
-            return stage
-        higher = [(pair, settings.pair_bins) for pair in pairs]
-        stage = boosted(stage, lay_out(view.bins, view.axes, monotone, higher), folds, settings, self.n_jobs)
-        if self.max_size == 2:
-            return stage
-        most = math.ceil(self.max_pairs / TRIPLES)
-        triples = chosen_sets(stage, folds, triple_candidates(pairs), settings, most, self.n_jobs)
-        if not triples:
-            return stage
-        higher += [(triple, settings.triple_bins) for triple in triples]
-        deeper = boosted(stage, lay_out(view.bins, view.axes, monotone, higher), folds, settings, self.n_jobs)
-        return deeper if clearly_less(deeper.losses, stage.losses) else stage
-
-    def _signs(self, categories: Mapping[str, tuple[str, ...]]) -> Array:
-        """Return 1 for features whose votes must rise, -1 for those whose must fall, else 0."""
-        signs = np.zeros(len(self.feature_names_), dtype=np.int64)
-        for name, sign in (self.monotone or {}).items():
-            if name not in self.feature_names_:
-                known = ", ".join(self.feature_names_[:5]) + (", ..." if len(self.feature_names_) > 5 else "")
-                raise DataError(f"monotone names {name!r}, which is no feature; the features are {known}")
-            if name in categories:
-                raise DataError(f"monotone names {name!r}, whose categories have no order; leave it out")
-            signs[self.feature_names_.index(name)] = sign
-        return signs
+        return with_pairs(
+            stage, view, folds, monotone, settings, max_pairs=self.max_pairs, max_size=self.max_size, n_jobs=self.n_jobs
+        )
 
     def _score(self, X: Array) -> Array:
         return self.tables_.score(X, self.n_jobs)
@@ -337,36 +302,3 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         self.pairs_ = tuple(tuple(pair) for pair in state["pairs"])
         self.n_rounds_ = tuple(state["n_rounds"])
         self._take_click_state(state)
-
-
-def check_monotone(value: Any) -> None:
-    """Raise an error unless a value gives 1 or -1 by feature name."""
-    if not isinstance(value, Mapping) or not all(
-        isinstance(name, str) and not isinstance(sign, bool) and sign in (1, -1) for name, sign in value.items()
-    ):
-        raise DataError(f'monotone must give 1 or -1 by feature name, such as {{"bm25": 1}}: got {shown(value)}')
-
-
-def clearly_less(losses: Array, others: Array) -> bool:
-    """Tell whether losses of queries are less than others by more than a standard error of the mean difference.
-
-    >>> clearly_less(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 3.5])), clearly_less(np.ones(3), np.ones(3))
-    (True, False)
-    """
-    gains = others - losses
-    if gains.size < 2:
-        return False
-    return bool(gains.mean() > gains.std(ddof=1) / math.sqrt(gains.size))
-
-
-def few_words(ranker: FittedRules) -> str:
-    """Say in a few words what was fitted.
-
-    >>> import rulerank as rr
-    >>> few_words(rr.FittedRules().fit(rr.make_world(n_queries=5, n_features=3, seed=0)))
-    'a straight line of 3 features'
-    """
-    n_features = sum(len(table.features) == 1 for table in ranker.tables_.tables)
-    if not ranker.n_rounds_:
-        return f"a straight line of {counted(n_features, 'feature')}"
-    return f"tables of {counted(n_features, 'feature')} and {counted(len(ranker.pairs_), 'pair')}"

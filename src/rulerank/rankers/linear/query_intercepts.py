@@ -18,15 +18,12 @@ from rulerank.core.parameters import Number, Parameter, Steps, Word
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.clicks.click_rows import weighed
-from rulerank.rankers.clicks.joint_fit import fit_clicks
 from rulerank.rankers.clicks.learns import Clicks, LearnsFromClicks
-from rulerank.rankers.clicks.position_steps import PositionSteps
+from rulerank.rankers.linear.click_intercepts import learn_clicks
 from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
 from rulerank.rankers.linear.likelihood_in_chunks import CHUNK_ROWS, ChunkedLikelihood
 from rulerank.rankers.linear.linear_ranker import ColumnSums, WeightedSum
 from rulerank.rankers.linear.newton import minimise
-from rulerank.rankers.linear.query_likelihood import QueryLikelihood
 from rulerank.rankers.parts import LearnsFromParts, OnePart, TrainingParts
 
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
@@ -198,47 +195,19 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         if self.order == "low":
             raise DataError('a click has one level: leave out order="low"')
         self._learn_missing(data.X)
-        X, shown = self._present(data.X), clicks.shown
-        groups, own_groups = query_index(data.queries[shown])
-        both = np.intersect1d(own_groups, data.queries[~shown])
-        if both.size:
-            raise DataError(
-                f"query {data.query_ids[both[0]]!r} has rows with clicks and rows with grades of one judge: "
-                "clicks need a judge of their own"
-            )
-        labels = None
-        intercepts = np.full((len(data.query_ids), 1), math.nan)
-        if not shown.all():
-            label_groups, graded = query_index(data.queries[~shown])
-            weights = None if data.weights is None else data.weights[~shown]
-            labels = QueryLikelihood(X[~shown], data.grades[~shown], label_groups, 0.0, self.n_jobs, weights)
-        told = self._told(data.X[shown], queries[shown], clicks)
-        seen = told.seen(clicks.rows)
-        l2 = np.full(X.shape[1], float(self.l2))
+        told = self._told(data.X[clicks.shown], queries[clicks.shown], clicks)
+        l2 = np.full(data.X.shape[1], float(self.l2))
         if self._free_column is not None:
             l2[self._free_column] = 0.0
-        steps = told.steps
-        if steps.n_steps and self.document_spread > 0:  # all impressions tell positions, documents tell coefficients
-            first = fit_clicks(X[shown], seen, groups, steps, self.link, l2, labels, self.max_iter)
-            position_effects = told.effects(clicks.rows, self.link, first.steps, first.step_covariance)
-            steps = PositionSteps.known(position_effects.effects)
-        rows = weighed(seen, told.documents, self.document_spread)
-        found = fit_clicks(X[shown], rows, groups, steps, self.link, l2, labels, self.max_iter)
-        if steps is told.steps:
-            position_effects = told.effects(clicks.rows, self.link, found.steps, found.step_covariance)
-        self.position_effects_ = position_effects
+        learned = learn_clicks(
+            data._replace(X=self._present(data.X)), clicks, told, link=self.link, l2=l2, max_iter=self.max_iter,
+            document_spread=self.document_spread, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        found = learned.fit
+        self.position_effects_, self.intercepts_, self.query_ids_ = learned.effects, learned.intercepts, data.query_ids
         self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
-        if found.label_intercepts is not None:
-            intercepts = np.full((len(data.query_ids), found.label_intercepts.shape[1]), math.nan)
-            intercepts[graded] = found.label_intercepts
-        intercepts[own_groups, 0] = found.intercepts
-        self.intercepts_, self.query_ids_ = intercepts, data.query_ids
         self.loss_, self.gradient_norm_, self.n_iter_ = found.loss, found.gradient_norm, found.n_iter
-        n_clicks, n_shown = (np.bincount(groups, values) for values in (clicks.rows.clicks, clicks.rows.shown))
-        self.n_comparisons_ = int(round(n_shown.sum()) + (0 if labels is None else labels.n_comparisons))
-        self.n_informative_ = int(
-            ((n_clicks > 0) & (n_clicks < n_shown)).sum() + (0 if labels is None else labels.used.sum())
-        )
+        self.n_comparisons_, self.n_informative_ = learned.n_comparisons, learned.n_informative
         if not self.n_informative_:
             _warn("no query has both clicks and impressions without one: there is nothing to learn from")
         elif not found.converged:
