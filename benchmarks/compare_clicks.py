@@ -68,7 +68,7 @@ class Log(NamedTuple):
 
 
 def cells(names: list[str], etas: list[float], sizes: list[int], folds: list[int], explore: float) -> Iterator[Cell]:
-    """Yield the cells, fold by fold, the small ones first."""
+    """Yield the cells, the small logs first, fold by fold."""
     for n in sizes:
         for fold in folds:
             for name in names:

@@ -85,9 +85,7 @@ def differences(groups: Cells) -> None:
 
 def safeguard(groups: Cells) -> None:
     """Print how often `train` kept production, and what that gave up or prevented."""
-    print(
-        "\nkept production, of folds; NDCG@10 gained by the model that was not taken; lost by the one that was taken:"
-    )
+    print("\nkept production, of folds; NDCG@10 gained by the model that was not taken, and by the one that was:")
     for name, folds in groups.items():
         own = [fold for fold in folds if "trained" in fold]
         if own:

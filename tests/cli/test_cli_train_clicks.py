@@ -94,7 +94,14 @@ def test_what_clicks_do_not_go_with_is_refused(pool, world, tmp_path):
     plain = tmp_path / "plain.parquet"
     rr.write_table(world, plain)
     result = call(plain, "-o", tmp_path / "m.rulerank", "--propensities", plain)
-    assert "--propensities is for clicks" in str(result.exception or "") + result.output
+    assert "--propensities is for clicks, and " in str(result.exception or "") + result.output
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    rr.write_table(world, parts / "one.parquet")
+    result = call(parts, "-o", tmp_path / "m.rulerank", "--method", "QI", "--propensities", plain)
+    assert "clicks, which are learned from in memory: give one file, not a folder" in str(result.exception or "")
+    result = call("--model", plain, "--more", plain, "-o", tmp_path / "m.rulerank", "--propensities", plain)
+    assert "--propensities" in str(result.exception or "")
 
 
 def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
@@ -145,12 +152,12 @@ def test_todays_ranking_may_be_a_model_which_is_kept_as_it_is(noise, pool, world
 def test_a_model_that_does_not_go_with_the_clicks_is_said(pool, world, tmp_path):
     now, out = tmp_path / "now.rulerank", tmp_path / "m.rulerank"
     result = call(pool, "-o", out, "--today", now)
-    assert "now.rulerank" in str(result.exception or "") + result.output
+    assert "now.rulerank: there is no such file" in str(result.exception or "") + result.output
     rr.QueryIntercepts().fit(replace(world, feature_names=("a", "b", "c"))).save(now)
     result = call(pool, "-o", out, "--today", now)
     assert "this QueryIntercepts reads a, b, c, which the data lacks" in str(result.exception or "") + result.output
     result = call(pool, "-o", now, "--today", now)
-    assert "now.rulerank" in str(result.exception or "") + result.output
+    assert "now.rulerank is an input, which would be lost" in str(result.exception or "") + result.output
     assert not out.exists()
     assert rr.load(now).feature_names_ == ("a", "b", "c")  # not written over
 
@@ -210,6 +217,15 @@ def test_what_clicks_and_labels_together_do_not_go_with_is_refused(pool, labels,
     result = call(pool, "--labels", labels, "-o", tmp_path / "m.rulerank", *more)
     assert message in str(result.exception or "") + result.output
     assert not (tmp_path / "m.rulerank").exists()
+
+
+def test_other_judges_do_not_learn_beside_clicks(pool, labels, tmp_path):
+    head, *lines = labels.read_text().splitlines()
+    judged = tmp_path / "judged.csv"
+    who = [",ann,person"] * (len(lines) - 3) + [",gpt,llm"] * 3
+    judged.write_text(f"{head},rater,kind\n" + "".join(f"{a}{b}\n" for a, b in zip(lines, who, strict=True)))
+    result = call(pool, "--labels", judged, "--judges", "gpt", "-o", tmp_path / "m.rulerank")
+    assert "which start from what clicks say: leave out --judges" in str(result.exception or "") + result.output
 
 
 def test_a_label_of_what_was_never_shown_names_the_two_steps(pool, labels, tmp_path):

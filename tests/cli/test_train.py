@@ -247,7 +247,7 @@ def test_files_of_different_width_get_the_same_features(run, folder):
         ),
         (
             ["train.txt", "-o", "m", "--set", "l2=1"],
-            "auto chooses the method, and --l2 is of one of them: name it, such",
+            "auto chooses the method, and --set l2 is of one of them: name it, such",
         ),
     ],
 )

@@ -86,8 +86,15 @@ def test_labels_that_are_too_few_to_compare_by_leave_it_to_the_clicks(seen):
     ]
 
 
+def test_scores_of_rows_that_were_shown_are_no_ranking_of_a_pool(seen):
+    with pytest.raises(DataError, match="today must be "):
+        learn_from_both(seen, labelled(WORLD.y), today=seen.X[:, 0])
+
+
 def test_without_a_ranking_of_today_there_is_nothing_to_compare(seen):
-    found = learn_from_both(seen, labelled(WORLD.y), ranker=rr.AnchoredRules())
+    mine = rr.AnchoredRules()
+    found = learn_from_both(seen, labelled(WORLD.y), ranker=mine)
+    assert mine.get_params() == rr.AnchoredRules().get_params()  # the caller's stays as it was
     assert found.starts_from_clicks
     assert found.pairs is None
     assert found.about_the_start() == ["Labels start from the model of the clicks."]

@@ -1,4 +1,4 @@
-"""Learning from clicks with a method and a shrinkage that held-out clicks choose."""
+"""Learning from clicks with a method that held-out clicks choose."""
 
 import warnings
 from dataclasses import replace

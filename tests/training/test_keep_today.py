@@ -10,7 +10,7 @@ import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.shown import Shown
 from rulerank.training.from_clicks import learn_from_clicks
-from rulerank.training.keep_today import AgainstToday, today_scores
+from rulerank.training.keep_today import AgainstToday, scores_once, today_scores
 
 WORLD = rr.make_world(n_queries=60, n_features=3, seed=0)
 TODAY = "pagerank"  # the weakest of the three
@@ -109,6 +109,27 @@ def test_a_model_scores_each_document_once_and_not_once_a_position():
     )
     now = today_scores(data, model, np.zeros(4, dtype=int), np.array([0, 1, 1, 2]))
     assert now.views[0].tolist() == model.predict(data[[0, 1, 3]])[[0, 1, 1, 2]].tolist()
+
+
+def test_a_new_model_scores_each_held_out_document_once_too(strong, monkeypatch):
+    seen = []
+
+    def watched(predict, data, documents):
+        seen.append((len(data), np.unique(documents).size))
+        return scores_once(predict, data, documents)
+
+    monkeypatch.setattr("rulerank.training.from_clicks.scores_once", watched)
+    learned = learn_from_clicks(strong, method="QI", params={"normalize": "zscore"}, today=TODAY)
+    assert sum(n_rows for n_rows, _ in seen) == 2 * len(strong)  # two candidates, each row once
+    assert all(n_rows > n_documents for n_rows, n_documents in seen)  # documents that moved
+    assert learned.candidate.params["normalize"] == "zscore"
+
+
+def test_parameters_of_one_method_need_its_name(strong):
+    with pytest.raises(DataError, match=r"auto chooses the method, and l2 is of one of them: name it, method=\"QI\""):
+        learn_from_clicks(strong, params={"l2": 10.0})
+    learned = learn_from_clicks(noise(0), params={"leave_after_click": 0.0}, today=TODAY)
+    assert learned.positions.leaving == 0
 
 
 def test_a_method_that_was_named_is_fitted_and_the_sentence_stays():

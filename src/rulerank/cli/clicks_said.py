@@ -15,7 +15,7 @@ INTERLEAVE = "    rulerank interleave today.run new.run -o mixed.jsonl"
 def saved_in_words(asked: Asked, learned: LearnedFromClicks, names: Sequence[str], seconds: float) -> list[str]:
     """Return lines about the file that was written: today's ranking, or a new one, better or not."""
     method, time = learned.candidate.method, f"learned in {seconds:.1f} s"
-    if holds_today(learned):
+    if learned.is_today:
         return [f"{asked.out}: {method}, {TODAYS} as it was; no new ranking is saved"]
     if not learned.keep_today:
         return [f"{asked.out}: {method}, {time}"]
@@ -33,11 +33,6 @@ def saved_in_words(asked: Asked, learned: LearnedFromClicks, names: Sequence[str
         "If neither does, let people compare what they see now, as a run, with the new ranking:",
         *compare,
     ]
-
-
-def holds_today(learned: LearnedFromClicks) -> bool:
-    """Tell whether what is saved is today's ranking itself."""
-    return learned.candidate.about == TODAYS
 
 
 def _more(asked: Asked) -> list[str]:

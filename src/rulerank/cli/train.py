@@ -135,7 +135,7 @@ def train(
     Documents that carry clicks (`rulerank clicks`) teach by them: what positions do to clicks is found and printed, and
     the method is the one that foresees the clicks of held-out queries best. Unless those say that the new
     ranking is better than today's (--today, a feature or a model), today's is kept, and a line says so. With --labels
-    of documents that were shown, what the clicks say is where the labels start from.
+    of documents that were shown, labels go on from the clicks' model or from today's ranking, as both say.
 
     With --model and --more or --less, a model learns on: the same bins, new counts, and exactly the model that training
     on the new rows with these bins would give.
@@ -178,7 +178,7 @@ def train(
             "DATA": source, "--vali": vali, "--labels": labels, "--tune": tune, "--today": today, "--literal": literal,
             "--method": method.lower() != AUTO, "--max-size": max_size, "--min-support": min_support, "--votes": votes,
             "--discretizer": discretizer, "--normalize": normalize, "--drop-weakest": drop_weakest, "--set": settings,
-            "--judge": judge, "--judges": judges,
+            "--judge": judge, "--judges": judges, "--propensities": propensities,
         }  # fmt: skip
         learn_on(model, more, less, out, others, format, named, as_json=as_json)
         return

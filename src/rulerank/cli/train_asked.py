@@ -14,6 +14,8 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import takes
 from rulerank.scale.opening import is_many
 
+OPTIONS = ("literal", "votes", "discretizer", "normalize", "max_size", "min_support", "drop_weakest")  # by themselves
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -74,9 +76,10 @@ def ask(*, method: str | None, given: dict[str, Any], literal: bool, **options: 
         asked.out, asked.sources + [now for now in (asked.today,) if now is not None and is_model_file(now)]
     )
     if auto and (given or literal):
-        option = "literal" if literal else next(iter(given)).replace("_", "-")
+        name = "literal" if literal else next(iter(given))
+        option = f"--{name.replace('_', '-')}" if name in OPTIONS else f"--set {name}"
         raise DataError(
-            f"auto chooses the method, and --{option} is of one of them: name it, such as --method RE-GR --{option} ..."
+            f"auto chooses the method, and {option} is of one of them: name it, such as --method RE-GR {option} ..."
         )
     if asked.judges:
         _check_judges(asked)
@@ -89,6 +92,8 @@ def ask(*, method: str | None, given: dict[str, Any], literal: bool, **options: 
         chooses = auto or many or asked.labels is not None or asked.tune or asked.vali is not None
         _check_judge(chosen.ranker_class(), chooses)
         asked = replace(asked, named=asked.named | {"judge": asked.judge})
+    if many and asked.propensities is not None:
+        raise DataError("--propensities is for clicks, which are learned from in memory: give one file, not a folder")
     if many and (asked.labels is not None or asked.tune or asked.vali is not None):
         raise DataError("--labels, --tune and --vali need the data in memory: give one file instead of a folder")
     return asked

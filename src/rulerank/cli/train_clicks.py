@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from rulerank.cli.clicks_said import holds_today, saved_in_words
+from rulerank.cli.clicks_said import saved_in_words
 from rulerank.cli.options import start_of
 from rulerank.cli.output import print_json
 from rulerank.cli.parameters import used_params
@@ -37,7 +37,7 @@ def train_on_clicks(asked: Asked, data: Dataset) -> None:
     if asked.as_json:
         print_json(
             {"model": out, "method": learned.candidate.method, "trained_on": [source], "rows": len(data)}
-            | {"saved": "today" if holds_today(learned) else "new"}
+            | {"saved": "today" if learned.is_today else "new"}
             | {"params": params, "clicks": learned.to_dict(), "seconds": round(seconds, 3)}
         )
         return

@@ -71,9 +71,10 @@ class Trained:
             "rules": n_rules,
             "seconds": round(self.seconds, 3),
         }
+        if self.both is not None:
+            return summary | self.both.to_dict()
         found = {"chosen": self.chosen, "tuning": self.tuned, "few_labels": self.learned}
-        summary |= {name: one.to_dict() for name, one in found.items() if one is not None}
-        return summary if self.both is None else summary | self.both.to_dict()
+        return summary | {name: one.to_dict() for name, one in found.items() if one is not None}
 
 
 def count_rules(ranker: Ranker) -> int | None:

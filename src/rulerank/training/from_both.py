@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from rulerank.core.words import counted, percent
 from rulerank.dataset import UNLABELLED, Dataset, query_index
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
-from rulerank.rankers.anchored.today_model import find_start, scores_today
+from rulerank.rankers.anchored.today_model import check_start, find_start, scores_today
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.clicks.click_rows import CLICKS_L2
-from rulerank.rankers.clicks.learns import PositionWarning
-from rulerank.training.from_clicks import TODAYS, Candidate, LearnedFromClicks, learn_from_clicks
+from rulerank.training.from_clicks import LearnedFromClicks, learn_from_clicks
 from rulerank.training.from_today import FromToday, learn_from_today
 from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, pairs_in_order
 
@@ -80,25 +78,15 @@ def learn_from_both(
     >>> learn_from_both(seen, some, today="bm25_body").starts_from_clicks
     True
     """
+    if today is not None:
+        check_start(today)  # scores of rows that were shown say nothing of a pool
     clicks = learn_from_clicks(log, propensities=propensities, today=today)
-    model = clicks.ranker if clicks.candidate.about != TODAYS else model_of_clicks(log, clicks, propensities)
-    pairs = None if today is None else compare_by_labels(pool, model, today)
+    pairs = None if today is None else compare_by_labels(pool, clicks.new, today)
     said = {"better": True, "worse": False}
     from_clicks = pairs is None or said.get(pairs.verdict, not clicks.keep_today)
-    start = model if from_clicks else today
-    learned = learn_from_today(pool, start, ranker=None if ranker is None else ranker.set_params(today=start))
+    start = clicks.new if from_clicks else today
+    learned = learn_from_today(pool, start, ranker=None if ranker is None else clone(ranker).set_params(today=start))
     return FromBoth(clicks, learned, from_clicks, pairs)
-
-
-def model_of_clicks(log: Dataset, clicks: LearnedFromClicks, propensities: Any) -> Ranker:
-    """Return the model that clicks alone would have chosen, or intercepts where they were too few to choose."""
-    intercepts = Candidate("intercepts", "QI", {"missing": "mean", "l2": CLICKS_L2})
-    chosen = clicks.losses[0][0] if clicks.losses else intercepts
-    given = {} if propensities is None else {"propensities": propensities}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PositionWarning)  # it was said before
-        fitted: Ranker = chosen.make().fit(log, **given)
-    return fitted
 
 
 def compare_by_labels(pool: Dataset, new: Any, today: Any) -> PairAccuracy:

@@ -27,7 +27,14 @@ from rulerank.rankers.clicks.position_effects import PositionEffects
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.training_rows import content_keys
 from rulerank.splitting import QueryKFold
-from rulerank.training.keep_today import AgainstToday, TodayScores, compare_with_today, mean_standing, today_scores
+from rulerank.training.keep_today import (
+    AgainstToday,
+    TodayScores,
+    compare_with_today,
+    mean_standing,
+    scores_once,
+    today_scores,
+)
 
 N_SPLITS = 3
 HARD = 10_000.0  # l2 of all features but today's, whose coefficient is free
@@ -61,13 +68,19 @@ class Candidate:
 class LearnedFromClicks:
     """A ranker, and how it was chosen."""
 
-    ranker: Any
+    ranker: Any  # today's ranking, where that is kept
+    new: Any  # what clicks made
     candidate: Candidate
-    losses: tuple[tuple[Candidate, float], ...]  # mean loss of held-out queries, the best first
+    losses: tuple[tuple[Candidate, float], ...]  # mean loss of held-out queries, the chosen one first
     n_queries: int
     reason: str
     positions: PositionEffects  # what positions do to clicks, as it was found
     against_today: AgainstToday
+
+    @property
+    def is_today(self) -> bool:
+        """Whether the ranker is today's ranking itself."""
+        return self.candidate.about == TODAYS
 
     @property
     def keep_today(self) -> bool:
@@ -100,7 +113,7 @@ def learn_from_clicks(
     """Learn from a data set that carries clicks, with the method that foresees held-out clicks best.
 
     method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
-    params: parameters of the method, which are then not chosen.
+    params: parameters of the method; with "auto", those that both have.
     propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
     today: the ranking of now: a feature's name or column, a fitted ranker, or a score of each row; where it is not
         known, nothing says that a new one is better. Unless the clicks of held-out queries say that the new ranking is
@@ -136,7 +149,7 @@ def learn_from_clicks(
         ranker = one.make().fit(data, **given)
         unsaid = AgainstToday(now.about, math.nan, math.nan, 0, n_shown, now.known)
         why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
-        learned = LearnedFromClicks(ranker, one, (), 0, f"{one.about}: {why}", ranker.positions(), unsaid)
+        learned = LearnedFromClicks(ranker, ranker, one, (), 0, f"{one.about}: {why}", ranker.positions(), unsaid)
         return _kept(learned, data, now, why) if auto and now.start is not None else learned
     effects = _effects(data, candidates, given)
     losses, of_today = _held_out(data, candidates, now, queries, documents, effects, seed)
@@ -156,7 +169,7 @@ def learn_from_clicks(
         reason += f", {others[0][0].about} {others[0][1]:.4f}"
     ranker = chosen.make().fit(data, **given)
     learned = LearnedFromClicks(
-        ranker, chosen, table, losses.shape[1], f"{reason}; {clicks}", ranker.positions(), against
+        ranker, ranker, chosen, table, losses.shape[1], f"{reason}; {clicks}", ranker.positions(), against
     )
     if auto and now.start is not None and not against.better:
         return _kept(learned, data, now, learned.reason)
@@ -201,7 +214,7 @@ def _held_out(
     for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
         for number, one in enumerate(candidates):
             ranker = one.make().set_params(leave_after_click=leaving).fit(data[train], propensities=by_position)
-            scores[number, test] = ranker.predict(data[test])
+            scores[number, test] = scores_once(ranker.predict, data[test], documents[test])
     standing = normalize_by_query(mean_standing(data, documents)[:, None], queries, "rank")[:, 0]
 
     def losses(*of: Array) -> Array:
@@ -213,6 +226,9 @@ def _held_out(
 
 def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[Candidate]:
     named = "auto" if method.lower() == "auto" else method_named(method).name
+    odd = [name for name in params if named == "auto" and name not in LearnsFromClicks.parameter_table]
+    if odd:
+        raise DataError(f'auto chooses the method, and {odd[0]} is of one of them: name it, method="QI" or "FR"')
     found = []
     if named in ("auto", "QI"):
         if now.feature is not None and "l2" not in params:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,7 +106,7 @@ def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) ->
         about, scores = "the mean positions at which documents were shown", mean_standing(data, documents)
     elif isinstance(today, str | int | np.integer) or hasattr(today, "predict"):
         start = find_start(data.feature_names, today)
-        about, scores = str(start), _scores_once(start, data, documents)
+        about, scores = str(start), scores_once(partial(scores_today, start), data, documents)
     else:
         about, scores = "the scores given", check_scores(today, len(data))
     ranks = normalize_by_query(scores[:, None], queries, "rank")[:, 0]
@@ -120,12 +122,13 @@ def mean_standing(data: Dataset, documents: Array) -> Array:
     return found
 
 
-def _scores_once(start: Today | TodayModel, data: Dataset, documents: Array) -> Array:
-    """Return today's score of each row; a model scores each document once, whatever the positions it was shown at."""
-    if isinstance(start, Today):
-        return scores_today(start, data)
+def scores_once(predict: Callable[[Dataset], Array], data: Dataset, documents: Array) -> Array:
+    """Return the score of each row, each document scored once, whatever the positions it was shown at.
+
+    A model that puts features on one scale by query would else see a document as often as it moved.
+    """
     _, first, own = np.unique(documents, return_index=True, return_inverse=True)
-    return scores_today(start, data[first])[own.reshape(-1)]
+    return predict(data[first])[own.reshape(-1)]
 
 
 def compare_with_today(new: Array, today: Array, now: TodayScores, n_impressions: int) -> AgainstToday:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.plain.click_likelihood import click_chances, click_loss
 
 import rulerank as rr
-from rulerank.rankers.clicks.click_rows import BY_DOCUMENT, check_clicks, weighed
+from rulerank.rankers.clicks.click_rows import BY_DOCUMENT, BY_IMPRESSION, check_clicks, weighed
 from rulerank.rankers.clicks.held_out import click_losses
 from rulerank.rankers.clicks.learns import PositionWarning
 from rulerank.rankers.clicks.likelihood import LINKS
@@ -37,18 +37,18 @@ def plain_rows(seed):
 @pytest.mark.kernels
 @pytest.mark.parametrize("link", LINKS)
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6))
-def test_pulls_and_losses_are_those_of_the_plain_likelihood(link, seed):
+@given(seed=st.integers(0, 10**6), precision=st.sampled_from([BY_DOCUMENT, BY_IMPRESSION]))
+def test_pulls_and_losses_are_those_of_the_plain_likelihood(link, seed, precision):
     scores, effects, shown, clicks, queries, bounds = plain_rows(seed)
     intercepts, pulls, losses = np.zeros((3, 1)), np.zeros((12, 2)), np.zeros(3)
 
     def plainly(at, own):
-        held = BY_DOCUMENT * (own - own.mean()) @ (own - own.mean()) / 2
+        held = precision * (own - own.mean()) @ (own - own.mean()) / 2
         return held + click_loss(np.ones(1), own, effects, at[:, None], clicks, shown, queries, np.arange(12), link)
 
     for _ in range(200):
-        add_click_pulls(scores, LINKS[link], effects, shown, clicks, bounds, 0, 3, intercepts, pulls)
-    total = add_click_losses(scores, LINKS[link], effects, shown, clicks, bounds, 0, 3, intercepts, losses)
+        add_click_pulls(scores, LINKS[link], precision, effects, shown, clicks, bounds, 0, 3, intercepts, pulls)
+    total = add_click_losses(scores, LINKS[link], precision, effects, shown, clicks, bounds, 0, 3, intercepts, losses)
     own = intercepts[:, 0]
     assert total == pytest.approx(plainly(scores, own), rel=1e-8)
     assert total == pytest.approx(losses.sum())
@@ -62,7 +62,7 @@ def test_pulls_and_losses_are_those_of_the_plain_likelihood(link, seed):
 def test_a_part_of_the_queries_is_looked_at_alone():
     scores, effects, shown, clicks, _, bounds = plain_rows(1)
     intercepts, pulls = np.zeros((3, 1)), np.full((12, 2), 9.0)
-    add_click_pulls(scores, 1, effects, shown, clicks, bounds, 1, 2, intercepts, pulls)
+    add_click_pulls(scores, 1, BY_DOCUMENT, effects, shown, clicks, bounds, 1, 2, intercepts, pulls)
     assert (pulls[:4] == 9).all()
     assert (pulls[8:] == 9).all()
     assert intercepts[0] == intercepts[2] == 0

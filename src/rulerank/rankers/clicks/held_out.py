@@ -12,7 +12,7 @@ from rulerank.rankers.clicks.likelihood import LINKS
 from rulerank.rankers.clicks.position_steps import PositionSteps
 
 ROUNDS = 5  # of finding the intercepts and their mean
-LITTLE = 1.0  # l2 of the two weights below: what holds them where all clicks go one way
+LITTLE = 1.0  # l2 of the rankings' weights: what holds them where all clicks go one way
 
 
 def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Array, link: str) -> tuple[Array, Array]:

@@ -159,7 +159,7 @@ class LearnsFromClicks(Ranker):
             )
         return X, grades, clicks
 
-    def _told(self, X: Array, queries: Array, clicks: Clicks, *, warn: bool = True) -> Told:
+    def _told(self, X: Array, queries: Array, clicks: Clicks) -> Told:
         """Say what may be found of positions from these rows, and warn of what may not."""
         rows, positions = clicks.rows, clicks.rows.positions
         documents = document_numbers(content_keys(X) if clicks.docs is None else clicks.docs, queries)
@@ -180,7 +180,7 @@ class LearnsFromClicks(Ranker):
         groups = joined_positions(rows, documents)
         sizes = np.bincount(groups[rows.places], rows.shown, int(groups.max()) + 1)
         main = groups == int(sizes.argmax())
-        if positions.size > 1 and main.sum() < positions.size and warn:
+        if positions.size > 1 and main.sum() < positions.size:
             warnings.warn(_words(positions, main), PositionWarning, stacklevel=6)
         if main.sum() < 2:
             source = NONE if positions.size > 1 else ALONE

@@ -80,8 +80,8 @@ def found_leaving(
 ) -> Leaving:
     """Find how many leave after a click, and the effects of positions that go with it, from documents that moved.
 
-    share: known; else it is 0 unless the clicks of documents that moved say clearly that somebody leaves, and where
-        there are more than 200 positions.
+    share: where it is known; else it is looked for, and 0 unless the clicks of documents that moved say clearly that
+        somebody leaves. Of more than 200 positions it is not looked for.
     """
     above = ClicksAbove(rows, queries, documents)
     tried: dict[float, BoundedMinimum] = {}

@@ -76,15 +76,16 @@ class Moves:
         known = float(self.clicks @ np.log(weights))
 
         def loss(found: Array) -> Point:
-            effects = steps.effects(found)
-            expected, second = np.zeros(effects.size), np.zeros((effects.size, effects.size))
-            value = divide_clicks(self.starts, self.places, weights, self.clicks, np.exp(-effects), expected, second)
+            effects, design = steps.effects(found), steps.design
+            expected, second = np.zeros(effects.size), np.zeros((steps.n_steps, steps.n_steps))
+            value = divide_clicks(
+                self.starts, self.places, weights, self.clicks, np.exp(-effects), design, expected, second
+            )
             value += float(self.clicked @ effects) - known + 0.5 * float(found @ steps.penalty @ found)
-            second[np.arange(effects.size), np.arange(effects.size)] += expected
             return Point(
                 value,
-                steps.design.T @ (self.clicked - expected) + steps.penalty @ found,
-                steps.design.T @ second @ steps.design + steps.penalty,
+                design.T @ (self.clicked - expected) + steps.penalty @ found,
+                design.T @ (expected[:, None] * design) - second + steps.penalty,
             )
 
         return minimise_above(loss, steps.start if start is None else start, steps.lower)
@@ -101,10 +102,22 @@ def starts_of(groups: Array) -> Array:
 
 @compiled
 def divide_clicks(
-    starts: Array, places: Array, weights: Array, clicks: Array, looks: Array, expected: Array, second: Array
+    starts: Array,
+    places: Array,
+    weights: Array,
+    clicks: Array,
+    looks: Array,
+    design: Array,
+    expected: Array,
+    second: Array,
 ) -> float:
-    """Add the clicks that each position may expect, and how they change together; return the sum of log-totals."""
+    """Add the clicks that each position may expect, and the squares of how documents' own shares go with the steps.
+
+    Return the sum of log-totals.
+    """
     value = 0.0
+    n_steps = design.shape[1]
+    moved = np.empty(n_steps)
     for document in range(starts.size - 1):
         first, last = starts[document], starts[document + 1]
         total = 0.0
@@ -115,9 +128,13 @@ def divide_clicks(
         if total == 0.0:
             continue
         value += total * math.log(seen)
+        moved[:] = 0.0
         for i in range(first, last):
             own = weights[i] * looks[places[i]] / seen
             expected[places[i]] += total * own
-            for j in range(first, last):
-                second[places[i], places[j]] -= total * own * weights[j] * looks[places[j]] / seen
+            for k in range(n_steps):
+                moved[k] += own * design[places[i], k]
+        for j in range(n_steps):
+            for k in range(n_steps):
+                second[j, k] += total * moved[j] * moved[k]
     return value

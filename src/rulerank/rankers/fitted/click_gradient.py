@@ -1,7 +1,7 @@
 """The loops of `gradient.py` for clicks. Nothing here checks its arguments; `fit.py` does.
 
-effects, shown and clicks are as `rankers/clicks/kernels.py` has them, in the order of the rows; intercepts float64
-[n_queries, 1]. The intercepts of the queries that are looked at are held together by a prior around their mean.
+precision, effects, shown and clicks are as `rankers/clicks/kernels.py` has them, in the order of the rows; intercepts
+float64 [n_queries, 1]. The intercepts of the queries that are looked at are held together by a prior around their mean.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import numpy as np
 
 from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
-from rulerank.rankers.clicks.click_rows import BY_DOCUMENT
 from rulerank.rankers.clicks.kernels import click_row
 from rulerank.rankers.fitted.gradient import LONGEST
 
@@ -19,6 +18,7 @@ from rulerank.rankers.fitted.gradient import LONGEST
 def add_click_pulls(
     scores: Array,
     link: int,
+    precision: float,
     effects: Array,
     shown: Array,
     clicks: Array,
@@ -31,8 +31,8 @@ def add_click_pulls(
     """Write the derivatives of the queries first..last-1, their intercepts moved by one step of Newton."""
     centre = mean_of(intercepts, first, last)
     for q in range(first, last):
-        excess = -BY_DOCUMENT * (intercepts[q, 0] - centre)
-        total = BY_DOCUMENT
+        excess = -precision * (intercepts[q, 0] - centre)
+        total = precision
         for i in range(bounds[q], bounds[q + 1]):
             one = click_row(scores[i] - intercepts[q, 0], effects[i], shown[i], clicks[i], link)
             pulls[i, 0] = one[1]
@@ -49,6 +49,7 @@ def add_click_pulls(
 def add_click_losses(
     scores: Array,
     link: int,
+    precision: float,
     effects: Array,
     shown: Array,
     clicks: Array,
@@ -66,9 +67,9 @@ def add_click_losses(
     whole = 0.0
     for q in range(first, last):
         away = intercepts[q, 0] - centre
-        loss = 0.5 * BY_DOCUMENT * away * away
-        excess = -BY_DOCUMENT * away
-        total = BY_DOCUMENT
+        loss = 0.5 * precision * away * away
+        excess = -precision * away
+        total = precision
         for i in range(bounds[q], bounds[q + 1]):
             one = click_row(scores[i] - intercepts[q, 0], effects[i], shown[i], clicks[i], link)
             loss += one[0]

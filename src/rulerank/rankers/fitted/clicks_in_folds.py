@@ -8,7 +8,7 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.rankers.clicks.click_rows import ClickRows, weighed
-from rulerank.rankers.clicks.joint_fit import ClickFit, fit_clicks
+from rulerank.rankers.clicks.joint_fit import fit_clicks
 from rulerank.rankers.clicks.learns import Told
 from rulerank.rankers.fitted.training_folds import FoldClicks, TrainingFolds
 
@@ -35,10 +35,13 @@ class ClicksToFit:
         return replace(folds, clicks=clicks, weights=self.weights[order])
 
 
-def effects_beside(folds: TrainingFolds, X: Array, l2: float) -> tuple[TrainingFolds, ClickFit | None]:
-    """Find the effects of positions beside some columns; return the folds that know of them."""
+def effects_beside(folds: TrainingFolds, X: Array, l2: float) -> tuple[TrainingFolds, Array]:
+    """Find the effects of positions beside some columns, unless they are known.
+
+    Return the folds that know of them, and the covariance of their steps.
+    """
     clicks = folds.clicks
-    if clicks is None:
-        return folds, None
+    if clicks is None or not clicks.steps.n_steps:
+        return folds, np.zeros((0, 0))
     fit = fit_clicks(X, clicks.full, folds.queries, clicks.steps, clicks.link, l2)
-    return replace(folds, clicks=replace(clicks, found=fit.steps)), fit
+    return replace(folds, clicks=replace(clicks, found=fit.steps)), fit.step_covariance

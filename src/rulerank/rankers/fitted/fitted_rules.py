@@ -249,13 +249,13 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         monotone: Array,
         settings: Settings | None,
     ) -> None:
-        """Learn from clicks: positions are looked at again whenever the scores have become better."""
+        """Learn from clicks; effects that moves do not tell are found again whenever the scores have become better."""
         categories = parts.facts.categories
         folds = clicks.dealt(folds, rows.order[places], self.link)
         n_bins = MAX_BINS // 2 if settings is None else settings.n_bins
         binned = binned_rows(parts, rows, places, None, n_bins, self.n_jobs)
         lines = np.stack([own[bins] for own, bins in zip(binned.centres, binned.bins, strict=True)], axis=1)
-        folds, fit = effects_beside(folds, lines, folds.linear_l2)
+        folds, covariance = effects_beside(folds, lines, folds.linear_l2)
         if settings is None:
             terms, votes, spread = straight_line(binned.bins, binned.axes, binned.centres, folds, monotone)
             self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)
@@ -264,10 +264,10 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
             stage = boosted(stage, stage.terms, folds, settings, self.n_jobs)
             folds, _ = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
             stage = self._with_pairs(stage, binned, folds, monotone, settings)
-            folds, fit = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
+            folds, covariance = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
             self._keep(stage, binned, folds, categories)
-        assert fit is not None
-        self.position_effects_ = clicks.told.effects(clicks.rows, self.link, fit.steps, fit.step_covariance)
+        assert folds.clicks is not None
+        self.position_effects_ = clicks.told.effects(clicks.rows, self.link, folds.clicks.found, covariance)
 
     def _keep(
         self, stage: Stage, binned: BinnedRows, folds: TrainingFolds, categories: Mapping[str, tuple[str, ...]]

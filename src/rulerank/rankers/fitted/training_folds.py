@@ -56,9 +56,9 @@ class TrainingFolds:
     def outcomes(self) -> Outcomes:
         """What the rows came to, for the loops."""
         if self.clicks is None:
-            return self.grades, self.weights, 0, NO_CLICKS, NO_CLICKS, NO_CLICKS
-        rows = self.clicks.rows
-        return self.grades, self.weights, LINKS[self.clicks.link], self.clicks.effects, rows.shown, rows.clicks
+            return self.grades, self.weights, 0, 0.0, NO_CLICKS, NO_CLICKS, NO_CLICKS
+        rows, link = self.clicks.rows, LINKS[self.clicks.link]
+        return self.grades, self.weights, link, rows.precision, self.clicks.effects, rows.shown, rows.clicks
 
     @property
     def linear_l2(self) -> float:
