@@ -221,6 +221,15 @@ def check_column(name: str, values: ArrayLike, n_rows: int) -> Array:
     return column
 
 
+def starts_of(groups: Array) -> Array:
+    """Return where each group of sorted numbers begins, and where the last ends.
+
+    >>> starts_of(np.array([3, 3, 5])).tolist()
+    [0, 2, 3]
+    """
+    return np.append(np.flatnonzero(np.diff(groups, prepend=-1)), groups.size).astype(np.int64)
+
+
 def query_index(qid: Array) -> tuple[Array, Array]:
     """Number the queries in order of appearance: (number of each row's query, the query ids).
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, query_index, starts_of
 from rulerank.errors import DataError
 from rulerank.shown import Shown
 
@@ -106,7 +106,7 @@ def simulate_lists(
     queries: numbers from 0, the rows of a query one after the other.
     """
     rng = np.random.default_rng(seed)
-    bounds = np.append(np.flatnonzero(np.diff(queries, prepend=-1)), queries.size)
+    bounds = starts_of(queries)
     n_queries = bounds.size - 1
     top = float(2.0 ** max(int(grades.max()), 1) - 1)
     attractive = noise + (1 - noise) * (2.0**grades - 1) / top

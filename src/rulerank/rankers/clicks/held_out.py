@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulerank.dataset import Array
+from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.clicks.joint_fit import fit_clicks
 from rulerank.rankers.clicks.kernels import solve_click_intercepts
@@ -43,8 +43,8 @@ def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array,
     """
     order = np.argsort(queries, kind="stable")
     rows, own = rows[order], queries[order]
-    starts = np.flatnonzero(np.diff(own, prepend=-1))
-    bounds = np.append(starts, own.size).astype(np.int64)
+    bounds = starts_of(own)
+    starts = bounds[:-1]
     sorted_scores, by_row = np.asarray(scores, dtype=np.float64)[order], rows.effects(effects)
     clicked = np.add.reduceat(rows.clicks, starts)
     share = (rows.clicks.sum() + 1.0) / (rows.shown.sum() + 2.0)

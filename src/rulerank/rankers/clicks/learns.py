@@ -17,7 +17,7 @@ from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
-from rulerank.rankers.clicks.leaving import found_leaving
+from rulerank.rankers.clicks.leaving import find_leaving
 from rulerank.rankers.clicks.likelihood import LINKS
 from rulerank.rankers.clicks.moves import document_numbers, id_numbers, joined_positions
 from rulerank.rankers.clicks.position_effects import ALONE, ESTIMATED, GIVEN, NONE, PositionEffects
@@ -166,7 +166,7 @@ class LearnsFromClicks(Ranker):
 
         def told(steps: PositionSteps, source: str, n_moved: int) -> Told:
             given = self.leave_after_click if source in (ESTIMATED, GIVEN) else self.leave_after_click or 0.0
-            left = found_leaving(rows, queries, documents, steps, given)
+            left = find_leaving(rows, queries, documents, steps, given)
             found = Told(steps, source, n_moved, documents, left.after, left.share)
             if self.link != "examination" or source != ESTIMATED:
                 return found

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from rulerank.core.compiled import compiled
-from rulerank.dataset import Array
+from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.bounded_newton import BoundedMinimum
 from rulerank.rankers.clicks.click_rows import ClickRows
-from rulerank.rankers.clicks.moves import Moves, starts_of
+from rulerank.rankers.clicks.moves import Moves
 from rulerank.rankers.clicks.position_steps import PositionSteps
 
 LEAST = 0.1  # share of people still there: less is taken for this, as a few clicks above say little about each list
@@ -75,7 +75,7 @@ class ClicksAbove:
         return found
 
 
-def found_leaving(
+def find_leaving(
     rows: ClickRows, queries: Array, documents: Array, steps: PositionSteps, share: float | None = None
 ) -> Leaving:
     """Find how many leave after a click, and the effects of positions that go with it, from documents that moved.

@@ -10,7 +10,7 @@ import itertools
 
 import numpy as np
 
-from rulerank.dataset import Array
+from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.clicks.kernels import EXAMINATION, LOG_ODDS, solve_click_intercepts
 from rulerank.rankers.clicks.position_steps import PositionSteps
@@ -31,8 +31,8 @@ class ClickLikelihood:
         self.order, self.steps, self.l2, self.link = order, steps, l2, LINKS[link]
         self.n_features = X.shape[1]
         self.queries = queries[order]
-        self.starts = np.flatnonzero(np.diff(self.queries, prepend=-1))
-        self.bounds = np.append(self.starts, order.size).astype(np.int64)
+        self.bounds = starts_of(self.queries)
+        self.starts = self.bounds[:-1]
         self.shown, self.clicks, self.places = rows.shown[order], rows.clicks[order], rows.places[order]
         self.precision = rows.precision
         self.after = 0.0 if rows.after is None else rows.after[order]

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from rulerank.core.compiled import compiled
-from rulerank.dataset import Array, query_index
+from rulerank.dataset import Array, query_index, starts_of
 from rulerank.rankers.clicks.bounded_newton import BoundedMinimum, minimise_above
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.clicks.position_steps import PositionSteps
@@ -89,15 +89,6 @@ class Moves:
             )
 
         return minimise_above(loss, steps.start if start is None else start, steps.lower)
-
-
-def starts_of(groups: Array) -> Array:
-    """Return where each group of sorted numbers begins, and where the last ends.
-
-    >>> starts_of(np.array([3, 3, 5])).tolist()
-    [0, 2, 3]
-    """
-    return np.append(np.flatnonzero(np.diff(groups, prepend=-1)), groups.size).astype(np.int64)
 
 
 @compiled

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rulerank.dataset import Array
+from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import CLICKS_L2, ClickRows
 from rulerank.rankers.clicks.likelihood import LINKS
 from rulerank.rankers.clicks.position_steps import PositionSteps
@@ -157,7 +157,7 @@ def deal(
     places = np.argsort(rank[numbers], kind="stable")
     places = places[told[numbers[places]]]
     own = rank[numbers[places]]
-    bounds = np.append(np.flatnonzero(np.diff(own, prepend=-1)), places.size).astype(np.int64)
+    bounds = starts_of(own)
     n_told = bounds.size - 1
     n_folds = max(1, min(n_folds, n_told))
     fold_bounds = np.array([n_told * fold // n_folds for fold in range(n_folds + 1)], dtype=np.int64)
