@@ -128,3 +128,10 @@ def test_a_world_with_features_without_end_is_refused(run):
     assert done.code == 2
     assert done.err.startswith("error: n_features must be at most ")
     assert done.err.endswith("documents: got 100,000,000,000\n")
+
+
+def test_a_warning_is_printed_once(capsys):
+    warn = cli.Warn()
+    for message in ("one", "other", "one"):
+        warn(UserWarning(message), UserWarning, "file.py", 1)
+    assert capsys.readouterr().err == "warning: one\nwarning: other\n"

@@ -104,6 +104,21 @@ def test_what_clicks_do_not_go_with_is_refused(pool, world, tmp_path):
     assert "--propensities" in str(result.exception or "")
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--set", "foo=1"], "QueryIntercepts takes no --foo; it takes "),
+        (["--max-size", "3"], "QueryIntercepts takes no --max-size; it takes "),
+        (["--set", "l2=abc"], "l2 must be "),
+        (["--set", "l2=none"], "l2 must be "),
+    ],
+)
+def test_what_the_method_does_not_take_is_said_in_a_line(pool, tmp_path, more, message):
+    result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", *more)
+    assert isinstance(result.exception, rr.errors.DataError)
+    assert message in str(result.exception)
+
+
 def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=6000, seed=1)
     learned = learn_from_clicks(seen, method="QI")

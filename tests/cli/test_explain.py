@@ -17,6 +17,20 @@ def test_a_document_is_explained(run, folder):
     assert "Feature by feature" in done.out
 
 
+def test_a_table_with_clicks_has_each_document_once(run, folder):
+    world = rr.make_world(n_queries=5, n_features=3, seed=0)
+    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=500, seed=0)
+    rr.write_table(seen, "seen.parquet")
+    rr.QueryIntercepts(l2=10.0).fit(seen).save("clicks.rulerank")
+    own = seen[seen.qid == "q1"]
+    n_documents = len({*own.docid})
+    assert n_documents < len(own)
+    done = run("explain", "clicks.rulerank", "seen.parquet", "--query", "q1", "--ranking")
+    assert (done.code, done.err) == (0, "")
+    assert f"{n_documents} documents" in done.out
+    assert f"of {n_documents}" in run("explain", "clicks.rulerank", "seen.parquet", "--query", "q1").out
+
+
 def test_two_documents_are_compared_and_what_would_lift_the_lower_is_said(run, folder):
     ranker, data = rr.load("model.rulerank"), rr.read_letor("test.txt")
     own = data[data.qid == "q1"]

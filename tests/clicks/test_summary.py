@@ -1,5 +1,7 @@
 """What is said of a click log, and clicks as grades."""
 
+import io
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,6 +24,21 @@ def summary_of(rows, pool=None):
     counts = rr.ClickCounts(*zip(*rows, strict=True))
     match = None if pool is None else counts.match(pool)
     return summarise_clicks(counts, match, n_pool=0 if pool is None else len(pool))
+
+
+def test_positions_that_count_from_the_bottom_are_remarked():
+    world = rr.make_world(n_queries=30, n_features=2, seed=0)
+    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=3000, seed=0)
+    lines = [
+        f"{q},d{row},{11 - p},{n},{c}"
+        for row, (q, p, n, c) in enumerate(
+            zip(seen.qid, seen.shown.position, seen.shown.impressions, seen.shown.clicks, strict=True)
+        )
+    ]
+    log = "query,doc,position,impressions,clicks\n" + "\n".join(lines)
+    remarks = summarise_clicks(rr.read_clicks(io.StringIO(log))).remarks()
+    assert remarks[-1].startswith("position 10 is clicked more often than position 1 (0.")
+    assert remarks[-1].endswith("positions must count from the top of the list")
 
 
 def test_a_summary_counts_what_the_pool_knows_and_what_moves():

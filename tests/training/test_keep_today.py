@@ -132,6 +132,53 @@ def test_parameters_of_one_method_need_its_name(strong):
     assert learned.positions.leaving == 0
 
 
+@pytest.mark.parametrize("today", [np.zeros(0), "flat"])
+def test_a_ranking_that_ranks_nothing_is_refused(strong, today):
+    flat = rr.Dataset(
+        np.column_stack([strong.X, np.full(len(strong), 3.0)]), strong.y, strong.qid, None,
+        (*strong.feature_names, "flat"), shown=strong.shown,
+    )  # fmt: skip
+    given = today if isinstance(today, str) else (strong.qid == strong.qid[0]).astype(float)  # alike within queries
+    with pytest.raises(DataError, match=r"\) is the same for all documents of every query, so it ranks nothing"):
+        learn_from_clicks(flat, today=given)
+
+
+def test_a_few_queries_with_clicks_say_nothing(strong):
+    some = np.isin(strong.qid, [*dict.fromkeys(strong.qid)][:5])
+    shown = Shown(strong.shown.position, strong.shown.impressions, np.where(some, strong.shown.clicks, 0))
+    few = rr.Dataset(strong.X, strong.y, strong.qid, None, strong.feature_names, shown=shown)
+    learned = learn_from_clicks(few, today=TODAY)
+    assert learned.keep_today
+    assert "8,000 impressions, with clicks in 5 held-out queries, are too few to compare" in learned.lines()[-2]
+
+
+def test_propensities_that_clicks_contradict_are_refused(strong):
+    looked = {k: 1 / k for k in range(1, 11)} | {2: 0.001}
+    with pytest.raises(DataError, match=r"position 2 was clicked in \d+ % .* looked at in 0.001 of 1: nobody clicks"):
+        learn_from_clicks(strong, method="QI", propensities=looked, today=TODAY)
+    log_odds = learn_from_clicks(strong, method="QI", params={"link": "log-odds"}, propensities=looked, today=TODAY)
+    assert log_odds.positions.source == "given"
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "message"),
+    [
+        ("QI", {"foo": 1}, "QueryIntercepts takes no foo; it takes .*l2, "),
+        ("FR", {"l2": 10.0}, "FittedRules takes no l2; it takes .*max_pairs, "),
+        ("QI", {"l2": "abc"}, "l2 must be "),
+    ],
+)
+def test_parameters_that_a_method_does_not_take_are_named(strong, method, params, message):
+    with pytest.raises(DataError, match=message):
+        learn_from_clicks(strong, method=method, params=params, today=TODAY)
+
+
+def test_what_is_wrong_with_the_data_is_said_by_the_last_fit_alone(strong, recwarn):
+    moved_nowhere = rr.simulate_clicks(WORLD, WORLD.X[:, COLUMN], n_impressions=8000, explore=0.0, seed=0)
+    learn_from_clicks(moved_nowhere, today=TODAY)
+    assert len([one for one in recwarn if "no document was shown at two" in str(one.message)]) == 1
+
+
 def test_a_method_that_was_named_is_fitted_and_the_sentence_stays():
     learned = learn_from_clicks(noise(0), method="QI", today=TODAY)
     assert learned.keep_today

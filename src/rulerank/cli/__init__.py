@@ -92,6 +92,18 @@ def rulerank(
     context.with_resource(inputs_watched())
 
 
+class Warn:
+    """Prints warnings on stderr, each once: what ten fits have to say of the same data is said by one."""
+
+    def __init__(self) -> None:
+        self.said: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in self.said:
+            self.said.add(str(message))
+            print(f"warning: {message}", file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line: a user's mistake ends in one line on stderr and exit code 2, never in a traceback."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -100,7 +112,7 @@ def main() -> None:
     sys.stdout, sys.stderr = whole(sys.stdout), whole(sys.stderr)
     try:
         with warnings.catch_warnings(), ended_by_a_signal():
-            warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+            warnings.showwarning = Warn()
             try:
                 app(prog_name="rulerank")
             finally:

@@ -70,6 +70,7 @@ def explain(
     """
     from rulerank.cli.output import report
     from rulerank.explain import lift_of
+    from rulerank.io.doc_names import first_rows
     from rulerank.model_file import load_beside_data
     from rulerank.rankers.documents import read_documents
 
@@ -77,7 +78,8 @@ def explain(
     ranker = load_beside_data(model, source, command="explain")
     names = ranker.feature_names_
     file = read_documents(source, format, columns(qid, docid, None, features), wanted=names)
-    data = file.with_features(names)
+    once = slice(None) if file.data.shown is None else first_rows(file.data)  # a row is a document, not a position
+    data = file.with_features(names)[once]
     if ranking and (doc is not None or versus is not None or what_if):
         raise DataError("--ranking explains all documents of a query: leave --doc, --versus and --what-if out")
     if not ranking and (today is not None or first is not None):
@@ -88,7 +90,7 @@ def explain(
         raise DataError("--versus and --what-if need the document that is meant: name it with --doc")
     if ranking:  # today's ranking may be a column that the model does not read
         others = [name for name in file.data.feature_names if name not in names]
-        whole = with_names(file.with_features([*names, *others]))
+        whole = with_names(file.with_features([*names, *others])[once])
         shown: Shown = ranker.explain_query(
             whole, query, today=False if today == "none" else today, n=10 if first is None else first
         )

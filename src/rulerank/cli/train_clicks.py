@@ -11,7 +11,7 @@ from typing import Any
 from rulerank.cli.clicks_said import saved_in_words
 from rulerank.cli.options import start_of
 from rulerank.cli.output import print_json
-from rulerank.cli.parameters import used_params
+from rulerank.cli.parameters import make_ranker, used_params
 from rulerank.cli.train_asked import Asked
 from rulerank.core.words import listed
 from rulerank.dataset import Dataset
@@ -26,6 +26,8 @@ def train_on_clicks(asked: Asked, data: Dataset) -> None:
     source, out = asked.source, asked.out
     if asked.tune or asked.vali is not None or asked.judge is not None:
         raise DataError(f"{source} holds clicks, which choose by themselves: leave out --tune, --vali and --judge")
+    if not asked.auto:
+        make_ranker(asked.method.ranker_class(), asked.given)  # says what it does not take
     known = None if asked.propensities is None else read_propensities(asked.propensities)
     now, method = todays_ranking(asked, data), "auto" if asked.auto else asked.method.name
     today = None if now is None else now.option

@@ -98,6 +98,12 @@ class ClickSummary:
                 "no document was seen at more than one position: what a position adds to clicks cannot be told apart "
                 "from how good the documents are that stand there"
             )
+        if len(self.positions) > 2 and self.positions[-1].rate.low > self.positions[0].rate.high:
+            first, last = self.positions[0], self.positions[-1]
+            said.append(
+                f"position {last.position} is clicked more often than position {first.position} ({last.rate.value:.3f} "
+                f"and {first.rate.value:.3f}): positions must count from the top of the list"
+            )
         if not self.clicks:
             said.append("nothing was ever clicked: there is nothing to learn from")
         elif self.clicks == self.impressions:

@@ -78,3 +78,12 @@ def _digests(X: Array, queries: Sequence[str]) -> Array:
             n_seen = seen[queries[row], digest]
             names[row] = digest if n_seen == 1 else f"{digest}-{n_seen}"
     return names
+
+
+def first_rows(data: Dataset) -> list[int]:
+    """Return the first row of each document; rows with the same ids and other features are not the same document."""
+    keys = zip(data.qid.tolist(), doc_keys(data).tolist(), map(bytes, data.X), strict=True)
+    first: dict[tuple[object, str, bytes], int] = {}
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    return [*first.values()]

@@ -14,7 +14,7 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import FRAME, NamedBytes, read_any
-from rulerank.io.doc_names import doc_keys, doc_name, named_row
+from rulerank.io.doc_names import doc_keys, doc_name, first_rows, named_row
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.shown_columns import SHOWN_COLUMNS
 from rulerank.io.streams import read_bytes
@@ -253,7 +253,7 @@ def _named_pool(
 ) -> Pool:
     log, fields = None, fields or {}
     if data.shown is not None:
-        log, rows = data, _first_rows(data)
+        log, rows = data, first_rows(data)
         data = replace(data, shown=None)[rows]
         texts, fields = (
             {column: [values[row] for row in rows] for column, values in of.items()} for of in (texts, fields)
@@ -262,15 +262,6 @@ def _named_pool(
         return Pool(data, texts, fields=fields, name=name, log=log)
     except DataError as error:
         raise ReadError(name, None, str(error)) from None
-
-
-def _first_rows(data: Dataset) -> list[int]:
-    """Return the first row of each document; rows with the same ids and other features are not the same document."""
-    keys = zip(data.qid.tolist(), doc_keys(data).tolist(), map(bytes, data.X), strict=True)
-    first: dict[tuple[Any, str, bytes], int] = {}
-    for row, key in enumerate(keys):
-        first.setdefault(key, row)
-    return [*first.values()]
 
 
 def _automatic(frame: pl.DataFrame, taken: set[str], named: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.words import counted
+from rulerank.core.parameters import shown as as_shown
+from rulerank.core.words import counted, percent
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation.significance import clearly_less
@@ -18,14 +19,15 @@ from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.today_model import TodayModel
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.clicks.click_rows import CLICKS_L2, check_clicks, weighed
+from rulerank.rankers.clicks.click_rows import CLICKS_L2, check_clicks, known_effects, weighed
 from rulerank.rankers.clicks.held_out import ranking_losses
-from rulerank.rankers.clicks.learns import LearnsFromClicks, PositionWarning
+from rulerank.rankers.clicks.learns import LearnsFromClicks
 from rulerank.rankers.clicks.leaving import ClicksAbove
 from rulerank.rankers.clicks.moves import document_numbers, id_numbers
 from rulerank.rankers.clicks.position_effects import PositionEffects
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.training_rows import content_keys
+from rulerank.shown import Shown
 from rulerank.splitting import QueryKFold
 from rulerank.training.keep_today import (
     AgainstToday,
@@ -38,6 +40,7 @@ from rulerank.training.keep_today import (
 
 N_SPLITS = 3
 HARD = 10_000.0  # l2 of all features but today's, whose coefficient is free
+CHANCE = 5.0  # deviations by which more clicks than looks are no chance
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
 TODAYS = "today's ranking"  # where it is kept
 HINT = "Held-out clicks are a hint: which of two rankings people prefer, rulerank interleave says."
@@ -58,7 +61,12 @@ class Candidate:
         >>> Candidate("intercepts", "QI", {"l2": 100.0}).make()
         QueryIntercepts(l2=100.0)
         """
-        ranker: Any = method_named(self.method).ranker_class()(**self.params)
+        ranker_class = method_named(self.method).ranker_class()
+        unknown = [name for name in self.params if name not in ranker_class().get_params()]
+        if unknown:
+            known = ", ".join(ranker_class().get_params())
+            raise DataError(f"{ranker_class.__name__} takes no {unknown[0]}; it takes {known}")
+        ranker: Any = ranker_class(**self.params)
         if self.free_column is not None:
             ranker._free_column = self.free_column
         return ranker
@@ -143,11 +151,14 @@ def learn_from_clicks(
     auto = method.lower() == "auto"
     n_clicks, n_shown = int(data.shown.clicks.sum()), int(data.shown.impressions.sum())
     given = {} if propensities is None else {"propensities": propensities}
+    if propensities is not None and candidates[-1].params.get("link", "examination") == "examination":
+        check_possible(propensities, data.shown)
     clicks = f"{counted(n_clicks, 'click')} of {counted(int(ids.size), 'query', 'queries')}"
     if n_clicks < FEW_CLICKS or ids.size < 2 * N_SPLITS:
         one = next(one for one in candidates if one.free_column is None)
         ranker = one.make().fit(data, **given)
-        unsaid = AgainstToday(now.about, math.nan, math.nan, 0, n_shown, now.known)
+        n_clicked = np.unique(queries[data.shown.clicks > 0]).size
+        unsaid = AgainstToday(now.about, math.nan, math.nan, n_clicked, n_shown, now.known)
         why = "the only one to choose from" if len(candidates) == 1 else f"{clicks} are too few to choose by"
         learned = LearnedFromClicks(ranker, ranker, one, (), 0, f"{one.about}: {why}", ranker.positions(), unsaid)
         return _kept(learned, data, now, why) if auto and now.start is not None else learned
@@ -174,6 +185,22 @@ def learn_from_clicks(
     if auto and now.start is not None and not against.better:
         return _kept(learned, data, now, learned.reason)
     return learned
+
+
+def check_possible(propensities: Any, shown: Shown) -> None:
+    """Refuse propensities below the share of impressions that were clicked: nobody clicks on what nobody looks at."""
+    rows = check_clicks(shown.clicks, shown.position, shown.impressions, shown.clicks.size)
+    n = rows.positions.size
+    impressions, clicks = np.bincount(rows.places, rows.shown, n), np.bincount(rows.places, rows.clicks, n)
+    looked = np.exp(-known_effects(propensities, rows.positions))
+    most = impressions * looked + CHANCE * np.sqrt(impressions * looked)
+    if (clicks > most + CHANCE).any():
+        place = int((clicks > most + CHANCE).argmax())
+        raise DataError(
+            f"position {rows.positions[place]} was clicked in {percent(clicks[place] / impressions[place])} of its "
+            f"impressions, and by the propensities it is looked at in {looked[place]:.2g} of 1: nobody clicks on what "
+            'nobody looks at; give propensities that fit the log, or link="log-odds"'
+        )
 
 
 def _tells(queries: Array, shown: Array, clicks: Array) -> bool:
@@ -211,10 +238,12 @@ def _held_out(
     taken = ClicksAbove(rows, queries, documents).taken(leaving, effects.effects)
     rows = weighed(replace(rows, after=taken), documents, 1.0)
     scores = np.empty((len(candidates), len(data)))
-    for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
-        for number, one in enumerate(candidates):
-            ranker = one.make().set_params(leave_after_click=leaving).fit(data[train], propensities=by_position)
-            scores[number, test] = scores_once(ranker.predict, data[test], documents[test])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong with the data the last fit says, and of all of them
+        for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
+            for number, one in enumerate(candidates):
+                ranker = one.make().set_params(leave_after_click=leaving).fit(data[train], propensities=by_position)
+                scores[number, test] = scores_once(ranker.predict, data[test], documents[test])
     standing = normalize_by_query(mean_standing(data, documents)[:, None], queries, "rank")[:, 0]
 
     def losses(*of: Array) -> Array:
@@ -235,7 +264,7 @@ def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[C
             about, hard = "today's ranking and a little of the rest", {"missing": "mean"} | params | {"l2": HARD}
             found.append(Candidate(about, "QI", hard, now.feature.column))
         own = {"missing": "mean", "l2": CLICKS_L2} | params
-        found.append(Candidate(f"intercepts, l2 {own['l2']:g}", "QI", own))
+        found.append(Candidate(f"intercepts, l2 {as_shown(own['l2'])}", "QI", own))
     if named in ("auto", "FR"):
         found.append(Candidate("fitted rules", "FR", params))
     if not found:
@@ -249,7 +278,7 @@ def _effects(data: Dataset, candidates: list[Candidate], given: dict[str, Any]) 
     asked = {name: params[name] for name in LearnsFromClicks.parameter_table if name in params}
     ranker = QueryIntercepts(l2=CLICKS_L2, missing="mean").set_params(**asked | {"document_spread": 0.0})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PositionWarning)  # the last fit says it
+        warnings.simplefilter("ignore")  # the last fit says it
         found: PositionEffects = ranker.fit(data, **given).positions()
     return found
 

@@ -12,11 +12,14 @@ import numpy as np
 
 from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset
+from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.today_model import TodayModel, find_start, scores_today
 from rulerank.today import Today, check_scores
 
 SURE = 1.645  # standard errors that a gain must exceed: where there is none, one in twenty does
+FEWEST = 6  # queries with clicks: fewer all go one way too often, whatever is better
+QUERIES = ("held-out query", "held-out queries")
 MOST_TIMES = 1000  # as many impressions: beyond, how many would tell is not said
 
 
@@ -51,10 +54,10 @@ class AgainstToday:
 
     def line(self) -> str:
         """Say it in a sentence."""
-        shown = counted(self.n_impressions, "impression")
+        shown, of = counted(self.n_impressions, "impression"), f"with clicks in {counted(self.n_queries, *QUERIES)},"
         if math.isnan(self.gain) and self.known:
-            return f"{shown} are too few to compare a new ranking with today's ({self.about}): keep today's."
-        held_out = f"{shown} of {counted(self.n_queries, 'held-out query', 'held-out queries')}"
+            return f"{shown}, {of} are too few to compare a new ranking with today's ({self.about}): keep today's."
+        held_out = f"{shown}, {of}"
         if self.better:
             figures = f"log-likelihood {self.gain:+.4f} a query, standard error {self.error:.4f}"
             return f"{held_out} say that it is better than today's ranking ({self.about}): {figures}."
@@ -110,7 +113,19 @@ def today_scores(data: Dataset, today: Any, queries: Array, documents: Array) ->
     else:
         about, scores = "the scores given", check_scores(today, len(data))
     ranks = normalize_by_query(scores[:, None], queries, "rank")[:, 0]
+    if today is not None and not _differs(ranks, queries):
+        raise DataError(
+            f"today's ranking ({about}) is the same for all documents of every query, so it ranks nothing: name another"
+        )
     return TodayScores(about, (scores, ranks), start, today is not None)
+
+
+def _differs(scores: Array, queries: Array) -> bool:
+    """Tell whether documents of any query have different scores."""
+    lowest, highest = np.full(int(queries.max()) + 1, np.inf), np.full(int(queries.max()) + 1, -np.inf)
+    np.minimum.at(lowest, queries, scores)
+    np.maximum.at(highest, queries, scores)
+    return bool((highest > lowest).any())
 
 
 def mean_standing(data: Dataset, documents: Array) -> Array:
@@ -134,7 +149,7 @@ def scores_once(predict: Callable[[Dataset], Array], data: Dataset, documents: A
 def compare_with_today(new: Array, today: Array, now: TodayScores, n_impressions: int) -> AgainstToday:
     """Compare losses of held-out queries."""
     gains = today - new
-    if gains.size < 2:
+    if gains.size < FEWEST:
         return AgainstToday(now.about, math.nan, math.nan, int(gains.size), n_impressions, now.known)
     error = float(gains.std(ddof=1) / math.sqrt(gains.size))
     return AgainstToday(now.about, float(gains.mean()), error, int(gains.size), n_impressions, now.known)

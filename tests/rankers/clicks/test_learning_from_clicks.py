@@ -188,6 +188,16 @@ def test_a_document_counts_once_for_the_scale_of_its_query():
     np.testing.assert_allclose(by_itself.coef_, before.coef_, rtol=1e-5)
 
 
+def test_labels_that_are_all_alike_say_nothing_beside_clicks():
+    X, clicked = np.arange(8.0).reshape(8, 1), [0, 0, 1, 0, 0, 0, 1, 0]
+    ranker = rr.QueryIntercepts(l2=1.0).fit(
+        X, clicked, qid=[1] * 4 + [2] * 4, position=[np.nan, np.nan, 1, 2] * 2, judge=list("aacc") * 2
+    )
+    assert ranker.intercepts_.shape == (4, 1)
+    assert np.isnan(ranker.intercepts_[:, 0]).sum() == 2  # of the judge who gave one grade
+    assert np.isfinite(ranker.coef_).all()
+
+
 def test_clicks_are_one_judge_among_others():
     X, clicked, queries, position = true_clicks("log-odds", 20_000)
     rng = np.random.default_rng(5)

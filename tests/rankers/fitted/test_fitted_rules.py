@@ -34,6 +34,16 @@ def model_bytes(ranker, path):
     return path.read_bytes()
 
 
+def test_it_ends_where_features_tell_everything():
+    world = rr.make_world(n_queries=40, n_features=4, seed=0)
+    first = np.nan_to_num(world.X[:, 0])
+    grades = (first > np.median(first)).astype(int)
+    ranker = rr.FittedRules(n_jobs=1).fit(world.X, grades, qid=world.qid)
+    assert max(ranker.n_rounds_) < 5_000  # a hundred thousand for each stage before
+    found, best = (rr.evaluate(grades, s, world.qid, "MAP").means["MAP"] for s in (ranker.predict(world.X), grades))
+    assert found == pytest.approx(best, abs=0.001)
+
+
 def test_it_ranks_better_than_a_straight_line_and_rule_votes():
     train, test = rr.make_world(n_queries=100, seed=5), rr.make_world(n_queries=100, seed=6)
     rankers = rr.FittedRules(), rr.QueryIntercepts(missing="mean", l2=100), rr.GlobalRules()

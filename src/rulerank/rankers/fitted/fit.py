@@ -17,6 +17,7 @@ from rulerank.rankers.fitted.terms import Terms, lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds
 
 SETTLED = 20  # steps of intercepts
+NOTHING_LEFT = 0.01  # of the loss of equal scores: what is left once features tell all but everything
 
 
 @dataclass(eq=False)
@@ -74,6 +75,7 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
     votes = np.zeros((folds.n_folds, terms.n_cells))
     votes[:, : stage.votes.shape[1]] = stage.votes
     losses = np.zeros(folds.n_queries)
+    enough = NOTHING_LEFT * folds.losses(np.zeros(folds.grades.size))
     n_rounds = [0] * folds.n_folds
 
     def work(first: int, last: int) -> None:
@@ -107,6 +109,7 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
                 settings.min_rows,
                 settings.patience,
                 settings.tolerance,
+                float(enough[slice(*folds.held_out(fold))].sum()),
                 settings.most_rounds,
             )
             held = slice(*folds.held_out(fold))

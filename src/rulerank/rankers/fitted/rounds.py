@@ -72,11 +72,13 @@ def boost(
     min_rows: float,
     patience: int,
     tolerance: float,
+    enough: float,
     most: int,
 ) -> int:
     """Take steps until the loss of the held-out queries has not fallen for `patience` rounds; return the best round.
 
-    A fall counts when it is more than `tolerance` of the loss.
+    A fall counts when it is more than `tolerance` of the loss. A loss of `enough` or less is the end: where features
+    tell everything, it would fall for ever.
     """
     n_tables = offsets.size - 1
     n_singles = singles.shape[0]
@@ -93,6 +95,8 @@ def boost(
     marked, marked_round, best_round = best_loss, 0, 0
     every = windows.shape[0]
     for r in range(most):
+        if best_loss <= enough:
+            break
         window = windows[r % windows.shape[0]]
         for part in range(0, 4, 2):
             write_pulls(scores, outcomes, bounds, window[part], window[part + 1], intercepts, pulls)

@@ -66,8 +66,9 @@ def learn_clicks(
     if effects is None:
         effects = told.effects(clicks.rows, link, found.steps, found.step_covariance)
     if found.label_intercepts is not None:
-        intercepts = np.full((len(data.query_ids), found.label_intercepts.shape[1]), math.nan)
-        intercepts[graded] = found.label_intercepts
+        n_levels = found.label_intercepts.shape[1]  # none, where all labels are alike
+        intercepts = np.full((len(data.query_ids), max(1, n_levels)), math.nan)
+        intercepts[graded, :n_levels] = found.label_intercepts
     intercepts[own_groups, 0] = found.intercepts
     n_clicks, n_shown = (np.bincount(groups, values) for values in (clicks.rows.clicks, clicks.rows.shown))
     n_comparisons, n_informative = round(n_shown.sum()), ((n_clicks > 0) & (n_clicks < n_shown)).sum()
