@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import rulerank as rr
 from rulerank.dataset import Dataset
 from rulerank.io.convert import read_any, write_any
 from rulerank.io.scores import read_scores
@@ -163,3 +164,14 @@ def test_mistakes_end_in_one_line(run, model):
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: train.txt: is not a rulerank model: it begins with ")
     assert run("rank", "none.rulerank", "test.txt").err == "error: none.rulerank: there is no such file\n"
+
+
+def test_a_run_of_a_table_with_clicks_names_the_pool(run, folder):
+    world = rr.make_world(n_queries=5, n_features=3, seed=0)
+    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=500, seed=0)
+    rr.write_table(seen, "seen.parquet")
+    rr.QueryIntercepts(l2=10.0).fit(seen).save("clicks.rulerank")
+    done = run("rank", "clicks.rulerank", "seen.parquet", "-o", "new.run")
+    assert done.code == 2
+    assert "seen.parquet has a row for each position that a document was shown at, and a run has each" in done.err
+    assert "rank the pool that the log was joined with" in done.err

@@ -73,6 +73,11 @@ def rank(
             print(f"{out}: {counted(n_rows, 'score')}, {FORMATS[chosen]}, a file for each part")
         return
     read = read_documents(source, format, columns(qid, docid, None, features), wanted=ranker.feature_names_)
+    if chosen == "run" and read.data.shown is not None:
+        raise DataError(
+            f"{source} has a row for each position that a document was shown at, and a run has each document once: rank "
+            "the pool that the log was joined with"
+        )
     data = read.with_features(ranker.feature_names_)
     scores = ranker.predict(data)
     payload = {"rows": len(data), "format": chosen}

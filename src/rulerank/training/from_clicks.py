@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.parameters import shown as as_shown
 from rulerank.core.words import counted, percent
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
@@ -264,7 +263,8 @@ def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[C
             about, hard = "today's ranking and a little of the rest", {"missing": "mean"} | params | {"l2": HARD}
             found.append(Candidate(about, "QI", hard, now.feature.column))
         own = {"missing": "mean", "l2": CLICKS_L2} | params
-        found.append(Candidate(f"intercepts, l2 {as_shown(own['l2'])}", "QI", own))
+        l2 = own["l2"]
+        found.append(Candidate(f"intercepts, l2 {l2:g}" if isinstance(l2, int | float) else "intercepts", "QI", own))
     if named in ("auto", "FR"):
         found.append(Candidate("fitted rules", "FR", params))
     if not found:
