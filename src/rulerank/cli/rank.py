@@ -75,8 +75,8 @@ def rank(
     read = read_documents(source, format, columns(qid, docid, None, features), wanted=ranker.feature_names_)
     if chosen == "run" and read.data.shown is not None:
         raise DataError(
-            f"{source} has a row for each position that a document was shown at, and a run has each document once: rank "
-            "the pool that the log was joined with"
+            f"{source} has a row for each position that a document was shown at, and a run has each document once: "
+            "rank the pool that the log was joined with"
         )
     data = read.with_features(ranker.feature_names_)
     scores = ranker.predict(data)
