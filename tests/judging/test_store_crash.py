@@ -87,13 +87,21 @@ def test_kills_at_any_moment_lose_no_acknowledged_label(backend, n_kills, waits,
 
 
 JUDGES = """
-import sys, threading
+import sys, threading, time
+from pathlib import Path
 from rulerank.judging.store import LabelStore
 
 path, process, n_docs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 store = LabelStore(path)
 
+def wait_for_all(rater):  # nobody goes on before all have begun, however slow the machine is
+    Path(path).with_name(f"begun-{rater}").touch()
+    patience = time.monotonic() + 120
+    while len([*Path(path).parent.glob("begun-*")]) < 8 and time.monotonic() < patience:
+        time.sleep(0.01)
+
 def judge(rater):
+    begun = False
     for number in range(n_docs):
         doc = f"d{(number * 7 + process * 1000) % n_docs}"
         if doc in done:
@@ -101,6 +109,9 @@ def judge(rater):
         if store.claim("q", doc, rater):
             label = store.add("q", doc, 1, rater)
             lines.append(f"{label.id} {doc} {rater}")
+            if not begun:
+                begun = True
+                wait_for_all(rater)
         done.add(doc)
 
 done, lines = set(), []
