@@ -125,7 +125,7 @@ def limit(name: str, given: str | float | datetime.date, numbers: bool) -> str |
     """
     if numbers:
         try:
-            return float(given)  # type: ignore[arg-type]
+            return float(given)  # type: ignore[arg-type]  # a date is refused below, by what float says of it
         except (TypeError, ValueError):
             raise DataError(f"the log's times are numbers, so {name} must be one: got {str(given)!r}") from None
     written = given.isoformat() if isinstance(given, datetime.date) else str(given)
