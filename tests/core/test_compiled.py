@@ -1,8 +1,13 @@
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-from rulerank.core.compiled import MESSAGE
+import pytest
+
+import rulerank
+from rulerank.core.compiled import MESSAGE, NO_CACHE, compiled
 
 CODE = """
 import logging, sys
@@ -33,3 +38,33 @@ def test_on_a_terminal_it_is_printed(monkeypatch, capsys):
     listener.on_start(None)
     listener.on_start(None)
     assert capsys.readouterr().err == f"{MESSAGE}\n"
+
+
+FIT = """
+import rulerank as rr
+world = rr.make_world(n_queries=20, docs_per_query=5, n_features=2, seed=0)
+print(len(rr.QueryIntercepts(normalize="minmax").fit(world).predict(world)))
+"""
+
+
+def test_where_nothing_can_be_written_loops_are_compiled_without_a_cache_and_one_warning_says_so(tmp_path):
+    package = tmp_path / "site" / "rulerank"
+    shutil.copytree(Path(rulerank.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (package, *(path for path in package.rglob("*") if path.is_dir())):
+        (folder / "__pycache__").write_text("a file here: not even root can make the folder")
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    nowhere = str(package / "__pycache__" / "home")
+    environment |= {"PYTHONPATH": str(package.parent), "HOME": nowhere, "XDG_CACHE_HOME": nowhere}
+    environment |= {"NUMBA_DISABLE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", FIT], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout) == (0, "100\n"), done.stderr
+    assert done.stderr.count(NO_CACHE) == 1
+
+
+def test_other_errors_of_the_compiler_stay_what_they_are(monkeypatch):
+    def broken(**options):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr("rulerank.core.compiled.njit", broken)
+    with pytest.raises(RuntimeError, match="out of order"):
+        compiled(len)

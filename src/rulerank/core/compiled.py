@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar, cast
 
 from numba import njit
@@ -14,11 +16,30 @@ from rulerank.core.progress import somebody_looks
 
 Loop = TypeVar("Loop", bound=Callable[..., object])
 MESSAGE = "compiling rulerank's loops for this machine: once, some seconds each the first time they are used ..."
+NO_CACHE = (
+    "no folder to keep compiled code in can be written (tried the package's folder and the home folder), so that every "
+    "process compiles again, some seconds for each loop: set NUMBA_CACHE_DIR to a folder that can be written"
+)
 
 
 def compiled(loop: Loop) -> Loop:
-    """Compile a loop over arrays, keep the result for later processes, and let other threads run meanwhile."""
-    return cast(Loop, njit(cache=True, nogil=True)(loop))
+    """Compile a loop over arrays, keep the result for later processes, and let other threads run meanwhile.
+
+    Where nothing can be kept, as in a container whose folders are read-only, one warning says so.
+    """
+    try:
+        return cast(Loop, njit(cache=True, nogil=True)(loop))
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+    warn_of_no_cache()
+    return cast(Loop, njit(nogil=True)(loop))
+
+
+@cache
+def warn_of_no_cache() -> None:
+    """Warn once per process."""
+    warnings.warn(NO_CACHE, RuntimeWarning, stacklevel=2)
 
 
 class FirstTime(event.Listener):
