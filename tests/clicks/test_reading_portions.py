@@ -125,3 +125,17 @@ def test_a_damaged_packed_log_is_named(tmp_path):
     path.write_bytes(gzip.compress(b"\n \n"))
     with pytest.raises(ReadError, match="the file is empty"):
         rr.read_clicks(path)
+
+
+@pytest.mark.parametrize("name", ["log.tsv", "log.tsv.gz"])
+@pytest.mark.parametrize("portion", [1, 1 << 20])
+def test_a_quote_in_a_tsv_log_is_a_character_like_any_other(tmp_path, monkeypatch, name, portion):
+    monkeypatch.setattr("rulerank.clicks.log_files.PORTION", portion)
+    rows = ['5" nail\ta\t1\t1', '"nail\tb\t2\t0', '"nail"\tb\t1\t1']
+    text = "\n".join(["query\tdoc\tposition\tclicked", *rows, ""]).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert sorted(rr.read_clicks(path).table["query"]) == ['"nail', '"nail"', '5" nail']
+    path.write_bytes(gzip.compress(text + b"q\ta\t1\t1\t1\n") if name.endswith(".gz") else text + b"q\ta\t1\t1\t1\n")
+    with pytest.raises(ReadError, match=rf"{name}:5: expected 4 columns as in the first line, got 5$"):
+        rr.read_clicks(path)

@@ -175,3 +175,19 @@ def test_pairs_may_have_a_rank_or_a_score_or_neither():
     assert repr(rr.read_pairs(Named("qid,docid\nq,a\n", "p.csv"))) == "Pairs(1 pair)"
     with pytest.raises(ReadError, match=r"p\.csv:2: expected a number in 'score', got 'x'"):
         rr.read_pairs(Named("qid,docid,score\nq,a,x\n", "p.csv"))
+
+
+QUOTED = ['the "deep web"', '"deep web', '5" disk', '""', 'a "b']
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_bare_quotes_in_a_tsv_are_read_as_they_are(header):
+    """TREC, BEIR and MS MARCO write no quotes around cells."""
+    rows = [f"{row}\t{text}\n" for row, text in enumerate(QUOTED)]
+    queries = rr.read_queries(Named("".join(["qid\tquery\n" * header, *rows]), "queries.tsv"))
+    assert queries.texts == QUOTED
+    assert rr.read_texts(Named("".join(["id\ttitle\n", *rows]), "docs.tsv")).fields["title"] == QUOTED
+    judged = "".join(["qid\tquery\tdocid\tgrade\n", *(f"{row.rstrip()}\td\t1\n" for row in rows)])
+    assert rr.read_judgements(Named(judged, "judged.tsv")).qid.tolist() == ["0", "1", "2", "3", "4"]
+    table = "".join(["qid\tquery\tx\n", *(f"{row.rstrip()}\t0.5\n" for row in rows)])
+    assert rr.read_table(Named(table, "table.tsv")).texts["query"].tolist() == QUOTED

@@ -22,7 +22,7 @@ import polars as pl
 from rulerank.clicks.log_mistakes import find_bad_object, find_bad_record, json_object
 from rulerank.clicks.log_text import LONGEST, LongRecordError, blocks, lines, with_header
 from rulerank.errors import DataError, ReadError
-from rulerank.io.delimited import unguarded_cells
+from rulerank.io.delimited import QUOTE, unguarded_cells
 from rulerank.io.inputs import note_input
 from rulerank.io.streams import COMPRESSIONS, MAGIC, PART, Source, format_suffix, is_model, read_bytes, read_parts
 from rulerank.io.tables import SEPARATORS, is_frame
@@ -119,10 +119,10 @@ class LogFile:
         return read_parts(self.content)
 
     def _blocks(self, size: int) -> Iterator[bytes]:
-        quoted = self.format in SEPARATORS
+        quoted = self.format == "csv"
         found = blocks(self._bytes(), size, quoted=quoted)
         try:
-            yield from with_header(found) if quoted else found
+            yield from with_header(found, quoted=quoted) if self.format in SEPARATORS else found
         except LongRecordError:
             self.find_mistake()
             self.fail(f"expected rows of at most {LONGEST:,} bytes, got a longer one")
@@ -135,7 +135,8 @@ class LogFile:
             return scan if self.rows is None else scan.slice(*self.rows)
         if self.format == "jsonl":  # with a schema, numbers are read as they are written
             return pl.scan_ndjson(content, schema=dict.fromkeys(columns, pl.String))
-        return pl.scan_csv(content, separator=SEPARATORS[self.format], infer_schema=False, glob=False)
+        separator = SEPARATORS[self.format]
+        return pl.scan_csv(content, separator=separator, quote_char=QUOTE[separator], infer_schema=False, glob=False)
 
 
 def open_logs(sources: Any, format: str | None = None) -> list[LogFile]:

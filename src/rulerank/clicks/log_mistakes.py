@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rulerank.errors import ReadError
+from rulerank.io.delimited import QUOTE
 
 
 def find_bad_object(name: str, lines: Iterable[bytes]) -> None:
@@ -34,15 +35,16 @@ def json_object(name: str, number: int, line: bytes) -> dict[str, Any]:
 
 def find_bad_record(name: str, lines: Iterable[bytes], separator: str) -> None:
     """Raise an error that names the first line that is not UTF-8, has an odd quote or more columns than there are."""
-    n_quotes = n_columns = 0
+    quote, n_quotes, n_columns = QUOTE[separator], 0, 0
 
     def decoded() -> Iterator[str]:
         nonlocal n_quotes
         for number, line in enumerate(lines, 1):
-            n_quotes += line.count(b'"')
+            n_quotes += line.count(b'"') if quote else 0
             yield _decoded(name, number, line)
 
-    records = csv.reader(decoded(), delimiter=separator)
+    quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
+    records = csv.reader(decoded(), delimiter=separator, quoting=quoting)
     while True:
         first = records.line_num + 1
         try:

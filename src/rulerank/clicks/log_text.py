@@ -54,10 +54,10 @@ def blocks(parts: Iterable[bytes], size: int, *, quoted: bool) -> Iterator[bytes
         yield b"".join(held)
 
 
-def with_header(found: Iterable[bytes]) -> Iterator[bytes]:
-    r"""Yield the blocks of a csv file, each with the line of names before it.
+def with_header(found: Iterable[bytes], *, quoted: bool) -> Iterator[bytes]:
+    r"""Yield the blocks of a csv or tsv file, each with the line of names before it.
 
-    >>> [*with_header([b"\n", b"a,b\n1,2\n", b"3,4\n"])]
+    >>> [*with_header([b"\n", b"a,b\n1,2\n", b"3,4\n"], quoted=True)]
     [b'\na,b\n1,2\n', b'\na,b\n3,4\n']
     """
     header = before = b""
@@ -66,19 +66,19 @@ def with_header(found: Iterable[bytes]) -> Iterator[bytes]:
             yield header + block
             continue
         before += block
-        header = before[: _first_end(before)]
+        header = before[: _first_end(before, quoted)]
         if header:
             yield before
 
 
-def _first_end(text: bytes) -> int:
+def _first_end(text: bytes, quoted: bool) -> int:
     """Return where the first record ends that is not blank; 0: there is none."""
     end = len(text) - len(text.lstrip(b"\r\n"))
     if end == len(text):
         return 0
     start = end
     while (end := text.find(b"\n", end) + 1) > 0:
-        if text.count(b'"', start, end) % 2 == 0:
+        if not quoted or text.count(b'"', start, end) % 2 == 0:
             return end
     return len(text)
 

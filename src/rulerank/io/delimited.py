@@ -1,4 +1,7 @@
-"""Csv and tsv text as a frame of text and number columns, with the line each row begins on."""
+"""Csv and tsv text as a frame of text and number columns, with the line each row begins on.
+
+A tsv is not a csv with tabs: its cells are read and written as they are, a quote is a character like any other.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,13 @@ import numpy as np
 import polars as pl
 
 from rulerank.dataset import Array
-from rulerank.errors import ReadError
+from rulerank.errors import DataError, ReadError
 
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
+QUOTE = {",": '"', "\t": None}  # what may be around a cell, by the separator
 SEPARATOR_NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
-FORMULA = re.compile("'*[=+\\-@\t\r]")  # how a cell begins that a spreadsheet may run, guarded or not
-GUARDED = re.compile("'+[=+\\-@\t\r]")
+FORMULA = re.compile("'*\"*[=+\\-@\t\r]")  # how a cell begins that a spreadsheet may run, guarded or not
+GUARDED = re.compile("'+\"*[=+\\-@\t\r]")
 GUARDED_CELL = f"^{GUARDED.pattern}"
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")  # which a spreadsheet takes for what it is
 PLAIN_NUMBER_CELL = rf"\A{PLAIN_NUMBER.pattern}\z"
@@ -51,8 +55,10 @@ def read_delimited(
     ragged = np.flatnonzero(n_fields != len(columns))
     if ragged.size:
         row = ragged[0]
+        quotes = QUOTE[separator] is None and b'"' in content
+        hint = "; a quote means nothing in a tsv: save a file with quoted cells as csv" if quotes else ""
         raise ReadError(
-            name, int(lines[row]), f"expected {len(columns)} columns as in the first line, got {n_fields[row]}"
+            name, int(lines[row]), f"expected {len(columns)} columns as in the first line, got {n_fields[row]}{hint}"
         )
     others = [column for column in columns if column not in text]
     try:
@@ -116,6 +122,26 @@ def either(parameter: str) -> str:
     return f"{parameter}=..., on the command line --{parameter} ..."
 
 
+def delimited_bytes(frame: pl.DataFrame, separator: str) -> bytes:
+    """Return a frame as csv or tsv, its texts guarded; a tab or line end in a tsv's cell is a mistake.
+
+    >>> delimited_bytes(pl.DataFrame({"qid": ["q1"], "query": ['"big" data']}), "\\t")
+    b'qid\\tquery\\nq1\\t"big" data\\n'
+    """
+    if QUOTE[separator] is None:
+        for column in (pl.Series("the column names", frame.columns), *frame.select(pl.col(pl.String))):
+            broken = column.str.contains("[\t\n\r]").fill_null(False)
+            if broken.any():
+                cell = column.filter(broken)[0]
+                raise DataError(
+                    f"a tsv cannot hold a tab or a line end in a cell: {column.name!r} has {cell!r:.60}; "
+                    "write csv or Parquet (.csv, .parquet)"
+                )
+    out = io.BytesIO()
+    guarded_frame(frame).write_csv(out, separator=separator, quote_style="necessary" if QUOTE[separator] else "never")
+    return out.getvalue()
+
+
 def check_utf8(content: bytes, name: str) -> None:
     """Raise a ReadError that names the line when content is not UTF-8 text."""
     try:
@@ -133,7 +159,7 @@ def _records(content: bytes, name: str, separator: str) -> tuple[bytes, bytes, A
     newlines = np.flatnonzero(byte == ord("\n"))
     separators, returns = byte == ord(separator), byte == ord("\r")
     ends = newlines
-    if b'"' in content:
+    if QUOTE[separator] and b'"' in content:
         quoted = _quoted(byte, separator, name)
         separators &= ~quoted
         returns &= ~quoted
@@ -141,7 +167,8 @@ def _records(content: bytes, name: str, separator: str) -> tuple[bytes, bytes, A
     lone = np.flatnonzero(returns[:-1] & (byte[1:] != ord("\n")))
     if lone.size:
         line = _line(byte, lone[0])
-        raise ReadError(name, line, "a carriage return is inside a line; end lines with \\n, or quote the field")
+        or_quote = ", or quote the field" if QUOTE[separator] else ""
+        raise ReadError(name, line, f"a carriage return is inside a line; end lines with \\n{or_quote}")
     n_before = np.searchsorted(np.flatnonzero(separators), ends)
     n_fields = np.diff(n_before, prepend=0) + 1
     starts = np.concatenate(([0], ends[:-1] + 1))
@@ -178,10 +205,12 @@ def _line(byte: Array, place: int) -> int:
 
 
 def _column_names(header: str, separator: str, name: str, line: int) -> list[str]:
-    try:
-        (cells,) = csv.reader(io.StringIO(header, newline=""), delimiter=separator)
-    except csv.Error as error:
-        raise ReadError(name, line, f"expected a line of column names: {error}") from None
+    cells = header.rstrip("\r\n").split(separator)
+    if QUOTE[separator]:
+        try:
+            (cells,) = csv.reader(io.StringIO(header, newline=""), delimiter=separator)
+        except csv.Error as error:
+            raise ReadError(name, line, f"expected a line of column names: {error}") from None
     columns = [unguarded(cell) for cell in cells]
     for column in columns:
         if columns.count(column) > 1:
@@ -206,7 +235,7 @@ def _parse(body: bytes, columns: Sequence[str], separator: str, numbers: dict[st
     if not body:
         return pl.DataFrame(schema=schema)
     # the names come from the csv module: Polars keeps doubled quotes in them and renames those that repeat
-    return pl.read_csv(body, separator=separator, has_header=False, schema=schema)
+    return pl.read_csv(body, separator=separator, quote_char=QUOTE[separator], has_header=False, schema=schema)
 
 
 def _numbers(column: pl.Series, number: NumberType, lines: Array, name: str, certain: bool) -> pl.Series:

@@ -14,7 +14,7 @@ import polars as pl
 from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
-from rulerank.io.delimited import NumberType, either, guarded_frame, read_delimited
+from rulerank.io.delimited import NumberType, delimited_bytes, either, read_delimited
 from rulerank.io.marked_columns import TextOrMarked, with_marks, without_marks
 from rulerank.io.outputs import write_bytes
 from rulerank.io.shown_columns import SHOWN_COLUMNS, columns_of_shown, shown_of
@@ -165,12 +165,13 @@ def write_frame(frame: pl.DataFrame, target: Source, *, format: str | None = Non
     if format is None:
         format = format_suffix(target).removeprefix(".") if isinstance(target, str | os.PathLike) else "a stream"
     format = _check_format(format)
-    buffer = io.BytesIO()
     if format == "parquet":
+        buffer = io.BytesIO()
         frame.write_parquet(buffer)
+        content = buffer.getvalue()
     else:
-        guarded_frame(with_marks(frame)).write_csv(buffer, separator=SEPARATORS[format])
-    write_bytes(target, buffer.getvalue())
+        content = delimited_bytes(with_marks(frame), SEPARATORS[format])
+    write_bytes(target, content)
 
 
 def is_frame(source: object) -> bool:
