@@ -43,8 +43,7 @@ def find_bad_record(name: str, lines: Iterable[bytes], separator: str) -> None:
             n_quotes += line.count(b'"') if quote else 0
             yield _decoded(name, number, line)
 
-    quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
-    records = csv.reader(decoded(), delimiter=separator, quoting=quoting)
+    records = csv.reader(decoded(), delimiter=separator, quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE)
     while True:
         first = records.line_num + 1
         try:
