@@ -213,6 +213,14 @@ def check_group_sizes_are_understood(make):
     assert np.array_equal(by_group.predict(X), make().fit(X, y, qid=qid).predict(X))
 
 
+def check_masked_values_are_missing_ones(make):
+    holes = np.random.default_rng(0).random(X.shape) < 0.1
+    with_nan, masked = np.where(holes, np.nan, X), np.ma.array(np.where(holes, -999.0, X), mask=holes)
+    expected = make().fit(with_nan, y, qid=qid)
+    found = make().fit(masked, y, qid=qid)
+    assert np.array_equal(found.predict(masked), expected.predict(with_nan))
+
+
 def check_joblib_brings_it_back(make, tmp_path):
     ranker = make().fit(X, y, qid=qid)
     joblib.dump(ranker, tmp_path / "ranker.joblib")
@@ -226,6 +234,8 @@ def check_mistakes_are_named(make):
         ({"y": None}, "requires y to be passed"),
         ({"y": np.where(np.arange(len(y)) == 3, -1, y)}, "1 of 360 rows are not labelled"),
         ({"y": y + 0.5}, "grades must be whole numbers from 0, or -1 for not labelled: got"),
+        ({"y": np.ma.masked_equal(y, 2)}, "y must not be a masked array: leave the masked rows out, or fill them"),
+        ({"qid": np.ma.array(qid, mask=y == 2)}, "qid must not be a masked array"),
         ({"qid": qid[:-1]}, "qid must have one entry per row: expected 360, got 359"),
         ({"X": np.where(X > 0.9, np.inf, X)}, r"X must be finite or NaN \(missing\): row \d+, column \d is infinity"),
     ]:

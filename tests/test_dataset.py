@@ -34,6 +34,11 @@ def test_mistakes_are_named(changes, message):
         make(**changes)
 
 
+def test_what_a_masked_array_masks_is_missing():
+    data = make(X=np.ma.masked_equal([[1, -99], [-99, 4]], -99))
+    assert np.array_equal(data.X, [[1.0, np.nan], [np.nan, 4.0]], equal_nan=True)
+
+
 def test_one_row_is_not_picked_by_an_integer():
     with pytest.raises(DataError, match="pick rows by a mask"):
         make()[0]

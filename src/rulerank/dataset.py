@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rulerank.core.arrays import Array as Array
+from rulerank.core.arrays import refuse_mask, unmasked
 from rulerank.core.words import counted
 from rulerank.errors import DataError
 from rulerank.shown import Shown
@@ -32,7 +33,7 @@ class Dataset:
     [[0.5, 2.0]]
     """
 
-    X: Array  # float32 (n_rows, n_features), NaN = missing
+    X: Array  # float32 (n_rows, n_features), NaN = missing, and so is what a masked array masks
     y: Array  # int16 (n_rows,) grades from 0, -1 = not labelled
     qid: Array  # (n_rows,) query ids, strings when they come from a file
     docid: Array | None = None  # (n_rows,) document ids
@@ -48,7 +49,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):
-            X = np.asarray(self.X, dtype=np.float32)
+            X = np.asarray(unmasked(self.X), dtype=np.float32)
         if X.ndim != 2:
             raise DataError(f"X must have two dimensions, rows and features: got {X.ndim}")
         if np.isinf(X).any():
@@ -211,8 +212,7 @@ def check_grades(y: ArrayLike, n_rows: int) -> Array:
 
 def check_column(name: str, values: ArrayLike, n_rows: int) -> Array:
     """Return a one-dimensional array with one entry per row."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise DataError(f"{name} must not be a masked array: leave the masked rows out, or fill them")
+    refuse_mask(name, values)
     column = values if isinstance(values, np.ndarray) else _as_column(values)
     if column.ndim != 1:
         raise DataError(f"{name} must have one dimension: got {column.ndim}")

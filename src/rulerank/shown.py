@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.arrays import Array
+from rulerank.core.arrays import Array, refuse_mask
 from rulerank.core.words import counted
 from rulerank.errors import DataError
 
@@ -90,6 +90,7 @@ def check_total(impressions: float) -> None:
 
 def _whole(name: str, values: Any, what: str, low: int, high: int) -> Array:
     """Return whole numbers as int64 after looking at every value: a cast would turn 1.5 into 1."""
+    refuse_mask(name, values)
     column = np.asarray(values)
     if column.dtype.kind not in "iu":
         try:

@@ -212,6 +212,8 @@ def test_a_result_as_json_holds_what_it_prints():
         ({"y": [1, 0.5]}, "grades must be whole numbers from 0, or -1 for not labelled: got 0.5 at row 1"),
         ({"y": [1, 32]}, "grades must be at most 31: got 32 at row 1"),
         ({"y": [[1, 0]]}, "y must have one dimension: got 2"),
+        ({"y": np.ma.masked_array([1, 0], [0, 1])}, "y must not be a masked array: leave the masked rows out, "
+         "or fill them"),
         ({"y": 1}, "y must have one dimension: got 0"),
         ({"scores": [0.5]}, "scores must have one entry per row: expected 2, got 1"),
         ({"scores": np.ones((2, 1))}, "scores must have one dimension: got 2"),

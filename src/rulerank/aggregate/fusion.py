@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rulerank.core.arrays import unmasked
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
@@ -121,7 +122,7 @@ def neutral_sum(parts: Array) -> Array:
 def check_lists(scores: ArrayLike) -> Array:
     """Return scores as float64 (n_rankers, n_rows) after looking at every value."""
     try:
-        lists = np.asarray(scores, dtype=np.float64)
+        lists = np.asarray(unmasked(scores), dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("scores must be numbers, one list as long as the other: (n_rankers, n_rows)") from None
     if lists.ndim != 2 or not len(lists):

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.aggregate.fusion import check_lists, linear, neutral_sum, on_one_scale
+from rulerank.core.arrays import unmasked
 from rulerank.core.parameters import Checked, HasParameters, Parameter, Steps
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
@@ -98,7 +99,7 @@ class LinearFusion(HasParameters, BaseEstimator):
 
 
 def _lists(X: Any, qid: Any) -> tuple[Array, Array]:
-    scores = np.asarray(X)
+    scores = np.asarray(unmasked(X))
     if scores.ndim != 2:
         raise DataError(f"X must have one column per ranker, (n_rows, n_rankers): got the shape {scores.shape}")
     lists = check_lists(scores.T)

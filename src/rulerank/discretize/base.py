@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rulerank.core.arrays import unmasked
 from rulerank.core.intervals import in_words, shorten
 from rulerank.core.parameters import HasParameters, Parameter, Threads, Whole
 from rulerank.core.threads import in_blocks
@@ -187,7 +188,7 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
     def _check(self, X: ArrayLike, reset: bool) -> Array:
         """Return X as float32 or float64, C-contiguous, without infinities."""
         values: Array = validate_data(
-            self, X, reset=reset, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False
+            self, unmasked(X), reset=reset, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False
         )
         infinite = np.isinf(values)
         if infinite.any():

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rulerank.core.arrays import refuse_mask
 from rulerank.core.checks import is_whole
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, check_grades, query_index
@@ -152,6 +153,7 @@ def _group(qid: Array, names: list[str] | None) -> tuple[Array | None, Array, Ar
 
 
 def _check_known_grades(y: ArrayLike) -> Array:
+    refuse_mask("y", y)
     values = y if isinstance(y, np.ndarray) else np.asarray(y)
     if values.size == 0:
         raise DataError("expected at least one document to evaluate: got none")

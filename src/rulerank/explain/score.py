@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import Case
+from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
@@ -30,7 +31,7 @@ def find_row(ranker: Ranker, x: Any, row: int | None, name: str = "the document"
     check_is_fitted(ranker)
     # frames and sparse rows stay what they are: the ranker checks their columns
     keeps = isinstance(x, Dataset) or issparse(x) or hasattr(x, "columns")
-    data = x if keeps else np.atleast_2d(np.asarray(x))
+    data = x if keeps else np.atleast_2d(np.asarray(unmasked(x)))
     n_rows = len(x) if isinstance(x, Dataset) else data.shape[0]
     whole_query = ranker.needs_the_query()
     if row is None and (n_rows != 1 or whole_query):

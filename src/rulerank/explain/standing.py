@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from rulerank.core.arrays import unmasked
 from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset
 from rulerank.rankers.base import Ranker
@@ -131,7 +132,7 @@ def background_of(ranker: Ranker, x: Any, row: int | None) -> Background:
     if hasattr(x, "columns") and ranker.has_names_:
         values = np.asarray(x[list(names)], dtype=np.float64)
     else:
-        values = np.atleast_2d(x.toarray() if issparse(x) else np.asarray(x)).astype(np.float64)
+        values = np.atleast_2d(x.toarray() if issparse(x) else np.asarray(unmasked(x))).astype(np.float64)
     return Background(values, number, ranker.categories_, names, About())
 
 

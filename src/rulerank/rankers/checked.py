@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
+from rulerank.core.arrays import unmasked
 from rulerank.core.parameters import HasParameters, Parameter, Threads
 from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
@@ -165,7 +166,7 @@ class ChecksData(HasParameters, BaseEstimator):
     def _check_matrix(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(
             self,
-            X,
+            unmasked(X),
             dtype=[np.float32, np.float64],
             accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite=False,

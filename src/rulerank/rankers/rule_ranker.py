@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.ballots import BinForm
+from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
 from rulerank.core.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
@@ -170,7 +171,7 @@ class RuleRanker(Ranker):
     def _one_document(self, x: Any, row: int | None) -> Array:
         """Return the bins of one document, given alone or as a row among all documents of its query."""
         check_is_fitted(self)
-        rows = np.atleast_2d(np.asarray(x))
+        rows = np.atleast_2d(np.asarray(unmasked(x)))
         if row is None and (len(rows) > 1 or self.normalize_ is not None):
             raise DataError(
                 "this ranker normalises features by query: give all documents of the query and say which is meant, "

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
 from rulerank.core.parameters import Flag, HasParameters, Parameter, Threads, Whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
@@ -114,7 +115,7 @@ class SSAR(HasParameters, BaseEstimator):
             X = X.X
         if len(np.shape(X)) == 2 and not np.shape(X)[0]:
             raise DataError("expected documents to choose from: there are none")
-        values = validate_data(self, X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
+        values = validate_data(self, unmasked(X), dtype=(np.float64, np.float32), order="C", ensure_all_finite=False)
         bins = self._bins(values if self.normalize is None else self._on_one_scale(values, qid))
         n_features, n_rows = bins.shape
         if self.partitions > n_features:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from rulerank.core.arrays import unmasked
 from rulerank.core.parameters import Checked, HasParameters, Parameter, Whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
@@ -84,7 +85,7 @@ class Strata(HasParameters, BaseEstimator):
         categories = X.categories if isinstance(X, Dataset) else {}
         if isinstance(X, Dataset):
             names, qid, X = X.feature_names, X.qid if qid is None else qid, X.X
-        X = np.asarray(X)
+        X = np.asarray(unmasked(X))
         if X.ndim != 2 or not X.shape[0]:
             raise DataError("expected documents to choose from, one row each: there are none")
         if qid is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rulerank.core.arrays import unmasked
 from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
@@ -171,7 +172,7 @@ def _matrix(docs: Any, names: Sequence[str]) -> Array:
     if len(docs) == 0:
         return np.empty((0, len(names)))
     try:
-        X = np.asarray(docs)
+        X = np.asarray(unmasked(docs))
         X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     except (TypeError, ValueError):
         kinds = listed(sorted({type(doc).__name__ for doc in docs}))
