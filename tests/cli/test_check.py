@@ -1,6 +1,7 @@
 """rulerank check: duels with grades that are known, and what is said when something is missing."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,26 @@ def test_known_grades_fight_the_duels_and_join_the_labels(run, folder, model):
     before = Path("labels.csv").read_text()
     done = run("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--own-grades", "--labels", "labels.csv")
     assert done.code == 0
-    assert done.err.startswith("The first three differ in ")
+    assert done.err.startswith("The top 3 differs in ")
     after = Path("labels.csv").read_text()
     assert after.startswith(before)
     shown = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--today", "-bm25_title", "--json").out)
     assert shown["today"] == "-bm25_title"
     assert len(after.splitlines()) - len(before.splitlines()) <= 2 * (shown["won"] + shown["lost"] + shown["drawn"])
+
+
+def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, folder, model):
+    run("sample", "pool.csv", "--today", "bm25_body", "--own-grades", "--budget", "1000", "-o", "all.csv")
+    asked = ("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--own-grades", "--labels", "all.csv")
+    done = run(*asked)
+    assert done.code == 0
+    assert re.fullmatch(
+        r"The top 3 differs in \d+ % of queries, (\d+) of these have labels already: 0 comparisons available.\n",
+        done.err,
+    )
+    assert re.fullmatch(
+        r"There is nothing to check: the top 3 differs in \d+ queries, which all have labels .*\n", done.out
+    )
 
 
 def test_without_a_ranking_the_models_own_is_taken(run, folder, model):

@@ -135,4 +135,16 @@ def test_where_nothing_differs_there_is_nothing_to_check(pool, tmp_path):
     file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv")
     check = Check(pool, file, pool.data.X[:, 0], pool.data.X[:, 0])
     assert check.next("you") is None
-    assert check.line() == "There is nothing to check: the first three of no query without labels differ."
+    assert check.line() == "There is nothing to check: both rankings have the same top 3 in every query."
+
+
+def test_where_all_that_differs_has_labels_it_is_said_what_to_do(pool, tmp_path):
+    file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv", dict.fromkeys(range(len(pool.data)), 1))
+    check = Check(pool, file, pool.data.X[:, 2], pool.data.X[:, 0])
+    assert check.next("you") is None
+    assert check.changed == 1
+    assert check.line() == (
+        f"There is nothing to check: the top 3 differs in {len(pool.queries)} queries, which all have labels already, "
+        "and the model may have learned from them. Add queries without labels to the pool, or leave out the labels of "
+        "some queries, in training and here."
+    )

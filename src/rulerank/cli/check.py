@@ -97,8 +97,9 @@ def check(
         file_format = appended_format(Path(kept)) or label_format(None, kept)
         file = stack.enter_context(closing(LabelFile(pool, kept, file_format, before)))
         duels = Check(pool, file, new, old, seed)
-        ready = counted(len(duels.duels), "duel")
-        print(f"The first three differ in {percent(duels.changed)} of queries; {ready} can be fought.", file=sys.stderr)
+        ready = counted(len(duels.duels), "comparison")
+        known = f", {duels.n_left_out} of these have labels already" if duels.n_left_out else ""
+        print(f"The top 3 differs in {percent(duels.changed)} of queries{known}: {ready} available.", file=sys.stderr)
         if simulated:
             simulate_duels(duels, answered)
             stop = "over" if duels.tally().over else "none"
@@ -129,7 +130,7 @@ def check(
     if gain is not None:
         interval = f"90 % interval {gain[1]:+.2f} to {gain[2]:+.2f}"
         print(f"Relevant documents in the first three: {gain[0]:+.2f} a query ({interval}).")
-    if stop == "none" and tally.verdict in ("too few", "unclear"):
+    if stop == "none" and duels.duels and tally.verdict in ("too few", "unclear"):
         print("No more queries differ among those without labels: take more queries into the pool.")
 
 

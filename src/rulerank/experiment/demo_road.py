@@ -14,7 +14,7 @@ from rulerank.experiment.label_curve.design import STRATA
 from rulerank.experiment.label_curve.learners import FROM_TODAY
 from rulerank.experiment.label_curve.result import LabelCurve
 from rulerank.experiment.label_curve.splits import LOSS, HalfSplits, signed
-from rulerank.judging.duels import NOTHING_TO_CHECK, Duel, Duels, Tally, run_duels
+from rulerank.judging.duels import Duel, Duels, Tally, run_duels
 from rulerank.judging.pool import Pool
 from rulerank.sampling.strata import Strata
 from rulerank.today import find_today
@@ -31,6 +31,7 @@ class Road:
 
     learned: FromToday
     tally: Tally  # of the duels
+    check: str  # what follows from them
     measure: str
     n_queries: int  # that neither the labels nor the check have seen
     today: float  # the measure on them
@@ -39,11 +40,10 @@ class Road:
 
     def lines(self) -> list[str]:
         """Say what the road says, and then the truth, which on real searches nobody knows."""
-        said = self.tally.line() if self.tally.n else NOTHING_TO_CHECK
         gained = signed(self.new - self.today)
         return [
             *self.learned.lines(),
-            f"Check by duels, on queries without labels. {said}",
+            f"Check by duels, on queries without labels. {self.check}",
             f"The truth, on {self.n_queries} other queries: {self.measure} {self.new:.4f}, "
             f"today's {self.today:.4f} ({gained}).",
         ]
@@ -103,9 +103,11 @@ def walk_the_road(data: Dataset, today: str, measure: str, seed: int = 0) -> Roa
         measure=measure,
         seed=seed,
     )
+    tally = run_duels(duels, answer)
     return Road(
         learned=learned,
-        tally=run_duels(duels, answer),
+        tally=tally,
+        check=tally.line() if tally.n else duels.why_none(),
         measure=measure,
         n_queries=len(np.unique(test.qid)),
         today=mean(now.scores(test.X)),

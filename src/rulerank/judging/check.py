@@ -14,7 +14,7 @@ from itertools import islice
 
 from rulerank.dataset import Array
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.duels import MOST, NOTHING_TO_CHECK, Duel, Duels, Tally
+from rulerank.judging.duels import MOST, Duel, Duels, Tally
 from rulerank.judging.labels import JudgingTask, KeepsLabels, Plain
 from rulerank.judging.pool import Pool
 
@@ -67,7 +67,8 @@ class Check:
             judged = {pool.pairs[row][0] for row in self._current.by_row}
         duels = Duels(pool, new, today, judged, seed)
         self.changed = duels.changed
-        self.n_left_out = duels.n_left_out
+        self.n_left_out = duels.n_left_out  # queries whose first three differ and that have labels
+        self._why_none = duels.why_none()
         self.duels = list(islice(duels, READY))
 
     def tally(self) -> Tally:
@@ -101,7 +102,7 @@ class Check:
         """Say what follows from the duels so far."""
         tally = self.tally()
         if not self.duels and not tally.n:
-            return NOTHING_TO_CHECK
+            return self._why_none
         return tally.line()
 
     def _fought(self, duel: Duel) -> bool:

@@ -24,7 +24,6 @@ LEAD = 5  # duels by which one ranking must lead
 MOST = 40  # duels in one check
 LEAST = 5  # decided duels; below, nothing is said
 LEVEL = 0.9  # of intervals
-NOTHING_TO_CHECK = "There is nothing to check: the first three of no query without labels differ."
 
 
 class Duel(NamedTuple):
@@ -183,6 +182,23 @@ class Duels:
 
     def __iter__(self) -> Iterator[Duel]:
         return (self._duel(number) for number in self._order)
+
+    def why_none(self) -> str:
+        """Say why there is no duel, and what to do.
+
+        >>> import rulerank as rr
+        >>> data = rr.make_world(n_queries=5, docs_per_query=8, seed=0)
+        >>> print(Duels(Pool(data), new=data.X[:, 0], today=data.X[:, 0]).why_none())
+        There is nothing to check: both rankings have the same top 3 in every query.
+        """
+        if not self.changed:
+            return f"There is nothing to check: both rankings have the same top {TOP} in every query."
+        differ = f"the top {TOP} differs in {counted(self.n_left_out, 'query', 'queries')}"
+        return (
+            f"There is nothing to check: {differ}, which all have labels already, and the model may have learned "
+            "from them. Add queries without labels to the pool, or leave out the labels of some queries, in training "
+            "and here."
+        )
 
     def next(self, skip: Collection[str] = ()) -> Duel | None:
         """Return the first duel whose query is not in skip; None: there is none left."""
