@@ -148,14 +148,14 @@ def test_a_draft_marks_what_an_engine_has_no_equal_for():
     from rulerank.export.feature_sets import feature_set_for
 
     names = ("bm25(title)", "covered(best)", "log(votes)", "year")
-    plugin = json.dumps(feature_set_for("opensearch-ltr", names, "films"))
+    plugin = json.dumps(feature_set_for("opensearch-ltr", names, "films", {}))
     assert plugin.count("CHECK: ") == 2
     assert '"match": {"title": {"query": "{{query}}"}}' in plugin
     assert '"modifier": "ln1p"' in plugin
-    profile = feature_set_for("vespa", names, "films")
+    profile = feature_set_for("vespa", names, "films", {})
     assert profile.startswith("rank-profile films {\n    # bm25(title): CHECK: its BM25 counts")
     assert "log(1 + attribute(votes))" in profile
-    solr = feature_set_for("solr-ltr", names, "films")
+    solr = feature_set_for("solr-ltr", names, "films", {})
     assert solr[3] == {"store": "films", "name": "year", "class": "org.apache.solr.ltr.feature.FieldValueFeature",
                        "params": {"field": "year"}}  # fmt: skip
 

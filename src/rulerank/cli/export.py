@@ -47,8 +47,11 @@ def export(
     FittedRules, GlobalRules with lifts, linear models, RankBoost and FRank, and the trees of LambdaMART can be written
     exactly. What cannot, and models that normalise features by query, are refused with the reason.
 
+    Categories: sql and python take their names. The other targets take codes: a note lists them, --draft computes them,
+    and --json prints all of them.
+
     --check reads what the system answered, a JSON object a line, {"features": {"bm25": 1.5}, "score": 0.2}, and says
-    how far each score is from the model's, and why.
+    how far each score is from the model's, and why. A category is given by its name or its code.
 
     Example:
 
@@ -86,6 +89,7 @@ def export(
         "document": out,
         "features": draft,
         "notes": list(made.notes),
+        "categories": made.categories,
     }
     lines = [f"send {'this' if out == '-' else out} with: {made.request}", *(f"note: {note}" for note in made.notes)]
     report(payload, "\n".join(lines), as_json=as_json, target=out)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulerank.core.words import counted
@@ -33,6 +33,8 @@ TARGETS = {  # name: file
     "sql": "sql",
     "python": "python",
 }
+MAPS_NAMES = ("sql", "python")  # what is written for them takes the names of categories; the others take codes
+SHOWN_NAMES = 20  # of a category, in a note
 
 
 class Names(NamedTuple):
@@ -51,6 +53,8 @@ class Export:
     document: dict[str, Any] | str | bytes
     features: dict[str, Any] | list[Any] | str | None = None  # a draft of the features that the system must have
     notes: tuple[str, ...] = ()  # what to know before trusting it
+    categories: dict[str, Any] = field(default_factory=dict)  # feature: its names, in the order of their codes from 0,
+    # and the codes of other names and of missing values; empty where the document maps names by itself
 
     def __repr__(self) -> str:
         return f"Export({self.request!r}, {len(self.to_bytes()):,} bytes, {counted(len(self.notes), 'note')})"
@@ -102,7 +106,21 @@ def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_
     )
     from rulerank.export.feature_sets import feature_set_for
 
-    return replace(made, features=feature_set_for(to, form.feature_names, feature_set))
+    codes = {} if to in MAPS_NAMES else form.codes()
+    notes = [*made.notes, *(_about_codes(name, own) for name, own in codes.items())]
+    features = feature_set_for(to, form.feature_names, feature_set, codes)
+    return replace(made, features=features, notes=tuple(notes), categories=codes)
+
+
+def _about_codes(feature: str, codes: dict[str, Any]) -> str:
+    """Say what a system that takes numbers must be given for a category."""
+    names = codes["names"]
+    shown = ", ".join(f"{name!r} is {code}" for code, name in enumerate(names[:SHOWN_NAMES]))
+    more = (
+        f", ... ({len(names):,} names, all of them in `categories` of the export)" if len(names) > SHOWN_NAMES else ""
+    )
+    missing = "a missing value is left out" if codes["missing"] is None else f"a missing value {codes['missing']}"
+    return f"{feature!r} is a category: give its code: {shown}{more}; any other name is {codes['other']}, {missing}"
 
 
 def check_answers(ranker: Any, answers: Any, to: str | None = None) -> Check:

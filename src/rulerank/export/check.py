@@ -1,14 +1,15 @@
 """Compare what another system answered with predict: how far each score is, and why.
 
 Answers are a JSON list, or one JSON object a line, each with `features` (names and numbers; null or absent where the
-engine had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list.
+engine had none) and `score`; `id`, where given, names the row. An object with `answers` holds the list. A category is
+given by its name, or by the code that the export has for it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,7 +127,9 @@ def check_answers(ranker: Any, answers: Sequence[Any], to: str | None = None) ->
     True
     """
     names = ranker.feature_names_
-    X = np.array([_row(answer, number, names) for number, answer in enumerate(answers, 1)]).reshape(-1, len(names))
+    kinds = ranker.categories_
+    X = np.array([_row(answer, number, names, kinds) for number, answer in enumerate(answers, 1)])
+    X = X.reshape(-1, len(names))
     answered = [_score(answer, number) for number, answer in enumerate(answers, 1)]
     labels = [str(one.get("id", f"row {number}")) for number, one in enumerate(answers, 1)]
     if not len(X):
@@ -156,6 +159,12 @@ def _guesses(ranker: Any, X: Array) -> dict[str, Array]:
     with np.errstate(over="ignore"):
         narrow = X.astype(np.float32).astype(np.float64)
     predicted["values were rounded to float32, across a cut: train on float32 values"] = _predict(ranker, narrow)
+    if ranker.categories_:
+        unknown = X.copy()
+        for name, names in ranker.categories_.items():
+            column = unknown[:, ranker.feature_names_.index(name)]
+            column[column == len(names)] = np.nan
+        predicted["a name that the model does not know was taken for a missing value"] = _predict(ranker, unknown)
     for sign in (1, -1):
         near = (X.astype(np.float32) + np.float32(sign * 1e-6)).astype(np.float64)
         predicted["a value lies within 1e-6 of a cut, and the engine put it on the other side"] = _predict(ranker, near)
@@ -173,7 +182,7 @@ def _predict(ranker: Any, X: Array) -> Array:
         return scores
 
 
-def _row(answer: Any, number: int, names: tuple[str, ...]) -> list[float]:
+def _row(answer: Any, number: int, names: tuple[str, ...], categories: Mapping[str, tuple[str, ...]]) -> list[float]:
     if not isinstance(answer, dict) or not isinstance(answer.get("features"), dict) or "score" not in answer:
         raise DataError(
             f"answer {number} must be an object with features and a score, such as "
@@ -182,11 +191,32 @@ def _row(answer: Any, number: int, names: tuple[str, ...]) -> list[float]:
     unknown = sorted(set(answer["features"]) - set(names))
     if unknown:
         raise DataError(f"answer {number} has a feature {unknown[0]!r} that the model does not have")
-    return [_number(answer["features"].get(name), number, name) for name in names]
+    found = answer["features"]
+    return [
+        _code(found.get(name), number, name, categories[name])
+        if name in categories
+        else _number(found.get(name), number, name)
+        for name in names
+    ]
 
 
 def _score(answer: dict[str, Any], number: int) -> float:
     return _number(answer["score"], number, "score")
+
+
+def _code(value: Any, number: int, name: str, names: tuple[str, ...]) -> float:
+    """Return the code of a category, given by its name or as the export codes it: names, then others, then missing."""
+    if isinstance(value, str):
+        return float(names.index(value)) if value in names else math.nan if value == "" else float(len(names))
+    code = _number(value, number, name)
+    if code == len(names) + 1:
+        return math.nan
+    if not (math.isnan(code) or code in range(len(names) + 1)):
+        raise DataError(
+            f"answer {number}: {name} must be the name of a category, or its code from 0 to {len(names) + 1}: "
+            f"got {value!r}"
+        )
+    return code
 
 
 def _number(value: Any, number: int, name: str) -> float:

@@ -35,9 +35,9 @@ def export(form: Form, names: Names) -> Export:
         "model_type": "tree_ensemble",
         "description": f"{form.kind} by rulerank",
         "input": {"field_names": columns},
-        "inference_config": {"learning_to_rank": {"feature_extractors": extractors(form.feature_names)}},
+        "inference_config": {"learning_to_rank": {"feature_extractors": extractors(form.feature_names, form.codes())}},
         "definition": {"preprocessors": [], "trained_model": {"ensemble": ensemble}},
-    }
+    } | ({"metadata": {"categories": form.codes()}} if form.categories else {})
     notes = (
         "the feature extractors are a draft: see which fields they ask for before you send it",
         "a query that does not match leaves its feature missing; the model votes for that as it does in predict",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.export.trees import Leaf, Tree, split, tree_of
+from rulerank.export.trees import LARGEST64, Leaf, Tree, split, tree_of, with_missing_code
 from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
 from rulerank.rules.folding import folded
 
@@ -28,11 +29,29 @@ class Form:
     weights: Array | None = None
     fill: Array | None = None  # what stands for a missing value in a weighted sum
     filled: bool = False  # whether that ever happened in training
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
-        """The trees without the base."""
-        return self.grown if self.tables is None else tuple(map(tree_of, self.tables.tables))
+        """The trees without the base; in trees of tables a category that is missing has a code of its own, too."""
+        if self.tables is None:
+            return self.grown
+        n_names = {self.feature_names.index(name): len(names) for name, names in self.categories.items()}
+        return tuple(tree_of(with_missing_code(table, n_names)) for table in self.tables.tables)
+
+    def codes(self) -> dict[str, dict[str, Any]]:
+        """Return what stands for each name of a category: its place in `names`, or the codes that follow them.
+
+        missing: None where the model has no code for it; the value is then left out, as that of a number is.
+        """
+        return {
+            name: {
+                "names": list(names),
+                "other": len(names),
+                "missing": None if self.tables is None else len(names) + 1,
+            }
+            for name, names in self.categories.items()
+        }
 
     @cached_property
     def with_base(self) -> tuple[Tree, ...]:
@@ -63,12 +82,17 @@ class Form:
                 zero = np.take(table.votes, int(np.searchsorted(cuts, 0.0, side="right")), axis=axis)
                 if (np.take(table.votes, len(cuts) + 1, axis=axis) != zero).any():
                     found.add(feature)
-        return [self.feature_names[feature] for feature in sorted(found)]
+        names = [self.feature_names[feature] for feature in sorted(found)]
+        return [name for name in names if name not in self.categories]  # these have a code for a missing value
 
 
 def form_of(ranker: Any) -> Form:
     """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
     check_is_fitted(ranker)
+    return replace(_form_of(ranker), categories=dict(getattr(ranker, "categories_", {})))
+
+
+def _form_of(ranker: Any) -> Form:
     kind = type(ranker).__name__
     if getattr(ranker, "today_model_", None) is not None:
         raise DataError(
@@ -122,6 +146,6 @@ def _grown(trees: Any, node: int) -> Tree:
     """Take one of the trees that LightGBM grew; up to a threshold is below the next number."""
     if node < 0:
         return Leaf(float(trees.leaves[-1 - node]))
-    cut = float(np.nextafter(trees.thresholds[node], np.inf))
+    cut = min(float(np.nextafter(trees.thresholds[node], np.inf)), LARGEST64)  # above all: it asks what is missing
     left, right = (_grown(trees, int(side[node])) for side in (trees.lefts, trees.rights))
     return split(int(trees.features[node]), cut, left, right, bool(trees.nan_lefts[node]))

@@ -6,6 +6,7 @@ values go right (decision_type 8), or left (10). LightGBM takes values of at mos
 
 from __future__ import annotations
 
+import json
 import math
 
 from rulerank.dataset import Array
@@ -42,6 +43,13 @@ def export(form: Form, names: Names) -> Export:
     ]
     text = "\n".join(head) + "".join(trees) + "end of trees\n\nparameters:\n[boosting: gbdt]\nend of parameters\n"
     notes = ["LightGBM takes values of at most 1e-35 for 0"]
+    if form.categories:  # its Python package then maps names by itself
+        kinds = [list(form.categories[name]) for name in form.feature_names if name in form.categories]
+        text += f"\npandas_categorical:{json.dumps(kinds)}\n"
+        notes.append(
+            "a pandas frame may have categories as columns of type category, which LightGBM maps by name; "
+            "it takes a name that the model does not know for a missing value"
+        )
     if columns != list(form.feature_names):
         notes.append("LightGBM's feature names hold no spaces and no punctuation: they are written with _ instead")
     return Export("lightgbm.Booster(model_file=FILE)", text, notes=tuple(notes))

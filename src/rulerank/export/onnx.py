@@ -5,6 +5,7 @@ The graph takes `X`, double (rows, features) with NaN where a value is missing, 
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -50,7 +51,10 @@ def export(form: Form, names: Names) -> Export:
         ir_version=IR_VERSION,
         producer_name="rulerank",
     )
-    helper.set_model_props(model, {"features": "\n".join(form.feature_names)})
+    properties = {"features": "\n".join(form.feature_names)}
+    if form.categories:
+        properties["categories"] = json.dumps(form.codes())
+    helper.set_model_props(model, properties)
     onnx.checker.check_model(model)
     notes = ("the columns of X are the features in the order of the model's property 'features'",)
     return Export("onnxruntime.InferenceSession(FILE).run(None, {'X': rows})", model.SerializeToString(), notes=notes)

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from rulerank.core.words import listed
 from rulerank.errors import DataError
 from rulerank.export import Export, export_model
 
@@ -44,6 +45,11 @@ def export_parts(ranker: Any, to: str, *, model_name: str = "rulerank", feature_
         raise DataError(
             "the metrics of a Competence are divided by the number of rules that cover a document, so they cannot be "
             'exported; fit it over rankers that can, such as Competence("RE-GR, FR")'
+        )
+    if ranker.categories_:
+        raise DataError(
+            f"the members of this Competence read the codes of {listed([*ranker.categories_])} as numbers, and other "
+            "systems have no such codes: fit it again without these features to export it"
         )
     members = {}
     for name, member in zip(ranker.names_, ranker.members_, strict=True):

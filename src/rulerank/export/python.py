@@ -14,13 +14,20 @@ from bisect import bisect_right
 from math import isnan, nan
 
 FEATURES = {names!r}
+CODES = {codes!r}  # of the names of categories; any other name has the code after the last
 BASE = {base!r}
 
 
 def value_of(features, name):
-    """Return a feature as a number, NaN where it is missing: absent, None or NaN."""
+    """Return a feature as a number, NaN where it is missing: absent, None or NaN; a category is given by its name."""
     value = features.get(name)
-    return nan if value is None else float(value)
+    if value is None or value != value:
+        return nan
+    if name not in CODES:
+        return float(value)
+    if not isinstance(value, str):
+        raise TypeError(f"{{name!r}} is a category, not a number: give its name, got {{value!r}}")
+    return CODES[name].get(value, nan if value == "" else len(CODES[name]))
 
 '''
 TABLES = '''
@@ -33,7 +40,7 @@ TABLES = [
 
 
 def score(features):
-    """Return the score of a document, given as a mapping from feature names to numbers."""
+    """Return the score of a document, given as a mapping from feature names to values."""
     bins = []
     for feature, cuts in AXES:
         value = value_of(features, FEATURES[feature])
@@ -49,7 +56,7 @@ FILL = {fill!r}  # what stands for a missing value; None: nothing does
 
 
 def score(features):
-    """Return the score of a document, given as a mapping from feature names to numbers."""
+    """Return the score of a document, given as a mapping from feature names to values."""
     total = BASE
     for place, (name, weight) in enumerate(zip(FEATURES, WEIGHTS)):
         value = value_of(features, name)
@@ -66,7 +73,7 @@ TREES = [
 
 
 def score(features):
-    """Return the score of a document, given as a mapping from feature names to numbers."""
+    """Return the score of a document, given as a mapping from feature names to values."""
     values = [value_of(features, name) for name in FEATURES]
     total = BASE
     for node in TREES:
@@ -89,7 +96,8 @@ def export(form: Form, names: Names) -> Export:
     else:
         form = form.on_grid()
         body = _tables(form)
-    text = HEAD.format(kind=form.kind, names=list(form.feature_names), base=form.base) + body
+    codes = {name: {kind: code for code, kind in enumerate(kinds)} for name, kinds in form.categories.items()}
+    text = HEAD.format(kind=form.kind, names=list(form.feature_names), codes=codes, base=form.base) + body
     return Export("import the file and call score({'feature': value, ...})", text)
 
 

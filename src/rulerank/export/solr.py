@@ -76,10 +76,10 @@ def threshold_for(wanted: np.float32) -> Threshold:
     near = np.float32(wanted - SLACK)
     low = high = near
     tried = [near]
-    for _ in range(4):
-        low, high = np.nextafter(low, np.float32(-np.inf)), np.nextafter(high, np.float32(np.inf))
-        tried += [low, high]
     with np.errstate(over="ignore"):
+        for _ in range(4):
+            low, high = np.nextafter(low, np.float32(-np.inf)), np.nextafter(high, np.float32(np.inf))
+            tried += [low, high]
         found = [Threshold(one, np.float32(one + SLACK)) for one in tried if np.isfinite(one)]
     return max((one for one in found if one.compared <= wanted), key=lambda one: one.compared)
 

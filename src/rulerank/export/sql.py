@@ -2,13 +2,13 @@
 
 A first query finds the bins; votes are whole numbers on a grid, looked up as fixed-width digits in a text, so that
 their sum is exact; one multiplication at the end makes a score of it. A missing value is NULL, or NaN where a database
-sorts it above all numbers.
+sorts it above all numbers. A category is a column of its names; an empty text is missing unless it is one of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -26,17 +26,26 @@ def export(form: Form, names: Names) -> Export:
     table = quoted(names.feature_set)
     columns = [quoted(name) for name in form.feature_names]
     weights = form.linear("a database", fills=True)
-    if weights is not None:
-        text = f"SELECT {table}.*,\n{_weighted_sum(weights, form.fill, columns)} AS score\nFROM {table};\n"
-    elif form.tables is None:
-        terms = [_case(tree, columns) for tree in form.with_base]
-        text = f"SELECT {table}.*,\n{_added(terms)} AS score\nFROM {table};\n"
-    else:
+    if form.tables is not None:
         form = form.on_grid()
         assert form.tables is not None
-        text = _over_bins(form.tables, table, columns)
+        kinds = {form.feature_names.index(name): own for name, own in form.categories.items()}
+        text = _over_bins(form.tables, table, columns, kinds)
+    else:
+        source = table
+        if form.categories:
+            coded, columns = _coded(form, columns)
+            source = f"(SELECT {table}.*,\n{coded}\nFROM {table}) AS {table}"
+        score = _added([_case(tree, columns) for tree in form.with_base]) if weights is None else ""
+        score = score if weights is None else _weighted_sum(weights, form.fill, columns)
+        text = f"SELECT {table}.*,\n{score} AS score\nFROM {source};\n"
     head = f"-- {form.kind} by rulerank: the score of each row of {names.feature_set}\n".replace("\r", " ")
-    return Export(f"run the query; it reads the table {names.feature_set}", head + text)
+    notes = tuple(
+        f"the column {name!r} must hold the names of categories as text, as the model knows them "
+        f"({', '.join(map(repr, own[:3]))}{', ...' if len(own) > 3 else ''})"
+        for name, own in form.categories.items()
+    )
+    return Export(f"run the query; it reads the table {names.feature_set}", head + text, notes=notes)
 
 
 def quoted(name: str) -> str:
@@ -72,7 +81,44 @@ def missing(column: str) -> str:
     return f"{column} IS NULL OR {column} > {number(LARGEST64)}"
 
 
-def _over_bins(model: AdditiveTables, table: str, columns: Sequence[str]) -> str:
+def name_case(column: str, names: Sequence[str], results: Sequence[int], other: int, missing: str) -> str:
+    """Return what stands for a category: the result of its name, or one for other names and one where it is missing.
+
+    >>> print(name_case('"brand"', ["lg", "o'neill", "tcl"], [0, 1, 0], 2, "3"))
+    CASE WHEN "brand" IN ('lg', 'tcl') THEN 0 WHEN "brand" = 'o''neill' THEN 1 WHEN "brand" IS NULL OR "brand" = '' \
+THEN 3 ELSE 2 END
+    """
+    parts = []
+    for result in sorted({*results} - {other}):
+        own = [text(name) for name, found in zip(names, results, strict=True) if found == result]
+        known = f"= {own[0]}" if len(own) == 1 else f"IN ({', '.join(own)})"
+        parts.append(f"WHEN {column} {known} THEN {result}")
+    if "" in names:
+        parts.append(f"WHEN {column} IS NULL THEN {missing}")
+    else:
+        parts.append(f"WHEN {column} IS NULL OR {column} = '' THEN {missing}")
+    return f"CASE {' '.join(parts)} ELSE {other} END"
+
+
+def text(value: str) -> str:
+    """Return a text as SQL quotes it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _coded(form: Form, columns: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the codes of categories as columns of their own, and all columns as a sum over numbers reads them."""
+    cases, read = [], list(columns)
+    for number_of, (name, names) in enumerate(form.categories.items()):
+        place = form.feature_names.index(name)
+        read[place] = f"_code{number_of}"
+        case = name_case(columns[place], names, range(len(names)), len(names), "NULL")
+        cases.append(f"{case} AS {read[place]}")
+    return ",\n".join(cases), read
+
+
+def _over_bins(
+    model: AdditiveTables, table: str, columns: Sequence[str], categories: Mapping[int, Sequence[str]]
+) -> str:
     """Return the query that finds bins, looks votes up and adds them."""
     largest = abs(model.base) + sum(float(np.abs(own.votes).max(initial=0.0)) for own in model.tables)
     unit = math.ldexp(1.0, max((math.frexp(largest)[1] if largest else 0) - DOUBLE_BITS, -1000))
@@ -87,7 +133,8 @@ def _over_bins(model: AdditiveTables, table: str, columns: Sequence[str]) -> str
             key = (feature, cuts.tobytes())
             if key not in axes:
                 axes[key] = f"_bin{len(axes)}"
-                cases.append(f"{_bin_case(columns[feature], cuts)} AS {axes[key]}")
+                case = _bin_case(columns[feature], cuts, categories.get(feature))
+                cases.append(f"{case} AS {axes[key]}")
             place.append(axes[key])
         votes = votes // shared
         low = int(votes.min())
@@ -105,7 +152,10 @@ def _over_bins(model: AdditiveTables, table: str, columns: Sequence[str]) -> str
     return f"{bins}\nSELECT _binned.*,\n{number(unit * shared)} * ({total}) AS score\nFROM _binned;\n"
 
 
-def _bin_case(column: str, cuts: Array) -> str:
+def _bin_case(column: str, cuts: Array, names: Sequence[str] | None) -> str:
+    if names is not None:
+        bins = np.searchsorted(cuts, np.arange(len(names) + 1), side="right").tolist()
+        return name_case(column, names, bins[:-1], bins[-1], str(len(cuts) + 1))
     parts = [f"WHEN {missing(column)} THEN {len(cuts) + 1}"]
     parts += [f"WHEN {column} < {number(cut)} THEN {bin}" for bin, cut in enumerate(cuts.tolist())]
     return f"CASE {' '.join(parts)} ELSE {len(cuts)} END"

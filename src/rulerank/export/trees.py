@@ -6,7 +6,7 @@ below a cut; a missing one goes to the right everywhere, to where the last bin a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import NamedTuple
@@ -71,6 +71,25 @@ def tree_of(table: Table) -> Tree:
         for order in permutations(range(len(table.features)))
     ]
     return min(grown, key=lambda tree: tree.n_leaves)
+
+
+def with_missing_code(table: Table, n_names: Mapping[int, int]) -> Table:
+    """Return a table in which a category of n names has the code n + 1 where it is missing, beside NaN.
+
+    Engines that put 0 in the place of a missing value would else give it the first name.
+
+    >>> table = Table((0,), (np.array([0.5, 1.5]),), np.array([0.1, 0.2, 0.3, 0.4]))
+    >>> wider = with_missing_code(table, {0: 2})
+    >>> [wider.vote([code]) for code in (0.0, 1.0, 2.0, 3.0, float("nan"))]
+    [0.1, 0.2, 0.3, 0.4, 0.4]
+    """
+    cuts, votes = list(table.cuts), table.votes
+    for axis, feature in enumerate(table.features):
+        if feature in n_names:
+            own = cuts[axis][cuts[axis] <= n_names[feature]]  # above the code of names that are not listed
+            cuts[axis] = np.append(own, n_names[feature] + 0.5)
+            votes = np.take(votes, [*range(len(own) + 1), -1, -1], axis=axis)
+    return Table(table.features, tuple(cuts), votes)
 
 
 def _grow(features: Sequence[int], cuts: Sequence[Array], votes: Array) -> Tree:

@@ -7,6 +7,7 @@ be a plain number in quotes. The base is a last tree, so that float32 sums stay 
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def export(form: Form, names: Names) -> Export:
         booster = _trees(form.with_base, len(form.feature_names))
     document = {
         "learner": {
-            "attributes": {},
+            "attributes": {"categories": json.dumps(form.codes())} if form.categories else {},
             "feature_names": list(form.feature_names),
             "feature_types": ["float"] * len(form.feature_names),
             "gradient_booster": booster,
