@@ -85,7 +85,7 @@ def test_rows_that_would_be_laid_out_in_too_many_sets_are_refused(tmp_path):
 
 
 def first_version():
-    return sorted((Path(__file__).parent / "data" / "first_version").glob("*.rulerank"))
+    return sorted((Path(__file__).parent / "data" / "v0.1" / "first").glob("*.rulerank"))
 
 
 @pytest.mark.parametrize("path", first_version(), ids=lambda path: path.stem)

@@ -19,7 +19,7 @@ from rulerank.judging.labels import ReadOnlyError, StoreError
 from rulerank.judging.store import LabelStore
 from rulerank.judging.team import Settings
 
-FIRST_VERSION = Path(__file__).parents[1] / "data" / "first_version"
+FIRST_VERSION = Path(__file__).parents[1] / "data" / "v0.1" / "first"
 NOBODY = 65534
 
 

@@ -15,7 +15,7 @@ from rulerank.judging.labels import StoreError
 from rulerank.judging.store import LabelStore
 from rulerank.judging.team import Settings
 
-OLD_STORES = Path(__file__).parents[1] / "data" / "first_version"
+OLD_STORES = Path(__file__).parents[1] / "data" / "v0.1" / "first"
 
 
 @pytest.fixture

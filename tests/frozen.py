@@ -1,0 +1,350 @@
+"""What version 0.1 made, frozen under tests/data/v0.1: a net under refactoring, held by test_frozen.py.
+
+`python tests/frozen.py` makes all of it anew, except `first/`, files of before 0.1. Run it only on code that is right:
+what it writes is what the tests then expect. `first/` and `models/` hold models with their rows and scores.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import re
+import shlex
+import shutil
+import sys
+import tarfile
+import tempfile
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.export import TARGETS
+
+FROZEN = Path(__file__).parent / "data" / "v0.1"
+MODELS = {
+    "RE-GR": rr.GlobalRules(),
+    "RE-GR, literal": rr.GlobalRules(votes="mean"),
+    "RE-GR, z-scores": rr.GlobalRules(normalize="zscore"),
+    "RE-SR": rr.StableRules(),
+    "RE-SR, literal": rr.StableRules(literal=True),
+    "RE-QR": rr.QueryRules(),
+    "RE-QR, literal": rr.QueryRules(literal=True),
+    "FR": rr.FittedRules(),
+    "FR, max_size=1": rr.FittedRules(max_size=1),
+    "QI": rr.QueryIntercepts(l2=1.0, missing="mean"),
+    "QI, 3 features": rr.QueryIntercepts(l2=1.0),
+    "QI, minmax": rr.QueryIntercepts(l2=1.0, missing="mean", normalize="minmax"),
+    "Anchored": rr.Anchored(today=0),
+    "Anchored, not normalised": rr.Anchored(today=0, normalize=None),
+    "AnchoredRules, not normalised": rr.AnchoredRules(today=0, normalize=None),
+    "AnchoredRules": rr.AnchoredRules(today=0),
+    "Competence": rr.Competence({"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0, missing="mean")}),
+    "DC3A": rr.Competence(literal=True, max_size=1),
+    "QC3A": rr.Competence(literal=True, centric="query", max_size=1),
+    "Regression": rr.Regression(missing="mean"),
+    "RankSVM": rr.RankSVM(missing="mean"),
+    "SVMMAP": rr.SVMMAP(missing="mean"),
+    "LambdaMART": rr.LambdaMART(n_trees=5),
+    "RankBoost": rr.RankBoost(n_rounds=10),
+    "FRank": rr.FRank(n_rounds=10),
+    "AdaRank": rr.AdaRank(missing="mean"),
+    "ListNet": rr.ListNet(missing="mean", n_epochs=10),
+}
+
+# run in a folder with the files of files.tar.gz, each line in its own copy, with --json
+COMMANDS = """
+    demo --queries 12
+    features docs.jsonl queries.tsv --qrels qrels.txt --top 10 -o new.parquet --keep new.rulerank
+    train train.txt --method RE-GR -o new.rulerank
+    train train.txt --vali vali.txt --method QI --set missing=mean -o new.rulerank
+    train pool.csv --labels graded.csv --today bm25_body -o new.rulerank
+    train pool.csv --labels each.csv --judges gpt -o new.rulerank
+    train pool-with-clicks.parquet -o new.rulerank --propensities looked-at.csv
+    train parts -o new.rulerank --method RE-GR
+    train --parameters FR
+    rank model.rulerank test.txt
+    explain model.rulerank test.txt --query q1 --doc q1-d3
+    explain model.rulerank test.txt --query q1 --doc q1-d3 --versus q1-d5 --what-if
+    explain model.rulerank test.txt --query q1 --ranking --today f3
+    explain query.rulerank test.txt --query q1 --doc q1-d3
+    explain linear.rulerank linear.csv --doc q1-d3
+    explain model.rulerank test.txt
+    fuse one.run two.run --method rrf
+    evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3
+    evaluate test.csv one.run scores.txt --compare
+    evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5
+    compare --list
+    compare test.csv --folds 3 --method RE-GR --method QI --run engine=one.run --scores old=scores.txt --to csv --jobs 1
+    sample pool.csv --today bm25_body -n 5
+    sample train.txt --sampler ssar -n 5
+    sample train.txt --today f1 --own-grades --budget 20 -o new.csv
+    sample train.txt --grades qrels.txt --partitions 5 -o new.txt
+    check train.txt model.rulerank --today f1 --grades qrels.txt
+    curve train.txt --today f1 --splits 3 --sizes 10,20 --method QI --sampler strata
+    figure competence query.rulerank test.txt -o new.svg
+    figure effects model.rulerank test.txt -o new.svg
+    export model.rulerank --to opensearch-ltr --feature-set movies --draft movies.json -o new.json
+    export model.rulerank --check scored.jsonl
+    convert train.txt new.parquet
+    logs q7.json --qrels judged.qrels -o new.parquet
+    clicks log.parquet pool.csv -o new.parquet
+    interleave one.run two.run --clicks shown.csv
+    interleave --clicks teams.csv --name-a today --name-b new
+    world new.txt --queries 5
+    judge pool.csv --rater ann --overlap 10%
+    labels labels.db
+    labels labels.db -o new.qrels
+    labels labels.db -o new.csv --per-rater
+    labels judged.db --import llm.csv --rater gpt --kind llm
+    labels labels.db --disputes
+    labels labels.db --agreement
+    labels labels.db --set judgements=2 --set combine=majority
+"""
+
+CHANGING = re.compile(r"second|time|version|since|date|token|identity|digest|pid|bytes")  # keys of values that change
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
+ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
+
+
+def make() -> None:
+    """Write the whole corpus anew."""
+    for old in FROZEN.iterdir():
+        if old.name != "first":
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+    make_models(FROZEN / "models")
+    write_json(FROZEN / "exports.json.gz", {name: exports(name) for name in MODELS})
+    make_store(FROZEN / "labels.db")
+    write_json(FROZEN / "labels.json", facts(FROZEN / "labels.db"))
+    (FROZEN / "postgres.sql").write_text(postgres_schema())
+    make_files(FROZEN / "files.tar.gz")
+    write_json(FROZEN / "openapi-judging.json", judging_api())
+    write_json(FROZEN / "openapi-service.json", service_api())
+    write_json(
+        FROZEN / "commands.json", {line: output_of(line) for line in map(str.strip, COMMANDS.strip().split("\n"))}
+    )
+    print(f"{sum(file.stat().st_size for file in FROZEN.rglob('*') if file.is_file()):,} bytes in {FROZEN}")
+
+
+def make_models(folder: Path) -> None:
+    """Fit every ranker to a few rows; its scores of the first of them in hexadecimal keep every bit."""
+    folder.mkdir()
+    n, rng = 960, np.random.default_rng(0)
+    X = rng.random((n, 4)).round(3)
+    either = (X[:, 1] > 0.5) != (X[:, 2] > 0.5)  # a pair of features matters
+    y = np.digitize(X[:, 0] / 2 + either + 0.2 * rng.random(n), [0.5, 1.2])
+    X[rng.random(n) < 0.1, 3] = np.nan
+    rr.write_table(rr.Dataset(X, y, np.repeat(np.arange(40), n // 40), np.arange(n)), folder / "rows.csv")
+    data = rr.read_table(folder / "rows.csv")
+    # no value is missing in these, so that targets that cannot fill them in are tried
+    three = rr.Dataset(data.X[:, :3], data.y, data.qid, data.docid, data.feature_names[:3])
+    scores = {}
+    for name, ranker in MODELS.items():
+        ranker.fit(three if "3 features" in name else data).save(folder / f"{name}.rulerank")
+        scores[name] = [value.hex() for value in ranker.predict(data).tolist()[:120]]
+    write_json(folder / "scores.json", scores)
+
+
+def exports(name: str) -> dict[str, object]:
+    """Return a frozen model as each target reads it; nothing where it cannot be exported."""
+    ranker, made = rr.load(FROZEN / "models" / f"{name}.rulerank"), {}
+    for target in TARGETS:
+        try:
+            export = rr.export_model(ranker, target)
+        except DataError:
+            continue
+        document = export.document
+        if isinstance(document, bytes):
+            document = base64.b64encode(document).decode()
+        made[target] = steady(asdict(export) | {"document": document})
+    return made
+
+
+def make_store(path: Path) -> None:
+    """Keep one fact of every kind."""
+    from rulerank.judging.store import LabelStore
+
+    start, steps = datetime(2026, 11, 17, 9, tzinfo=UTC), iter(range(1000))
+    with LabelStore(path, clock=lambda: start + timedelta(minutes=next(steps))) as store:
+        store.add_all(
+            [("q1", "d1", 2, "ann"), ("q1", "d2", 0, "ann"), ("q2", "dé", None, "ben"), ("q1", "d1", 1, "ben")]
+        )
+        store.add("q1", "d2", 1, "ann", page="list", judgement="a")
+        store.add("q2", "d3", 1, "ann")
+        store.undo("ann", page="list")
+        store.add("q1", "d1", 2, "gpt")
+        store.name_judge("gpt", "llm", "ann")
+        store.skip("q2", "d4", "ben")
+        store.decide("q1", "d1", 1, "ann", page="disputes")
+        store.add_order("q1", ["d2", "d1"], "ben", page="list")
+        store.change_setting("judgements", 2, "ann")
+        store.note_check(3, "QI", "bm25")
+
+
+def facts(path: Path) -> dict[str, object]:
+    """Return all that a label store knows."""
+    from rulerank.judging.store import LabelStore
+
+    kinds = ("labels", "history", "decisions", "orders", "judge_history", "setting_history", "skips")
+    with LabelStore(path) as store:
+        known = {kind: [plain(one) for one in getattr(store, kind)()] for kind in kinds}
+        return known | {"last_check": plain(store.last_check()), "judges": store.judges()}
+
+
+def plain(fact: object) -> object:
+    """Return a fact of the store as JSON has it, by the names of its fields."""
+    if fact is None:
+        return None
+    values = fact._asdict() if hasattr(fact, "_asdict") else asdict(fact)
+    return json.loads(json.dumps(values, default=str))
+
+
+def postgres_schema() -> str:
+    """Return what makes an empty label store on PostgreSQL, without its version."""
+    from sqlalchemy.dialects import postgresql
+    from sqlalchemy.schema import CreateIndex, CreateTable
+
+    from rulerank.judging.versions import METADATA
+
+    made = [CreateTable(table) for table in METADATA.sorted_tables]
+    made += [
+        CreateIndex(one) for table in METADATA.sorted_tables for one in sorted(table.indexes, key=lambda i: i.name)
+    ]
+    return "".join(str(one.compile(dialect=postgresql.dialect())).strip() + ";\n\n" for one in made)
+
+
+def make_files(path: Path) -> None:
+    """Pack the small files that the commands' tests are made of, without what changes from day to day."""
+    sys.path.insert(0, str(Path(__file__).parent / "cli"))
+    from conftest import write_files
+
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        write_files(Path(folder))
+        rr.write_table(rr.make_world(n_queries=12, n_features=3), "linear.csv")
+        shutil.copy(FROZEN / "labels.db", "labels.db")
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as tar:
+            for file in sorted(Path().rglob("*")):
+                if file.is_file():
+                    about = tarfile.TarInfo(str(file))
+                    about.size = file.stat().st_size
+                    tar.addfile(about, io.BytesIO(file.read_bytes()))
+    path.write_bytes(gzip.compress(packed.getvalue(), mtime=0))
+
+
+def unpack(folder: Path) -> None:
+    with tarfile.open(FROZEN / "files.tar.gz") as tar:
+        tar.extractall(folder, filter="data")
+
+
+def judging_api() -> object:
+    """Return how the judging page describes its API."""
+    from starlette.testclient import TestClient
+
+    from rulerank.judging.loop import Judging
+    from rulerank.judging.pool import Pool
+    from rulerank.judging.store import LabelStore
+    from rulerank.judging.web.app import create_app
+
+    with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder) / "labels.db") as store:
+        rows = rr.read_table(FROZEN / "models" / "rows.csv")
+        app = create_app(Judging(Pool(rows), store, max_grade=2))
+        return steady(TestClient(app, "http://127.0.0.1").get("/openapi.json").json())
+
+
+def service_api() -> object:
+    """Return how the service describes its API."""
+    from starlette.testclient import TestClient
+
+    from rulerank.serve.web.app import create_app
+
+    with tempfile.TemporaryDirectory() as folder:
+        unpack(Path(folder))
+        reranker = rr.Reranker(rr.load(Path(folder) / "shop.rulerank"), rr.load(Path(folder) / "text.rulerank"))
+        return steady(TestClient(create_app(reranker), "http://127.0.0.1").get("/openapi.json").json())
+
+
+def output_of(line: str) -> dict[str, object]:
+    """Run a command in a folder of its own, and return its exit code and what it prints, as values."""
+    from rulerank.cli import main
+
+    out, err = io.StringIO(), io.StringIO()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
+        unpack(folder)
+        stack.enter_context(chdir(folder))
+        for stopped in ("serve.web.workers.run", "web.server.serve", "web.server.open_page"):
+            stack.enter_context(patch(f"rulerank.{stopped}", return_value=0))
+        stack.enter_context(patch.object(sys, "argv", ["rulerank", *shlex.split(line), "--json"]))
+        stack.enter_context(redirect_stdout(out))
+        stack.enter_context(redirect_stderr(err))
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    printed = out.getvalue()
+    try:
+        values = json.loads(printed)
+    except ValueError:
+        values = [json.loads(one) if one.startswith(("{", "[")) else one for one in printed.splitlines()]
+    return {"code": code, "json": steady(values, folder)} | ({"stderr": err.getvalue()} if code else {})
+
+
+def steady(value: object, folder: Path | None = None) -> object:
+    """Return a value without what changes from run to run: times, versions, addresses, folders."""
+    if isinstance(value, dict):
+        return {
+            key: type(one).__name__
+            if CHANGING.search(key) and isinstance(one, int | float | str)
+            else steady(one, folder)
+            for key, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [steady(one, folder) for one in value]
+    if isinstance(value, str):
+        value = value.replace(f"{folder}/", "").replace(str(folder), ".") if folder else value
+        return ADDRESS.sub("ADDRESS", TIME.sub("TIME", value.replace(rr.__version__, "VERSION")))
+    return value
+
+
+def differences(old: object, new: object, where: str = "$") -> list[str]:
+    """Say where two values differ; numbers may by as much as processors that add in another order make them."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            line
+            for key in [*old, *(key for key in new if key not in old)]
+            for line in (
+                differences(old[key], new[key], f"{where}.{key}")
+                if key in old and key in new
+                else [f"{where}.{key}: {'missing' if key in old else 'new'}"]
+            )
+        ]
+    if isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            return [f"{where}: {len(old)} values, now {len(new)}"]
+        pairs = enumerate(zip(old, new, strict=True))
+        return [line for place, (one, other) in pairs for line in differences(one, other, f"{where}[{place}]")]
+    if isinstance(old, float) and isinstance(new, int | float):
+        return [] if np.isclose(old, new, rtol=1e-6, atol=1e-9, equal_nan=True) else [f"{where}: {old}, now {new}"]
+    return [] if old == new else [f"{where}: {old!r}, now {new!r}"]
+
+
+def write_json(path: Path, value: object) -> None:
+    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    path.write_bytes(gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text.encode())
+
+
+def read_json(name: str) -> dict:
+    path = FROZEN / name
+    return json.loads(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes())
+
+
+if __name__ == "__main__":
+    make()
