@@ -9,7 +9,8 @@ import numpy as np
 from rulerank.ballots.case import Case
 from rulerank.ballots.linear_cases import LinearForm, linear_case
 from rulerank.ballots.table_cases import TableForm, table_case
-from rulerank.core.words import counted
+from rulerank.core.intervals import on_scale
+from rulerank.core.words import counted, decimal
 from rulerank.dataset import Array
 
 # beside a model that is today's ranking
@@ -66,7 +67,8 @@ def anchored_table_case(form: TableForm, x: Array, today: int, name: str, n_feat
     start = weight * value
     case = table_case(form, x, "AnchoredRules")
     ballot = replace(case.ballot, tally=lambda sums: start + sums[:, 0], base=start, n_features=n_features)
-    shown = f"{form.names[today]} = {value:.4g}{' (missing: behind all others)' if missing else ''}"
+    scaled = on_scale(f"{form.names[today]} = {decimal(value, 4)}", form.names[today], form.scale)
+    shown = f"{scaled}{' (missing: behind all others)' if missing else ''}"
     return replace(
         case,
         ballot=ballot,

@@ -11,7 +11,8 @@ from scipy.sparse import issparse
 
 from rulerank.ballots.ballot import linear_ballot
 from rulerank.ballots.case import Case
-from rulerank.core.words import counted
+from rulerank.core.intervals import on_scale
+from rulerank.core.words import counted, decimal
 from rulerank.dataset import Array
 from rulerank.rules.rule import Item
 
@@ -26,6 +27,12 @@ class LinearForm:
     fill: Callable[[Any], Any]  # checked rows -> the same without missing values
     score: Callable[[Array], Array]  # rows without missing values -> scores
     errors: Array | None = None  # float64 (n_features,) standard errors of coef, NaN where one is not known
+    scale_of: Callable[[str], str | None] = lambda name: None  # feature -> what its values are put on by query
+
+    def text(self, feature: int, value: float) -> str:
+        """Return a value in words, with the name of the scale that it is on."""
+        name = self.names[feature]
+        return on_scale(f"{name} = {decimal(value, 4)}", name, self.scale_of(name))
 
 
 def linear_case(form: LinearForm, X: Any, row: int, method: str) -> Case:
@@ -33,12 +40,12 @@ def linear_case(form: LinearForm, X: Any, row: int, method: str) -> Case:
     given = X[row : row + 1]
     filled = form.fill(given)
     given, filled = ((part.toarray() if issparse(part) else part)[0] for part in (given, filled))
-    names, coef = form.names, form.coef
+    coef = form.coef
     ballot = linear_ballot(filled, coef)
 
     def value(feature: int) -> str:
         missing = " (missing: the training mean)" if np.isnan(given[feature]) else ""
-        return f"{names[feature]} = {filled[feature]:.4g}{missing}"
+        return f"{form.text(feature, float(filled[feature]))}{missing}"
 
     def item(cell: int, feature: int) -> Item:
         return Item(feature, -1, f"{value(feature)} times {coef[feature]:.4g}")

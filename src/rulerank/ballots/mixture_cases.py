@@ -10,7 +10,7 @@ import numpy as np
 from rulerank.ballots.ballot import Ballot, mixed
 from rulerank.ballots.case import Case, MakesCases, MemberVote
 from rulerank.ballots.rule_cases import ItemText, items_of, make_ballot
-from rulerank.core.words import listed
+from rulerank.core.words import decimal, listed
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rules.engine import Engine
@@ -109,7 +109,7 @@ def mixture_case(
 
     def value(feature: int) -> str:
         known = not np.isnan(values[feature])
-        return f"{names[feature]} = {values[feature]:.4g}" if known else f"{names[feature]} is missing"
+        return f"{names[feature]} = {decimal(float(values[feature]), 4)}" if known else f"{names[feature]} is missing"
 
     members = mix.votes()
     counting = [vote for vote in members if vote.weight > 0]

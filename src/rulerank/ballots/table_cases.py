@@ -8,6 +8,7 @@ import numpy as np
 
 from rulerank.ballots.ballot import Ballot
 from rulerank.ballots.case import Case
+from rulerank.core.intervals import on_scale
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.rules.additive import AdditiveTables
@@ -23,6 +24,7 @@ class TableForm:
     tables: AdditiveTables
     n_jobs: int | None = None
     base_text: str = AVERAGE
+    scale: str | None = None  # that values are put on by query
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -40,7 +42,12 @@ class TableForm:
             return f"{self.names[feature]} has no vote"
         table, axis = found
         own = self.tables.tables[table]
-        return self.tables.item_text(table, axis, own.bins([float(x[f]) for f in own.features])[axis])
+        return self.item_text(table, axis, own.bins([float(x[f]) for f in own.features])[axis])
+
+    def item_text(self, table: int, axis: int, bin: int) -> str:
+        """Return a bin in words, with the name of the scale that its numbers are on."""
+        name = self.names[self.tables.tables[table].features[axis]]
+        return on_scale(self.tables.item_text(table, axis, bin), name, self.scale)
 
     def finest(self, feature: int) -> tuple[int, int] | None:
         """Return the table, and its axis, that cuts a feature most finely; None if it has none."""
@@ -78,7 +85,7 @@ def table_case(form: TableForm, x: Array, method: str) -> Case:
     def item(cell: int, feature: int) -> Item:
         axis = ballot.features_of(cell).index(feature)
         bin = ballot.bins_of(cell)[axis]
-        return Item(feature, bin, tables.item_text(order[cell], axis, bin))
+        return Item(feature, bin, form.item_text(order[cell], axis, bin))
 
     def value(feature: int) -> str:
         return form.value(x, feature)

@@ -7,6 +7,26 @@ from collections.abc import Sequence
 
 from rulerank.core.arrays import Array
 
+SCALES = {  # what features are put on by query, and what a number on it means
+    "zscore": ("z-score", "standard deviations above the query's mean"),
+    "minmax": ("min-max value", "0 is the query's lowest value, 1 its highest"),
+    "rank": ("rank share", "share of the query's documents with a lower value"),
+}
+
+
+def on_scale(text: str, name: str, scale: str | None) -> str:
+    """Name the scale that the numbers of an item are on, so that nobody takes them for values of the data.
+
+    >>> on_scale("price in [-0.74, 0.2)", "price", "zscore"), on_scale("price < 3", "price", None)
+    ('price z-score in [-0.74, 0.2)', 'price < 3')
+    >>> on_scale("price is missing", "price", "zscore"), on_scale("brand is Veskari", "brand", "zscore")
+    ('price is missing', 'brand is Veskari')
+    """
+    rest = text.removeprefix(name)
+    if scale is None or rest.startswith((" is ", ":")):
+        return text
+    return f"{name} {SCALES[scale][0]}{rest}"
+
 
 def in_words(name: str, bin: int, shown: Sequence[str]) -> str:
     """Say what it means that a value has this bin, given the cuts as they are written.

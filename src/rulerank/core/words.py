@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+NEXT_TO_NOTHING = 1e-12  # what is smaller is left over from rounding
+LEAST_DECIMAL = 1e-6  # smaller numbers have a power of ten
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
@@ -32,6 +36,27 @@ def joined(names: Sequence[str]) -> str:
     """
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def decimal(number: float, digits: int = 3) -> str:
+    """Return a number as people write it: some digits, two decimals of what is above 1, no power of ten.
+
+    >>> [decimal(one) for one in (6.4812, 1999.0, 177.99, 1234567.25, 0.0371, -0.5, 4.33e-15)]
+    ['6.48', '1999', '177.99', '1234567.25', '0.0371', '-0.5', '0']
+    >>> decimal(6.4812, 4), decimal(3.21e-8), decimal(2e20), decimal(math.nan)
+    ('6.481', '3.21e-08', '2e+20', 'missing')
+    """
+    if math.isnan(number):
+        return "missing"
+    size = abs(number)
+    if size < NEXT_TO_NOTHING:
+        return "0"
+    if size < LEAST_DECIMAL or size >= 1e15:
+        return f"{number:.{digits}g}"
+    decimals = digits - 1 - math.floor(math.log10(size))
+    decimals = max(decimals, 2) if size >= 1 else decimals
+    text = f"{number:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(share: float) -> str:

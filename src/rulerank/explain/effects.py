@@ -73,7 +73,7 @@ def value_curve(form: LinearForm, X: Array, feature: int) -> tuple[BinEffect, ..
     for level, value in zip(LEVELS, values.tolist(), strict=True):
         changed = X.copy()
         changed[:, feature] = value
-        points.append(point_of(f"{form.names[feature]} = {value:.4g}", level, form.score(changed)))
+        points.append(point_of(form.text(feature, value), level, form.score(changed)))
     return tuple(points)
 
 

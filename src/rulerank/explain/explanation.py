@@ -9,7 +9,7 @@ from typing import Any
 
 from rulerank.ballots import GradeVote, MemberVote, QueryVote
 from rulerank.core.words import counted
-from rulerank.explain.standing import About, placed
+from rulerank.explain.standing import IN_ALL, About, placed
 from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
 from rulerank.rules.rule import Item
 
@@ -136,11 +136,16 @@ class FeatureShare:
     def said(self) -> str:
         """The feature as a sentence names it: its value and where that stands, or its item.
 
-        >>> FeatureShare("bm25", "bm25 >= 3.85", 0.1, 0.1, "6.48", "top tenth of 40").said
-        'bm25 (6.48, top tenth of 40)'
+        >>> FeatureShare("bm25", "bm25 >= 3.85", 0.1, 0.1, "6.48", "highest of 40").said
+        'bm25 (6.48, highest of 40)'
         """
         known = placed(self.value, self.standing)
         return f"{self.feature} ({known})" if known else self.text
+
+    @property
+    def varies(self) -> bool:
+        """Whether the documents of the query differ in it: else it is no reason to rank one above another."""
+        return not self.standing.startswith(IN_ALL)
 
 
 @dataclass(frozen=True, repr=False)

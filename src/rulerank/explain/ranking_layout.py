@@ -26,7 +26,7 @@ def ranking_page(r: RankingExplanation) -> Page:
 
 def _lead(r: RankingExplanation) -> list[str]:
     first = r.documents[0]
-    best = [share for share in first.features if share.adds > 0][:REASONS]
+    best = [share for share in first.features if share.adds > 0 and share.varies][:REASONS]
     why = f": {joined([share.said for share in best])}" if best else ""
     top = f"On top, tied with {counted(first.n_tied, 'other')}," if first.n_tied else "On top"
     lines = [f"{counted(r.n_docs, 'document')}, ranked by the model. {top} is {first.name}{why}."]
@@ -124,8 +124,8 @@ def _move(doc: RankedDocument) -> Cell:
 
 def _reasons(doc: RankedDocument) -> str:
     """Return the main reasons in a few words, those that lower it with a minus."""
-    told = [f"{'' if share.adds > 0 else 'despite '}{share.feature} {share.value}" for share in doc.features[:REASONS]]
-    return ", ".join(told)
+    telling = [share for share in doc.features if share.varies][:REASONS]
+    return ", ".join(f"{'' if share.adds > 0 else 'despite '}{share.feature} {share.value}" for share in telling)
 
 
 def _how(r: RankingExplanation) -> tuple[str, ...]:
@@ -133,8 +133,7 @@ def _how(r: RankingExplanation) -> tuple[str, ...]:
     lines = [
         "Every number is exact: what the features of a document add, against the average document of the query, and "
         f"the mean score make up its score ({seen}).",
-        "“Top tenth of 40”: 40 documents of the query have a value, and at most a tenth of them have this one or a "
-        "higher one.",
+        "“Higher than 80 % of 40 documents”: 40 documents of the query have a value, and 80 % of them a lower one.",
     ]
     if r.today is not None:
         lines.append(

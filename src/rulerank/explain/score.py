@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.ballots import Case
 from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
+from rulerank.core.words import decimal
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Explanation, FeatureShare, RuleGroup, RuleVote
@@ -103,7 +104,9 @@ def explained(case: Case, name: str, behind: Background, n_rules: int | None) ->
         members=case.members,
         notes=case.notes,
         noun=case.noun,
-        sees_values=all(share.text == f"{share.feature} = {behind.number(share.feature):.4g}" for share in features),
+        sees_values=all(
+            share.text == f"{share.feature} = {decimal(behind.number(share.feature), 4)}" for share in features
+        ),
         about=behind.about,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rulerank.core.words import counted, joined
 from rulerank.explain.explanation import Explanation
 from rulerank.explain.versus import FeatureGap, Swap, Versus
-from rulerank.render.document import bars, only, shown
+from rulerank.render.document import bars, shown
 
 
 def lead(explanation: Explanation) -> str:
@@ -26,8 +26,9 @@ def lead(explanation: Explanation) -> str:
 
 def main_reasons(explanation: Explanation) -> str:
     """Say which features gain and cost a document most."""
-    gains = [share for share in explanation.features if share.adds > 0]
-    costs = [share for share in explanation.features if share.adds < 0]
+    telling = [share for share in explanation.features if share.varies]
+    gains = [share for share in telling if share.adds > 0]
+    costs = [share for share in telling if share.adds < 0]
     said = []
     if gains:
         said.append(f"It gains most from {joined(tuple(share.said for share in gains[:3]))}")
@@ -54,9 +55,7 @@ def gap_in_words(gap: FeatureGap) -> str:
     >>> gap_in_words(FeatureGap("bm25", "bm25 >= 3.85", "bm25 < 1.8", 0.1, "6.48", "1.2"))
     'bm25 (6.48 against 1.2)'
     """
-    if gap.high_value or gap.low_value:
-        return f"{gap.feature} ({gap.high_value} against {gap.low_value})"
-    return f"{gap.of_high} (against {_other(gap)})"
+    return f"{gap.feature} ({_against(gap)})"
 
 
 def explanation_lines(explanation: Explanation, n: int) -> list[str]:
@@ -86,7 +85,7 @@ def versus_lines(versus: Versus, n: int) -> list[str]:
     gaps = [gap for gap in versus.features if gap.differs][:n]
     lines = [versus_lead(versus)]
     for gap, number in zip(gaps, bars(gap.adds for gap in gaps), strict=True):
-        lines.append(f"{number} from {gap.feature}: {only(gap.of_high, gap.feature)} against {_other(gap)}")
+        lines.append(f"{number} from {gap.feature}: {_against(gap)}")
     return [*lines, *swap_sentences(versus)]
 
 
@@ -115,5 +114,5 @@ def _how(swap: Swap, what: str) -> str:
     return "found by greedy search, not proven to be the smallest"
 
 
-def _other(gap: FeatureGap) -> str:
-    return only(gap.of_low, gap.feature).removeprefix("is ")  # "against missing"
+def _against(gap: FeatureGap) -> str:
+    return f"{gap.high_value} against {gap.low_value}"

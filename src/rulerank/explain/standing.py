@@ -10,11 +10,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from rulerank.core.arrays import unmasked
-from rulerank.core.words import counted
+from rulerank.core.words import counted, decimal
 from rulerank.dataset import Array, Dataset
 from rulerank.rankers.base import Ranker
 
-PARTS = ((10, "tenth"), (4, "quarter"), (2, "half"))  # of a query's documents, the smallest first
+IN_ALL = ("the same in all ", "as in all ")  # how the place of a value begins that tells no documents apart
 MOST_LETTERS = 280  # of a text
 QUERY_TEXT = "query_text"
 TITLES = ("title", "name")
@@ -65,8 +65,8 @@ class Background:
 def placed(value: str, standing: str) -> str:
     """Return a value and where it stands, whichever is known.
 
-    >>> placed("6.48", "top tenth of 40"), placed("6.48", "")
-    ('6.48, top tenth of 40', '6.48')
+    >>> placed("6.48", "highest of 40"), placed("6.48", "")
+    ('6.48, highest of 40', '6.48')
     """
     return ", ".join(filter(None, (value, standing)))
 
@@ -77,48 +77,43 @@ def written(value: float, kinds: tuple[str, ...] | None = None) -> str:
     >>> written(6.4812), written(1999.0), written(float("nan")), written(1.0, ("Drama", "War"))
     ('6.48', '1999', 'missing', 'War')
     """
-    if np.isnan(value):
-        return "missing"
-    if kinds is not None:
+    if kinds is not None and not np.isnan(value):
         return kinds[int(value)] if 0 <= int(value) < len(kinds) else "one not seen in training"
-    whole = value == int(value) and abs(value) < 1e15
-    return f"{value + 0.0:.0f}" if whole else f"{value:.3g}"
+    return decimal(value)
 
 
 def standing(values: Array, row: int, *, category: bool = False) -> str:
-    """Say where a value stands among those of its query, exactly.
+    """Say where a value lies among those of its query, exactly: percentages are rounded down.
 
-    "top tenth": at most a tenth of the documents that have a value have this one or a higher one. Ties count against
-    it, and are said. Empty where there is nothing to stand among.
+    Empty where there is nothing to compare it with.
 
     >>> values = np.array([6.5, 3.0, 3.0, 1.0, 0.5, 0.0, 0.0, np.nan])
-    >>> [standing(values, row) for row in (0, 1, 3, 4, 5)]
-    ['highest of 7', 'top half of 7, with 1 other', 'middle of 7', 'lower half of 7', 'lowest of 7, with 1 other']
-    >>> standing(values, 7)
-    'as in 1 of 8 documents'
+    >>> [standing(values, row) for row in (0, 1, 4, 5)]
+    ['highest of 7', 'higher than 57 % of 7 documents', 'lower than 57 % of 7 documents', 'lowest of 7, with 1 other']
+    >>> standing(values, 7), standing(np.array([1.0, 2.0, 2.0, 2.0, 3.0]), 1)
+    ('as in 1 of 8 documents', 'the same in 3 of 5 documents')
     """
     n_docs = len(values)
     if n_docs < 2:
         return ""
     value, known = values[row], values[~np.isnan(values)]
     if np.isnan(value):
-        return f"as in {n_docs - len(known):,} of {n_docs:,} documents"
+        return f"as in {f'{n_docs - len(known):,} of' if len(known) else 'all'} {n_docs:,} documents"
     n, n_same = len(known), int((known == value).sum())
     if n_same == n:
-        all_of_them = f"the same in all {n:,} documents{'' if n == n_docs else ' that have a value'}"
-        return all_of_them if n > 1 else "the only one with a value"
+        if n < n_docs:
+            return f"the same in the {n:,} documents that have a value" if n > 1 else "the only one with a value"
+        return f"the same in all {n:,} documents"
     if category:
-        return f"as {n_same:,} of {n:,} documents"
+        return f"as in {n_same:,} of {n:,} documents"
     n_above, n_below = int((known > value).sum()), int((known < value).sum())
     others = f", with {counted(n_same - 1, 'other')}" if n_same > 1 else ""
     if not n_above or not n_below:
         return f"{'highest' if not n_above else 'lowest'} of {n:,}{others}"
-    for part, word in PARTS:
-        if (n_above + n_same) * part <= n:
-            return f"top {word} of {n:,}{others}"
-        if (n_below + n_same) * part <= n:
-            return f"{'lower' if word == 'half' else 'lowest'} {word} of {n:,}{others}"
-    return f"middle of {n:,}{others}"
+    if 2 * n_same > n:
+        return f"the same in {n_same:,} of {n:,} documents"
+    share = 100 * max(n_above, n_below) // n
+    return f"{'higher' if n_below >= n_above else 'lower'} than {share} % of {n:,} documents"
 
 
 def background_of(ranker: Ranker, x: Any, row: int | None) -> Background:

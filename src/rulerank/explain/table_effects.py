@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rulerank.ballots import TableForm
-from rulerank.core.intervals import in_words, shorten
+from rulerank.core.intervals import in_words, on_scale, shorten
 from rulerank.dataset import Array
 from rulerank.explain.changes import Change
 from rulerank.explain.effects import BinEffect, Interaction, point_of
@@ -37,7 +37,9 @@ def table_curve(form: TableForm, X: Array, feature: int, n_scored: int) -> tuple
     for bin in here.tolist():
         changed = X[places].copy()
         changed[:, feature] = np.median(values[bins == bin]) if bin <= len(cuts) else np.nan
-        text = in_words(name, bin, shown) if kinds is None else form.tables.item_text(*found, bin)
+        text = (
+            form.item_text(*found, bin) if kinds is not None else on_scale(in_words(name, bin, shown), name, form.scale)
+        )
         points.append(point_of(text, float((bins == bin).mean()), form.score(changed)))
     return tuple(points)
 
@@ -70,7 +72,7 @@ def table_interactions(form: TableForm, X: Array, most: int = 10) -> tuple[Inter
             Interaction(
                 (a, b),
                 math.sqrt(float((counts * table.votes**2).sum()) / max(1.0, float(counts.sum()))),
-                (form.tables.item_text(t, 0, int(i)), form.tables.item_text(t, 1, int(j))),
+                (form.item_text(t, 0, int(i)), form.item_text(t, 1, int(j))),
                 float(table.votes[i, j]),
                 int(counts[i, j]),
             )
@@ -104,7 +106,7 @@ def table_changes(form: TableForm, values: Array, above: float) -> tuple[Change,
         best = min(np.flatnonzero(scores > above).tolist(), key=lambda i: (away[i], -scores[i]))
         move = math.nan if loose else float(tried[best, feature] - values[feature])
         scale = float(cuts[-1] - cuts[0]) if len(cuts) > 1 else 1.0
-        texts = [form.tables.item_text(*found, bin) for bin in (now, int(bins[best]))]
+        texts = [form.item_text(*found, bin) for bin in (now, int(bins[best]))]
         change = Change(name, texts[0], texts[1], int(away[best]), move, float(scores[best]))
         changes.append(((float(away[best]), math.inf if loose else abs(move) / scale), change))
     return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))

@@ -65,6 +65,10 @@ class ChecksData(HasParameters, BaseEstimator):
         found: str | None = self.params_.get("normalize")
         return found
 
+    def scale_of(self, feature: str) -> str | None:
+        """Return what a feature's values are put on by query; codes of categories stay what they are."""
+        return None if feature in self.categories_ else self.normalize_
+
     def _uses_queries(self) -> bool:
         """Tell whether it matters to which query a training row belongs."""
         return True

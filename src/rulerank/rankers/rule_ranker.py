@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.ballots import BinForm
 from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
+from rulerank.core.intervals import on_scale
 from rulerank.core.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
 from rulerank.discretize import (
@@ -240,7 +241,7 @@ class RuleRanker(Ranker):
     def _item_text(self, feature: int, bin: int) -> str:
         name = self.feature_names_[feature]
         describe = getattr(self.discretizer_, "describe", None)
-        return describe(feature, bin, name) if describe else f"{name}={bin}"
+        return on_scale(describe(feature, bin, name) if describe else f"{name}={bin}", name, self.normalize_)
 
     @property
     def drop_share(self) -> float:

@@ -96,7 +96,9 @@ def test_reasons_add_up_and_say_which_model_it_starts_from(data, clicks, rules, 
     for model, name in ((clicks, "a QueryIntercepts model, linear"), (rules, "a FittedRules model")):
         ranker = kind(today=model).fit(data[:200])
         why = ranker.explain(data, 3)
-        assert why.base_text.startswith(f"where today's ranking ({name}) puts it: score of {type(model).__name__} = ")
+        assert why.base_text.startswith(
+            f"where today's ranking ({name}) puts it: score of {type(model).__name__} z-score = "
+        )
         assert {share.feature for share in why.features} <= {*data.feature_names}
         score = ranker.predict(data)[3]
         assert why.base + sum(share.adds for share in why.features) == pytest.approx(score, abs=1e-9)

@@ -97,7 +97,7 @@ class AnchoredRules(StartsFromToday):
         """Return the rules with their votes, the largest first."""
         check_is_fitted(self)
         texts = [
-            self.tables_.item_text(t, 0, bin)
+            self._form().item_text(t, 0, bin)
             for t, table in enumerate(self.tables_.tables)
             for bin in self.items_.bins[self.items_.features == table.features[0]].tolist()
         ]
@@ -113,7 +113,10 @@ class AnchoredRules(StartsFromToday):
 
     def table_form(self) -> TableForm | None:
         """Return the model as tables, and today's ranking, that are added up; None where a model is today's."""
-        return None if self.today_model_ is not None else TableForm(self.tables_, self.n_jobs)
+        return None if self.today_model_ is not None else self._form()
+
+    def _form(self) -> TableForm:
+        return TableForm(self.tables_, self.n_jobs, scale=self.normalize_)
 
     def additive(self) -> AdditiveTables:
         """Return the fitted model as a weight of today's ranking and tables of votes: `tables_`."""
@@ -122,7 +125,7 @@ class AnchoredRules(StartsFromToday):
 
     def case(self, X: Array, row: int) -> Case:
         """Return a document as today's ranking has it, and the rules that move it from there."""
-        form = TableForm(self.tables_, self.n_jobs)
+        form = self._form()
         return anchored_table_case(form, X[row], self.today_.column, str(self.today_), len(self.feature_names_))
 
     def _moves(self, X: Array) -> Array:

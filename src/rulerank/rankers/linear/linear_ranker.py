@@ -136,7 +136,8 @@ class LinearRanker(WeightedSum):
 
     def linear_form(self) -> LinearForm:
         """Return the fitted model as a weighted sum of values."""
-        return LinearForm(self.feature_names_, self.coef_, np.ones_like(self.coef_), self._present, self._score)
+        ones = np.ones_like(self.coef_)
+        return LinearForm(self.feature_names_, self.coef_, ones, self._present, self._score, scale_of=self.scale_of)
 
     def _learn(self, data: Labelled) -> None:
         order, queries = canonical_order(data)

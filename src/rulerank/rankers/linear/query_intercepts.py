@@ -179,7 +179,9 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
     def linear_form(self) -> LinearForm:
         """Return the fitted model as a weighted sum of values."""
         errors = self.standard_errors_
-        return LinearForm(self.feature_names_, self.coef_, self.scale_, self._present, self._score, errors)
+        return LinearForm(
+            self.feature_names_, self.coef_, self.scale_, self._present, self._score, errors, self.scale_of
+        )
 
     def _learn(self, data: Labelled) -> None:
         groups, query_ids, judge_ids = _groups(data, self._judge)

@@ -1,0 +1,110 @@
+"""Values are read in the units of the data; the scale of a model only under its name."""
+
+import re
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.explain.standing import standing, written
+
+SCALES = {"zscore": "z-score", "minmax": "min-max value", "rank": "rank share"}
+KINDS = {
+    "rules": rr.GlobalRules,
+    "stable": rr.StableRules,
+    "queries": rr.QueryRules,
+    "tables": rr.FittedRules,
+    "linear": rr.QueryIntercepts,
+    "anchored": lambda **more: rr.Anchored(today="price", **more),
+    "anchored rules": lambda **more: rr.AnchoredRules(today="price", **more),
+}
+NUMBER_ALONE = re.compile(r"(price|stock|same) (in \[|[<>=])")  # of a model's scale, without its name
+
+
+def shop():
+    """Prices and stocks far from any z-score, and a feature that is the same in all documents of a query."""
+    rng = np.random.default_rng(5)
+    qid = np.repeat(np.arange(12), 20)
+    X = np.column_stack([rng.uniform(1000, 9000, 240), rng.uniform(200, 400, 240), 100.0 + qid])
+    y = np.digitize(-X[:, 0] + rng.normal(0, 500, 240), [-6000, -3000])
+    return rr.Dataset(X, y, [f"q{q}" for q in qid], feature_names=("price", "stock", "same"))
+
+
+DATA = shop()
+QUERY = DATA[DATA.qid == "q3"]
+
+
+@pytest.fixture(scope="module", params=[(kind, "zscore") for kind in KINDS] + [("tables", "rank"), ("rules", "minmax")])
+def fitted(request):
+    kind, scale = request.param
+    return KINDS[kind](normalize=scale).fit(DATA), SCALES[scale]
+
+
+def texts_in(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from texts_in(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from texts_in(one)
+
+
+def test_the_scale_of_a_model_has_its_name_wherever_it_is_read(fitted):
+    ranker, scale = fitted
+    for shown in (ranker.explain(QUERY, 0), ranker.explain(QUERY, 0, versus=1), ranker.overview(DATA)):
+        named = [text for text in (shown.to_text(), *texts_in(shown.to_dict())) if scale in text]
+        assert named
+        for text in (shown.to_text(), shown.to_markdown(), *texts_in(shown.to_dict())):
+            assert not NUMBER_ALONE.search(text)
+
+
+def test_rules_of_a_model_name_its_scale():
+    rule = rr.GlobalRules(normalize="zscore").fit(DATA).rules_[0]
+    assert " z-score " in str(rule)
+    assert " z-score " in str(rr.AnchoredRules(today="price").fit(DATA).rules_[0])
+
+
+def test_values_are_raw_with_their_place_in_the_query(fitted):
+    ranker, _ = fitted
+    for share in ranker.explain(QUERY, 0).features:
+        place = QUERY.feature_names.index(share.feature)
+        assert float(share.value) == pytest.approx(QUERY.X[0, place], rel=0.01)
+        assert share.standing == standing(QUERY.X[:, place], 0)
+
+
+def test_two_documents_are_told_apart_by_their_raw_values(fitted):
+    ranker, _ = fitted
+    versus = ranker.explain(QUERY, 0, versus=1)
+    for gap, line in zip(versus.features, versus.lines()[1:], strict=False):
+        if line.startswith(("+", "-")):
+            assert line.endswith(f"{gap.high_value} against {gap.low_value}")
+
+
+def test_what_is_the_same_in_all_documents_is_no_reason(fitted):
+    ranker, _ = fitted
+    for row in range(len(QUERY)):
+        assert not any("same (" in sentence for sentence in ranker.explain(QUERY, row).page().lead)
+    ranking = ranker.explain_query(QUERY, today=False, n=20)
+    assert "same 103" not in "".join(ranking.page().lead)
+    assert not any("same 103" in str(row[2]) for row in ranking.page().blocks[0].rows)
+
+
+def test_numbers_have_no_power_of_ten():
+    assert written(4.33e-15) == "0"
+    assert [written(value) for value in (24.899999618, 0.0371, 1234567.5, 12.0)] == [
+        "24.9",
+        "0.0371",
+        "1234567.5",
+        "12",
+    ]
+
+
+def test_the_mean_of_a_query_is_no_tiny_z_score():
+    values = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.1, 0.7], dtype=np.float32)
+    data = rr.Dataset(np.column_stack([values, np.arange(7)]), [0, 1, 0, 1, 2, 0, 1], ["q"] * 7)
+    ranker = rr.QueryIntercepts(l2=1.0, normalize="zscore").fit(data)
+    for row in range(7):
+        assert not re.search(r"\de-\d", ranker.explain(data, row).to_text())
+    assert not re.search(r"\de-\d", ranker.overview(data).to_text())
