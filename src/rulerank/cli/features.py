@@ -34,7 +34,9 @@ def features(
     ] = None,
     fields: Annotated[
         str | None,
-        typer.Option(metavar="A,B=KIND,...", help="Fields to use, with their kinds where they are wrong [all]."),
+        typer.Option(
+            metavar="A,B=KIND,...", help="Fields to use, with the kind where it is wrong; all: every field [all]."
+        ),
     ] = None,
     names: Annotated[
         str | None, typer.Option("--names", metavar="A,B,...", help="Features by name, or all [a short list].")
@@ -52,6 +54,7 @@ def features(
         rulerank features docs.jsonl queries.tsv -o pool.parquet --keep text.rulerank
         rulerank features docs.jsonl queries.tsv --qrels qrels.txt --top 100 -o train.parquet
         rulerank features docs.jsonl queries.tsv --pairs today.run -o today.parquet
+        rulerank features docs.jsonl queries.tsv --fields all,price=number -o pool.parquet
     """
     from rulerank.features.report import found_features, found_fields
     from rulerank.features.text_features import TextFeatures
@@ -113,8 +116,8 @@ def _print(
 def _fields(fields: str | None) -> Any:
     """Return names, with the kinds of those that have one.
 
-    >>> _fields("title,brand=category")
-    {'title': None, 'brand': 'category'}
+    >>> _fields("title,brand=category,all")
+    {'title': None, 'brand': 'category', 'all': None}
     """
     if fields is None:
         return None

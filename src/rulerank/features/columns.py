@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +9,8 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.features.fields import number
+from rulerank.features.fields import READ
 
-EPOCH = datetime.date(1970, 1, 1).toordinal()
 SKEWED = 50  # the highest value is so many times the median: a few documents have nearly all of it
 
 
@@ -27,13 +25,9 @@ def as_texts(values: Sequence[Any]) -> list[str | list[str] | None]:
 
 def as_numbers(kind: str, values: Sequence[Any]) -> Array:
     """Return numbers, years, or dates as days since 1970; NaN where there is none."""
-    read = _days if kind == "date" else number
-    found = np.full(len(values), np.nan)
-    for row, value in enumerate(values):
-        if value is not None:
-            one = read(value)
-            found[row] = np.nan if one is None or abs(one) > np.finfo(np.float32).max else one
-    return found
+    read = READ[kind]
+    numbers = (None if value is None else read(value) for value in values)
+    return np.array([np.nan if one is None else one for one in numbers], dtype=np.float64)
 
 
 def is_skewed(values: Array) -> bool:
@@ -74,10 +68,3 @@ def as_vectors(name: str, values: Sequence[Any], size: int | None = None) -> Arr
 
 def _kind(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
-
-
-def _days(value: Any) -> float | None:
-    try:
-        return float(datetime.date.fromisoformat(str(value)[:10]).toordinal() - EPOCH)
-    except ValueError:
-        return None

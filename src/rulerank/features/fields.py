@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rulerank.core.words import listed
 from rulerank.errors import DataError
+from rulerank.io.delimited import either
 from rulerank.io.texts import Texts
 
 KINDS = {
@@ -29,15 +32,18 @@ KINDS = {
     "none": "left out",
 }
 SEARCHED = ("title", "text", "long text", "list", "category")
+ALL = "all"  # every field, where fields are named
 TITLES = ("title", "name", "headline", "subject")
 LINK = re.compile(r"(?:https?://|www\.|//)\S+$|data:image/", re.I)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?$")
 WORD = re.compile(r"\w+")
+LARGEST = float(np.finfo(np.float32).max)
+EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field, what it holds, and the share of documents that have it.
+    """A field, what it holds, the share of documents that have it, and how many values are not of its kind.
 
     >>> print(Field("title", "title", 1.0))
     title: title, in 100 % of the documents
@@ -45,7 +51,8 @@ class Field:
 
     name: str
     kind: str
-    coverage: float
+    coverage: float  # share of documents with a value that can be read
+    n_unread: int = 0  # values that are there and cannot be read, as "abc" where numbers are
 
     def __str__(self) -> str:
         return f"{self.name}: {self.kind}, in {100 * self.coverage:.0f} % of the documents"
@@ -74,25 +81,46 @@ def check_fields(fields: Any) -> object:
 def find_fields(texts: Texts, named: Any = None) -> tuple[Field, ...]:
     """Return the fields with their kinds: those that are named, or all; a kind that is named is not looked for.
 
+    A field has the same kind whether or not others are named. `all` stands for every field: {"all": None, "year":
+    "number"} corrects one kind. A warning counts the values that are not of their field's kind.
+
     >>> texts = Texts(["1", "2"], {"title": ["Dune", "Alien"], "year": [1984, 1979]})
     >>> [field.kind for field in find_fields(texts)]
     ['title', 'year']
     """
     check_fields(named)
-    wanted = dict.fromkeys(texts.fields) if named is None else dict.fromkeys(named)
-    kinds = dict(named) if isinstance(named, Mapping) else {}
+    kinds = {name: kind for name, kind in named.items() if kind} if isinstance(named, Mapping) else {}
+    wanted = [*texts.fields] if named is None else [*dict.fromkeys(named)]
+    if ALL in wanted and ALL not in texts.fields:
+        wanted = [*texts.fields, *(name for name in wanted if name not in texts.fields and name != ALL)]
     for name in wanted:
         if name not in texts.fields:
             raise DataError(f"there is no field {name!r}; the documents have {listed([*texts.fields]) or 'none'}")
-    found = []
+    found = {name: _field(name, kinds.get(name), values) for name, values in texts.fields.items()}
+    if not any(field.kind == "title" for field in found.values()):
+        found |= _title(found.values(), texts, kinds)
     for name in wanted:
-        values = texts.fields[name]
-        kind = kinds.get(name) or kind_of(name, values)
-        n_filled = sum(value is not None for value in values)
-        found.append(Field(name, kind, n_filled / max(1, len(values))))
-    if not any(field.kind == "title" for field in found):
-        found = _with_title(found, texts, kinds)
-    return tuple(found)
+        if found[name].n_unread:
+            _warn_unread(found[name], texts.fields[name])
+    return tuple(found[name] for name in wanted)
+
+
+def _field(name: str, kind: str | None, values: Sequence[Any]) -> Field:
+    kind = kind or kind_of(name, values)
+    filled = [value for value in values if value is not None]
+    n_unread = sum(READ[kind](value) is None for value in filled) if kind in READ else 0
+    return Field(name, kind, (len(filled) - n_unread) / max(1, len(values)), n_unread)
+
+
+def _warn_unread(field: Field, values: Sequence[Any]) -> None:
+    filled = [value for value in values if value is not None]
+    first = next(value for value in filled if READ[field.kind](value) is None)
+    written = "dates are written 2026-11-18" if field.kind == "date" else "numbers are written 1234.5"
+    warnings.warn(
+        f"field {field.name!r} is read as {field.kind}: {field.n_unread:,} of {len(filled):,} values cannot be read "
+        f"and count as missing, such as {first!r:.40}; {written}; to name another kind: {either('fields')}",
+        stacklevel=4,
+    )
 
 
 def kind_of(name: str, values: Sequence[Any]) -> str:
@@ -137,7 +165,23 @@ def number(value: Any) -> float | None:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return found if np.isfinite(found) and not (isinstance(value, str) and "_" in value) else None
+    fits = abs(found) <= LARGEST  # which is false of NaN
+    return found if fits and not (isinstance(value, str) and "_" in value) else None
+
+
+def days(value: Any) -> float | None:
+    """Return a date as days since 1970; None: it is none.
+
+    >>> days("1970-01-03"), days("1969-12-31T23:59"), days("May 1970")
+    (2.0, -1.0, None)
+    """
+    try:
+        return float(datetime.date.fromisoformat(str(value)[:10]).toordinal() - EPOCH)
+    except ValueError:
+        return None
+
+
+READ: Mapping[str, Callable[[Any], float | None]] = {"number": number, "year": number, "date": days}
 
 
 def _is_id(name: str, texts: Sequence[str | None], n_words: Sequence[int]) -> bool:
@@ -150,11 +194,11 @@ def _is_id(name: str, texts: Sequence[str | None], n_words: Sequence[int]) -> bo
     return len(texts) >= 20 and plain and max(n_words) == 1  # of a few documents any word may be the only one
 
 
-def _with_title(found: list[Field], texts: Texts, kinds: Mapping[str, str]) -> list[Field]:
+def _title(found: Iterable[Field], texts: Texts, kinds: Mapping[str, str]) -> dict[str, Field]:
     """Take the first short text that nearly all documents have, each its own, for the title."""
-    for place, field in enumerate(found):
+    for field in found:
         if field.kind == "text" and field.name not in kinds and field.coverage > 0.9:
             filled = [value for value in texts.fields[field.name] if value is not None]
             if len({*map(str, filled)}) > 0.8 * len(filled):
-                return [*found[:place], Field(field.name, "title", field.coverage), *found[place + 1 :]]
-    return found
+                return {field.name: replace(field, kind="title")}
+    return {}

@@ -19,9 +19,12 @@ def found_fields(fields: Sequence[Field]) -> list[dict[str, Any]]:
     """Return the fields as plain values.
 
     >>> found_fields([Field("title", "title", 1.0)])
-    [{'field': 'title', 'kind': 'title', 'coverage': 1.0}]
+    [{'field': 'title', 'kind': 'title', 'coverage': 1.0, 'unread': 0}]
     """
-    return [{"field": field.name, "kind": field.kind, "coverage": field.coverage} for field in fields]
+    return [
+        {"field": field.name, "kind": field.kind, "coverage": field.coverage, "unread": field.n_unread}
+        for field in fields
+    ]
 
 
 def found_features(data: Dataset) -> list[dict[str, Any]]:
