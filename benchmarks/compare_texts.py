@@ -37,13 +37,14 @@ def movies(folder: Path) -> rr.Dataset:
 
 
 def cranfield(folder: Path, top: int = 50) -> rr.Dataset:
-    """Return the BM25 top of every query; documents that nobody listed are not relevant, as its README says."""
+    """Return the BM25 top of every query with judgements; documents that are not listed are not relevant."""
     features = rr.TextFeatures().fit(rr.read_texts(folder / "docs.jsonl.gz"))
     queries, qrels = rr.read_queries(folder / "queries.tsv"), rr.read_judgements(folder / "qrels.txt")
     found = features.dataset(queries, top=top)
     grade = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
     y = [grade.get(pair, 0) for pair in zip(found.qid, found.docid, strict=True)]
-    return rr.Dataset(found.X, y, found.qid, found.docid, found.feature_names)
+    graded = rr.Dataset(found.X, y, found.qid, found.docid, found.feature_names)
+    return graded[np.isin(found.qid.astype(str), qrels.qid.astype(str))]
 
 
 def by_ranker(train: rr.Dataset, test: rr.Dataset) -> dict[str, Array]:

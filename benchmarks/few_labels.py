@@ -6,7 +6,8 @@ split's seed; `Anchored` learns from the first 20, 50, 100, 200, 400. Difference
     python benchmarks/few_labels.py DATA --today FEATURE [--splits 20] [--way library | cli] [--method AnchoredRules]
     python benchmarks/few_labels.py DATA --today FEATURE --duels | --samplers | --learners Anchored,AnchoredRules
 
-DATA: graded documents, or a folder of folds, whose test parts are put together. --way cli drives `rulerank sample`,
+DATA: graded documents, a folder of folds, whose test parts are put together, or a folder with the texts of movies,
+cranfield or cisi. --way cli drives `rulerank sample`,
 `train --labels` and `rank` instead of the library, on the same splits. --duels simulates judges who err in 0, 10 and
 20 % of their grades. --samplers and --learners compare other ways to choose and to learn. Texts have the default
 features of `rulerank features`, cranfield those of the best 50 documents by BM25, with grade 0 where none is given.
@@ -28,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 import rulerank as rr
+from compare_texts import cranfield, movies
 from rulerank.experiment.label_curve.splits import Gains, HalfSplits
 from rulerank.io.convert import read_any, write_any
 from rulerank.judging.duels import MOST, Duel, Duels, Tally, run_duels
@@ -241,6 +243,17 @@ def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:
         print(f"interval covers {np.sum(covered)} of {len(covered)}")
 
 
+def read_graded(path: Path) -> rr.Dataset:
+    """Return graded documents: of a folder with texts, of a folder of folds, or of a file."""
+    if (path / "corpus.jsonl.gz").exists():
+        return movies(path)
+    if (path / "docs.jsonl.gz").exists():
+        return cranfield(path)
+    if path.is_dir():
+        return rr.Dataset.concat([fold.test for fold in rr.read_folds(path)])
+    return read_any(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
@@ -255,10 +268,7 @@ def main() -> None:
     given = parser.parse_args()
     SIZES[:] = map(int, given.sizes.split(","))
     LEARNERS[:] = [method_named(name).name for name in (given.learners or "").split(",") if name]
-    if Path(given.data).is_dir():
-        data = rr.Dataset.concat([fold.test for fold in rr.read_folds(given.data)])
-    else:
-        data = read_any(given.data)
+    data = read_graded(Path(given.data))
     today = find_today(data.feature_names, given.today)
     print(f"{given.data}: {data!r}, today {today}", flush=True)
     warnings.simplefilter("ignore")  # that few labels say little is what the table shows

@@ -46,18 +46,35 @@ def test_judged_queries_are_left_out_and_the_same_rankings_have_no_duel(pool):
 
 @pytest.mark.parametrize(
     ("won", "lost", "verdict"),
-    [(4, 0, "too few"), (5, 0, "better"), (8, 3, "better"), (0, 5, "worse"), (2, 9, "worse"), (5, 10, "unclear"),
-     (2, 2, "too few"), (6, 4, "unclear"), (0, 4, "too few")],
+    [(4, 0, "too few"), (5, 0, "unclear"), (7, 0, "better"), (8, 3, "unclear"), (11, 2, "better"), (0, 5, "unclear"),
+     (0, 7, "worse"), (2, 11, "worse"), (5, 10, "unclear"), (2, 2, "too few"), (6, 4, "unclear"), (0, 4, "too few")],
 )  # fmt: skip
-def test_a_lead_of_five_decides_and_worse_is_said_only_without_doubt(won, lost, verdict):
+def test_no_verdict_has_an_interval_that_holds_one_half(won, lost, verdict):
     assert Tally(won, lost).verdict == verdict
+    low, high = Tally(won, lost).interval
+    assert (verdict in ("unclear", "too few")) == (low <= 0.5 <= high)
+
+
+def test_of_equal_rankings_one_in_twenty_is_called_better_though_every_duel_is_looked_at():
+    chances, better = {(0, 0): 1.0}, 0.0
+    for _ in range(MOST):
+        after: dict[tuple[int, int], float] = {}
+        for (won, lost), chance in chances.items():
+            for now in ((won + 1, lost), (won, lost + 1)):
+                verdict = Tally(*now).verdict
+                better += chance / 2 * (verdict == "better")
+                if verdict not in ("better", "worse"):
+                    after[now] = after.get(now, 0.0) + chance / 2
+        chances = after
+    assert 0.03 < better < 0.05
 
 
 def test_forty_duels_are_the_most(pool):
     tally = Tally(6, 4, MOST - 10)
     assert tally.over
-    assert tally.line() == "No clear difference (6 : 4); the new ranking stays close to today's."
-    assert Tally(6, 4, 3).line() == "No clear difference (6 : 4); more duels may tell."
+    won = "the new ranking won 6 of 10 duels"
+    assert tally.line() == f"No clear difference after 40 duels: {won}, 30 drawn (97 % interval 24-90 %)."
+    assert Tally(6, 4, 3).line() == f"No clear difference yet: {won}, 3 drawn (97 % interval 24-90 %)."
     assert not Tally(6, 4, MOST - 11).over
     assert run_duels(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0]), lambda duel: (1, 1)).drawn == MOST
 
@@ -125,10 +142,10 @@ def test_duels_in_the_terminal_are_kept_skipped_and_taken_back(pool, tmp_path, c
 def test_the_terminal_ends_when_the_duels_have_decided(pool, tmp_path):
     file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv")
     check = Check(pool, file, pool.data.X[:, 2], pool.data.X[:, 0])
-    first = [(duel.shown[0] == duel.entered) for duel in check.duels[:5]]
+    first = [(duel.shown[0] == duel.entered) for duel in check.duels[:7]]
     keys = [key for won in first for key in (("1", "0") if won else ("0", "1"))]
     assert check_in_terminal(check, answers(*keys), max_grade=1) == "over"
-    assert check.line() == "Better: the new ranking won 5 of 5 duels, 0 drawn (90 % interval 55-100 %)."
+    assert check.line() == "Better: the new ranking won 7 of 7 duels, 0 drawn (97 % interval 55-100 %)."
 
 
 def test_where_nothing_differs_there_is_nothing_to_check(pool, tmp_path):

@@ -49,11 +49,11 @@ def test_labels_that_say_that_the_clicks_mislead_start_from_todays_ranking(seen)
     assert not found.starts_from_clicks
     said = found.about_the_start()[0]
     assert said.startswith("Labels start from today's ranking: the clicks' model has ")
-    assert said.endswith("in order, today's ranking 100 %: worse.")
+    assert said.endswith("in order, today's ranking 100 %: fewer pairs in the right order: keep the baseline ranking.")
     assert str(found.labels.today) == TODAY
     assert found.to_dict()["start"] == {
         "start": "today",
-        "pairs": {"clicks": found.pairs.new, "today": 1.0, "verdict": "worse"},
+        "pairs": {"clicks": found.pairs.new, "today": 1.0, "verdict": "fewer"},
     }
 
 

@@ -10,8 +10,9 @@ from rulerank.errors import DataError
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.training.few_labels import few_label_ranker
-from rulerank.training.from_today import FromToday, share_tied, top_sets
-from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, pairs_in_order
+from rulerank.training.from_today import FromToday, hand_over, share_tied, top_sets
+from rulerank.training.in_pool import PoolLearner
+from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, compare_tops, pairs_in_order
 from rulerank.training.still_to_gain import still_to_gain
 
 
@@ -35,15 +36,48 @@ def test_more_labels_leave_less_to_gain(data):
     assert some > more > 0
 
 
-def test_it_hands_over_only_when_held_out_pairs_say_so(data):
-    few = rr.learn_from_today(label_first(data, 150), "bm25_body")
-    assert few.method == "Anchored"
+def with_noise(data):
     noise = np.random.default_rng(0).standard_normal((len(data), 1))
-    weak = replace(data, X=np.hstack([data.X, noise]), feature_names=(*data.feature_names, "noise"))
-    many = rr.learn_from_today(weak, "noise")
-    if many.method != "Anchored":
-        assert any("took over" in line for line in many.lines())
-    assert many.pairs.verdict == "better"
+    return replace(data, X=np.hstack([data.X, noise]), feature_names=(*data.feature_names, "noise"))
+
+
+def test_nothing_takes_over_below_a_thousand_labels(data):
+    few = rr.learn_from_today(label_first(with_noise(data), 900), "noise")  # a baseline of no use
+    assert (few.n_labels, few.method, few.took_over) == (900, "Anchored", None)
+    assert few.pairs.verdict == "more"
+    assert few.to_dict()["took_over"] is None
+
+
+def test_it_hands_over_by_a_higher_ndcg_on_held_out_queries():
+    many = rr.learn_from_today(with_noise(rr.make_world(n_queries=100, seed=3)), "noise")
+    assert many.method == "FR"
+    assert many.took_over.low > 0
+    assert many.lines()[1] == f"FR took over from Anchored: {many.took_over}."
+    assert many.to_dict()["took_over"]["new"] == many.took_over.new > many.took_over.old
+
+
+def test_more_pairs_in_order_with_a_worse_top_take_nothing_over(data, monkeypatch):
+    queries = np.repeat(np.arange(40), 6)
+    grades = np.tile([2, 1, 1, 0, 0, 0], 40)
+    anchored = np.tile([6.0, 1, 2, 3, 4, 5], 40)  # the best document first, all others the wrong way round
+    other = np.tile([4.0, 6, 5, 3, 2, 1], 40)  # the best one third, all others in order
+    monkeypatch.setattr("rulerank.training.from_today.held_out_scores", lambda *given: other)
+    monkeypatch.setattr("rulerank.training.from_today.HAND_OVER", {"QI": 100})
+    pairs = compare_pairs(*(pairs_in_order(one, grades, queries) for one in (other, anchored)))
+    assert pairs.verdict == "more"
+    assert compare_tops(other, anchored, grades, queries).high < 0
+    pool = rr.Dataset(np.zeros((240, 1)), grades, queries.astype(str))
+    learner = PoolLearner(rr.Anchored(today=0), pool)
+    assert hand_over(learner, np.arange(240), grades, anchored)[1:] == ("Anchored", anchored, None)
+
+
+def test_a_higher_ndcg_within_chance_takes_nothing_over():
+    rng = np.random.default_rng(1)
+    grades, queries = rng.integers(0, 3, 300), np.repeat(np.arange(30), 10)
+    one, other = rng.random((2, 300))
+    gain = compare_tops(one, other, grades, queries)
+    assert gain.low < 0 < gain.high
+    assert compare_tops(one[:90], other[:90], grades[:90], queries[:90]) is None  # nine queries
 
 
 def test_a_ranker_of_ones_own_is_kept(data):
@@ -56,8 +90,8 @@ def test_labels_that_say_it_is_worse_are_not_hidden(data):
     pairs = PairAccuracy(0.4, 0.6, -0.3, -0.1, 100, 20)
     learned = rr.learn_from_today(label_first(data, 100), "bm25_body")
     lines = FromToday(**vars(learned) | {"pairs": pairs, "tied": 0.5}).lines()
-    assert "your labels say it is worse: keep today's ranking" in lines[1]
-    assert lines[2] == "Keep today's ranking until more labels say otherwise."
+    assert lines[1].endswith("fewer pairs in the right order: keep the baseline ranking.")
+    assert lines[2] == "Keep the baseline ranking until you have more labels."
     assert lines[-1] == "50 % of the documents are level with another: chance puts them in order."
 
 
@@ -71,8 +105,9 @@ def test_few_queries_are_not_enough_to_tell_and_many_are():
     grades, queries = rng.integers(0, 2, 400), np.repeat(np.arange(40), 10)
     right = pairs_in_order(grades + 0.1 * rng.random(400), grades, queries)
     chance = pairs_in_order(rng.random(400), grades, queries)
-    assert compare_pairs(right, chance).verdict == "better"
-    assert compare_pairs(chance, right).verdict == "worse"
+    assert compare_pairs(right, chance).verdict == "more"
+    assert compare_pairs(right, chance).line().endswith(": more pairs in the right order, top results unchecked")
+    assert compare_pairs(chance, right).verdict == "fewer"
     few = [pairs_in_order(scores[:30], grades[:30], queries[:30]) for scores in (grades * 1.0, rng.random(400))]
     assert compare_pairs(*few).verdict == "too few"
     assert compare_pairs(*few).line() == "pairs in order on held-out labels: not enough to tell yet"

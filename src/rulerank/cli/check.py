@@ -56,8 +56,9 @@ def check(
     """Check a model against today's ranking, by duels.
 
     Of queries that have no label yet and whose first three documents differ, one document that entered is shown beside
-    one that left, and you grade both. A lead of five decides, and forty duels are the most. The answers join the labels
-    of FILE, for the next training; the next check takes other queries.
+    one that left, and you grade both. It stops when the interval of the share won excludes one half, which takes at
+    least seven duels, or after forty. The answers join the labels of FILE, for the next training; the next check takes
+    other queries.
 
     Example:
 

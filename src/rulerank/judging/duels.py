@@ -20,10 +20,10 @@ from rulerank.dataset import Array
 from rulerank.judging.pool import Pool
 from rulerank.training.from_today import TOP, top_sets
 
-LEAD = 5  # duels by which one ranking must lead
 MOST = 40  # duels in one check
 LEAST = 5  # decided duels; below, nothing is said
-LEVEL = 0.9  # of intervals
+LEVEL = 0.9  # of the gain's interval
+LOOKS = 0.97  # of the interval of the share won: looked at after each of 40 duels, it calls 1 of 20 equal ones better
 
 
 class Duel(NamedTuple):
@@ -40,12 +40,12 @@ class Duel(NamedTuple):
 class Tally:
     """Duels so far: won by the new ranking, lost and drawn.
 
-    >>> print(Tally(won=9, lost=2, drawn=7).line())
-    Better: the new ranking won 9 of 11 duels, 7 drawn (90 % interval 53-97 %).
+    >>> print(Tally(won=11, lost=2, drawn=7).line())
+    Better: the new ranking won 11 of 13 duels, 7 drawn (97 % interval 52-99 %).
     >>> print(Tally(won=6, lost=1).line())
-    Probably better: the new ranking won 6 of 7 duels, 0 drawn (90 % interval 48-99 %).
-    >>> print(Tally(won=2, lost=9).line())
-    Your labels say it is worse (2 of 11 won): keep today's ranking.
+    No clear difference yet: the new ranking won 6 of 7 duels, 0 drawn (97 % interval 38-100 %).
+    >>> print(Tally(won=2, lost=11).line())
+    Worse: the new ranking won 2 of 13 duels, 0 drawn (97 % interval 1-48 %): keep the baseline ranking.
     >>> print(Tally(won=2, lost=1).line())
     Not enough to tell yet (2 : 1, 0 drawn).
     """
@@ -65,18 +65,11 @@ class Tally:
 
     @property
     def verdict(self) -> str:
-        """better, worse, unclear, or too few.
-
-        A lead of five says better. It says worse only where the interval leaves no doubt: a ranking that starts from
-        today's is seldom worse, so that chance alone would be behind most smaller leads (docs/few-labels.md).
-        """
+        """better, worse, unclear (the interval holds one half), or too few."""
         if self.decided < LEAST:
             return "too few"
-        if self.won - self.lost >= LEAD:
-            return "better"
-        if self.lost - self.won >= LEAD and self.interval[1] < 0.5:
-            return "worse"
-        return "unclear"
+        low, high = self.interval
+        return "better" if low > 0.5 else "worse" if high < 0.5 else "unclear"
 
     @property
     def over(self) -> bool:
@@ -85,10 +78,10 @@ class Tally:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 90 % interval of the share of decided duels that the new ranking wins (Clopper and Pearson)."""
+        """The 97 % interval of the share of decided duels that the new ranking wins (Clopper and Pearson)."""
         from scipy.stats import beta  # slow to load
 
-        tail = (1 - LEVEL) / 2
+        tail = (1 - LOOKS) / 2
         low = float(beta.ppf(tail, self.won, self.lost + 1)) if self.won else 0.0
         high = float(beta.ppf(1 - tail, self.won + 1, self.lost)) if self.lost else 1.0
         return low, high
@@ -123,17 +116,17 @@ class Tally:
 
     def line(self) -> str:
         """Say what follows from them, and no more."""
-        low, high = self.interval
         if self.verdict == "too few":
             return f"Not enough to tell yet ({self.won} : {self.lost}, {self.drawn} drawn)."
-        if self.verdict == "better":
-            interval = f"90 % interval {100 * low:.0f}-{percent(high)}"
-            better = "Better" if low > 0.5 else "Probably better"  # a lead of five is seldom wrong, but no proof
-            return f"{better}: the new ranking won {self.won} of {self.decided} duels, {self.drawn} drawn ({interval})."
-        if self.verdict == "worse":
-            return f"Your labels say it is worse ({self.won} of {self.decided} won): keep today's ranking."
-        ending = "the new ranking stays close to today's" if self.over else "more duels may tell"
-        return f"No clear difference ({self.won} : {self.lost}); {ending}."
+        begin, end = {
+            "better": ("Better", ""),
+            "worse": ("Worse", ": keep the baseline ranking"),
+            "unclear": (f"No clear difference after {self.n} duels" if self.over else "No clear difference yet", ""),
+        }[self.verdict]
+        low, high = self.interval
+        interval = f"{percent(LOOKS)} interval {100 * low:.0f}-{percent(high)}"
+        won = f"the new ranking won {self.won} of {self.decided} duels, {self.drawn} drawn"
+        return f"{begin}: {won} ({interval}){end}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values."""
@@ -216,10 +209,6 @@ class Duels:
         return int.from_bytes(hashlib.blake2b(f"duel|{self.seed}|{query}".encode(), digest_size=8).digest())
 
 
-def _places(top: Array) -> set[int]:
-    return {row for row in top.tolist() if row >= 0}
-
-
 def run_duels(duels: Duels, ask: Callable[[Duel], tuple[int, int] | None], most: int = MOST) -> Tally:
     """Ask until the duels have decided, `most` were fought or none is left; ask may return None to stop early.
 
@@ -241,9 +230,3 @@ def run_duels(duels: Duels, ask: Callable[[Duel], tuple[int, int] | None], most:
         by_row = dict(zip(duel.shown, grades, strict=True))
         tally = tally.add(duel, by_row[duel.entered], by_row[duel.left])
     return tally
-
-
-def still_missing(duels: Duels, tally: Tally) -> str:
-    """Say how many duels there could be still, for a check that did not decide."""
-    left = min(len(duels), MOST) - tally.n
-    return f"{counted(max(0, left), 'duel')} left; the first {TOP} differ in {percent(duels.changed)} of queries"

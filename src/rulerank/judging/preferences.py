@@ -20,14 +20,9 @@ from rulerank.judging.team import Order
 from rulerank.today import Today
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import Grades, PoolLearner, rows_and_grades
-from rulerank.training.pair_accuracy import FOLDS, LEAST_QUERIES, Pairs, compare_pairs
+from rulerank.training.pair_accuracy import FOLDS, LEAST_QUERIES, WORDS, Pairs, compare_pairs
 
 LEAST_LABELS = 10  # of other queries, to learn from
-VERDICTS = {
-    "better": "the new ranking agrees with raters more often",
-    "worse": "today's ranking agrees with raters more often",
-    "unclear": "no clear difference",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +36,7 @@ class Preferred(Plain):
     n_pairs: int
     n_queries: int
     n_labels: int  # that the new ranking was learned from, at most
-    verdict: str  # better, worse, unclear, or too few
+    verdict: str  # more, fewer, unclear, or too few
 
     def line(self) -> str:
         """Say it in a sentence, and no more than the data allow.
@@ -55,7 +50,7 @@ class Preferred(Plain):
         return (
             f"Pairs that raters prefer, in order: new {percent(self.new)}, today {percent(self.today)} of "
             f"{self.n_pairs:,} pairs in {counted(self.n_queries, 'query', 'queries')} (difference {reach}): "
-            f"{VERDICTS[self.verdict]}."
+            f"{WORDS[self.verdict]}."
         )
 
 

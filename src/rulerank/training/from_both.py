@@ -15,7 +15,7 @@ from rulerank.rankers.anchored.today_model import check_start, find_start, score
 from rulerank.rankers.base import Ranker
 from rulerank.training.from_clicks import LearnedFromClicks, learn_from_clicks
 from rulerank.training.from_today import FromToday, learn_from_today
-from rulerank.training.pair_accuracy import PairAccuracy, compare_pairs, pairs_in_order
+from rulerank.training.pair_accuracy import WORDS, PairAccuracy, compare_pairs, pairs_in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +41,13 @@ class FromBoth:
         start = "the model of the clicks" if self.starts_from_clicks else "today's ranking"
         if self.pairs is None:
             return [f"Labels start from {start}."]
-        one, words = self.pairs, {"better": "better", "worse": "worse", "unclear": "no clear difference"}
-        if one.verdict not in words:
+        one = self.pairs
+        if one.verdict not in WORDS:
             return [f"Labels start from {start}; they are too few to compare the clicks' model with today's ranking."]
         labels = f"{counted(one.n_pairs, 'pair')} of {counted(one.n_queries, 'query', 'queries')}"
         return [
             f"Labels start from {start}: the clicks' model has {percent(one.new)} of {labels} in order, "
-            f"today's ranking {percent(one.today)}: {words[one.verdict]}."
+            f"today's ranking {percent(one.today)}: {WORDS[one.verdict]}."
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,8 +82,8 @@ def learn_from_both(
         check_start(today)  # scores of rows that were shown say nothing of a pool
     clicks = learn_from_clicks(log, propensities=propensities, today=today)
     pairs = None if today is None else compare_by_labels(pool, clicks.new, today)
-    said = {"better": True, "worse": False}
-    from_clicks = pairs is None or said.get(pairs.verdict, not clicks.keep_today)
+    by_pairs = {"more": True, "fewer": False}
+    from_clicks = pairs is None or by_pairs.get(pairs.verdict, not clicks.keep_today)
     start = clicks.new if from_clicks else today
     learned = learn_from_today(pool, start, ranker=None if ranker is None else clone(ranker).set_params(today=start))
     return FromBoth(clicks, learned, from_clicks, pairs)

@@ -96,8 +96,10 @@ def test_a_curve_hands_over_where_the_road_does(data, monkeypatch):
     for module in ("experiment.label_curve.learners", "training.from_today"):
         monkeypatch.setattr(f"rulerank.{module}.HAND_OVER", {"QI": 60})
     monkeypatch.setattr(  # any lead will do, and which folds there are decides it
-        "rulerank.training.from_today.compare_pairs",
-        lambda new, old: SimpleNamespace(verdict="better" if new.right.sum() > old.right.sum() else "unclear"),
+        "rulerank.training.from_today.compare_tops",
+        lambda new, old, grades, queries: SimpleNamespace(
+            low=rr.evaluate(grades, new, queries).values[1].sum() - rr.evaluate(grades, old, queries).values[1].sum()
+        ),
     )
     curve = label_curve(data, ["from-today"], ["strata"], n_splits=4, sizes=[60, 120, 180], today=TODAY)
     n_others, values = 0, {60: [], 120: [], 180: []}
@@ -146,8 +148,8 @@ def test_what_takes_over_is_said(data, monkeypatch):
     monkeypatch.setattr("rulerank.experiment.label_curve.learners.HAND_OVER", {"QI": 30})
     monkeypatch.setattr("rulerank.training.from_today.HAND_OVER", {"QI": 30})
     monkeypatch.setattr(
-        "rulerank.training.from_today.compare_pairs",
-        lambda new, today: SimpleNamespace(verdict="better"),
+        "rulerank.training.from_today.compare_tops",
+        lambda *given: SimpleNamespace(low=0.1),
     )
     curve = label_curve(data, ["from-today"], ["strata"], n_splits=2, sizes=[20, 40], today=TODAY)
     assert [point.took_over for point in curve.points] == [None, "QueryIntercepts in 2 of 2"]

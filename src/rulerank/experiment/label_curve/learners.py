@@ -14,8 +14,9 @@ from rulerank.methods import method_named
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.base import Ranker
 from rulerank.training.few_labels import few_label_ranker, full_data_ranker
-from rulerank.training.from_today import HAND_OVER, hand_over_if_better
+from rulerank.training.from_today import HAND_OVER, hand_over
 from rulerank.training.in_pool import PoolLearner
+from rulerank.training.pair_accuracy import held_out_scores
 
 FROM_TODAY = "from-today"  # `learn_from_today`: Anchored, until a full learner is better beyond doubt
 LEARNERS = (FROM_TODAY, "AnchoredRules", "QI", "RE-GR", "FR")  # of splits by default: others join here
@@ -34,14 +35,18 @@ class Learner:
 
 
 class HandingOver(PoolLearner):
-    """Learns as `learn_from_today` does: another learner takes over where held-out pairs leave no doubt."""
+    """Learns as `learn_from_today` does: another learner takes over where it ranks held-out queries better."""
 
     def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
         if len(rows) < min(HAND_OVER.values()):  # cross-validation would change nothing
             return super().fit(rows, grades)
         order = np.argsort(rows)  # as they lie in the pool: the folds that decide follow it
         rows, grades = rows[order], np.asarray(grades)[order]
-        return hand_over_if_better(PoolLearner(self.ranker, self.pool), rows, grades)[0].fit(rows, grades)
+        learner = PoolLearner(self.ranker, self.pool)
+        held_out = held_out_scores(learner, rows, grades)
+        if held_out is not None:
+            learner = hand_over(learner, rows, grades, held_out)[0]
+        return learner.fit(rows, grades)
 
 
 def starts_from_today(ranker: Ranker) -> bool:
