@@ -1,12 +1,14 @@
 """Text features: equal to their plain twins, to bm25s, and the same bits however they are computed."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
+from rulerank.judging.pool import read_pool
 
 
 def test_a_field_of_weight_zero_brings_no_candidates():
@@ -53,8 +55,58 @@ def test_texts_travel_with_the_rows():
         "title": ["Insidious: Chapter 2", "X"],
         "text": [None, "Actors on a farm. " * 10],
         "url": [None, "https://a.example/x.jpg"],
+        "genres": ["Horror, Thriller", None],
     }
     assert (data.docid.tolist(), data.y.tolist()) == (["2", "3"], [1, 0])
+
+
+PAPERS = rr.Texts(
+    ["1", "2", "3"],
+    {
+        "headline": ["Red box", "Blue box", "Big box"],
+        "author": ["Al Roe", None, "Jo Doe"],
+        "day": ["2024-01-31", "2024-02-01", None],
+        "year": [2024, 2024, 2023],
+        "price": [7.0, 7.5, None],
+        "vector": [[1.0], [2.0], [3.0]],
+        "grade": ["A", "B", "A"],
+        "query_text": ["x", "y", "z"],
+    },
+)
+
+
+def test_all_fields_are_kept_for_people_to_read():
+    """Under their own names; numbers and categories that are features are read there."""
+    features = rr.TextFeatures(features=["bm25(all)", "day", "year"]).fit(PAPERS)
+    texts = features.for_query("box", ["1", "2", "3"]).texts
+    assert {name: column.tolist() for name, column in texts.items()} == {
+        "query_text": ["box"] * 3,
+        "title": ["Red box", "Blue box", "Big box"],
+        "author": ["Al Roe", None, "Jo Doe"],
+        "day": ["2024-01-31", "2024-02-01", None],
+        "price": ["7", "7.5", None],
+        "grade": ["A", "B", "A"],
+    }
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+def test_a_pool_of_any_format_keeps_the_fields(format, tmp_path):
+    data = rr.TextFeatures().fit(PAPERS).dataset(rr.Queries(["q"], ["box"]))
+    path = tmp_path / f"pool.{format}"
+    rr.write_table(data, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again, pool = rr.read_table(path), read_pool(path, show=["author", "day", "year"])
+    assert again.feature_names == data.feature_names == pool.data.feature_names
+    assert {name: column.tolist() for name, column in again.texts.items()} == {
+        name: column.tolist() for name, column in data.texts.items()
+    }
+    row = pool.row("q", "1")
+    assert [(field.name, field.text) for field in pool.shown(row)["fields"]] == [
+        ("author", "Al Roe"),
+        ("day", "2024-01-31"),
+        ("year", "2024"),
+    ]
 
 
 def test_candidates_that_nobody_judged_are_not_labelled():

@@ -88,6 +88,14 @@ def test_a_marked_column_must_not_repeat_another():
         csv("qid,a,a:text\nq,1,2\n")
 
 
+def test_a_text_of_any_name_is_marked_and_reads_back():
+    frame = to_frame(Dataset([[1.0]], [0], ["q"], feature_names=("year",), texts={"year": ["1984"], "grade": ["B"]}))
+    assert frame.columns == ["qid", "grade", "year", "year:field", "grade:field"]
+    data = from_frame(frame)
+    assert {name: texts.tolist() for name, texts in data.texts.items()} == {"year": ["1984"], "grade": ["B"]}
+    assert data.feature_names == ("year",)
+
+
 def test_a_text_cannot_be_named_as_a_feature():
     data = Dataset([[1.0]], [0], ["q"], feature_names=("title",), texts={"title": ["a"]})
     with pytest.raises(DataError, match="a feature or text cannot be named 'title', which a table uses"):

@@ -48,7 +48,8 @@ def features(
     """Make a table of named features from documents and queries.
 
     Fields are used by what they hold: text, lists, numbers, years, dates, categories, vectors. Candidates of a query
-    are its best documents by BM25 and, with judgements, all judged ones. The table can be judged and trained on.
+    are its best documents by BM25 and, with judgements, all judged ones. The table can be judged and trained on; it
+    keeps all fields, which `rulerank judge --show FIELD` shows.
 
     Example:
         rulerank features docs.jsonl queries.tsv -o pool.parquet --keep text.rulerank
@@ -95,6 +96,8 @@ def _print(
     import sys
     from contextlib import redirect_stdout
 
+    from rulerank.io.table_columns import TEXT_COLUMNS
+
     with redirect_stdout(sys.stderr if out == "-" else sys.stdout):
         print_table(["field", "kind", "filled"], [[f["field"], f["kind"], f"{f['coverage']:.0%}"] for f in fields], 2)
         print()
@@ -109,6 +112,9 @@ def _print(
         if judged:
             print("NDCG@10: of the judged documents, ranked by this feature alone, the highest or the lowest first")
         print(f"\n{out}: {data!r}")
+        kept = [name for name in data.texts if name not in TEXT_COLUMNS]
+        if kept:
+            print(f"Raters see title and text; to show other fields: rulerank judge --show {' --show '.join(kept)}")
         if keep is not None:
             print(f"{keep}: computes the same features for new queries; in Python rulerank.load")
 

@@ -43,9 +43,12 @@ class Collection:
 
     @property
     def shown(self) -> dict[str, str]:
-        """What people read of a document, as the judging page calls it, and the field that holds it."""
+        """What people read of a document, by its name on the judging page, and the field that holds it."""
         found = {"title": self.fields_of("title"), "text": self.fields_of("long text"), "url": self.fields_of("link")}
-        return {role: names[0] for role, names in found.items() if names}
+        roles = {role: role if role in names else names[0] for role, names in found.items() if names}
+        taken = {*roles, *roles.values(), "query_text"}
+        readable = (field.name for field in self.fields if field.kind not in ("vector", "empty"))
+        return roles | {name: name for name in readable if name not in taken}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ class Documents:
     letters: Mapping[str, tuple[Array, Array]]  # of fields with a grams feature: code points and where each text starts
     columns: Mapping[str, Array]  # numbers and codes of categories, float64, by field
     vectors: Mapping[str, Array]
-    shown: Mapping[str, Sequence[str | None]]  # role: what people read
+    shown: Mapping[str, Sequence[str | None]]  # role or field: what people read
 
     @property
     def n_docs(self) -> int:
@@ -92,4 +95,8 @@ def documents_of(known: Collection, values: Values, n_docs: int, forward: Forwar
 
 
 def _shown(value: Any) -> str | None:
-    return None if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or None
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)

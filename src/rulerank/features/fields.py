@@ -29,7 +29,7 @@ KINDS = {
     "link": "an address of a page or picture, shown and not searched",
     "id": "names the document and says nothing",
     "empty": "no document has it",
-    "none": "left out",
+    "none": "shown, and no feature",
 }
 SEARCHED = ("title", "text", "long text", "list", "category")
 ALL = "all"  # every field, where fields are named

@@ -267,7 +267,8 @@ class TextFeatures(HasParameters):
             X = np.column_stack((X, column.astype(np.float32)))
             names = (*names, name)
         texts = {"query_text": _picked(asked_texts, rows.queries)}
-        texts |= {role: _picked(values, rows.docs) for role, values in documents.shown.items()}
+        readable = {*names} & {*self.collection_.fields_of("number", "year", "category")}  # as features
+        texts |= {name: _picked(values, rows.docs) for name, values in documents.shown.items() if name not in readable}
         return Dataset(
             X,
             rows.grades,

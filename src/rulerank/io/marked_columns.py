@@ -1,7 +1,8 @@
 """What csv cannot say of a column is written behind its name: `title:text`, `brand:category(lg|sony)`.
 
 Parquet and data frames say it by their types. A mark is written only where it is needed: on every category, and on a
-text that might be taken for numbers.
+text that might be taken for numbers. `author:field`, in all tables, is a field of documents for people to read: its
+values are texts and no feature.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import polars as pl
 from rulerank.errors import DataError
 
 MARK = re.compile(r"(.+):(text|category)(?:\((.*)\))?", re.S)
+FIELD = ":field"
 
 
 class TextOrMarked(Collection[str]):
@@ -23,7 +25,9 @@ class TextOrMarked(Collection[str]):
         self.text = text
 
     def __contains__(self, name: object) -> bool:
-        return name in self.text or (isinstance(name, str) and MARK.fullmatch(name) is not None)
+        return name in self.text or (
+            isinstance(name, str) and (name.endswith(FIELD) or MARK.fullmatch(name) is not None)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.text)
@@ -43,7 +47,7 @@ def with_marks(frame: pl.DataFrame) -> pl.DataFrame:
         if column.dtype == pl.Enum:
             kinds = "|".join(map(_escaped, column.dtype.categories))  # type: ignore[attr-defined]
             names[column.name] = f"{column.name}:category({kinds})"
-        elif column.dtype == pl.String and column.name not in ("qid", "docid", "comment") and _numeric(column):
+        elif column.dtype == pl.String and not _is_text(column.name) and _numeric(column):
             names[column.name] = f"{column.name}:text"
     return frame.with_columns(pl.col(pl.Enum).cast(pl.String)).rename(names)
 
@@ -74,6 +78,11 @@ def without_marks(frame: pl.DataFrame) -> pl.DataFrame:
             column = column.cast(pl.Enum([*known, *sorted({*column.drop_nulls()} - {*known})]))
         columns.append(column)
     return pl.DataFrame(columns)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a column is read as text whatever it holds."""
+    return name in ("qid", "docid", "comment") or name.endswith(FIELD)
 
 
 def _numeric(column: pl.Series) -> bool:

@@ -11,6 +11,7 @@ import polars as pl
 
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.io.delimited import MISSING, either
+from rulerank.io.marked_columns import FIELD
 
 TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are taken for it
     "query_text": ("query_text", "query"),
@@ -100,12 +101,15 @@ def category_names(column: pl.Series) -> tuple[str, ...]:
 
 
 def texts_of(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that hold texts for people to read."""
-    return [name for name in TEXT_NAMES if name in frame.columns and frame[name].dtype == pl.String]
+    """Return the columns that hold texts for people to read: those that are called so, and marked fields."""
+    marked = [name for name in frame.columns if name.endswith(FIELD)]
+    return [name for name in (*TEXT_NAMES, *marked) if name in frame.columns and frame[name].dtype == pl.String]
 
 
 def text_column(name: str, values: Array) -> pl.Series:
-    return pl.Series(name, [None if value is None else str(value) for value in values.tolist()], dtype=pl.String)
+    """Return a text as a column, marked as a field where its name does not tell."""
+    marked = name if name in TEXT_NAMES else f"{name}{FIELD}"
+    return pl.Series(marked, [None if value is None else str(value) for value in values.tolist()], dtype=pl.String)
 
 
 def feature_column(data: Dataset, name: str, values: Array) -> pl.Series:

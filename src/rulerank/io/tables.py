@@ -15,11 +15,12 @@ from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.delimited import NumberType, delimited_bytes, either, read_delimited
-from rulerank.io.marked_columns import TextOrMarked, with_marks, without_marks
+from rulerank.io.marked_columns import FIELD, TextOrMarked, with_marks, without_marks
 from rulerank.io.outputs import write_bytes
 from rulerank.io.shown_columns import SHOWN_COLUMNS, columns_of_shown, shown_of
 from rulerank.io.streams import Source, format_suffix, read_bytes
 from rulerank.io.table_columns import (
+    TEXT_NAMES,
     Mistake,
     category_names,
     feature_column,
@@ -60,7 +61,8 @@ def read_table(
 
     All columns of numbers, booleans or categories are features unless `features` names them, but for those that look
     like ids. Columns of text named query_text, query, description, narrative, title, text, body, abstract, url or link
-    are kept as texts to be read; a warning names the columns that are left out. `wanted`: features that will be taken
+    are kept as texts to be read, and so are columns of fields that `rulerank features` writes, such as author:field; a
+    warning names the columns that are left out. `wanted`: features that will be taken
     by name, which stay whatever they look like, and nothing is said about others. Ids are text ("007" stays "007"). No
     `docid` or `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column
     must be there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one
@@ -108,8 +110,9 @@ def to_frame(data: Dataset) -> pl.DataFrame:
         columns.append(pl.Series("comment", [str(value) for value in data.comment], dtype=pl.String))
     if data.shown is not None:
         columns += columns_of_shown(data.shown)
-    taken = {"qid", "docid", "grade", "comment", *SHOWN_COLUMNS}.intersection((*data.feature_names, *data.texts))
-    taken |= {*data.texts}.intersection(data.feature_names)
+    texts = {*TEXT_NAMES}.intersection(data.texts)  # the others are marked
+    taken = {"qid", "docid", "grade", "comment", *SHOWN_COLUMNS}.intersection(data.feature_names)
+    taken |= texts.intersection(data.feature_names)
     if taken:
         raise DataError(
             f"a feature or text cannot be named {min(taken)!r}, which a table uses for another column; rename it"
@@ -223,7 +226,11 @@ def _to_dataset(
         None if docids is None or not (docids != "").any() else docids,
         tuple(features),
         shared_strings(frame[comment].cast(pl.String).fill_null("")) if comment else None,
-        {name: shared_strings(frame[name]) for name in texts_of(frame) if name not in reserved | {*features}}
+        {
+            name.removesuffix(FIELD): shared_strings(frame[name])
+            for name in texts_of(frame)
+            if name not in reserved | {*features}
+        }
         | ({judge: ids(frame[judge], mistake)} if judge else {}),
         {name: category_names(frame[name]) for name in features if is_category(frame[name].dtype)},
         shown_of(frame, mistake),

@@ -16,6 +16,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import FRAME, NamedBytes, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, first_rows, named_row
 from rulerank.io.formats import HEAD, detect
+from rulerank.io.marked_columns import FIELD
 from rulerank.io.shown_columns import SHOWN_COLUMNS
 from rulerank.io.streams import read_bytes
 from rulerank.io.table_columns import TEXT_COLUMNS, feature_columns
@@ -192,8 +193,8 @@ def read_pool(
 
     The options name columns. A column of text called query, description, title, text, body, abstract or url is taken
     when no other is named; see TEXT_COLUMNS. image: the column of the addresses of pictures; show: other columns that
-    raters see, of text or numbers, whether or not they are features. Of a table with clicks, whose rows are what was
-    shown at each position, the pool has each document once.
+    raters see, of text or numbers, whether or not they are features; author means the column author:field, too. Of a
+    table with clicks, whose rows are what was shown at each position, the pool has each document once.
 
     >>> import io
     >>> table = io.BytesIO(b"qid,docid,title,bm25\\n7,a,Fresh milk,0.5\\n7,b,Cheese,0.1\\n")
@@ -227,7 +228,8 @@ def read_pool(
     frame, mistake = read_frame(
         again(), text={*own, "comment", *named.values()}, numeric=features or (), format=table_format
     )
-    for role, column in [*named.items(), *(("show", column) for column in show)]:
+    shown = {name: f"{name}{FIELD}" if f"{name}{FIELD}" in frame.columns else name for name in show}
+    for role, column in [*named.items(), *(("show", column) for column in shown.values())]:
         if column not in frame.columns:
             what = "a column to show" if role == "show" else f"the column of the {role.replace('_', ' ')}"
             raise mistake(
@@ -239,13 +241,14 @@ def read_pool(
         raise mistake(None, f"raters must not see grades: the column {columns['grade']!r} cannot be shown")
     chosen = named | _automatic(frame, {*own, *(features or ())}, named)
     if features is None and "" not in frame.columns:  # which `read_table` refuses
-        not_numbers = [column for column in show if frame[column].dtype == pl.String]
+        not_numbers = [column for column in shown.values() if frame[column].dtype == pl.String]
+        not_numbers += [column for column in frame.columns if column.endswith(FIELD)]
         others = frame.drop({*own, "comment", *SHOWN_COLUMNS, *chosen.values(), *not_numbers}, strict=False)
         queries = frame[columns["qid"]] if columns["qid"] in frame.columns else pl.Series([0])
         features = feature_columns(others, queries, else_hold="hold neither numbers nor known texts")
     data = read_table(again(), **columns, features=features, format=table_format)
     texts = {role: _texts(frame[column]) for role, column in chosen.items()}
-    return _named_pool(data, texts, name, {column: frame[column].to_list() for column in show})
+    return _named_pool(data, texts, name, {field: frame[column].to_list() for field, column in shown.items()})
 
 
 def _named_pool(
