@@ -108,3 +108,28 @@ def test_the_mean_of_a_query_is_no_tiny_z_score():
     for row in range(7):
         assert not re.search(r"\de-\d", ranker.explain(data, row).to_text())
     assert not re.search(r"\de-\d", ranker.overview(data).to_text())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reasons_of_the_service_are_in_the_units_of_the_data(kind):
+    found = rr.Reranker(KINDS[kind](normalize="zscore").fit(DATA)).rank("", QUERY, top=None)
+    for result in found:
+        named = [reason for reason in result.reasons if reason.feature is not None]
+        assert named
+        for reason in named:
+            place = QUERY.feature_names.index(reason.feature)
+            value = QUERY.X[result.place, place]
+            assert reason.value == value
+            assert reason.text == f"{reason.feature} {written(value)}, {standing(QUERY.X[:, place], result.place)}"
+        assert "same" not in [reason.feature for reason in result.top_reasons(1)]
+
+
+def test_categories_in_reasons_have_their_names():
+    X = np.column_stack([np.tile([0.0, 1.0], 30), np.arange(60.0) % 7])
+    data = rr.Dataset(
+        X, X[:, 0], np.repeat([1, 2, 3], 20), feature_names=("brand", "n"), categories={"brand": ("A", "B")}
+    )
+    documents = [{"id": str(row), "features": {"brand": "AB"[row % 2], "n": row}} for row in range(10)]
+    best = rr.Reranker(rr.GlobalRules(normalize="zscore").fit(data)).rank("", documents)[0]
+    reason = next(reason for reason in best.reasons if reason.feature == "brand")
+    assert (reason.value, reason.text) == ("B", "brand B, as in 5 of 10 documents")

@@ -93,8 +93,8 @@ def test_reasons_are_the_shares_of_the_explanation(rerankers, dicts, name):
     why = reranker.explain("", result.id, docs=dicts)
     assert why.document == result.id
     assert why.score == pytest.approx(result.score, abs=1e-12)
-    texts = {share.feature: share.text for share in why.features if share.adds}
-    assert {reason.feature: reason.text for reason in result.reasons[1:]} == texts
+    places = {share.feature: f"{share.feature} {share.value}, {share.standing}" for share in why.features if share.adds}
+    assert {reason.feature: reason.text for reason in result.reasons[1:]} == places
     shares = {share.feature: share.adds for share in why.features if share.adds}
     assert {reason.feature: reason.adds for reason in result.reasons[1:]} == pytest.approx(shares, abs=1e-12)
     assert result.reasons[0].text == why.base_text

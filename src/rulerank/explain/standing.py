@@ -57,6 +57,16 @@ class Background:
         """Return the document's value of a feature as people write it."""
         return written(float(self.X[self.row, feature]), self.categories.get(self.names[feature]))
 
+    def said(self, feature: int) -> str:
+        """Return the feature, its value and where that lies among those of the query."""
+        return f"{self.names[feature]} {placed(self.value(feature), self.standing(feature))}"
+
+    def varies(self) -> Array:
+        """Tell which features the documents of the query differ in, bool (n_features,)."""
+        first = self.X[:1]
+        differs: Array = ((first != self.X) & ~(np.isnan(self.X) & np.isnan(first))).any(axis=0)
+        return differs if len(self.X) > 1 else np.ones_like(differs)
+
     def standing(self, feature: int) -> str:
         """Say where the value stands among those of the query."""
         return standing(self.X[:, feature], self.row, category=self.names[feature] in self.categories)
@@ -123,7 +133,7 @@ def background_of(ranker: Ranker, x: Any, row: int | None) -> Background:
         rows = np.flatnonzero(x.qid == x.qid[number])
         place = int(np.flatnonzero(rows == number)[0])
         columns = [x.feature_names.index(name) for name in names]
-        return Background(x.X[rows][:, columns], place, x.categories, names, about(x, number))
+        return Background(x.X[rows][:, columns], place, {**ranker.categories_, **x.categories}, names, about(x, number))
     if hasattr(x, "columns") and ranker.has_names_:
         values = np.asarray(x[list(names)], dtype=np.float64)
     else:

@@ -53,8 +53,8 @@ class Reranker:
     >>> for reason in found[0].reasons:
     ...     print(reason)
     +0 where every linear score starts
-    +0.532 bm25_title = 0.8
-    +0.496 bm25_body = 0.9
+    +0.532 bm25_title 0.8, highest of 2
+    +0.496 bm25_body 0.9, highest of 2
     """
 
     def __init__(self, ranker: Ranker, features: TextFeatures | None = None, today: str | int | None = None) -> None:
@@ -248,6 +248,10 @@ class Reranker:
                 )
             if self.features is None and isinstance(doc, str):
                 raise DataError(f"there is no index to find {doc!r:.60} in: give docs, the list that was ranked")
+            if self.features is not None and isinstance(doc, str):  # its values then have a place in the query
+                rows = self._rows(query, None, candidates, vectors)
+                if {*pair} <= {*rows.ids}:
+                    return rows, rows.ids.index(doc), None if versus is None else rows.ids.index(versus)
             return self._rows(query, pair, candidates, vectors), 0, None if versus is None else 1
         if docs is None and (self.features is None or any(isinstance(one, Mapping) for one in pair)):
             raise DataError(

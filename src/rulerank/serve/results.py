@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,6 +12,7 @@ import numpy as np
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
+from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
 
 if TYPE_CHECKING:
@@ -22,19 +23,20 @@ if TYPE_CHECKING:
 class Reason:
     """One part of a score. The parts of a document add up to its score.
 
-    >>> print(Reason("bm25", "bm25 from 3.2 to 5.9", 0.25))
-    +0.25 bm25 from 3.2 to 5.9
+    >>> print(Reason("bm25", "bm25 3.2, higher than 80 % of 40 documents", 0.25, 3.2))
+    +0.25 bm25 3.2, higher than 80 % of 40 documents
     """
 
     feature: str | None  # None: where every document starts, or several features together
-    text: str
+    text: str  # the value in the units of the data, and its place among the documents
     adds: float
+    value: float | str | None = None  # of the feature, as it came; None where it is missing
 
     def __str__(self) -> str:
         return f"{self.adds:+.3g} {self.text}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"feature": self.feature, "text": self.text, "adds": self.adds}
+        return {"feature": self.feature, "text": self.text, "adds": self.adds, "value": self.value}
 
 
 class Scored:
@@ -52,29 +54,38 @@ class Scored:
     def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
         """Return the parts of a score, the base first, then the n strongest, then what all others add together.
 
-        None if the ranker cannot tell. Words are found for what is returned only: they take most of the time.
+        None if the ranker cannot tell. What is the same in all documents comes last: it is no reason for their order.
         """
         try:
-            base, base_text, shares, words = self._parts(row)
+            base, base_text, shares = self._parts(row)
         except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
             return ()
         there = np.flatnonzero(shares)
-        strongest = there[np.argsort(-np.abs(shares[there]), kind="stable")]
-        names = self.ranker.feature_names_
+        strongest = there[np.lexsort((-np.abs(shares[there]), ~self.behind.varies()[there]))]
+        names, own, values = (
+            self.ranker.feature_names_,
+            replace(self.behind, row=row),
+            self.rows.values(row, self.ranker),
+        )
         first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
         found = [Reason(None, base_text, base)]
-        found += [Reason(names[f], words(f), float(shares[f])) for f in first.tolist()]
+        found += [Reason(names[f], own.said(f), float(shares[f]), values[names[f]]) for f in first.tolist()]
         if rest.size:
             found.append(Reason(None, f"{counted(rest.size, 'other feature')} together", float(shares[rest].sum())))
         return tuple(found)
 
-    def _parts(self, row: int) -> tuple[float, str, Array, Callable[[int], str]]:
-        """Return where a score starts, in words too, what each feature adds, and words for a feature."""
+    def _parts(self, row: int) -> tuple[float, str, Array]:
+        """Return where a score starts, in words too, and what each feature adds."""
         form, shares = self._of_tables
         if form is not None:  # those of the case, for all documents at once
-            return form.tables.base, form.base_text, shares[row], lambda feature: form.value(self.checked[row], feature)
+            return form.tables.base, form.base_text, shares[row]
         case = self.ranker.case(self.checked, row)
-        return float(case.ballot.base), case.base_text, case.ballot.shares, case.value
+        return float(case.ballot.base), case.base_text, case.ballot.shares
+
+    @cached_property
+    def behind(self) -> Background:
+        """The documents by their raw values."""
+        return background_of(self.ranker, self.rows.data, 0)
 
     @cached_property
     def _of_tables(self) -> tuple[Any, Array]:

@@ -34,7 +34,7 @@ class RulerankRanker:
     ... ]
     >>> best = ranks.run("fresh milk", documents)["documents"][0]
     >>> best.content, round(best.score, 3), best.meta["rulerank"]["reasons"][1]["text"]
-    ('Fresh milk', 1.028, 'bm25_title = 0.8')
+    ('Fresh milk', 1.028, 'bm25_title 0.8, highest of 2')
     """
 
     def __init__(

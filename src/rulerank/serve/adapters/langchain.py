@@ -33,7 +33,7 @@ class RulerankCompressor(BaseDocumentCompressor):
     ... ]
     >>> best = compressor.compress_documents(documents, "fresh milk")[0]
     >>> best.page_content, round(best.metadata["relevance_score"], 3), best.metadata["rulerank"]["reasons"][1]["text"]
-    ('Fresh milk', 1.028, 'bm25_title = 0.8')
+    ('Fresh milk', 1.028, 'bm25_title 0.8, highest of 2')
     """
 
     reranker: Any

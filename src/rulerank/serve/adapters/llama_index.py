@@ -32,7 +32,7 @@ class RulerankPostprocessor(BaseNodePostprocessor):
     ... ]
     >>> best = reranks.postprocess_nodes(nodes, query_str="fresh milk")[0]
     >>> best.text, round(best.score, 3), best.metadata["rulerank"]["reasons"][1]["text"]
-    ('Fresh milk', 1.028, 'bm25_title = 0.8')
+    ('Fresh milk', 1.028, 'bm25_title 0.8, highest of 2')
     """
 
     reranker: Any

@@ -32,7 +32,7 @@ class RulerankRanker(BaseRanker):
     ... ]
     >>> best = ranker.rank("fresh milk", documents).top_k(1)[0]
     >>> best.doc_id, round(best.score, 3), best.metadata["rulerank"]["reasons"][1]["text"]
-    (8, 1.028, 'bm25_title = 0.8')
+    (8, 1.028, 'bm25_title 0.8, highest of 2')
     """
 
     def __init__(

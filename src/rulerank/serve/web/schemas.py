@@ -51,7 +51,7 @@ SWAP = may_lack(
 MAYBE_SWAP = {"oneOf": [named("Swap"), {"type": "null"}]}
 
 SCHEMAS: dict[str, Any] = {
-    "Reason": thing(feature=MAYBE_TEXT, text=TEXT, adds=NUMBER),
+    "Reason": thing(feature=MAYBE_TEXT, text=TEXT, adds=NUMBER, value={"type": ["number", "string", "null"]}),
     "Result": may_lack(thing(**RESULT, **MORE), *MORE),
     "Ranking": thing(**ANSWER, results=many(named("Result"))),
     "Found": may_lack(thing(**RESULT, **MORE, **TEXTS), *MORE),

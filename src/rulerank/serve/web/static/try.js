@@ -151,9 +151,10 @@ function explained(answer) {
   const rows = parts.map((part) => {
     const bar = element("span", { class: part.adds < 0 ? "bar down" : "bar" });
     bar.style.width = `${(100 * Math.abs(part.adds)) / largest}%`; // set by script: the policy forbids styles in markup only
-    const words = part.text ?? `${part.of_high} against ${part.of_low}`;
+    const words = part.value === undefined ? `${part.high_value} against ${part.low_value}`
+      : [part.value, part.standing].filter(Boolean).join(", ");
     return element("tr", {}, element("td", { class: "number" }, signed(part.adds)),
-      element("td", { class: "bar-cell" }, bar), element("td", {}, words));
+      element("td", { class: "bar-cell" }, bar), element("td", {}, element("b", {}, part.feature), ` ${words}`));
   });
   found.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...rows))));
   if (lines.length) found.push(sentences);
