@@ -133,3 +133,29 @@ def test_categories_in_reasons_have_their_names():
     best = rr.Reranker(rr.GlobalRules(normalize="zscore").fit(data)).rank("", documents)[0]
     reason = next(reason for reason in best.reasons if reason.feature == "brand")
     assert (reason.value, reason.text) == ("B", "brand B, as in 5 of 10 documents")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_if_is_a_move_of_the_raw_value_that_predict_confirms(kind):
+    ranker = KINDS[kind](normalize="zscore").fit(DATA)
+    scores = ranker.predict(QUERY)
+    row = int(scores.argmin())
+    found = ranker.what_if(QUERY, row, above=float(scores.min() + 0.01))
+    assert found
+    for change in found:
+        place = QUERY.feature_names.index(change.feature)
+        assert change.now == f"{change.feature} {written(QUERY.X[row, place])}"
+        changed = QUERY.X.astype(np.float64)
+        changed[row, place] += change.move
+        assert change.then == f"{change.feature} {written(changed[row, place])}"
+        assert ranker.predict(changed, qid=QUERY.qid)[row] == pytest.approx(change.score, abs=1e-9)
+
+
+def test_curves_and_the_overview_say_what_their_axis_is():
+    overview = rr.FittedRules(normalize="zscore").fit(DATA).overview(DATA)
+    meaning = "standard deviations above the query's mean"
+    assert meaning in overview.to_text()
+    assert overview.to_dict()["scale"] == "zscore"
+    html = overview.to_html()
+    assert html.count(meaning) >= len(overview.curves.curves)  # on each axis
+    assert re.search(r"at z-score -?\d", overview.curves.to_text())

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
 from rulerank.ballots import BinForm, LinearForm
+from rulerank.core.words import decimal
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.explain.score import doc_name, find_row
-from rulerank.explain.standing import background_of
+from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
+from rulerank.rankers.rows import recoded
 
 TRIED_AT_ONCE = 16  # copies of a query
+MOST_TRIED = 64  # values of a feature, evenly spaced among those of the query
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +28,22 @@ class Change:
 
     >>> print(Change("pagerank", "pagerank < 0.02", "pagerank in [0.02, 0.1)", n_bins=1, move=0.013, score=0.61))
     pagerank in [0.02, 0.1) instead of pagerank < 0.02 (1 bin, a move of 0.013): 0.6100
+    >>> print(Change("price", "price 343", "price 151", None, -192.0, 1.7))
+    price 151 instead of price 343 (a move of 192): 1.7000
     """
 
     feature: str
     now: str  # interval or value in words
     then: str
     n_bins: int | None  # bins away; None where values count, not bins
-    move: float  # of the value as the ranker sees it, normalised or not, to the near edge of the bin; NaN: not known
+    move: float  # of the value, in its own units, to the near edge of the bin; NaN: not known
     score: float  # after it; for a linear ranker, the score that is to be beaten
 
     def __str__(self) -> str:
         steps = [] if self.n_bins is None else [f"{self.n_bins} bin{'s' if self.n_bins > 1 else ''}"]
-        steps += [] if math.isnan(self.move) else [f"a move of {abs(self.move):.3g}"]
-        return f"{self.then} instead of {self.now} ({', '.join(steps) or 'another bin'}): {self.score:.4f}"
+        steps += [] if math.isnan(self.move) else [f"a move of {decimal(abs(self.move))}"]
+        how = f" ({', '.join(steps)})" if steps else ""
+        return f"{self.then} instead of {self.now}{how}: {self.score:.4f}"
 
 
 class Lift(NamedTuple):
@@ -72,6 +78,12 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
     if isinstance(above, bool) or not isinstance(above, int | float | np.number) or not math.isfinite(above):
         raise DataError(f"above must be a number, the score to beat: got {above!r}")
     found = find_row(ranker, x, row)
+    if ranker.needs_the_query():  # another value changes the scale of the whole query: it is scored anew with it
+        own = background_of(ranker, x, row)
+        if isinstance(x, Dataset):  # which may have its own codes
+            X = recoded(own.X, x, own.names, ranker.categories_)
+            own = replace(own, X=X, categories=ranker.categories_)
+        return tried_changes(ranker, own, float(above))
     values, in_bins, in_values = _dense(found.X, found.row), ranker.bin_form(), ranker.linear_form()
     if in_bins is not None:
         return bin_changes(in_bins, values, float(above))
@@ -82,11 +94,6 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
         from rulerank.explain.table_effects import table_changes
 
         return table_changes(in_tables, values, float(above))
-    if ranker.needs_the_query() and ranker.normalize_ is None:
-        return tried_changes(ranker, found.X, found.row, float(above))
-    if ranker.needs_the_query():  # it normalises, and reads more than the rows it made of them
-        own = background_of(ranker, x, row)
-        return tried_changes(ranker, own.X, own.row, float(above))
     raise DataError(
         f"{type(ranker).__name__} has no bins to change; what_if works for FittedRules, GlobalRules, StableRules, "
         "QueryRules, Competence, QueryIntercepts and the linear baselines"
@@ -134,20 +141,24 @@ def bin_changes(form: BinForm, values: Array, above: float) -> tuple[Change, ...
     return tuple(change for _, change in sorted(found.values(), key=lambda pair: pair[0]))
 
 
-def tried_changes(ranker: Ranker, X: Array, row: int, above: float) -> tuple[Change, ...]:
+def tried_changes(ranker: Ranker, own: Background, above: float) -> tuple[Change, ...]:
     """Try, one feature at a time, the values that the other documents of the query have, the nearest first.
 
     A score that depends on the whole query is computed anew for it with each value: what comes out is what `predict`
     says, though a smaller move to a value that no document has may do as well.
     """
+    X, row = own.X, own.row
     if float(ranker.predict(X, qid=np.zeros(len(X)))[row]) > above:
         return ()
     changes = []
     for feature, name in enumerate(ranker.feature_names_):
         now = float(X[row, feature])
         values = np.unique(X[np.isfinite(X[:, feature]) & (X[:, feature] != now), feature])
+        if not values.size:
+            continue
+        values = values[np.linspace(0, len(values) - 1, min(len(values), MOST_TRIED)).astype(np.int64)]
         values = values[np.argsort(np.abs(values - now), kind="stable")] if math.isfinite(now) else values
-        spread = float(np.ptp(X[np.isfinite(X[:, feature]), feature])) or 1.0 if values.size else 1.0
+        spread = float(np.ptp(X[np.isfinite(X[:, feature]), feature])) or 1.0
         for some in np.array_split(values, max(1, -(-len(values) // TRIED_AT_ONCE))):
             worlds = np.repeat(X[None], len(some), axis=0)
             worlds[:, row, feature] = some
@@ -156,9 +167,14 @@ def tried_changes(ranker: Ranker, X: Array, row: int, above: float) -> tuple[Cha
             lifted = np.flatnonzero(scores > above)
             if lifted.size:
                 value = float(some[lifted[0]])
-                was = f"{name} = {now:.4g}" if math.isfinite(now) else f"{name} is missing"
-                change = Change(name, was, f"{name} = {value:.4g}", None, value - now, float(scores[lifted[0]]))
-                changes.append((abs(value - now) / spread if math.isfinite(now) else math.inf, change))
+                texts = [f"{name} {own.written(feature, one)}" for one in (now, value)]
+                move = math.nan if name in own.categories else value - now
+                changes.append(
+                    (
+                        math.inf if math.isnan(move) else abs(move) / spread,
+                        Change(name, texts[0], texts[1], None, move, float(scores[lifted[0]])),
+                    )
+                )
                 break
     return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
 
@@ -172,8 +188,8 @@ def linear_changes(form: LinearForm, values: Array, above: float) -> tuple[Chang
     changes = []
     for feature in np.flatnonzero(form.coef * form.scale).tolist():
         name, move = form.names[feature], (above - score) / float(form.coef[feature])
-        then = f"{name} {'>' if form.coef[feature] > 0 else '<'} {filled[feature] + move:.4g}"
-        change = Change(name, f"{name} = {filled[feature]:.4g}", then, None, move, above)
+        then = f"{name} {'>' if form.coef[feature] > 0 else '<'} {decimal(float(filled[feature] + move), 4)}"
+        change = Change(name, f"{name} = {decimal(float(filled[feature]), 4)}", then, None, move, above)
         changes.append((abs(move) / float(form.scale[feature]), change))
     return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulerank.core.words import counted
+from rulerank.core.intervals import SCALES
+from rulerank.core.words import counted, decimal
 from rulerank.dataset import Array
 from rulerank.errors import MissingExtraError
 from rulerank.explain.curves import FeatureCurve, FeatureCurves
@@ -44,19 +45,19 @@ def curves_figure(found: FeatureCurves, columns: int = COLUMNS) -> Figure:
     grid = figure.add_gridspec(n_lines, n_columns, hspace=0.1)
     limits = score_range(found)
     for place, curve in enumerate(found.curves):
-        upper = _draw_panel(figure, grid[place], curve, limits)
+        upper = _draw_panel(figure, grid[place], curve, limits, found.scale)
         upper.tick_params(labelleft=place % n_columns == 0)
     figure.supylabel("adds to the score", fontsize=9)
     return figure
 
 
-def panel_figure(curve: FeatureCurve, limits: tuple[float, float]) -> Figure:
-    """Draw one curve by itself, on a given scale."""
+def panel_figure(curve: FeatureCurve, limits: tuple[float, float], scale: str | None = None) -> Figure:
+    """Draw one curve by itself, between given limits; scale: what values are put on by query."""
     check_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, HEIGHTS[curve.counts is not None]), layout="constrained")
-    _draw_panel(figure, figure.add_gridspec(1, 1)[0], curve, limits)
+    _draw_panel(figure, figure.add_gridspec(1, 1)[0], curve, limits, scale)
     return figure
 
 
@@ -87,7 +88,7 @@ def about_curves(found: FeatureCurves) -> str:
     elif any(curve.spread is not None for curve in found.curves):
         said.append("Band: two deviations to either side, how far votes would lie apart were the data others.")
     if found.scale is not None:
-        said.append(f"Values are on the scale of their query ({found.scale}).")
+        said.append("Axis: {}, {}.".format(*SCALES[found.scale]))
     if found.n_docs is None:
         said.append("No documents were given: votes are as the model has them, and how many have a value is not known.")
     else:
@@ -110,7 +111,10 @@ def curves_picture(found: FeatureCurves) -> list[Block]:
     key = f"curves-{zlib.crc32(repr(found.to_dict()).encode()):08x}"  # several pictures may share a notebook
     limits = score_range(found)
     try:
-        panels = [inline_svg(panel_figure(curve, limits), f"{key}-{place}") for place, curve in enumerate(found.curves)]
+        panels = [
+            inline_svg(panel_figure(curve, limits, found.scale), f"{key}-{place}")
+            for place, curve in enumerate(found.curves)
+        ]
     except MissingExtraError:
         return []
     return [Picture(TITLE, f'<div class="panels">{"".join(panels)}</div>', about_curves(found))]
@@ -122,7 +126,10 @@ def curves_table(found: FeatureCurves) -> Table:
     for curve in found.curves:
         values = drawn_values(curve)
         adds = curve.adds(values)
-        ends = [f"{shown(float(adds[at]))} at {_value(curve, values[at])}" for at in (adds.argmin(), adds.argmax())]
+        scale = "" if found.scale is None or curve.kinds is not None else f"{SCALES[found.scale][0]} "
+        ends = [
+            f"{shown(float(adds[at]))} at {scale}{_value(curve, values[at])}" for at in (adds.argmin(), adds.argmax())
+        ]
         rows.append((curve.feature, *ends, "" if curve.counts is None else f"{curve.counts.missing:,}"))
     header = ("feature", "adds least", "adds most", "missing")
     return Table("From the least to the most", header, tuple(rows), 3, about_curves(found))
@@ -159,7 +166,9 @@ def ends_of(curve: FeatureCurve) -> tuple[float, float]:
     return float(cuts[0]) - width, float(cuts[-1]) + width
 
 
-def _draw_panel(figure: Figure, spot: SubplotSpec, curve: FeatureCurve, limits: tuple[float, float]) -> Axes:
+def _draw_panel(
+    figure: Figure, spot: SubplotSpec, curve: FeatureCurve, limits: tuple[float, float], scale: str | None
+) -> Axes:
     """Draw a curve, and its counts below where they are known; return the axis of the curve."""
     n_parts = 1 if curve.counts is None else 2
     inner = spot.subgridspec(n_parts, 1, height_ratios=PARTS[:n_parts], hspace=0)
@@ -167,6 +176,8 @@ def _draw_panel(figure: Figure, spot: SubplotSpec, curve: FeatureCurve, limits: 
     lower = figure.add_subplot(inner[1], sharex=upper) if n_parts > 1 else None
     _draw(upper, lower, curve)
     upper.set_title(plain(_title(curve)), fontsize=11)
+    if scale is not None and curve.kinds is None:
+        (upper if lower is None else lower).set_xlabel(SCALES[scale][1], fontsize=8)
     upper.axhline(0, color=AXIS, lw=0.8, ls=":")
     upper.tick_params(axis="y", labelsize=8)
     upper.spines[["top", "right"]].set_visible(False)
@@ -258,4 +269,4 @@ def _title(curve: FeatureCurve) -> str:
 
 
 def _value(curve: FeatureCurve, value: float) -> str:
-    return f"{value:.3g}" if curve.kinds is None else curve.kinds[int(value)]
+    return decimal(value) if curve.kinds is None else curve.kinds[int(value)]

@@ -29,9 +29,7 @@ def decision_figure(versus: Versus, most: int = 8) -> Figure:
     high, low = versus.high, versus.low
     telling = [gap for gap in versus.features[:most] if abs(gap.adds) > LEAST * abs(versus.difference)]
     rest = versus.difference - sum(gap.adds for gap in telling)
-    labels = [
-        f"{gap.feature}\n{only(gap.of_high, gap.feature)}, not {only(gap.of_low, gap.feature)}" for gap in telling
-    ]
+    labels = [f"{gap.feature}\n{gap.high_value}, not {gap.low_value}" for gap in telling]
     steps = [gap.adds for gap in telling]
     if abs(rest) > LEAST * abs(versus.difference):
         labels, steps = [*labels, "everything else"], [*steps, rest]

@@ -51,6 +51,7 @@ class ModelOverview(Shown):
     interactions: tuple[Interaction, ...]  # the strongest first, of the training rows, or of the model's own tables
     tables: AdditiveTables | None = None  # the model itself, where it is a sum of tables
     curves: FeatureCurves | None = None  # what each feature adds by its value, where the score is a sum
+    scale: str | None = None  # that values are put on by query
 
     def page(self) -> Page:
         from rulerank.explain.overview_layout import overview_page
@@ -64,7 +65,7 @@ class ModelOverview(Shown):
         page = self.page()
         first, *others = page.blocks
         drawn = [] if self.curves is None else curves_picture(self.curves)
-        return replace(page, blocks=(first, *drawn, *pairs_picture(self.tables), *others))
+        return replace(page, blocks=(first, *drawn, *pairs_picture(self.tables, self.scale), *others))
 
     def to_dict(self) -> dict[str, Any]:
         rules = [asdict(one) | {"rule": rule_dict(one.rule)} for one in self.rules]
@@ -116,7 +117,7 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
         curves = make_curves(ranker, ranker.check_rows(data, None), order)
     except DataError:  # no sum, or nothing to draw
         curves = None
-    return ModelOverview(method, len(data), len(rows), rules, effects, found, tables, curves)
+    return ModelOverview(method, len(data), len(rows), rules, effects, found, tables, curves, ranker.normalize_)
 
 
 def _case(ranker: Ranker, data: Dataset, row: int) -> Case:

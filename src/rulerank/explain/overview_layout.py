@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rulerank.core.intervals import SCALES
 from rulerank.core.words import counted
 from rulerank.explain.overview import ModelOverview
 from rulerank.render.document import Block, Content, Page, Table, bars, only, shown
@@ -16,7 +17,8 @@ def overview_page(o: ModelOverview) -> Page:
     apart = f", of which {o.n_taken_apart:,}, evenly spaced, were taken apart" if o.n_taken_apart < o.n_docs else ""
     lead = f"{o.method}, on {docs}{apart}."
     blocks: list[Block] = [_influential_features(o), *_influential_rules(o), *_interactions(o), *_curves(o)]
-    return Page("What the model does", (lead,), tuple(blocks))
+    leads = (lead,) if o.scale is None else (lead, "{}: {}.".format(*SCALES[o.scale]).capitalize())
+    return Page("What the model does", leads, tuple(blocks))
 
 
 def _influential_features(o: ModelOverview) -> Table:

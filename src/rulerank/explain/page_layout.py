@@ -93,7 +93,8 @@ def changes_table(document: str, above: float, changes: tuple[Change, ...], n: i
         for c in changes[:n]
     )
     note = "One of these alone is enough, all else as it is; the smallest change first."
-    return Table(title, ("feature", "now", "then", "bins away", "new score"), rows, 3, note)
+    table = Table(title, ("feature", "now", "then", "bins away", "new score"), rows, 3, note)
+    return table if any(c.n_bins is not None for c in changes[:n]) else without_columns(table, 3)
 
 
 def texts_table(*docs: tuple[str, About]) -> list[Table]:
@@ -112,7 +113,7 @@ def without_columns(table: Table, *places: int) -> Table:
     kept = [place for place in range(len(table.header)) if place not in places]
     rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
     header = tuple(table.header[place] for place in kept)
-    return replace(table, header=header, rows=rows, n_left=table.n_left - len(places))
+    return replace(table, header=header, rows=rows, n_left=table.n_left - sum(one < table.n_left for one in places))
 
 
 def _features(e: Explanation) -> Table:

@@ -55,7 +55,11 @@ class Background:
 
     def value(self, feature: int) -> str:
         """Return the document's value of a feature as people write it."""
-        return written(float(self.X[self.row, feature]), self.categories.get(self.names[feature]))
+        return self.written(feature, float(self.X[self.row, feature]))
+
+    def written(self, feature: int, value: float) -> str:
+        """Return any value of a feature as people write it."""
+        return written(value, self.categories.get(self.names[feature]))
 
     def said(self, feature: int) -> str:
         """Return the feature, its value and where that lies among those of the query."""

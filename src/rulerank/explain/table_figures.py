@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulerank.core.intervals import shorten
+from rulerank.core.intervals import on_scale, shorten
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.render.document import Block, Picture
 from rulerank.render.figures import check_matplotlib, inline_svg
@@ -22,7 +22,7 @@ TICKS = 4
 ABOUT_PAIRS = "What two features vote together, beside what each votes alone: blue raises the score, red lowers it."
 
 
-def pairs_figure(tables: AdditiveTables, most: int = 6) -> Figure:
+def pairs_figure(tables: AdditiveTables, most: int = 6, scale: str | None = None) -> Figure:
     """Draw the votes of the pairs that vote most as heat maps, one colour scale for all."""
     chosen = _strongest(tables, 2, most)
     figure, panels = _panels(len(chosen), "there is no pair to draw: no table of the model has two features")
@@ -35,7 +35,7 @@ def pairs_figure(tables: AdditiveTables, most: int = 6) -> Figure:
             places = _ticks(len(cuts))
             shown = shorten(cuts) if len(cuts) else []
             ticks([place + 0.5 for place in places], [shown[place] for place in places], fontsize=8)
-        names = [tables.feature_names[f] for f in table.features]
+        names = [on_scale(name, name, scale) for name in (tables.feature_names[f] for f in table.features)]
         axis.set_ylabel(names[0], fontsize=9)
         axis.set_xlabel(names[1], fontsize=9)
     if image is not None:
@@ -43,12 +43,12 @@ def pairs_figure(tables: AdditiveTables, most: int = 6) -> Figure:
     return figure
 
 
-def pairs_picture(tables: AdditiveTables | None) -> list[Block]:
+def pairs_picture(tables: AdditiveTables | None, scale: str | None = None) -> list[Block]:
     """Return the heat maps for a page; none without pairs, or where Matplotlib is not installed."""
     if tables is None or not any(len(table.features) == 2 for table in tables.tables):
         return []
     try:
-        return [Picture("The tables of pairs", inline_svg(pairs_figure(tables), "pairs"), ABOUT_PAIRS)]
+        return [Picture("The tables of pairs", inline_svg(pairs_figure(tables, scale=scale), "pairs"), ABOUT_PAIRS)]
     except MissingExtraError:
         return []
 
