@@ -13,6 +13,7 @@ from rulerank.core.arrays import Array as Array
 from rulerank.core.arrays import refuse_mask, unmasked
 from rulerank.core.words import counted
 from rulerank.errors import DataError
+from rulerank.recall_base import CountedRows, RecallBase, counted_rows
 from rulerank.shown import Shown
 
 UNLABELLED = -1  # the grade of a document nobody has judged
@@ -46,6 +47,7 @@ class Dataset:
         default_factory=dict
     )  # feature: what its values 0, 1, ... stand for
     shown: Shown | None = None  # of each row: its position in a list, how often it was shown there, and clicked
+    base: RecallBase | None = None  # of each row: whether it is judged, and all judgements of its query
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):
@@ -82,6 +84,8 @@ class Dataset:
             object.__setattr__(self, name, value)
         if self.shown is not None and len(self.shown) != n_rows:
             raise DataError(f"shown must have one entry per row: expected {n_rows}, got {len(self.shown)}")
+        if self.base is not None and len(self.base) != n_rows:
+            raise DataError(f"base must have one entry per row: expected {n_rows}, got {len(self.base)}")
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -128,11 +132,33 @@ class Dataset:
             comment=None if self.comment is None else self.comment[rows],
             texts={name: column[rows] for name, column in self.texts.items()},
             shown=None if self.shown is None else self.shown[rows],
+            base=None if self.base is None else self.base[rows],
         )
 
-    def labelled(self) -> Dataset:
-        """Return the rows that have a grade."""
-        return self if (self.y != UNLABELLED).all() else self[self.y != UNLABELLED]
+    def labelled(self, unjudged: int | str | None = None, judged_extra: bool | str | None = None) -> Dataset:
+        """Return the rows that have a grade, by the rule of `recall_base.counted_rows`.
+
+        unjudged: 0 counts documents without a grade as not relevant, "skip" leaves them out; by default 0 where
+        hardly any grade is 0. Queries without any grade are left out.
+        judged_extra: whether documents stay that are candidates only because they are judged.
+
+        >>> data = Dataset([[0.5], [0.1], [0.2]], [1, -1, -1], ["a", "a", "b"])
+        >>> data.labelled("skip").y.tolist(), data.labelled(0).y.tolist()
+        ([1], [1, 0])
+        """
+        return self.counted(self.counted_rows(unjudged, judged_extra))
+
+    def counted_rows(self, unjudged: int | str | None = None, judged_extra: bool | str | None = None) -> CountedRows:
+        """Return which rows `labelled` keeps, their grades, and how many others there are."""
+        nothing_to_ask = self.base is None and bool((self.y != UNLABELLED).all())
+        queries = np.empty(0, dtype=np.int64) if nothing_to_ask else query_index(self.qid)[0]
+        return counted_rows(self.y, queries, self.base, unjudged, judged_extra)
+
+    def counted(self, found: CountedRows) -> Dataset:
+        """Return the rows that count."""
+        if found.rows.size == len(self) and (found.y == self.y).all():
+            return self
+        return replace(self[found.rows], y=found.y)
 
     @staticmethod
     def concat(parts: Sequence[Dataset]) -> Dataset:
@@ -155,6 +181,8 @@ class Dataset:
         if shown and len(shown) < len(parts):
             raise DataError("data sets differ: some have impressions and clicks, others have none")
 
+        bases = [RecallBase.of_pool(part.y) if part.base is None else part.base for part in parts]
+
         def join(column: str) -> Array | None:
             found = [getattr(part, column) for part in parts]
             if any(values is None for values in found):
@@ -175,6 +203,7 @@ class Dataset:
             },
             parts[0].categories,
             Shown.concat(shown) if shown else None,
+            None if all(part.base is None for part in parts) else RecallBase.concat(bases),
         )
 
 

@@ -179,7 +179,7 @@ def test_markdown_holds_the_figures_and_the_note(run, folder):
         ("test.txt model.rulerank", "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
         ("model.rulerank scores.txt", "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
         ("ids.csv --feature a --ties docid", "--ties docid needs ids of the documents: name their column with --docid"),
-        ("some.csv --feature a", "some.csv: 1 of 2 documents have no grade; leave them out, or grade them 0"),
+        ("some.csv --feature a --unjudged 1", "unjudged must be 0, to count documents without a judgement as not"),
         (
             "none.csv --feature a",
             "none.csv: there is no column 'grade'; the columns are qid, a; name the column of the gr",

@@ -182,4 +182,5 @@ def test_ungraded_documents_of_a_file_are_left_out_and_told(run, folds):
     (folds / "some.csv").write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
     done = run("compare", "some.csv", "--folds", "3", "--method", "QI", "--jobs", "1", "--to", "markdown", "-o", "out")
     assert done.code == 0
-    assert "left out, without a grade: 1 document\n" in done.err
+    assert f"left out: 1 document of {len(lines) - 1} without a judgement (--unjudged 0 counts them)\n" in done.err
+    assert "some.csv: the recall base is not known" in done.err

@@ -134,7 +134,8 @@ def test_rows_without_a_grade_are_left_out_and_counted(run, folder):
     lines = Path("train.txt").read_text().splitlines()
     Path("some.txt").write_text("\n".join(["?" + line[1:] if i < 3 else line for i, line in enumerate(lines)]))
     done = run("train", "some.txt", "-o", "model.rulerank", "--json", *RULES)
-    assert done.err == f"3 of {len(lines)} rows have no grade and are left out\n"
+    expected = f"3 documents of {len(lines)} without a judgement (--unjudged 0 counts them)"
+    assert done.err == f"left out: {expected}\n"
     assert json.loads(done.out)["left_out"] == 3
     expected = GlobalRules().fit(read_any("train.txt")[3:])
     data = read_any("test.txt")

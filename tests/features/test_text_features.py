@@ -111,8 +111,14 @@ def test_a_pool_of_any_format_keeps_the_fields(format, tmp_path):
 
 def test_candidates_that_nobody_judged_are_not_labelled():
     queries = rr.Queries(["q"], ["horror"])
-    data = rr.TextFeatures().fit(FILMS).dataset(queries, rr.Qrels(["q"], ["3"], [1]))
+    features = rr.TextFeatures().fit(FILMS)
+    data = features.dataset(queries, rr.Qrels(["q"], ["3"], [1]), unjudged="skip")
     assert dict(zip(data.docid, data.y.tolist(), strict=True)) == {"1": -1, "2": -1, "3": 1}
+    with pytest.warns(UserWarning, match="no judgement has grade 0: 2 documents without a judgement count"):
+        data = features.dataset(queries, rr.Qrels(["q"], ["3"], [1]))
+    assert dict(zip(data.docid, data.y.tolist(), strict=True)) == {"1": 0, "2": 0, "3": 1}
+    assert dict(zip(data.docid, data.base.extra.tolist(), strict=True)) == {"1": False, "2": False, "3": True}
+    assert "3" not in features.dataset(queries, rr.Qrels(["q"], ["3"], [1]), unjudged=0, judged_extra=False).docid
 
 
 def test_pairs_bring_the_rank_and_score_of_the_engine():
@@ -131,7 +137,7 @@ def test_what_is_not_there_is_left_out_and_counted():
     assert len(data) == 1
     messages = [str(one.message) for one in caught]
     assert "1 of 3 judgements left out: they are of queries that are not there, such as 'p'" in messages
-    assert "1 of 3 judgements left out: they are of documents that are not there, such as '7'" in messages
+    assert "1 of 3 judgements count as not retrieved: they are of documents that are not there, such as '7'" in messages
     assert "1 query without any document left out: 'empty' ..." in messages
 
 

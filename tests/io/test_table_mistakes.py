@@ -81,7 +81,7 @@ def test_a_mistake_in_a_csv_is_named_by_file_and_line(text):
         ),
         (
             {"features": ["qid"]},
-            "column 'qid' cannot be a feature: it is the qid, docid or grade, or of a click log",
+            "column 'qid' cannot be a feature: it is the qid, docid or grade, or of a click log or of qrels",
         ),
     ],
 )

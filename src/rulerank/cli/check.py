@@ -18,7 +18,9 @@ from rulerank.cli.options import (
     QidColumn,
     Seed,
     TodayStart,
+    Unjudged,
     columns,
+    report_left_out,
     start_of,
 )
 from rulerank.errors import DataError
@@ -42,6 +44,7 @@ def check(
         typer.Option(metavar="FILE", help="Simulate: the grades are in this file (LETOR, csv, qrels, Quepid)."),
     ] = None,
     own_grades: Annotated[bool, typer.Option("--own-grades", help="Simulate: the grades are those in POOL.")] = False,
+    unjudged: Unjudged = None,
     max_grade: Annotated[
         int | None, typer.Option(min=1, max=9, help="The highest grade that is taken [as --guidelines say, else 4].")
     ] = None,
@@ -71,7 +74,7 @@ def check(
     from rulerank.judging.added import PoolFile
     from rulerank.judging.check import Check
     from rulerank.judging.duel_terminal import check_in_terminal
-    from rulerank.judging.given_labels import read_labels
+    from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import LabelFile, appended_format, label_format
     from rulerank.judging.terminal import answers, tell_grades
@@ -81,17 +84,25 @@ def check(
     if grades is not None and own_grades:
         raise DataError("--grades and --own-grades are two ways to get grades: choose one")
     simulated = grades is not None or own_grades
+    if unjudged is not None and not simulated:
+        raise DataError("--unjudged is for grades that are known: add --grades FILE or --own-grades")
     if labels is None and not simulated:
         raise DataError("every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv")
     ranker = load_beside_data(model, source)
     pool = PoolFile(source, format=format, **columns(qid, docid, None, features)).read()
+    answered: dict[int, int] = {}
+    if simulated:
+        judgements = None if grades is None else read_given(pool, grades, strict=False)
+        answered, counting = counted_grades(pool, judgements, unjudged)
+        report_left_out(counting, len(pool))
+        if counting.n_extra and pool.data.base is not None:
+            candidates = [row for row, extra in enumerate(pool.data.base.extra) if not extra]
+            answered = {place: answered[row] for place, row in enumerate(candidates) if row in answered}
+            pool = pool.only(candidates)
     known = getattr(ranker, "today_", None)
     given = known.option if today is None and known is not None else today
     found = start_of(pool.data.feature_names, given)  # its column in this file
     before = read_labels(pool, labels, strict=False) if labels and Path(labels).exists() else {}
-    answered: dict[int, int] = {}
-    if simulated:
-        answered = pool.own_grades if grades is None else read_labels(pool, grades, strict=False)
     new, old = ranker.predict(pool.data), scores_today(found, pool.data)
     with ExitStack() as stack:
         kept = labels or str(Path(stack.enter_context(TemporaryDirectory())) / "labels.csv")

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, Seed, columns
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    GradeColumn,
+    JudgedExtra,
+    QidColumn,
+    Seed,
+    Unjudged,
+    columns,
+    report_left_out,
+)
 from rulerank.core.words import lasting
 from rulerank.errors import DataError
 
@@ -43,6 +54,16 @@ def compare(
             metavar="NAME=FILE", help="Scores, one per row of the file; for folds: one file each, {fold}.txt."
         ),
     ] = None,
+    qrels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Judgements, TREC qrels or a table: they give the grades, and relevant documents that DATA lacks "
+            "count as missed.",
+        ),
+    ] = None,
+    unjudged: Unjudged = None,
+    judged_extra: JudgedExtra = None,
     folds: Annotated[int | None, typer.Option(metavar="N", help="Parts that a file is split into [5].")] = None,
     seed: Seed = 0,
     measure: Annotated[
@@ -84,6 +105,9 @@ def compare(
     learns from train, chooses its parameters on vali and is measured on test. Beside the systems of --list go your own:
     rankers with fit and predict, of any library; runs, which meet the documents by ids; and scores.
 
+    A file of retrieved documents lacks the relevant documents that were not retrieved. --qrels counts these as missed,
+    as `rulerank evaluate --qrels` does; a table that `rulerank features --qrels` wrote needs no --qrels for that.
+
     What is finished lies in the folder of the report: run again, and only what is missing or has changed runs. A system
     that fails is told in the report and does not stop the others; the exit code is then 1.
 
@@ -93,6 +117,7 @@ def compare(
         rulerank compare --list
         rulerank compare . --method RE-GR --method QI --to markdown,csv --jobs 1
         rulerank compare test.csv --folds 3 --method RE-GR --run engine=one.run --scores old=scores.txt --jobs 1 -o mine
+        rulerank compare test.csv --qrels qrels.txt --method QI --folds 3 --jobs 1 -o judged
         rulerank compare . --quick --jobs 1 --title "A small world" -o small
     """
     if listed:
@@ -101,7 +126,6 @@ def compare(
     if source is None:
         raise DataError("expected folds, or a file to split: rulerank compare DATA, or --list for the systems")
     from rulerank.cli.output import print_json, print_table
-    from rulerank.core.words import counted
     from rulerank.experiment.compare import compare_folds
     from rulerank.experiment.report import HEADLINE
     from rulerank.experiment.shown import failure_of
@@ -116,6 +140,9 @@ def compare(
         seed=seed,
         format=format,
         columns=columns(qid, docid, grade, features),
+        qrels=qrels,
+        unjudged=unjudged,
+        judged_extra=judged_extra,
         measures=[name for several in measure or HEADLINE for name in several.split(",")],
         against=against,
         tune_by=tune_by,
@@ -129,8 +156,8 @@ def compare(
         feature=feature,
         on_step=Lines().tell,
     )
-    if compared.n_ungraded:
-        print(f"left out, without a grade: {counted(compared.n_ungraded, 'document')}", file=sys.stderr)
+    if compared.found is not None:
+        report_left_out(compared.found, compared.found.rows.size + compared.n_ungraded)
     if compared.no_curve is not None:
         print(f"the report has no label curve: {compared.no_curve}", file=sys.stderr)
     if as_json:

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, columns
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    GradeColumn,
+    JudgedExtra,
+    QidColumn,
+    Unjudged,
+    columns,
+)
 from rulerank.errors import DataError
 
 
@@ -28,6 +37,8 @@ def evaluate(
     qrels: Annotated[
         str | None, typer.Option(metavar="FILE", help="Judgements, as TREC has them or a table: the files are runs.")
     ] = None,
+    unjudged: Unjudged = None,
+    judged_extra: JudgedExtra = None,
     complete: Annotated[bool, typer.Option("--complete", help="A query missing in a run counts 0.")] = False,
     by: Annotated[
         list[str] | None,
@@ -61,7 +72,9 @@ def evaluate(
 
     Ranks the documents of each query by scores, by features of the data, or as TREC runs do. A score file has one
     number per line, in the order of the data; a run, or a table with qid, docid and score, meets it by ids. The output
-    says how ties were resolved and how many documents were tied.
+    says how ties were resolved and how many documents were tied. Documents of a run without a judgement count as not
+    relevant, as in trec_eval, unless --unjudged skip. In data that `rulerank features --qrels` wrote, relevant
+    documents that are not among the candidates count as missed.
 
     Example:
         rulerank evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3
@@ -85,10 +98,13 @@ def evaluate(
         if by:
             raise DataError("--feature ranks by a column of the data; TREC runs have none")
         named_columns = columns(qid, docid, grade, features) | ({"format": format} if format else {})
-        rankings = from_runs(qrels, files, complete=complete or compare, **named_columns)
+        if judged_extra is not None:
+            raise DataError("--judged-extra is for data with candidates; with --qrels the files are runs")
+        rankings = from_runs(qrels, files, complete=complete or compare, unjudged=unjudged, **named_columns)
     else:
         how = columns(qid, docid, grade, features)
-        rankings = from_data(files[0], files[1:], by or [], complete=complete or compare, format=format, **how)
+        how |= {"complete": complete or compare, "unjudged": unjudged, "judged_extra": judged_extra}
+        rankings = from_data(files[0], files[1:], by or [], format=format, **how)
     if ties == "docid" and any(ranking.docid is None for ranking in rankings):
         raise DataError("--ties docid needs ids of the documents: name their column with --docid, or choose other ties")
     results = {

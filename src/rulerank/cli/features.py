@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulerank.cli.options import AsJson
+from rulerank.cli.options import AsJson, Unjudged, report_left_out
 from rulerank.cli.output import print_json, print_table
+from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.dataset import Dataset
@@ -29,6 +30,13 @@ def features(
         str | None,
         typer.Option(metavar="FILE", help="These documents instead: a TREC run, or qid, docid[, rank, score]."),
     ] = None,
+    unjudged: Unjudged = None,
+    judged_extra: Annotated[
+        str,
+        typer.Option(
+            metavar="yes|no", help="Write judged documents that are not among the best --top too, marked as extra."
+        ),
+    ] = "yes",
     keep: Annotated[
         str | None, typer.Option(metavar="FILE", help="Keep what computes the same features for new queries.")
     ] = None,
@@ -49,7 +57,9 @@ def features(
 
     Fields are used by what they hold: text, lists, numbers, years, dates, categories, vectors. Candidates of a query
     are its best documents by BM25 and, with judgements, all judged ones. The table can be judged and trained on; it
-    keeps all fields, which `rulerank judge --show FIELD` shows.
+    keeps all fields, which `rulerank judge --show FIELD` shows, which documents are judged, and how many judgements of
+    each grade a query has, so that relevant documents that are not among the candidates count as missed. Queries
+    without any judgement have no grades.
 
     Example:
         rulerank features docs.jsonl queries.tsv -o pool.parquet --keep text.rulerank
@@ -66,7 +76,11 @@ def features(
     from rulerank.io.queries import read_queries
     from rulerank.io.texts import read_texts
     from rulerank.model_file import check_overwrite, check_target
+    from rulerank.recall_base import check_judged_extra, check_unjudged
 
+    if qrels is None and (unjudged is not None or judged_extra != "yes"):
+        raise DataError("--unjudged and --judged-extra are for judgements: add --qrels FILE")
+    with_extra = check_judged_extra(judged_extra)
     output_format(out)
     if out != "-":
         check_directory_of(out)
@@ -78,13 +92,21 @@ def features(
     judged = None if qrels is None else read_judgements(qrels)
     listed = None if pairs is None else read_pairs(pairs)
     made = TextFeatures(_fields(fields), _names(names), language).fit(texts)
-    data = made.dataset(asked, qrels=judged, top=top, pairs=listed)
+    data = made.dataset(
+        asked, qrels=judged, top=top, pairs=listed, unjudged=check_unjudged(unjudged), judged_extra=bool(with_extra)
+    )
     write_any(data, out, None)
     if keep is not None:
         made.save(keep)
+    counting = data.counted_rows()
+    if qrels is not None:
+        report_left_out(counting, len(data), "left out of training and evaluation")
     about_fields, about_features = found_fields(made.fields_), found_features(data)
     if as_json:
         payload = {"rows": len(data), "queries": len(asked), "out": out, "keep": keep}
+        if qrels is not None:
+            payload |= {"unjudged": counting.unjudged, "judged_extra": counting.n_extra}
+            payload |= {"queries_without_judgement": counting.n_queries}
         print_json(payload | {"fields": about_fields, "features": about_features})
         return
     _print(about_fields, about_features, data, out, keep)
@@ -110,7 +132,11 @@ def _print(
         ]
         print_table(header, rows, 1)
         if judged:
-            print("NDCG@10: of the judged documents, ranked by this feature alone, the highest or the lowest first")
+            others = "count as not relevant" if data.counted_rows().unjudged == "0" else "are left out"
+            print(
+                "NDCG@10: ranked by this feature alone, the highest or the lowest first; documents without a judgement "
+                f"{others}"
+            )
         print(f"\n{out}: {data!r}")
         kept = [name for name in data.texts if name not in TEXT_COLUMNS]
         if kept:

@@ -6,14 +6,16 @@ from typing import Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson
+from rulerank.cli.options import AsJson, Unjudged
 from rulerank.cli.output import print_table, report
+from rulerank.errors import DataError
 
 
 def logs(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Answers of the engine as JSON, - for stdin.")],
     out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help="The file to write, - for stdout.")],
     qrels: Annotated[str | None, typer.Option(metavar="FILE", help="Labels: TREC qrels.")] = None,
+    unjudged: Unjudged = None,
     ids: Annotated[
         str | None, typer.Option(metavar="FILE", help="The query ids, one a line, in the order of the answers.")
     ] = None,
@@ -39,6 +41,8 @@ def logs(
     from rulerank.io.formats import output_format
     from rulerank.io.trec import read_qrels
 
+    if qrels is None and unjudged is not None:
+        raise DataError("--unjudged is for judgements: add --qrels FILE")
     output_format(out, format)  # before the work
     data = read_logs(
         files,
@@ -46,6 +50,7 @@ def logs(
         ids=None if ids is None else read_ids(ids),
         key=key,
         missing_as_zero=missing_as_zero,
+        unjudged=unjudged,
     )
     done = write_any(data, out, format)
     shares = (data.X != data.X).mean(axis=0).tolist()

@@ -13,6 +13,7 @@ from rulerank.errors import DataError
 if TYPE_CHECKING:
     from rulerank.rankers.anchored.today_model import TodayModel
     from rulerank.rankers.base import Ranker
+    from rulerank.recall_base import CountedRows
     from rulerank.today import Today
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -31,6 +32,23 @@ GuidelinesFile = Annotated[
 FeatureColumns = Annotated[
     str | None,
     typer.Option("--features", metavar="A,B,...", help="Columns of the features [all others that hold numbers]."),
+]
+
+Unjudged = Annotated[
+    str | None,
+    typer.Option(
+        metavar="0|skip",
+        help="Documents without a judgement: 0 counts them as not relevant, skip leaves them out [default: as the file "
+        "was written; else 0 where fewer than a fifth of the judgements have grade 0].",
+    ),
+]
+JudgedExtra = Annotated[
+    str | None,
+    typer.Option(
+        metavar="yes|no",
+        help="Documents that are candidates only because they are judged [default: no where documents without a "
+        "judgement count as not relevant, else yes].",
+    ),
 ]
 
 TodayFeature = Annotated[
@@ -116,6 +134,20 @@ def columns(qid: str | None, docid: str | None, grade: str | None, features: str
         "features": features and [name.strip() for name in features.split(",")],
     }
     return {role: column for role, column in named.items() if column}
+
+
+def report_left_out(found: CountedRows, n_rows: int, what_is_left: str = "left out") -> None:
+    """Print on stderr what the rule for documents without a judgement left out of n_rows."""
+    from rulerank.core.words import counted
+
+    left_out = (
+        (found.n_queries, "query", "queries", "without any judgement"),
+        (found.n_skipped, "document", "documents", f"of {n_rows:,} without a judgement (--unjudged 0 counts them)"),
+        (found.n_extra, "document", "documents", "that are candidates only because they are judged"),
+    )
+    for n, one, several, what in left_out:
+        if n:
+            print(f"{what_is_left}: {counted(n, one, several)} {what}", file=sys.stderr)
 
 
 def rater_option(rater: str, option: str = "--rater") -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,9 @@ from rulerank.cli.options import (
     QidColumn,
     Seed,
     TodayStart,
+    Unjudged,
     columns,
+    report_left_out,
     start_of,
 )
 from rulerank.errors import DataError
@@ -47,6 +48,7 @@ def sample(
         typer.Option(metavar="FILE", help="Simulate: the grades are in this file (LETOR, csv, qrels, Quepid)."),
     ] = None,
     own_grades: Annotated[bool, typer.Option("--own-grades", help="Simulate: the grades are those in POOL.")] = False,
+    unjudged: Unjudged = None,
     n: Annotated[int, typer.Option("-n", help="Otherwise: how many documents to list for judging.")] = 20,
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="The file of labels to write, - for stdout [-].")
@@ -110,7 +112,7 @@ def sample(
     from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.io.outputs import check_output, write_bytes
     from rulerank.judging.added import PoolFile
-    from rulerank.judging.given_labels import read_labels
+    from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format
     from rulerank.judging.sample import list_next, simulate, with_known_grades
@@ -125,11 +127,12 @@ def sample(
     chosen_format = (ask and appended_format(Path(target))) or label_format(target_format, target)
     pool = PoolFile(source, format=format, **columns(qid, docid, None, features)).read()
     if grades is not None or own_grades:
-        n_all, known = len(pool), pool.own_grades if grades is None else read_labels(pool, grades, strict=False)
-        pool, known = with_known_grades(pool, known)
-        if len(pool) < n_all:
-            left_out = f"{n_all - len(pool):,} of {n_all:,}"
-            print(f"{left_out} documents have no grade and are not chosen from", file=sys.stderr)
+        given = None if grades is None else read_given(pool, grades, strict=False)
+        known, found = counted_grades(pool, given, unjudged)
+        n_all, (pool, known) = len(pool), with_known_grades(pool, known)
+        report_left_out(found, n_all)
+    elif unjudged is not None:
+        raise DataError("--unjudged is for grades that are known: add --grades FILE or --own-grades")
     labels = read_labels(pool, resume, strict=True) if resume else {}
     ssar_options = {
         "size": size,

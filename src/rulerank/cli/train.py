@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, GradeColumn, QidColumn, TodayStart, columns
+from rulerank.cli.options import (
+    AsJson,
+    DocidColumn,
+    FeatureColumns,
+    GradeColumn,
+    JudgedExtra,
+    QidColumn,
+    TodayStart,
+    Unjudged,
+    columns,
+)
 from rulerank.errors import DataError
 from rulerank.methods import FROM_TODAY, METHODS
 
@@ -64,6 +74,8 @@ def train(
             "its own (QI); can be repeated. Others are left out.",
         ),
     ] = None,
+    unjudged: Unjudged = None,
+    judged_extra: JudgedExtra = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose parameters that are not given by cross-validation inside DATA.")
     ] = False,
@@ -123,7 +135,8 @@ def train(
     The model is written to a file, which `rulerank rank` reads. Unless --method names one, the method is chosen by
     cross-validation by query, and a line says which and why. With --vali or --tune, the parameters that are not given
     are chosen by cross-validation by query, and the best of the table they were chosen from is printed beside the
-    defaults. Documents without a grade are left out.
+    defaults. Documents without a grade are left out, or count as not relevant (--unjudged); queries without any grade
+    are left out.
 
     A folder (or a pattern such as 'data/*.parquet', in quotes) is read file by file and need not fit in memory; the
     model is the same as from one file that holds all. Each file holds whole queries, or --regroup brings them together.
@@ -178,7 +191,8 @@ def train(
             "DATA": source, "--vali": vali, "--labels": labels, "--tune": tune, "--today": today, "--literal": literal,
             "--method": method.lower() != AUTO, "--max-size": max_size, "--min-support": min_support, "--votes": votes,
             "--discretizer": discretizer, "--normalize": normalize, "--drop-weakest": drop_weakest, "--set": settings,
-            "--judge": judge, "--judges": judges, "--propensities": propensities,
+            "--judge": judge, "--judges": judges, "--propensities": propensities, "--unjudged": unjudged,
+            "--judged-extra": judged_extra,
         }  # fmt: skip
         learn_on(model, more, less, out, others, format, named, as_json=as_json)
         return
@@ -190,7 +204,8 @@ def train(
     asked = ask(
         source=source, out=out, method=None if method.lower() == AUTO else method, given=given, literal=literal,
         vali=vali, tune=tune, measure=measure, labels=labels, judges=tuple(judges or ()), judge=judge, today=today,
-        propensities=propensities, named=named, format=format, as_json=as_json,
+        propensities=propensities, unjudged=unjudged, judged_extra=judged_extra, named=named, format=format,
+        as_json=as_json,
     )  # fmt: skip
     if is_many(source):
         train_on_parts(asked, regroup, memory)

@@ -12,6 +12,7 @@ from rulerank.methods import FROM_TODAY, Method, method_named
 from rulerank.model_file import check_overwrite, is_model_file
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import takes
+from rulerank.recall_base import check_judged_extra, check_unjudged
 from rulerank.scale.opening import is_many
 
 OPTIONS = ("literal", "votes", "discretizer", "normalize", "max_size", "min_support", "drop_weakest")  # by themselves
@@ -36,6 +37,8 @@ class Asked:
     judge: str | None
     today: str | None
     propensities: str | None
+    unjudged: str | None
+    judged_extra: str | None
     as_json: bool
 
     @property
@@ -94,6 +97,10 @@ def ask(*, method: str | None, given: dict[str, Any], literal: bool, **options: 
         asked = replace(asked, named=asked.named | {"judge": asked.judge})
     if many and asked.propensities is not None:
         raise DataError("--propensities is for clicks, which are learned from in memory: give one file, not a folder")
+    if many and (asked.unjudged is not None or asked.judged_extra is not None):
+        raise DataError("--unjudged and --judged-extra need the data in memory: give one file instead of a folder")
+    check_unjudged(asked.unjudged)
+    check_judged_extra(asked.judged_extra)
     if many and (asked.labels is not None or asked.tune or asked.vali is not None):
         raise DataError("--labels, --tune and --vali need the data in memory: give one file instead of a folder")
     return asked

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from time import perf_counter
 from typing import Any
 
-from rulerank.cli.options import start_of
+from rulerank.cli.options import report_left_out, start_of
 from rulerank.cli.parameters import make_ranker, used_params
 from rulerank.cli.train_asked import Asked
 from rulerank.cli.trained import Trained
@@ -61,13 +60,12 @@ def read_labelled(asked: Asked) -> tuple[Dataset, int]:
     read = read_together(sources, asked.format, asked.named)
     if read.shown is not None:
         return read, 0
-    data = read.labelled()
-    n_left_out = len(read) - len(data)
+    found = read.counted_rows(asked.unjudged, asked.judged_extra)
+    data = read.counted(found)
     if not len(data):
         raise DataError(f"{' and '.join(sources)}: no document has a grade, so there is nothing to learn from")
-    if n_left_out:
-        print(f"{n_left_out:,} of {len(read):,} rows have no grade and are left out", file=sys.stderr)
-    return data, n_left_out
+    report_left_out(found, len(read))
+    return data, len(read) - len(data)
 
 
 def fit_by_judge(ranker: Any, data: Dataset, column: str) -> Ranker:

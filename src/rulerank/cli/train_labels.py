@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from rulerank.cli.options import start_of
+from rulerank.cli.options import report_left_out, start_of
 from rulerank.cli.parameters import make_ranker
 from rulerank.cli.train_asked import Asked
 from rulerank.cli.train_both import train_on_both
@@ -13,7 +13,7 @@ from rulerank.cli.train_grades import WITHOUT_TODAY
 from rulerank.cli.trained import Trained
 from rulerank.judging.added import PoolFile
 from rulerank.judging.by_judge import PEOPLE, fit_by_judge
-from rulerank.judging.given_labels import labels_to_learn_from
+from rulerank.judging.given_labels import counted_grades, labels_to_learn_from
 from rulerank.methods import FROM_TODAY, method_named
 from rulerank.training.few_labels import few_label_params
 from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
@@ -25,6 +25,10 @@ def train_on_labels(asked: Asked) -> None:
     assert asked.labels is not None
     read = PoolFile(asked.source, format=asked.format, **asked.named).read()
     counting = labels_to_learn_from(read, asked.labels, asked.judges)
+    if asked.unjudged is not None:  # labels are asked for one by one: others count only where it is said
+        grades, found = counted_grades(read, counting, asked.unjudged)
+        report_left_out(found, len(read))
+        counting = counting._replace(people=grades)
     if read.log is not None:
         train_on_both(asked, read, counting)
         return

@@ -16,7 +16,7 @@ from rulerank.methods import method_named
 from rulerank.rankers.parts import LearnsFromParts
 from rulerank.scale.fit import Surveyed, check_learns, fit_surveyed, surveyed
 from rulerank.scale.opening import file_names
-from rulerank.scale.part import Columns
+from rulerank.scale.part import Columns, graded_part
 from rulerank.training.choose import CANDIDATES, choose_ranker
 
 SAMPLE_ROWS = 100_000  # that a method is chosen on
@@ -81,7 +81,7 @@ def _sample(found: Surveyed) -> Dataset:
     """Return whole queries of the first parts, enough to choose a method on."""
     read: list[Dataset] = []
     for part in found.parts:
-        data = part.dataset(found.shape).labelled()
+        data = graded_part(part, found.shape)
         left = SAMPLE_ROWS - sum(map(len, read))
         if len(data) > left and read:
             break

@@ -125,6 +125,7 @@ def compare(
     docid: ArrayLike | None = None,
     relevant_from: int = 1,
     max_grade: int | None = None,
+    unjudged: int | str | None = None,
     n_jobs: int | None = None,
     measure: str | Measure | Iterable[str | Measure] | None = None,
 ) -> Comparison:
@@ -146,7 +147,7 @@ def compare(
     tests : of "t" (paired t-test) and "randomisation" (signs of the differences flipped at random, two-sided; all ways
         of flipping them when there are at most n_rounds).
     n_rounds : rounds of the randomisation test and of the bootstrap of the mean difference (percentile interval).
-    convention, ties, docid, relevant_from, max_grade : as in `evaluate`.
+    convention, ties, docid, relevant_from, max_grade, unjudged : as in `evaluate`.
     """
     if measure is not None:
         if measures != "MAP":
@@ -154,13 +155,17 @@ def compare(
         measures = measure
     asked = as_measures(measures, others=other_measure)
     grades, rankings = _in_order(y, scores)
-    grades, queries, docid = graded(grades, qid, docid, "compare(data, scores, measures=...)")
+    data = grades if isinstance(grades, Dataset) else None
+    grades, own_queries, docid = graded(grades, qid, docid, "compare(data, scores, measures=...)")
+    queries: ArrayLike | None = own_queries
+    if data is not None:
+        grades, queries, unjudged = data, None, data.counted_rows(unjudged).unjudged  # said once, not per ranking
     results = {}
     for name, column in rankings.items():
         try:
             results[str(name)] = evaluate(
                 grades, column, queries, asked, convention=convention, ties=ties, docid=docid,
-                relevant_from=relevant_from, max_grade=max_grade, n_jobs=n_jobs,
+                relevant_from=relevant_from, max_grade=max_grade, unjudged=unjudged, n_jobs=n_jobs,
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"ranking {str(name)!r}: {error}") from None

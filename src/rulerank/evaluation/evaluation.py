@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from rulerank.errors import DataError
 from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
 from rulerank.evaluation.other_measures import OtherMeasure, other_measure, other_values
 from rulerank.evaluation.result import Result
+from rulerank.recall_base import CountedRows
 
 ROWS_PER_THREAD = 50_000  # about a millisecond of work; starting a thread takes a tenth of that
 
@@ -32,6 +34,7 @@ def evaluate(
     relevant_from: int = 1,
     max_grade: int | None = None,
     judged: ArrayLike | None = None,
+    unjudged: int | str | None = None,
     n_jobs: int | None = None,
 ) -> Result:
     """Measure how well scores rank the documents of each query; rows may come in any order.
@@ -62,9 +65,17 @@ def evaluate(
     max_grade : the highest grade of the scale, for ERR; None: the highest in y.
     judged : False for documents without a judgement, which count as not relevant; only measures of ir_measures such as
         Bpref and Judged@10 tell them from documents that were judged so.
+    unjudged : of a Dataset: 0 counts documents without a grade as not relevant, "skip" leaves them out, as in
+        `Dataset.labelled`. Relevant documents that its recall base has and its rows have not count as not retrieved.
     """
     from rulerank.evaluation.kernels import measure_queries  # numba takes longer to load than the rest of the library
 
+    if isinstance(y, Dataset):
+        _no_qid(qid, "evaluate(data, scores, measures=...)")
+        y = y if docid is None else replace(y, docid=check_column("docid", docid, len(y)))
+        y, scores, qid, docid, retrieved, judged = with_missed(y, scores, retrieved, judged, y.counted_rows(unjudged))
+    elif unjudged is not None:
+        raise DataError("unjudged is for a Dataset, which knows what is judged: evaluate(data, scores, unjudged=0)")
     y, qid, docid = graded(y, qid, docid, "evaluate(data, scores, measures=...)")
     asked = as_measures(measures, others=other_measure)
     rules = convention_named(convention)
@@ -124,12 +135,53 @@ def graded(
 ) -> tuple[ArrayLike, ArrayLike, ArrayLike | None]:
     """Return grades, queries and document ids, of a Dataset its own; by_name: how to call with one."""
     if isinstance(y, Dataset):
-        if qid is not None:
-            raise DataError(f"a Dataset has its own queries: leave qid out, and name what follows, {by_name}")
+        _no_qid(qid, by_name)
         return y.y, y.qid, y.docid if docid is None else docid
     if qid is None:
         raise DataError(f"expected qid, the query of each document; a Dataset has them with it, {by_name}")
     return y, qid, docid
+
+
+def with_missed(
+    data: Dataset,
+    scores: ArrayLike,
+    retrieved: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
+    found: CountedRows | None = None,
+) -> tuple[Array, Array, Array, Array | None, Array | None, Array | None]:
+    """Return the rows that count and, behind them, judged documents that the data's recall base has and its rows lack.
+
+    They come as `evaluate` takes them: grades, scores, queries, document ids, and which are retrieved and judged.
+    found: the rows that count, by default those of `labelled`.
+    """
+    found = data.counted_rows() if found is None else found
+    if not found.rows.size:
+        raise DataError("expected at least one document with a grade to evaluate: got none")
+    n_rows, rows, part = len(data), found.rows, data.counted(found)
+    given = check_column("scores", scores, n_rows)[rows]
+    kept = None if retrieved is None else _check_mask("retrieved", retrieved, n_rows)[rows]
+    known = None if judged is None else _check_mask("judged", judged, n_rows)[rows]
+    if part.base is None:
+        return part.y, given, part.qid, part.docid, kept, known
+    first, grades = part.base.missed(part.y, query_index(part.qid)[0])
+    n = grades.size
+
+    def longer(column: Array, more: ArrayLike) -> Array:
+        return np.concatenate((column, np.asarray(more, dtype=column.dtype)))
+
+    return (
+        longer(part.y, grades),
+        np.concatenate((given.astype(np.float64), np.full(n, np.nan))) if given.dtype.kind in "fiub" else given,
+        longer(part.qid, part.qid[first]),
+        None if part.docid is None else longer(part.docid, np.full(n, "", dtype=object)),
+        longer(np.ones(rows.size, dtype=bool) if kept is None else kept, np.zeros(n, dtype=bool)),
+        longer(part.base.judged if known is None else known, np.ones(n, dtype=bool)),
+    )
+
+
+def _no_qid(qid: ArrayLike | None, by_name: str) -> None:
+    if qid is not None:
+        raise DataError(f"a Dataset has its own queries: leave qid out, and name what follows, {by_name}")
 
 
 def _group(qid: Array, names: list[str] | None) -> tuple[Array | None, Array, Array]:

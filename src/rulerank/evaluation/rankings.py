@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulerank.core.words import counted
-from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
+from rulerank.evaluation.evaluation import with_missed
 from rulerank.evaluation.result import Remark
 from rulerank.evaluation.single_feature import feature_named, feature_scores
 from rulerank.io.convert import NamedBytes, read_found, read_scored
@@ -19,6 +20,7 @@ from rulerank.io.scores import read_scores
 from rulerank.io.streams import read_bytes
 from rulerank.io.tables import is_frame
 from rulerank.io.trec import Qrels, Run, join, qrels_from_data, read_qrels
+from rulerank.recall_base import CountedRows, warn_unknown_base
 
 RANKED = ("run", "csv", "tsv", "parquet")  # files whose rankings meet the documents by ids
 
@@ -32,57 +34,91 @@ class Ranking(NamedTuple):
     qid: Array
     docid: Array | None
     retrieved: Array | None = None
-    remarks: tuple[Remark, ...] = ()
     judged: Array | None = None
+    remarks: tuple[Remark, ...] = ()
 
 
 def from_data(
-    data_file: str, score_files: Sequence[str], features: Sequence[str], *, complete: bool = False, **reading: Any
+    data_file: str,
+    score_files: Sequence[str],
+    features: Sequence[str],
+    *,
+    complete: bool = False,
+    unjudged: str | None = None,
+    judged_extra: str | None = None,
+    **reading: Any,
 ) -> list[Ranking]:
     """Return the documents of a data file ranked by each score file, by each run, which meets them by ids, and feature.
 
     complete: a query that a run lacks counts 0.
+    unjudged, judged_extra: as in `Dataset.labelled`.
     """
     data = read_found(data_file, graded=True, wanted=features, **reading).data
     if not score_files and not features:
         raise DataError(f"expected scores for {data_file}: name a score file after it, or a column with --feature")
-    n_ungraded = int((data.y == UNLABELLED).sum())
-    if n_ungraded:
-        raise DataError(
-            f"{data_file}: {n_ungraded:,} of {counted(len(data), 'document')} have no grade; leave them out, "
-            "or grade them 0 to count them as not relevant"
-        )
-    found = [_of_file(data, name, data_file, complete) for name in score_files]
-    return found + [
-        Ranking(name, data.y, feature_scores(data, name), data.qid, data.docid, remarks=missing_values(data, name))
-        for name in features
+    found = data.counted_rows(unjudged, judged_extra)
+    if not found.rows.size:
+        raise DataError(f"{data_file}: no document has a grade, so there is nothing to measure by")
+    warn_unknown_base(data_file, data.base, found, data.feature_names)
+    told = left_out(found)
+
+    def scored(name: str, scores: Array, remarks: tuple[Remark, ...] = ()) -> Ranking:
+        return Ranking(name, *with_missed(data, scores, found=found), remarks=told + remarks)
+
+    def of_file(name: str) -> Ranking:
+        """Rank by a file: a run, or a table of scores with ids, or one score per line."""
+        content, source = read_bytes(name)
+        named = NamedBytes(content, source)
+        if sniff(content[:HEAD]) not in RANKED:
+            return scored(name, read_scores_of(data, named, data_file))
+        run, qrels = read_scored(named), all_judgements(with_keys(data))
+        return beside(name, run, qrels, data_file, complete, unjudged=found.unjudged)
+
+    return [of_file(name) for name in score_files] + [
+        scored(name, feature_scores(data, name), missing_values(data, name)) for name in features
     ]
 
 
-def _of_file(data: Dataset, name: str, data_file: str, complete: bool) -> Ranking:
-    """Return the documents ranked by a file: a run, or a table of scores with ids, or one score per line."""
-    content, source = read_bytes(name)
-    named = NamedBytes(content, source)
-    if sniff(content[:HEAD]) in RANKED:
-        qrels = qrels_from_data(with_keys(data))
-        return beside(name, read_scored(named), qrels, data_file, complete)
-    return Ranking(name, data.y, read_scores_of(data, named, data_file), data.qid, data.docid)
+def all_judgements(data: Dataset) -> Qrels:
+    """Return the judgements of a data set, with those of its recall base whose documents are not among the rows."""
+    qrels = qrels_from_data(data)
+    if data.base is None:
+        return qrels
+    first, grades = data.base.missed(data.y, query_index(data.qid)[0])
+    names = np.array([f"not in the data: {number}" for number in range(grades.size)], dtype=object)
+    together = (qrels.qid, data.qid[first]), (qrels.docid, names), (qrels.grade, grades)
+    return Qrels(*(np.concatenate(columns) for columns in together))
 
 
-def from_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool, **reading: Any) -> list[Ranking]:
-    """Return each run beside the same judgements; complete: a query that a run lacks counts 0."""
+def left_out(found: CountedRows) -> tuple[Remark, ...]:
+    """Say how many documents and queries do not count."""
+    counts = (
+        Remark("n_not_judged", found.n_skipped, f"{found.n_skipped:,} documents without a grade are left out"),
+        Remark("n_judged_extra", found.n_extra, f"{found.n_extra:,} documents count as missed: no candidates"),
+        Remark("n_queries_not_judged", found.n_queries, f"{found.n_queries:,} queries without a grade are left out"),
+    )
+    return tuple(remark for remark in counts if remark.n)
+
+
+def from_runs(
+    qrels_file: str, run_files: Sequence[str], *, complete: bool, unjudged: str | None = None, **reading: Any
+) -> list[Ranking]:
+    """Return each run beside the same judgements; complete: a query that a run lacks counts 0.
+
+    unjudged: "skip" leaves out documents without a judgement, which count as not relevant otherwise.
+    """
     qrels = judgements_from(qrels_file, **reading)
-    return [beside(name, read_scored(name), qrels, qrels_file, complete) for name in run_files]
+    return [beside(name, read_scored(name), qrels, qrels_file, complete, unjudged) for name in run_files]
 
 
-def beside(name: str, run: Run, qrels: Qrels, judged: str, complete: bool) -> Ranking:
+def beside(name: str, run: Run, qrels: Qrels, judged: str, complete: bool, unjudged: str | None = None) -> Ranking:
     """Return a run beside judgements, whose file is named."""
     try:
-        both = join(run, qrels, complete)
+        both = join(run, qrels, complete, unjudged)
     except DataError as error:  # says what does not fit, but not in which of the runs
         raise ReadError(name, None, f"does not fit {judged}: {error}") from None
     remarks = queries_apart(run, qrels, complete=complete)
-    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, remarks, both.judged)
+    return Ranking(name, both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
 
 
 def judgements_from(source: Any, **reading: Any) -> Qrels:
@@ -90,14 +126,14 @@ def judgements_from(source: Any, **reading: Any) -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, Dataset):
-        return qrels_from_data(with_keys(source))
+        return all_judgements(with_keys(source))
     if is_frame(source):
-        return qrels_from_data(with_keys(read_found(source, graded=True, **reading).data))
+        return all_judgements(with_keys(read_found(source, graded=True, **reading).data))
     content, name = read_bytes(source)
     named = NamedBytes(content, name)
     if not reading and detect(name, content[:HEAD]) == "qrels":
         return read_qrels(named)
-    return qrels_from_data(with_keys(read_found(named, graded=True, **reading).data))
+    return all_judgements(with_keys(read_found(named, graded=True, **reading).data))
 
 
 def queries_apart(run: Run, qrels: Qrels, *, complete: bool, otherwise: str = "--complete") -> tuple[Remark, ...]:

@@ -22,6 +22,7 @@ def evaluate_run(
     measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
     *,
     complete: bool = False,
+    unjudged: int | str | None = None,
     convention: str = "standard",
     ties: str | None = None,
     relevant_from: int = 1,
@@ -41,7 +42,8 @@ they are not counted; complete=True counts them 0
     Parameters
     ----------
     run : a `Run`, or a file of one: a TREC run, or a table with qid, docid and score.
-    qrels : a `Qrels`, a Dataset with grades, or a file of either. Documents without a judgement count as not relevant.
+    qrels : a `Qrels`, a Dataset with grades, or a file of either.
+    unjudged : documents of the run without a judgement count as not relevant as in trec_eval (0); "skip": are left out.
     complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result says so.
     measures, convention, ties, relevant_from, max_grade : as in `evaluate`.
     """
@@ -51,7 +53,7 @@ they are not counted; complete=True counts them 0
         raise DataError("expected a run, then judgements: evaluate_run(run, qrels)")
     made = run if isinstance(run, Run) else read_scored(run)
     judged = judgements_from(qrels)
-    both = join(made, judged, complete)
+    both = join(made, judged, complete, unjudged)
     result = evaluate(
         both.y, both.scores, both.qid, measures, convention=convention, ties=ties, docid=both.docid,
         retrieved=both.retrieved, relevant_from=relevant_from, max_grade=max_grade, judged=both.judged, n_jobs=n_jobs,

@@ -213,3 +213,5 @@ def _digest_data(digest: Any, data: Dataset) -> None:
     digest.update(np.ascontiguousarray(data.X).tobytes())
     digest.update(data.y.astype(np.int64).tobytes())
     digest.update("\0".join(map(str, data.qid.tolist())).encode())
+    if data.base is not None:  # what parameters are chosen by depends on it
+        digest.update(data.base.judged.tobytes() + "\0".join(data.base.grades.tolist()).encode())

@@ -18,6 +18,7 @@ from rulerank.experiment.run import Experiment, Step, run_experiment
 from rulerank.experiment.sources import open_folds, own_systems
 from rulerank.experiment.summary import Summary, check_rules
 from rulerank.experiment.systems import QUICK, SYSTEMS, choose_systems, system_named, with_top_feature
+from rulerank.recall_base import CountedRows
 
 # one name, one ranker: RE-GR is the literal one here, and few labels have settings of their own
 CURVE_NAMES = {"RE-GR": ("RE-GR for few labels", "RE-GR+"), "QI": ("QI for few labels", "QI for few labels")}
@@ -34,6 +35,7 @@ class Compared:
     files: tuple[Path, ...]
     no_curve: str | None  # why the report has no label curve, where it should have one
     n_ungraded: int = 0  # documents of the file that were left out
+    found: CountedRows | None = None  # of a file: the rows that count, and what was left out
 
     @property
     def means(self) -> dict[str, dict[str, float]]:
@@ -73,6 +75,9 @@ def compare_folds(
     seed: int = 0,
     format: str | None = None,
     columns: Mapping[str, Any] | None = None,
+    qrels: Any = None,
+    unjudged: int | str | None = None,
+    judged_extra: bool | str | None = None,
     measures: Sequence[str] = HEADLINE,
     against: str | None = None,
     tune_by: str = "MAP",
@@ -93,11 +98,17 @@ def compare_folds(
     systems: names from `rulerank compare --list`; all of them by default, or none beside your own when [].
     rankers, runs, scores: your own by name: places in Python code (`module:object`), files of runs, of scores.
     n_folds, seed, format, columns: how a file is read and split.
+    qrels: a `Qrels` or a file of judgements, which meet the documents by ids: grades are theirs, and relevant documents
+        that are not in the data count as missed.
+    unjudged, judged_extra: as in `Dataset.labelled`.
     quick: a few systems unless some are named, and no label curve.
     feature: whose top documents are labelled beside SSAR's, such as the one that is BM25; the best on vali by default.
     """
     check_formats(formats)
-    opened = open_folds(source, n_folds, seed=seed, format=format, **columns or {})
+    opened = open_folds(
+        source, n_folds, seed=seed, format=format, qrels=qrels, unjudged=unjudged, judged_extra=judged_extra,
+        **columns or {},
+    )  # fmt: skip
     folds = opened.folds
     own = own_systems(opened, rankers or {}, runs or {}, scores or {})
     asked = systems if systems is not None else QUICK if quick else list(SYSTEMS)
@@ -130,4 +141,4 @@ def compare_folds(
     )
     files = write_files(page, summary, Path(out), formats)
     labels = tuple(str(measure) for measure in as_measures(measures))
-    return Compared(experiment, summary, page.lead[0], labels, tuple(files), no_curve, opened.n_ungraded)
+    return Compared(experiment, summary, page.lead[0], labels, tuple(files), no_curve, opened.n_ungraded, opened.found)

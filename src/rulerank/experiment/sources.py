@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, Fold, query_index
+from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.errors import DataError, ReadError
+from rulerank.evaluation.rankings import judgements_from
 from rulerank.io.convert import read_found, read_scored
 from rulerank.io.folds import read_folds
 from rulerank.io.scores import read_scores
+from rulerank.io.trec import Qrels, with_qrels
+from rulerank.recall_base import CountedRows, check_unjudged, usual_unjudged, warn_unknown_base
 from rulerank.worlds import make_folds
 
 FOLD = "{fold}"  # in the name of a score file, where the fold's name goes
@@ -30,7 +33,12 @@ class Opened:
     folds: list[Fold]
     rows: Mapping[str, Array] | None = None
     n_rows: int = 0
-    n_ungraded: int = 0  # rows of the file that were left out
+    found: CountedRows | None = None  # of one file: the rows that count, and what was left out
+
+    @property
+    def n_ungraded(self) -> int:
+        """Return how many rows of the file were left out."""
+        return 0 if self.found is None else self.n_rows - self.found.rows.size
 
 
 def open_folds(
@@ -39,24 +47,44 @@ def open_folds(
     *,
     seed: int = 0,
     format: str | None = None,
+    qrels: Any = None,
+    unjudged: int | str | None = None,
+    judged_extra: bool | str | None = None,
     **columns: Any,
 ) -> Opened:
-    """Read the folds of a directory, or split the graded documents of one file by query, five ways unless told."""
+    """Read the folds of a directory, or split the graded documents of one file by query, five ways unless told.
+
+    qrels: judgements that the documents' grades come from, with their recall base, instead of their own.
+    unjudged, judged_extra: as in `Dataset.labelled`.
+    """
     name = os.fspath(source)
+    judgements = None if qrels is None else judgements_from(qrels)
     if Path(source).is_dir():
         told = {"--from": format, "--folds": n_folds, **{f"--{role}": column for role, column in columns.items()}}
         given = [option for option, value in told.items() if value is not None]
         if given:
             raise DataError(f"{name} is a directory, which has its folds as LETOR files: leave out {', '.join(given)}")
-        return Opened(name, read_folds(source))
+        folds = read_folds(source)
+        if judgements is not None:
+            way = check_unjudged(unjudged) or usual_unjudged(judgements.grade, sum(len(fold.test) for fold in folds))
+            folds = [_graded_fold(fold, judgements, way, judged_extra) for fold in folds]
+        elif unjudged is not None or judged_extra is not None:
+            raise DataError(f"{name} is a directory: --unjudged and --judged-extra need --qrels FILE beside it")
+        return Opened(name, folds)
     if not Path(source).exists() and name != "-":
         raise ReadError(
             name, None, "expected a directory with folds or a file of graded documents, got nothing of that name"
         )
-    data = read_found(source, format, graded=True, **columns).data
+    data = read_found(source, format, graded=judgements is None, **columns).data
     if not data.X.shape[1]:
         raise DataError(f"{name} has no features: expected LETOR text, or a table with columns of numbers")
-    graded = np.flatnonzero(data.y != UNLABELLED)
+    if judgements is not None:
+        data = with_qrels(data, judgements, unjudged, None if data.base is None else data.base.extra)
+    found = data.counted_rows(unjudged, judged_extra)
+    warn_unknown_base(name, data.base, found, data.feature_names)
+    graded, y = found.rows, data.y.copy()
+    y[graded] = found.y
+    data = replace(data, y=y)
     n_queries = query_index(data.qid[graded])[1].size
     n = 5 if n_folds is None else n_folds
     if n_queries < n or n_queries < 3:
@@ -68,7 +96,12 @@ def open_folds(
     for fold in make_folds(marked, n, seed):
         folds.append(Fold(fold.name, *(data[_rows(part)] for part in (fold.train, fold.vali, fold.test))))
         rows[fold.name] = _rows(fold.test)
-    return Opened(name, folds, rows, len(data), len(data) - graded.size)
+    return Opened(name, folds, rows, len(data), found)
+
+
+def _graded_fold(fold: Fold, qrels: Qrels, unjudged: str, judged_extra: bool | str | None) -> Fold:
+    parts = (with_qrels(part, qrels, unjudged) for part in (fold.train, fold.vali, fold.test))
+    return Fold(fold.name, *(part.labelled(unjudged, judged_extra) for part in parts))
 
 
 def own_systems(

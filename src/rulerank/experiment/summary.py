@@ -206,8 +206,8 @@ def summarise(
         n_tied = 0.0
         for fold, cell in zip(experiment.folds, cells, strict=True):
             draws = [
-                evaluate(fold.test.y, scores, fold.test.qid, asked, convention=convention, ties=tie_rule,
-                         docid=fold.test.docid, retrieved=returned(scores))
+                evaluate(fold.test, scores, measures=asked, convention=convention, ties=tie_rule,
+                         retrieved=returned(scores))
                 for scores in np.atleast_2d(cell.test)
             ]  # fmt: skip
             values.append(np.mean([draw.values for draw in draws], axis=0))

@@ -41,9 +41,7 @@ def found_features(data: Dataset) -> list[dict[str, Any]]:
         alone: dict[str, Any] = {MEASURE: None, "best": None}
         if len(judged) and name not in data.categories:
             quality = {
-                best: float(
-                    evaluate(judged.y, feature_scores(judged, sign + name), judged.qid, MEASURE).values[0].mean()
-                )
+                best: float(evaluate(judged, feature_scores(judged, sign + name), measures=MEASURE).values[0].mean())
                 for best, sign in (("highest", ""), ("lowest", "-"))
             }
             best = max(quality, key=lambda one: quality[one])

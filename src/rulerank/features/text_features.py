@@ -34,7 +34,7 @@ from rulerank.features.saved import (
 from rulerank.io.judgements import Pairs
 from rulerank.io.queries import Queries
 from rulerank.io.texts import Texts, texts_from_dicts
-from rulerank.io.trec import Qrels
+from rulerank.io.trec import Qrels, with_qrels
 
 TITLE_WEIGHT = 3.0
 
@@ -150,13 +150,25 @@ class TextFeatures(HasParameters):
         return self
 
     def dataset(
-        self, queries: Queries, qrels: Qrels | None = None, top: int = 100, pairs: Pairs | None = None
+        self,
+        queries: Queries,
+        qrels: Qrels | None = None,
+        top: int = 100,
+        pairs: Pairs | None = None,
+        *,
+        unjudged: int | str | None = None,
+        judged_extra: bool = True,
     ) -> Dataset:
         """Return features of the candidates of queries, with grades where there are judgements, and texts.
 
         Candidates are the best `top` documents of each query by bm25(all) and, with judgements, all judged ones beside
-        them; the other candidates are not labelled. Pairs are taken as they are instead, with engine_rank and
-        engine_score as features where they are known. top=0 takes the judged documents alone.
+        them. Pairs are taken as they are instead, with engine_rank and engine_score as features where they are known.
+        top=0 takes the judged documents alone.
+
+        unjudged: candidates without a judgement have the grade 0 (0) or none ("skip"); by default 0 where the
+        judgements hold hardly any grade 0. Queries without any judgement have no grades.
+        judged_extra: False leaves out judged documents that are not among the best. They are marked in `base.extra`,
+        and `labelled` leaves them out where unjudged documents count as not relevant.
         """
         self._check_fitted()
         if not isinstance(queries, Queries):
@@ -167,10 +179,12 @@ class TextFeatures(HasParameters):
         def best() -> list[Array]:
             return best_documents(self.inverted, of_queries.words, top, self.n_jobs)
 
-        rows = rows_to_compute(queries.ids, self._doc_numbers, best if top and pairs is None else None, qrels, pairs)
+        candidates = best if top and pairs is None else None
+        rows = rows_to_compute(queries.ids, self._doc_numbers, candidates, qrels, pairs, judged_extra)
         with progress(rows.docs.size, "features") as bar:
             X = feature_values(known, self.documents_, of_queries, rows.docs, rows.queries, self.n_jobs, bar)
-        return self._as_dataset(X, self.documents_, self.ids_[rows.docs], rows, queries.ids, queries.texts)
+        data = self._as_dataset(X, self.documents_, self.ids_[rows.docs], rows, queries.ids, queries.texts)
+        return data if qrels is None else with_qrels(data, qrels, unjudged, rows.extra)
 
     def for_query(
         self,
@@ -200,7 +214,7 @@ class TextFeatures(HasParameters):
             ids = np.empty(len(docs), dtype=object)
             ids[:] = [str(getattr(doc, "get", str)("id") or place) for place, doc in enumerate(docs)]
             found = np.arange(len(docs), dtype=np.int64)
-        rows = Rows(found, np.zeros(found.size, dtype=np.int64), np.full(found.size, UNLABELLED, dtype=np.int16))
+        rows = Rows(found, np.zeros(found.size, dtype=np.int64), np.zeros(found.size, dtype=bool))
         X = feature_values(known, documents, one, rows.docs, rows.queries, 1)
         return self._as_dataset(X, documents, ids[found], rows, asked_one.ids, asked_one.texts)
 
@@ -271,7 +285,7 @@ class TextFeatures(HasParameters):
         texts |= {name: _picked(values, rows.docs) for name, values in documents.shown.items() if name not in readable}
         return Dataset(
             X,
-            rows.grades,
+            np.full(len(X), UNLABELLED, dtype=np.int16),
             qids[rows.queries],
             docids,
             names,

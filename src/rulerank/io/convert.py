@@ -181,12 +181,14 @@ def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Convert
         qrels = qrels_from_data(value)
         write_qrels(qrels, target)
         return Converted(
-            len(qrels), len(value) - len(qrels), _not_carried(value, "features", "comments", "texts", "clicks")
+            len(qrels),
+            len(value) - len(qrels),
+            _not_carried(value, "features", "comments", "texts", "clicks", "recall base"),
         )
     FORMATS[format].write(value, target)
     lost = {
-        "letor": ("feature names", "texts", "names of categories", "clicks"),
-        "quepid": ("features", "comments", "texts", "clicks"),
+        "letor": ("feature names", "texts", "names of categories", "clicks", "recall base"),
+        "quepid": ("features", "comments", "texts", "clicks", "recall base"),
     }
     return Converted(len(value), note=_not_carried(value, *lost.get(format, ())))
 
@@ -259,6 +261,7 @@ def _not_carried(data: Dataset, *kinds: str) -> str:
         "texts": bool(data.texts),
         "names of categories": bool(data.categories),
         "clicks": data.shown is not None,
+        "recall base": data.base is not None,
         "feature names": data.feature_names != tuple(f"f{i + 1}" for i in range(data.X.shape[1])),
     }
     return ", ".join(kind for kind in kinds if has[kind])

@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -19,7 +18,7 @@ from rulerank.io.delimited import check_utf8
 from rulerank.io.engine_answers import Fail, Hit, is_answer, read_answer
 from rulerank.io.streams import COMPRESSIONS, Source, read_bytes
 from rulerank.io.table_columns import TEXT_NAMES
-from rulerank.io.trec import Qrels
+from rulerank.io.trec import Qrels, with_qrels
 
 QUERY_IDS = ("query_id", "qid")  # what a wrapper calls the id
 RANK, SCORE, QUERY = "engine_rank", "engine_score", "query_text"
@@ -53,6 +52,7 @@ def read_logs(
     ids: Sequence[str] | None = None,
     key: str = "id",
     missing_as_zero: bool = False,
+    unjudged: int | str | None = None,
 ) -> Dataset:
     """Read feature logs of OpenSearch or Elasticsearch (`sltr` with `ext.ltr_log`) or Solr (`[features]`), as JSON.
 
@@ -68,7 +68,9 @@ def read_logs(
     Parameters
     ----------
     sources: a file or several.
-    qrels: labels; a document that is not in them stays without a label.
+    qrels: labels, whose recall base is kept.
+    unjudged: documents without a judgement have the grade 0 (0) or none ("skip"); by default 0 where the judgements
+        hold hardly any grade 0.
     ids: the query ids, one per answer in order.
     key: the field of the document id in Solr's answers.
     missing_as_zero: read features without a value as 0.
@@ -89,28 +91,29 @@ def read_logs(
         raise DataError(f"the {counted(len(logged), 'answer')} hold no document")
     _check_once(rows)
     data = _as_data(rows, missing_as_zero)
-    return data if qrels is None else join_labels(data, qrels)
+    return data if qrels is None else join_labels(data, qrels, unjudged)
 
 
-def join_labels(data: Dataset, qrels: Qrels) -> Dataset:
-    """Return the documents with the grades of the qrels; those that nobody judged have no label.
+def join_labels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None) -> Dataset:
+    """Return the documents with the grades of the qrels, as `with_qrels` joins them, or say that none is judged.
 
     >>> data = Dataset([[0.5], [0.1]], [-1, -1], ["q", "q"], docid=["a", "b"])
-    >>> join_labels(data, Qrels(["q"], ["b"], [2])).y.tolist()
+    >>> join_labels(data, Qrels(["q"], ["b"], [2]), "skip").y.tolist()
     [-1, 2]
     """
-    grades = dict(zip(zip(qrels.qid, qrels.docid, strict=True), np.maximum(qrels.grade, 0).tolist(), strict=True))
-    pairs = list(zip(map(str, data.qid), map(str, data.docid if data.docid is not None else ()), strict=True))
-    y = np.array([grades.get(pair, UNLABELLED) for pair in pairs], dtype=np.int16)
-    if (y == UNLABELLED).all():
+    pairs = set(zip(map(str, data.qid), map(str, data.docid if data.docid is not None else ()), strict=True))
+    unseen = set(zip(qrels.qid, qrels.docid, strict=True)) - pairs
+    if len(unseen) == len(qrels):
         raise DataError(
             f"no judgement is of a document that is there: the qrels have {_pair(qrels.qid, qrels.docid)}, "
             f"the documents are {_pair(data.qid, data.docid)}; both must use the same ids"
         )
-    unseen = len(grades.keys() - set(pairs))
     if unseen:
-        warnings.warn(f"{counted(unseen, 'judgement')} of documents that are not there left out", stacklevel=2)
-    return replace(data, y=y)
+        warnings.warn(
+            f"{counted(len(unseen), 'judgement')} of documents that are not there: they count as not retrieved",
+            stacklevel=2,
+        )
+    return with_qrels(data, qrels, unjudged)
 
 
 def read_ids(source: Source) -> list[str]:

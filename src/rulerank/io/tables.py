@@ -14,10 +14,11 @@ import polars as pl
 from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
+from rulerank.io.base_columns import MARKED_COLUMNS, base_of, columns_of_base
 from rulerank.io.delimited import NumberType, delimited_bytes, either, read_delimited
 from rulerank.io.marked_columns import FIELD, TextOrMarked, with_marks, without_marks
 from rulerank.io.outputs import write_bytes
-from rulerank.io.shown_columns import SHOWN_COLUMNS, columns_of_shown, shown_of
+from rulerank.io.shown_columns import columns_of_shown, shown_of
 from rulerank.io.streams import Source, format_suffix, read_bytes
 from rulerank.io.table_columns import (
     TEXT_NAMES,
@@ -67,12 +68,13 @@ def read_table(
     `docid` or `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column
     must be there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one
     of who graded each row, `judge`, as a text. The columns position:log, impressions:log and clicks:log, which
-    `rulerank clicks` writes, are what was shown and clicked.
+    `rulerank clicks` writes, are what was shown and clicked; judged:qrels and base:qrels, which `rulerank features`
+    writes, are which rows are judged and how many judgements of each grade the query has.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
     """
-    text = {qid, docid, grade, *SHOWN_COLUMNS} | ({"comment"} - set(features or ())) | ({judge} if judge else set())
+    text = {qid, docid, grade, *MARKED_COLUMNS} | ({"comment"} - set(features or ())) | ({judge} if judge else set())
     frame, mistake = read_frame(source, text=text, numeric=features or (), format=format)
     if graded:
         _check_columns(frame, mistake, [("grade", grade)])
@@ -110,8 +112,10 @@ def to_frame(data: Dataset) -> pl.DataFrame:
         columns.append(pl.Series("comment", [str(value) for value in data.comment], dtype=pl.String))
     if data.shown is not None:
         columns += columns_of_shown(data.shown)
+    if data.base is not None:
+        columns += columns_of_base(data.base)
     texts = {*TEXT_NAMES}.intersection(data.texts)  # the others are marked
-    taken = {"qid", "docid", "grade", "comment", *SHOWN_COLUMNS}.intersection(data.feature_names)
+    taken = {"qid", "docid", "grade", "comment", *MARKED_COLUMNS}.intersection(data.feature_names)
     taken |= texts.intersection(data.feature_names)
     if taken:
         raise DataError(
@@ -199,7 +203,7 @@ def _to_dataset(
     named += [("judge", judge)] if judge else []
     named += [(role, column) for role, column in (("docid", docid), ("grade", grade)) if column != role]
     _check_columns(frame, mistake, named)
-    reserved = {qid, docid, grade, *SHOWN_COLUMNS} | ({judge} if judge else set())
+    reserved = {qid, docid, grade, *MARKED_COLUMNS} | ({judge} if judge else set())
     comment = "comment" if "comment" in frame.columns and "comment" not in (features or ()) else None
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
@@ -212,7 +216,7 @@ def _to_dataset(
         raise mistake(
             None,
             f"column {column!r} cannot be a feature: it is the qid, docid{', judge' if judge else ''} or grade, "
-            "or of a click log",
+            "or of a click log or of qrels",
         )
     qids = ids(frame[qid], mistake)
     empty = np.flatnonzero(qids == "")
@@ -234,6 +238,7 @@ def _to_dataset(
         | ({judge: ids(frame[judge], mistake)} if judge else {}),
         {name: category_names(frame[name]) for name in features if is_category(frame[name].dtype)},
         shown_of(frame, mistake),
+        base_of(frame, mistake),
     )
 
 

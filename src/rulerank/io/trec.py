@@ -7,7 +7,7 @@ nor are the second columns (`Q0`, `0`). Columns are apart by any white space; id
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -15,10 +15,11 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from rulerank.core.words import counted
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, query_index
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.streams import Source
 from rulerank.io.trec_lines import QRELS, RUN, read_columns, words, write_lines
+from rulerank.recall_base import RecallBase, check_unjudged, grade_text, usual_unjudged
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +176,46 @@ def qrels_from_data(data: Dataset) -> Qrels:
     ['a']
     """
     docid = require_docids(data)
-    judged = data.y != UNLABELLED
+    judged = data.y != UNLABELLED if data.base is None else (data.y != UNLABELLED) & data.base.judged
     return Qrels(data.qid[judged], docid[judged], data.y[judged])
+
+
+def with_qrels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None, extra: Array | None = None) -> Dataset:
+    """Return documents with the grades of judgements, which meet them by ids, and the judgements' recall base.
+
+    unjudged: 0 gives documents without a judgement the grade 0, "skip" none; by default 0 where the judgements hold
+    hardly any grade 0. Queries without any judgement have no grades.
+    extra: True for rows that are there only because they are judged.
+
+    >>> data = Dataset([[0.5], [0.1]], [-1, -1], ["q", "q"], ["a", "b"])
+    >>> found = with_qrels(data, Qrels(["q", "q"], ["a", "c"], [2, 1]), unjudged=0)
+    >>> found.y.tolist(), found.base.grades.tolist()
+    ([2, 0], ['1:1 2:1', '1:1 2:1'])
+    """
+    way = check_unjudged(unjudged)
+    if len(qrels) and qrels.grade.max() > MAX_GRADE:
+        raise DataError(f"grades must be at most {MAX_GRADE}: got {qrels.grade.max()}")
+    grades = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
+    pairs = zip(map(str, data.qid.tolist()), map(str, require_docids(data).tolist()), strict=True)
+    found = [grades.get(pair) for pair in pairs]
+    judged = np.array([grade is not None for grade in found], dtype=bool)
+    query, ids = query_index(qrels.qid)
+    order = np.argsort(query, kind="stable")
+    parts = np.split(qrels.grade[order], np.cumsum(np.bincount(query))[:-1]) if len(qrels) else []
+    of_query = {one: grade_text(part) for one, part in zip(ids.tolist(), parts, strict=True)}
+    texts = np.array([of_query.get(str(one), "") for one in data.qid.tolist()], dtype=object)
+    asked = texts != ""
+    if len(data) and not asked.any():
+        raise DataError(
+            f"no query of the judgements is among the documents: the judgements have {_some(qrels.qid)}, "
+            f"the documents {_some(data.qid)}"
+        )
+    if way is None:
+        way = usual_unjudged(qrels.grade, int((asked & ~judged).sum()))
+    y = np.where(asked & (way == "0"), 0, UNLABELLED)
+    y[judged] = [max(grade, 0) for grade in found if grade is not None]  # TREC's grades below 0 are not relevant
+    base = RecallBase(judged, np.zeros(len(data), dtype=bool) if extra is None else extra, texts)
+    return replace(data, y=y, base=base)
 
 
 def require_docids(data: Dataset) -> Array:
@@ -191,8 +230,10 @@ def require_docids(data: Dataset) -> Array:
     return data.docid
 
 
-def join(run: Run, qrels: Qrels, complete: bool = False) -> Joined:
+def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | None = None) -> Joined:
     """Put a run beside its judgements: first the run's rows, then judged documents that it did not retrieve.
+
+    unjudged: documents without a judgement count as not relevant, as in trec_eval; "skip" takes them out of the run.
 
     Queries only in the run have nothing to be measured by and are left out. Queries only in the qrels are left out
     too, as trec_eval does; complete=True keeps them (trec_eval -c), so that finding nothing counts as nothing found.
@@ -211,6 +252,9 @@ def join(run: Run, qrels: Qrels, complete: bool = False) -> Joined:
     grades = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
     kept = np.array([q in judged_queries for q in run.qid], dtype=bool)
     qid, docid, scores = run.qid[kept], run.docid[kept], run.score[kept]
+    if check_unjudged(unjudged) == "skip":
+        kept = np.array([pair in grades for pair in zip(qid, docid, strict=True)], dtype=bool)
+        qid, docid, scores = qid[kept], docid[kept], scores[kept]
     y = np.array([grades.pop(pair, UNLABELLED) for pair in zip(qid, docid, strict=True)], dtype=np.int32)
     missed = [(q, d, grade) for (q, d), grade in grades.items() if complete or q in run_queries]
     missed_qid, missed_docid, missed_y = zip(*missed, strict=True) if missed else ((), (), ())

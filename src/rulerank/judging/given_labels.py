@@ -23,6 +23,7 @@ from rulerank.io.trec import require_docids
 from rulerank.judging.labels import agreed_grade
 from rulerank.judging.pool import Pool
 from rulerank.judging.team import KINDS, PERSON
+from rulerank.recall_base import CountedRows, RecallBase, check_unjudged, counted_rows, usual_unjudged
 
 COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
 STORE = b"SQLite format 3\0"  # how a label store begins
@@ -40,12 +41,13 @@ class GivenLabels(NamedTuple):
     people: dict[int, int]  # row -> grade
     others: dict[str, dict[int, int]]  # judge -> row -> grade: of those that were named
     n_left_out: int = 0  # labels of judges that were not
+    queries: frozenset[str] = frozenset()  # that have labels, of documents outside the pool too
 
     def labelled(self, pool: Dataset) -> Dataset:
         """Return the graded documents; one that people and judges graded is there several times."""
         pairs = [pair for grades in (self.people, *self.others.values()) for pair in sorted(grades.items())]
         rows, grades = (np.array(column) for column in zip(*pairs, strict=True))
-        return replace(pool[rows], y=grades)
+        return replace(pool[rows], y=grades, base=None)
 
 
 class EachLabel(NamedTuple):
@@ -89,7 +91,8 @@ def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str]
             raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
         triples = zip(labels.qid.tolist(), labels.docid.tolist(), labels.y.tolist(), strict=True)
         given = ((query, doc, None if grade == UNLABELLED else grade, "") for query, doc, grade in triples)
-        return GivenLabels(_by_row(pool, given, name, strict=strict), {})
+        named = frozenset(labels.qid[labels.y != UNLABELLED].tolist())
+        return GivenLabels(_by_row(pool, given, name, strict=strict), {}, queries=named)
     kinds = {rater: kind for rater, kind in each.kinds.items() if kind != PERSON}
     _check_judges(judges, {rater for *_, rater in each.labels}, each.kinds, name)
     apart = kinds.keys() | set(judges)
@@ -99,7 +102,8 @@ def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str]
         for judge in dict.fromkeys(judges)
     }
     n_left_out = _tell_left_out(each, {who: kinds[who] for who in kinds if who not in judges}, name, let_in)
-    return GivenLabels(people, {judge: grades for judge, grades in others.items() if grades}, n_left_out)
+    named = frozenset(query for query, _, grade, rater in each.labels if grade is not None and rater not in apart)
+    return GivenLabels(people, {judge: grades for judge, grades in others.items() if grades}, n_left_out, named)
 
 
 def labels_to_learn_from(pool: Pool, source: str, judges: Collection[str] = ()) -> GivenLabels:
@@ -109,6 +113,27 @@ def labels_to_learn_from(pool: Pool, source: str, judges: Collection[str] = ()) 
         whose = "no document has a person's grade" if given.n_left_out else "no document has a grade"
         raise DataError(f"{source}: {whose}, so there is nothing to learn from")
     return given
+
+
+def counted_grades(
+    pool: Pool, given: GivenLabels | None, unjudged: object = None
+) -> tuple[dict[int, int], CountedRows]:
+    """Return the grades that count by row, and what is left out, by the one rule for documents without a judgement.
+
+    given: the labels of a file; None: the pool's own grades.
+    unjudged: "0", "skip", or None for what is usual with such grades.
+    """
+    base, y = pool.data.base, np.full(len(pool), UNLABELLED, dtype=np.int16)
+    grades = pool.own_grades if given is None else given.people
+    y[[*grades]] = [*grades.values()]
+    way = check_unjudged(unjudged)
+    if given is not None:
+        asked = np.isin(pool.data.qid.astype(str), [*map(str, given.queries)])
+        way = usual_unjudged(np.array([*grades.values()]), int((asked & (y < 0)).sum())) if way is None else way
+        extra = np.zeros(len(pool), dtype=bool) if base is None else base.extra
+        base = RecallBase(y >= 0, extra, np.where(asked, "0:0", "").astype(object))
+    found = counted_rows(y, pool.query_numbers, base, way)
+    return dict(zip(found.rows.tolist(), found.y.tolist(), strict=True)), found
 
 
 def read_each(content: bytes, name: str, format: str) -> EachLabel | None:

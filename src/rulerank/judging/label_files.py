@@ -80,7 +80,7 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
 
     Where such documents have no ids, csv has a column `comment` with what people call them.
     """
-    chosen = replace(pool.data[rows], y=grades)
+    chosen = replace(pool.data[rows], y=grades, base=None)
     to_judge = bool((chosen.y == UNLABELLED).any())
     if format == "qrels" and to_judge:
         return _qrels_to_judge(chosen)

@@ -13,11 +13,11 @@ import polars as pl
 from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
+from rulerank.io.base_columns import MARKED_COLUMNS
 from rulerank.io.convert import FRAME, NamedBytes, read_any
 from rulerank.io.doc_names import doc_keys, doc_name, first_rows, named_row
 from rulerank.io.formats import HEAD, detect
 from rulerank.io.marked_columns import FIELD
-from rulerank.io.shown_columns import SHOWN_COLUMNS
 from rulerank.io.streams import read_bytes
 from rulerank.io.table_columns import TEXT_COLUMNS, feature_columns
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
@@ -142,7 +142,7 @@ class Pool:
         """Return all documents with these grades by row, and no others."""
         y = np.full(len(self), UNLABELLED)
         y[[*grades]] = [*grades.values()]
-        return replace(self.data, y=y)
+        return replace(self.data, y=y, base=None)  # these labels are not the judgements of the base
 
     def rows_of(self, query: str) -> Array:
         """Return the rows of a query's documents."""
@@ -243,7 +243,7 @@ def read_pool(
     if features is None and "" not in frame.columns:  # which `read_table` refuses
         not_numbers = [column for column in shown.values() if frame[column].dtype == pl.String]
         not_numbers += [column for column in frame.columns if column.endswith(FIELD)]
-        others = frame.drop({*own, "comment", *SHOWN_COLUMNS, *chosen.values(), *not_numbers}, strict=False)
+        others = frame.drop({*own, "comment", *MARKED_COLUMNS, *chosen.values(), *not_numbers}, strict=False)
         queries = frame[columns["qid"]] if columns["qid"] in frame.columns else pl.Series([0])
         features = feature_columns(others, queries, else_hold="hold neither numbers nor known texts")
     data = read_table(again(), **columns, features=features, format=table_format)

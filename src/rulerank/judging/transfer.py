@@ -90,7 +90,7 @@ def export_labels(
         raise DataError(f"{store.name}: none of its {counted(len(agreed), 'document')} is in the pool")
     pairs = [pool.pairs[row] for row in rows]
     comment = _comments(said, pairs, path, format)
-    data = replace(pool.data[rows], y=_grades(agreed, pairs), comment=comment)
+    data = replace(pool.data[rows], y=_grades(agreed, pairs), comment=comment, base=None)
     done = write_any(data, path, format)
     n_elsewhere = len(agreed) - len(rows)
     note = f"labels of {counted(n_elsewhere, 'document')} not in the pool" if n_elsewhere else ""

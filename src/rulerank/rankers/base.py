@@ -95,6 +95,8 @@ class Ranker(ChecksData, Facade, ABC):
         """
         from rulerank.evaluation import evaluate
 
+        if isinstance(X, Dataset) and y is None and qid is None:
+            return evaluate(X, self.predict(X), measures="NDCG@10", n_jobs=self.n_jobs).means["NDCG@10"]
         if isinstance(X, Dataset):
             y, qid = X.y if y is None else y, X.qid if qid is None else qid
         if y is None:

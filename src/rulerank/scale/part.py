@@ -78,6 +78,12 @@ class Part(Protocol):
         ...
 
 
+def graded_part(part: Part, shape: Shape) -> Dataset:
+    """Return the rows of a part that have a grade; one part alone does not tell what to do with the others."""
+    data = part.dataset(shape)
+    return data[data.y != UNLABELLED]
+
+
 @dataclass(frozen=True, eq=False)
 class DatasetPart:
     """A data set that is in memory already."""

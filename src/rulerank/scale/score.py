@@ -23,7 +23,7 @@ from rulerank.io.scores import write_scores
 from rulerank.rankers.base import Ranker
 from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
 from rulerank.scale.opening import open_parts
-from rulerank.scale.part import Columns, Part, Shape
+from rulerank.scale.part import Columns, Part, Shape, graded_part
 from rulerank.scale.streamed import InProcess, Runner
 from rulerank.scale.survey import check_whole, look_at_all
 
@@ -177,7 +177,7 @@ def _scored(ranker: Ranker, data: Dataset, name: str) -> Array:
 def _measured(
     ranker: Ranker, shape: Shape, measures: list[str | Measure], options: dict[str, Any], part: Part
 ) -> Result | None:
-    data = part.dataset(shape).labelled()
+    data = graded_part(part, shape)
     if not len(data):
         return None
     return evaluate(data.y, _scored(ranker, data, part.name), data.qid, measures, docid=data.docid, **options)

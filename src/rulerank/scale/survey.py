@@ -5,6 +5,7 @@ It reads grades and query ids only, of every part, so that what is wrong in the 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
+from rulerank.io.base_columns import BASE_COLUMNS
 from rulerank.io.shown_columns import SHOWN_COLUMNS
 from rulerank.scale.part import DatasetPart, Part, Shape, check_features, counted_rows, lacks
 from rulerank.scale.streamed import Runner
@@ -132,6 +134,12 @@ def _twice_and_slim(survey: Survey) -> tuple[list[tuple[int, int]], Survey]:
 
 def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
     check_no_clicks(part)
+    if isinstance(part, TablePart) and any(column in part.schema() for column in BASE_COLUMNS):
+        warnings.warn(
+            f"{part.name}: {' and '.join(BASE_COLUMNS)} are not used in parts: documents that are candidates only "
+            "because they are judged count too (`rulerank features --judged-extra no` does not write them)",
+            stacklevel=2,
+        )
     return part.look()
 
 

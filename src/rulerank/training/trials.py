@@ -83,8 +83,8 @@ class Scoring:
     convention: str = "standard"
     ties: str | None = None
 
-    def __call__(self, y: Array, scores: Array, qid: Array) -> Result:
-        return evaluate(y, scores, qid, self.measure, convention=self.convention, ties=self.ties)
+    def __call__(self, data: Dataset, scores: Array) -> Result:
+        return evaluate(data, scores, measures=self.measure, convention=self.convention, ties=self.ties)
 
     def mean(self, data: Dataset, scores: Array) -> float:
         """Return the mean over the queries.
@@ -92,7 +92,7 @@ class Scoring:
         >>> Scoring("P@1").mean(Dataset([[1.0], [2.0]], y=[1, 0], qid=["q", "q"]), np.array([0.5, 0.1]))
         1.0
         """
-        return float(self(data.y, scores, data.qid).values[0].mean())
+        return float(self(data, scores).values[0].mean())
 
 
 def settings_of(grid: Mapping[str, Sequence[Any]], ranker: Any) -> list[dict[str, Any]]:
@@ -123,17 +123,18 @@ def try_settings(
     Steps are chosen where there is one part: what is chosen on one of several is not what the others would choose.
     """
     query, ids = query_index(tested.qid)
+    tested = Dataset(np.empty((len(tested), 0)), tested.y, query, tested.docid, base=tested.base)
+    held_out = [tested[rows] for rows in parts]
     values = np.full((len(settings), ids.size), math.nan)
     stages: list[int | None] = [None] * len(settings)
     kept: tuple[float, Fit, Array] | None = None
     for fit in fits:
-        rows = parts[fit.part]
-        y, qid = tested.y[rows], query[rows]
+        part = held_out[fit.part]
         if len(parts) == 1:
-            ranker, stages[fit.setting] = best_stage(fit.ranker, fit.X, y, qid, scoring)
+            ranker, stages[fit.setting] = best_stage(fit.ranker, fit.X, part, scoring)
             fit = replace(fit, ranker=ranker)
-        scores = predict_ranker(fit.ranker, fit.X, None if isinstance(fit.X, Dataset) else qid)
-        result = scoring(y, scores, qid)
+        scores = predict_ranker(fit.ranker, fit.X, None if isinstance(fit.X, Dataset) else part.qid)
+        result = scoring(part, scores)
         values[fit.setting, result.queries] = result.values[0]
         mean = float(result.values[0].mean())
         if len(parts) == 1 and (kept is None or mean > kept[0]):
@@ -156,12 +157,12 @@ def try_settings(
     return Tried(table, best, kept and kept[1:])
 
 
-def best_stage(ranker: Any, X: Any, y: Array, qid: Array, scoring: Scoring) -> tuple[Any, int | None]:
+def best_stage(ranker: Any, X: Any, part: Dataset, scoring: Scoring) -> tuple[Any, int | None]:
     """Return a ranker that learns in steps as it was when it ranked these rows best, and that step; others as is."""
     if not isinstance(ranker, Staged):
         return ranker, None
-    staged = ranker.staged_predict(X) if isinstance(X, Dataset) else ranker.staged_predict(X, qid=qid)
-    by_stage = [float(scoring(y, scores, qid).values[0].mean()) for scores in staged]
+    staged = ranker.staged_predict(X) if isinstance(X, Dataset) else ranker.staged_predict(X, qid=part.qid)
+    by_stage = [scoring.mean(part, scores) for scores in staged]
     if not by_stage:  # nothing was learned
         return ranker, None
     stage = by_stage.index(max(by_stage)) + 1

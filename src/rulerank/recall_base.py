@@ -1,0 +1,228 @@
+"""What judgements say beyond the grades of rows: who is judged, and how many documents of each grade a query has.
+
+One rule for documents without a judgement, wherever judgements meet documents: `counted_rows`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rulerank.core.arrays import Array
+from rulerank.core.words import counted
+from rulerank.errors import DataError
+
+N_GRADES = 32
+FEW_ZEROS = 0.2  # share of grade 0 below which judgements list what is relevant; pools judged for TREC have over half
+ENGINE_FEATURES = ("engine_rank", "engine_score")  # of documents that an engine retrieved
+JUDGED = ("no", "yes", "extra")  # as tables say it
+
+
+@dataclass(frozen=True, eq=False)
+class RecallBase:
+    """One entry per row: whether it is judged, is there for that alone, and its query's judgements by grade.
+
+    >>> base = RecallBase([True, False], [False, False], ["0:2 1:3", "0:2 1:3"])
+    >>> base[[1]]
+    RecallBase(1 row, 0 judged)
+    """
+
+    judged: Array  # bool (n_rows,)
+    extra: Array  # bool (n_rows,): among the candidates only because it is judged
+    grades: Array  # (n_rows,) of its query: how many judged documents have each grade, "0:2 1:3"; "": not known
+
+    def __post_init__(self) -> None:
+        for name, kind in (("judged", np.bool_), ("extra", np.bool_), ("grades", object)):
+            column = np.asarray(getattr(self, name), dtype=kind)
+            if column.ndim != 1 or column.size != len(self.judged):
+                raise DataError(f"{name} must have one entry per row: expected {len(self.judged)}, got {column.size}")
+            object.__setattr__(self, name, column)
+
+    def __len__(self) -> int:
+        return len(self.judged)
+
+    def __repr__(self) -> str:
+        return f"RecallBase({counted(len(self), 'row')}, {int(self.judged.sum()):,} judged)"
+
+    def __getitem__(self, rows: Any) -> RecallBase:
+        """Pick rows by a mask, row numbers or a slice."""
+        return RecallBase(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @staticmethod
+    def of_pool(y: Array) -> RecallBase:
+        """Return that of documents about which nothing else is known: the graded ones are judged."""
+        return RecallBase(y >= 0, np.zeros(y.size, dtype=bool), np.full(y.size, "", dtype=object))
+
+    @staticmethod
+    def concat(parts: list[RecallBase]) -> RecallBase:
+        """Put several one after the other."""
+        return RecallBase(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(RecallBase)))
+
+    def missed(self, y: Array, query: Array) -> tuple[Array, Array]:
+        """Return the judged documents of these queries that are not among the rows: first row of its query, grade.
+
+        >>> base = RecallBase([True, False], [False, False], ["0:2 1:3", "0:2 1:3"])
+        >>> [column.tolist() for column in base.missed(np.array([1, 0]), np.array([0, 0]))]
+        [[0, 0, 0, 0], [0, 0, 1, 1]]
+        """
+        if not len(self):
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int16)
+        _, first, numbers = np.unique(query, return_index=True, return_inverse=True)
+        numbers = numbers.reshape(-1)
+        lacking = np.array([grade_counts(text) for text in self.grades[first]])
+        there = self.judged & (y >= 0)
+        np.subtract.at(lacking, (numbers[there], y[there]), 1)
+        queries, grades = np.nonzero(lacking > 0)
+        times = lacking[queries, grades]
+        return np.repeat(first[queries], times), np.repeat(grades, times).astype(np.int16)
+
+
+def grade_counts(text: str) -> Array:
+    """Return how many documents have each grade, as a recall base writes it.
+
+    >>> grade_counts("0:2 1:3")[:3].tolist()
+    [2, 3, 0]
+    """
+    counts = np.zeros(N_GRADES, dtype=np.int64)
+    try:
+        for part in text.split():
+            grade, _, n = part.partition(":")
+            counts[int(grade)] = int(n)
+        if (counts < 0).any():
+            raise ValueError
+    except (ValueError, IndexError):
+        raise DataError(
+            f"expected how many judged documents have each grade, such as '0:2 1:3': got {text!r:.60}"
+        ) from None
+    return counts
+
+
+def grade_text(grades: Array) -> str:
+    """Return how many documents have each grade, in words that `grade_counts` reads; below 0 counts as 0.
+
+    >>> grade_text(np.array([1, -2, 1, 3]))
+    '0:1 1:2 3:1'
+    """
+    found, counts = np.unique(np.maximum(grades, 0), return_counts=True)
+    return " ".join(f"{grade}:{n}" for grade, n in zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def check_unjudged(unjudged: object) -> str | None:
+    """Return what is done with documents without a judgement: "0", "skip", or None where it was not said.
+
+    >>> check_unjudged(0), check_unjudged("skip"), check_unjudged(None)
+    ('0', 'skip', None)
+    """
+    word = unjudged if unjudged is None else str(unjudged).lower()
+    if word not in (None, "0", "skip") or isinstance(unjudged, bool):
+        raise DataError(
+            f"unjudged must be 0, to count documents without a judgement as not relevant, or skip, to leave them out: "
+            f"got {unjudged!r:.60}"
+        )
+    return word
+
+
+def check_judged_extra(extra: object) -> bool | None:
+    """Return whether documents that are there only because they are judged are kept; None where it was not said.
+
+    >>> check_judged_extra("no"), check_judged_extra(True), check_judged_extra(None)
+    (False, True, None)
+    """
+    known = {None: None, True: True, False: False, "yes": True, "no": False}
+    if not isinstance(extra, str | bool | None) or extra not in known:
+        raise DataError(f"judged_extra must be yes or no: got {extra!r:.60}")
+    return known[extra]
+
+
+def usual_unjudged(grades: Array, n_unjudged: int) -> str:
+    """Return what is done with documents without a judgement unless it is said, and warn where they count.
+
+    Judgements without grade 0, or with hardly any, list what is relevant: what they do not list is not. Other
+    judgements cover documents of both kinds, and say nothing about the rest.
+
+    >>> usual_unjudged(np.array([0, 1, 2]), 5)
+    'skip'
+    """
+    zeros = float((grades <= 0).mean()) if grades.size else 1.0
+    if zeros >= FEW_ZEROS:
+        return "skip"
+    if n_unjudged:
+        having = "no judgement has" if not zeros else f"only {zeros:.0%} of the judgements have"
+        warnings.warn(
+            f"{having} grade 0: {counted(n_unjudged, 'document')} without a judgement count as not relevant "
+            "(--unjudged 0; --unjudged skip leaves them out)",
+            stacklevel=4,
+        )
+    return "0"
+
+
+class CountedRows(NamedTuple):
+    """The rows that count, with their grades, and what was left out."""
+
+    rows: Array
+    y: Array  # of these rows
+    unjudged: str | None  # "0" or "skip"; None: every document has a judgement
+    n_skipped: int = 0  # documents without a judgement, of queries that have some
+    n_extra: int = 0  # documents that were there only because they are judged
+    n_queries: int = 0  # queries without any judgement
+
+
+def counted_rows(
+    y: Array, query: Array, base: RecallBase | None, unjudged: object = None, judged_extra: object = None
+) -> CountedRows:
+    """Return the rows that training and evaluation count, by the one rule for documents without a judgement.
+
+    unjudged: "0" counts them as not relevant, "skip" leaves them out. By default what the grades hold already, as
+    `rulerank features` wrote them; else "0" where the judgements hold hardly any grade 0 and "skip" where they do.
+    judged_extra: whether documents stay that are there only because they are judged; by default not where others count
+    as not relevant, for being there at all would then tell that they are relevant.
+    Queries without any judgement are left out: nobody knows that none of their documents is relevant.
+    query: the number of each row's query.
+
+    >>> counted_rows(np.array([1, -1, -1]), np.array([0, 0, 1]), None, "0").y.tolist()
+    [1, 0]
+    """
+    way, extra = check_unjudged(unjudged), check_judged_extra(judged_extra)
+    known = y >= 0
+    judged = known if base is None else known & base.judged
+    if judged.all():
+        kept = None if base is None or extra is not False else ~base.extra
+        rows = np.arange(y.size) if kept is None else np.flatnonzero(kept)
+        return CountedRows(rows, y[rows], None, n_extra=y.size - rows.size)
+    answered = np.zeros(int(query.max()) + 1, dtype=bool)  # queries with judgements
+    answered[query[judged]] = True
+    if base is not None:
+        answered[query[base.grades != ""]] = True
+    asked = answered[query]
+    n_queries = int((~answered[np.unique(query)]).sum())
+    if way is None and base is not None:
+        way = "0" if (known & ~base.judged).any() else "skip"
+    elif way is None:
+        way = usual_unjudged(y[judged], int((~judged & asked).sum()))
+    kept = asked & (judged | (way == "0"))
+    n_extra = 0
+    if base is not None and not (extra or (extra is None and way == "skip")):
+        n_extra = int((kept & base.extra).sum())
+        kept &= ~base.extra
+    rows = np.flatnonzero(kept)
+    grades = np.where(judged[rows], y[rows], 0).astype(y.dtype)
+    n_skipped = 0 if way == "0" else int((asked & ~judged).sum())
+    return CountedRows(rows, grades, way, n_skipped, n_extra, n_queries)
+
+
+def warn_unknown_base(name: str, base: RecallBase | None, found: CountedRows, features: Sequence[str]) -> None:
+    """Warn where documents were retrieved and nobody knows how many relevant ones were not.
+
+    They were retrieved where some have no judgement, or where features say how an engine ranked them. LETOR files and
+    other data whose documents are all judged are taken to hold all relevant documents.
+    """
+    if base is None and (found.unjudged is not None or any(one in ENGINE_FEATURES for one in features)):
+        warnings.warn(
+            f"{name}: the recall base is not known, so relevant documents that were not retrieved do not count; "
+            "--qrels FILE of `rulerank compare` and files that `rulerank features --qrels` writes have it",
+            stacklevel=3,
+        )

@@ -1,0 +1,208 @@
+"""Judgements that list relevant documents alone, through every command that joins them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rulerank as rr
+from rulerank.io.convert import read_any
+from sampled_labels import labels_in
+
+WORDS = ["milk", "cheese", "bread", "tea", "coffee", "jam", "rice", "salt"]
+
+
+@pytest.fixture
+def collection(tmp_path, monkeypatch):
+    """Texts, queries, and qrels without a grade 0: of each query the documents that have its word in the title.
+
+    One relevant document of each query has none of its words, so that no ranking retrieves it, and one is not in the
+    collection; the last query has no judgement.
+    """
+    monkeypatch.chdir(tmp_path)
+    docs = [
+        {"id": f"d{number}-{place}", "title": title, "text": f"{text}, told at some length. " * 3}
+        for number, word in enumerate(WORDS)
+        for place in range(8)
+        for title in [f"{word} carton n{number}{place}" if place < 3 else f"thing n{number}{place}"]
+        for text in [f"{word} and others {place}" if place < 6 else f"nothing of the kind {number} {place}"]
+    ]
+    Path("docs.jsonl").write_text("\n".join(map(json.dumps, docs)))
+    Path("queries.tsv").write_text("".join(f"q{number}\t{word} carton\n" for number, word in enumerate(WORDS)))
+    relevant = [(number, place) for number in range(len(WORDS) - 1) for place in (1, 2, 4, 7)]
+    lines = [f"q{number} 0 d{number}-{place} 1\n" for number, place in relevant]
+    lines += [f"q{number} 0 gone-{number} 1\n" for number in range(len(WORDS) - 1)]
+    Path("positive.qrels").write_text("".join(lines))
+    return tmp_path
+
+
+def answer(run, *command):
+    done = run(*command, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def make_pool(run, *more, name="pool.parquet"):
+    return run("features", "docs.jsonl", "queries.tsv", "--qrels", "positive.qrels", "--top", "12", "-o", name, *more)
+
+
+def write_bm25_run(pool, target):
+    data = read_any(pool)
+    data = data[~data.base.extra]
+    run = rr.run_from_scores(data, data.X[:, data.feature_names.index("bm25(all)")].astype(float))
+    rr.write_run(run, target)
+
+
+def test_features_on_positive_only_judgements_rank_candidates_and_say_how(run, collection):
+    done = make_pool(run)
+    assert done.code == 0
+    assert "no judgement has grade 0" in done.err
+    assert "--unjudged skip leaves them out" in done.err
+    assert "left out of training and evaluation: 1 query without any judgement" in done.err
+    assert "that are candidates only because they are judged" in done.err
+    assert "documents without a judgement count as not relevant" in done.out
+    figures = [float(line.split()[2]) for line in done.out.splitlines() if line.startswith("bm25(all)")]
+    assert figures
+    assert figures[0] < 0.9
+    data = read_any("pool.parquet")
+    assert data.base.extra.any()
+    assert (data.y[data.qid == "q7"] == -1).all()
+
+
+def test_one_ranking_has_the_same_figures_in_features_evaluate_and_compare(run, collection):
+    table = json.loads(make_pool(run, "--json").out)["features"]
+    write_bm25_run("pool.parquet", "bm25.run")
+    measures = ("-m", "NDCG@10", "-m", "MAP")
+    by_qrels = answer(run, "evaluate", "--qrels", "positive.qrels", "bm25.run", *measures)["rankings"][0]["means"]
+    alone = answer(run, "evaluate", "pool.parquet", "--feature", "bm25(all)", *measures)["rankings"][0]["means"]
+    beside = answer(run, "evaluate", "pool.parquet", "bm25.run", *measures)["rankings"][0]["means"]
+    options = ("--folds", "7", "--method", "Best feature", "--run", "bm25=bm25.run", "--jobs", "1", "--to", "csv")
+    compared = answer(run, "compare", "pool.parquet", *options, "-m", "NDCG@10,MAP", "-o", "kept")["means"]["bm25"]
+    for other in (alone, beside, compared):
+        assert other == pytest.approx(by_qrels, abs=1e-12)
+    features = {one["feature"]: one["NDCG@10"] for one in table}
+    assert features["bm25(all)"] == pytest.approx(by_qrels["NDCG@10"], abs=1e-12)
+
+
+def test_compare_takes_qrels_beside_a_table_that_has_no_base(run, collection):
+    make_pool(run)
+    write_bm25_run("pool.parquet", "bm25.run")
+    data = read_any("pool.parquet")
+    data = data[~data.base.extra]
+    plain = rr.Dataset(data.X, data.y, data.qid, data.docid, data.feature_names)
+    rr.write_table(plain, "plain.csv")
+    options = ("--folds", "7", "--method", "Best feature", "--run", "bm25=bm25.run", "--jobs", "1", "--to", "csv")
+    measures = ("-m", "NDCG@10", "-m", "MAP")
+    truth = answer(run, "evaluate", "--qrels", "positive.qrels", "bm25.run", *measures)["rankings"][0]["means"]
+    blind = run("compare", "plain.csv", *options, *measures, "-o", "blind", "--json")
+    assert "the recall base is not known" in blind.err
+    assert json.loads(blind.out)["means"]["bm25"]["MAP"] > truth["MAP"] + 0.05
+    done = run("compare", "plain.csv", "--qrels", "positive.qrels", *options, *measures, "-o", "judged", "--json")
+    assert "the recall base is not known" not in done.err
+    assert json.loads(done.out)["means"]["bm25"] == pytest.approx(truth, abs=1e-12)
+
+
+def test_training_leaves_out_what_would_leak(run, collection):
+    make_pool(run)
+    done = run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
+    assert done.code == 0
+    assert "left out: 1 query without any judgement" in done.err
+    assert "left out: 7 documents that are candidates only because they are judged" in done.err
+    data = read_any("pool.parquet")
+    kept = answer(run, "train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")["rows"]
+    assert kept == int((data.qid != "q7").sum()) - 7
+    more = ("--judged-extra", "yes", "--method", "QI", "--set", "missing=mean")
+    assert answer(run, "train", "pool.parquet", "-o", "m.rulerank", *more)["rows"] == kept + 7
+    skipped = run("train", "pool.parquet", "-o", "m.rulerank", "--unjudged", "skip", *more)
+    assert "without a judgement (--unjudged 0 counts them)" in skipped.err
+
+
+def test_extra_documents_need_not_be_written(run, collection):
+    make_pool(run, "--judged-extra", "no")
+    data = read_any("pool.parquet")
+    assert not data.base.extra.any()
+    assert set(data.base.grades[data.qid == "q0"]) == {"1:5"}
+
+
+def test_a_sample_of_positive_only_judgements_has_both_grades(run, collection):
+    make_pool(run, "--unjudged", "skip")
+    own = run("sample", "pool.parquet", "--today", "bm25(all)", "--own-grades", "--unjudged", "0", "-o", "own.csv")
+    assert own.code == 0
+    done = run("sample", "pool.parquet", "--today", "bm25(all)", "--grades", "positive.qrels", "-o", "labels.csv")
+    assert "no judgement has grade 0" in done.err
+    assert "left out: 7 documents that are candidates only because they are judged" in done.err
+    assert {grade for *_, grade in labels_in("labels.csv")} == {0, 1}
+    assert labels_in("own.csv") == labels_in("labels.csv")
+    assert Path("own.csv").read_text().startswith("qid,docid,grade\n")  # labels have no recall base
+    alone = run("sample", "pool.parquet", "--today", "bm25(all)", "--grades", "positive.qrels", "--unjudged", "skip",
+                "-o", "ones.csv")  # fmt: skip
+    assert alone.code == 0
+    assert {grade for *_, grade in labels_in("ones.csv")} == {1}
+
+
+def test_a_check_lets_unjudged_documents_lose(run, collection):
+    make_pool(run)
+    run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
+    options = ("check", "pool.parquet", "m.rulerank", "--today", "-length(all)", "--grades", "positive.qrels")
+    done = run(*options)
+    assert done.code == 0
+    assert "left out: 7 documents that are candidates only because they are judged" in done.err
+    counted, skipped = answer(run, *options), answer(run, *options, "--unjudged", "skip")
+    n_counted, n_skipped = (sum(one[name] for name in ("won", "lost", "drawn")) for one in (counted, skipped))
+    assert n_counted > n_skipped
+
+
+@pytest.mark.parametrize(("command", "message"), [
+    (("features", "docs.jsonl", "queries.tsv", "-o", "x.csv", "--unjudged", "0"), "add --qrels FILE"),
+    (("features", "docs.jsonl", "queries.tsv", "-o", "x.csv", "--judged-extra", "no"), "add --qrels FILE"),
+    (("logs", "answers.jsonl", "-o", "x.csv", "--unjudged", "0"), "add --qrels FILE"),
+    (("train", "pool.parquet", "-o", "m.rulerank", "--unjudged", "never"), "unjudged must be 0"),
+    (("train", "pool.parquet", "-o", "m.rulerank", "--judged-extra", "never"), "judged_extra must be yes or no"),
+    (("train", ".", "-o", "m.rulerank", "--unjudged", "0"), "need the data in memory"),
+    (("sample", "pool.parquet", "--unjudged", "0"), "add --grades FILE or --own-grades"),
+    (("check", "pool.parquet", "m.rulerank", "--labels", "l.csv", "--unjudged", "0"), "add --grades FILE"),
+    (("evaluate", "--qrels", "positive.qrels", "a.run", "--judged-extra", "no"), "with --qrels the files are runs"),
+    (("compare", ".", "--unjudged", "0"), "need --qrels FILE beside it"),
+])  # fmt: skip
+def test_options_that_have_nothing_to_do_are_refused(run, collection, command, message):
+    make_pool(run)
+    if command[0] == "compare":
+        for part in ("train", "vali", "test"):
+            Path(f"{part}.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.1\n")
+    done = run(*command)
+    assert done.code != 0
+    assert message in done.err
+
+
+def test_data_without_any_grade_cannot_be_measured(run, collection):
+    Path("blank.csv").write_text("qid,docid,grade,x\na,d,,1\n")
+    done = run("evaluate", "blank.csv", "--feature", "x")
+    assert done.code != 0
+    assert "blank.csv: no document has a grade" in done.err
+
+
+def test_folds_of_a_folder_take_qrels_too(run, collection):
+    for part, query in (("train", "a"), ("vali", "b"), ("test", "c")):
+        lines = [f"0 qid:{query} 1:{1 - place / 10} # d{place}\n" for place in range(4)]
+        Path(f"{part}.txt").write_text("".join(lines))
+    Path("some.qrels").write_text("".join(f"{query} 0 d1 1\n{query} 0 missed 1\n" for query in "abc"))
+    options = ("--method", "Best feature", "--jobs", "1", "--to", "csv", "-m", "MAP")
+    found = answer(run, "compare", ".", "--qrels", "some.qrels", *options)["means"]["Best feature"]["MAP"]
+    assert found == pytest.approx(0.25)
+
+
+def test_data_with_some_grades_are_measured_by_what_is_asked_for(run, collection):
+    Path("some.csv").write_text("qid,docid,grade,x\na,d,0,3\na,e,?,2\na,f,1,1\n")
+    skipped = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP")["rankings"][0]
+    assert (skipped["means"]["MAP"], skipped["n_not_judged"]) == (0.5, 1)
+    counted = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP", "--unjudged", "0")["rankings"][0]
+    assert counted["means"]["MAP"] == pytest.approx(1 / 3)
+    assert "n_not_judged" not in counted
+
+
+def test_parts_that_carry_a_recall_base_say_that_it_is_not_used(run, collection):
+    Path("parts").mkdir()
+    make_pool(run, name="parts/pool.parquet")
+    done = run("train", "parts", "-o", "m.rulerank", "--method", "RE-GR")
+    assert done.code == 0
+    assert "judged:qrels and base:qrels are not used in parts" in done.err
