@@ -27,7 +27,10 @@ def message(content, **options):
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("1.5 qid:1 1:1", GRADE + "'1.5'"),
+        (
+            "1.5 qid:1 1:1",
+            GRADE + "'1.5'; to make fractional grades whole: awk '{$1 = int(2 * $1 + 0.5)} 1' FILE > NEW",
+        ),
         ("-3 qid:1 1:1", GRADE + "'-3'; a document without a grade has ?"),
         ("-1 qid:1 1:1", GRADE + "'-1'; a document without a grade has ?"),
         ("abc qid:1 1:1", GRADE + "'abc'"),
@@ -48,7 +51,10 @@ def message(content, **options):
         ("1 qid:a\x07b 1:1", r"expected text, got the control character '\x07'"),
         ("1 qid:1 1:1 # d\x00", r"expected text, got the control character '\x00'"),
         ("1 qid:1 1:1 # d\rx", r"expected text, got the control character '\r'"),
-        ("1 qid:1 0:0.5", INDEX + "'0' in '0:0.5'"),
+        (
+            "1 qid:1 0:0.5",
+            INDEX + "'0' in '0:0.5'; to count from 1: dump_svmlight_file(..., zero_based=False) in scikit-learn",
+        ),
         ("1 qid:1 -1:0.5", INDEX + "'-1' in '-1:0.5'"),
         ("1 qid:1 x:0.5", INDEX + "'x' in 'x:0.5'"),
         ("1 qid:1 :0.5", INDEX + "'' in ':0.5'"),
@@ -112,7 +118,10 @@ def test_a_file_without_rows_is_an_error():
         (b"qid\tdocid\tgrade\tx\ty\n1\td1\t2\t0.5\t1\n", "a csv table"),
         (b"301 Q0 FT911-3 1 9.5 bm25\n", "a TREC run"),
         (b"301 0 FT911-3 1\n", "TREC qrels"),
-        (b"1 1:0.5 2:0.25\n", "svmlight text without query ids"),
+        (
+            b"1 1:0.5 2:0.25\n",
+            "svmlight text without query ids; FILE.query beside it may hold the number of rows of each query",
+        ),
         (b"PAR1\x15\x04\x15", "a Parquet or Arrow file"),
         (b"PK\x03\x04\x14\x00", "a zip archive or a spreadsheet"),
         ("1 qid:1 1:1\n".encode("utf-16"), "UTF-16 text; save it as UTF-8"),

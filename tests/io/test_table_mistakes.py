@@ -49,8 +49,11 @@ MISTAKES = {
     b"qid,x\na,1\n\xff,2\n": "t.csv:3: expected UTF-8 text, got the byte 0xff",
 } | {
     f"qid,grade\na,1\nb,{grade}\n": "t.csv:3: expected a whole number from 0 to 31 as the grade, "
-    f"or nothing or ? for not labelled, got '{grade}' in column 'grade'"
-    for grade in ("1.5", "-3", "abc", "32", "inf")
+    f"or nothing or ? for not labelled, got '{grade}' in column 'grade'{hint}"
+    for grade, hint in [
+        ("1.5", "; to make fractional grades whole: (pl.col('grade') * 2).round() in Polars"),
+        *((grade, "") for grade in ("-3", "abc", "32", "inf")),
+    ]
 }
 
 
@@ -124,7 +127,7 @@ def test_text_in_a_feature_that_was_named_is_a_mistake():
         (
             {"qid": ["a"], "grade": [1.5]},
             "row 0: expected a whole number from 0 to 31 as the grade, or nothing or ? for not labelled, got 1.5 "
-            "in column 'grade'",
+            "in column 'grade'; to make fractional grades whole: (pl.col('grade') * 2).round() in Polars",
         ),
         (
             {"qid": ["a", "a"], "x": [0.0, float("inf")]},

@@ -65,7 +65,7 @@ def test_numbers_may_be_ids_and_half_characters_are_replaced():
             "docs.jsonl:3: document ids must differ: '1' is there twice, first in line 1",
         ),
         (
-            '{"id": 1, "a": {"b": 1}}',
+            '{"id": 1, "a": {"b": 1}}\n{"id": 2, "a": "x"}',
             "docs.jsonl:1: field 'a' must hold text, a number, or a list of texts or of numbers",
         ),
         (
@@ -191,3 +191,31 @@ def test_bare_quotes_in_a_tsv_are_read_as_they_are(header):
     assert rr.read_judgements(Named(judged, "judged.tsv")).qid.tolist() == ["0", "1", "2", "3", "4"]
     table = "".join(["qid\tquery\tx\n", *(f"{row.rstrip()}\t0.5\n" for row in rows)])
     assert rr.read_table(Named(table, "table.tsv")).texts["query"].tolist() == QUOTED
+
+
+def test_files_of_beir_are_read_as_they_are():
+    with pytest.warns(UserWarning, match="fields that hold objects left out: metadata"):
+        docs = rr.read_texts(Named('{"_id": "d1", "text": "a b", "metadata": {"url": "x"}}', "corpus.jsonl"))
+    assert (docs.ids.tolist(), [*docs.fields]) == (["d1"], ["text"])
+    empty = rr.read_texts(Named('{"_id": "d1", "text": "a b", "metadata": {}}', "corpus.jsonl"))
+    assert [*empty.fields] == ["text"]
+    judged = rr.read_judgements(Named("query-id\tcorpus-id\tscore\nq1\td1\t1\n", "qrels/test.tsv"))
+    assert (judged.qid.tolist(), judged.docid.tolist(), judged.grade.tolist()) == (["q1"], ["d1"], [1])
+
+
+def test_documents_of_a_tsv_without_a_header_are_ids_and_texts():
+    """As MS MARCO has its passages."""
+    docs = rr.read_texts(Named('0\tThe "first" one\n1\tThe second\n', "collection.tsv"))
+    assert docs.ids.tolist() == ["0", "1"]
+    assert docs.fields == {"text": ['The "first" one', "The second"]}
+    with pytest.raises(
+        ReadError, match=r"^collection.tsv:2: document ids must differ: '0' is there twice, first in line 1"
+    ):
+        rr.read_texts(Named("0\ta\n0\tb\n", "collection.tsv"))
+
+
+def test_fractional_judgements_are_named_with_what_to_do():
+    with pytest.raises(
+        ReadError, match=r"got '0.5'; to make fractional grades whole: \(pl.col\('grade'\) \* 2\).round"
+    ):
+        rr.read_judgements(Named("qid,docid,grade\nq,a,0.5\n", "judged.csv"))

@@ -142,7 +142,8 @@ RUN_MISTAKES = {
 }
 QRELS_MISTAKES = {
     "1 0 a 1\n1 0 b\n": "f:2: expected 'qid 0 docid grade', got 3 columns: '1 0 b'",
-    "1 0 a 1.5\n": "f:1: expected an integer as the grade, got '1.5'",
+    "1 0 a 1.5\n": "f:1: expected an integer as the grade, got '1.5'; "
+    "to make fractional grades whole: awk '{$4 = int(2 * $4 + 0.5)} 1' FILE > NEW",
     "1 0 a 1_0\n": "f:1: expected an integer as the grade, got '1_0'",
     "1 0 a 99999999999\n": "f:1: expected an integer as the grade, got '99999999999'",
     "1 0 a 1\n1 0 a 1\n": "f:2: document 'a' of query '1' is there twice, first in line 1",

@@ -15,6 +15,7 @@ import polars as pl
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
+from rulerank.io.other_tools import no_header_hint
 
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
 QUOTE = {",": '"', "\t": None}  # what may be around a cell, by the separator
@@ -214,7 +215,8 @@ def _column_names(header: str, separator: str, name: str, line: int) -> list[str
     columns = [unguarded(cell) for cell in cells]
     for column in columns:
         if columns.count(column) > 1:
-            raise ReadError(name, line, f"column names must differ: {column!r} is there twice")
+            hint = no_header_hint(columns, name)
+            raise ReadError(name, line, f"column names must differ: {column!r} is there twice{hint}")
     return columns
 
 

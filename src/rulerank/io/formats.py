@@ -18,6 +18,7 @@ from rulerank.io.tables import TABLE_FORMATS, read_table, write_table
 from rulerank.io.trec import read_qrels, read_run, write_qrels, write_run
 
 HEAD = 1 << 16  # bytes that are enough to tell a format
+SVMLIGHT = re.compile(r"[+-]?[0-9.]+( [0-9]+:[^ :]+)+( #.*)?")  # without qid: LightGBM's has queries in another file
 UNSURE = (".txt", ".dat")  # LETOR by custom, but TREC files are often named so too
 
 
@@ -73,7 +74,7 @@ def sniff(head: bytes) -> str | None:
     text = head.decode("utf-8-sig", errors="replace")
     line = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
     words = line.split()
-    if len(words) > 1 and words[1].startswith("qid:"):
+    if len(words) > 1 and (words[1].startswith("qid:") or SVMLIGHT.fullmatch(" ".join(words))):
         return "letor"
     if is_header(line.split(",")):
         return "quepid"

@@ -12,13 +12,14 @@ from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError
 from rulerank.io.convert import NamedBytes
 from rulerank.io.formats import HEAD, sniff
+from rulerank.io.other_tools import fraction_hint
 from rulerank.io.queries import QID_NAMES
 from rulerank.io.streams import read_bytes
 from rulerank.io.tables import is_frame
-from rulerank.io.texts import ID_NAMES, Where, find_column, id_strings, read_columns_of, where_said
+from rulerank.io.texts import Where, find_column, id_strings, read_columns_of, where_said
 from rulerank.io.trec import Qrels, read_qrels, read_run
 
-DOCID_NAMES = ("docid", "doc_id", *(name for name in ID_NAMES if name not in ("id", "_id", "docid", "doc_id")))
+DOCID_NAMES = ("docid", "doc_id", "docno", "document_id", "corpus-id")
 GRADE_NAMES = ("grade", "rating", "relevance", "label", "score")
 
 
@@ -127,5 +128,6 @@ def _number(value: Any, row: int, column: str, where: Where, *, whole: bool = Fa
         number = float("inf")
     if abs(number) == float("inf") or (whole and not number.is_integer()):
         what = "a whole number" if whole else "a number"
-        raise where(row, f"expected {what} in {column!r}, got {value!r:.60}")
+        hint = fraction_hint(value, f"(pl.col({column!r}) * 2).round() in Polars") if whole else ""
+        raise where(row, f"expected {what} in {column!r}, got {value!r:.60}{hint}")
     return number

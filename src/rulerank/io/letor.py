@@ -15,6 +15,7 @@ from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io import letor_kernels as kernels
 from rulerank.io.letor_problems import NOT_UTF8, SHOWN, describe, guess
+from rulerank.io.other_tools import with_qids
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, read_bytes
 
@@ -49,6 +50,7 @@ def read_letor(source: Source, *, n_features: int | None = None) -> Dataset:
     - A feature that a line leaves out is 0; NULL and nan are missing values (NaN). Features may come in any order.
     - There are as many features as the largest index says, or `n_features`, which must not be less: a test file
       may lack the last feature of its training file.
+    - Where lines have no qid, the sizes of queries may be in a file beside it, as LightGBM has them: train.txt.query.
     - Blank lines, and lines that begin with `#`, are passed over. Anything else is a ReadError with file and line.
 
     >>> import io
@@ -61,7 +63,7 @@ def read_letor(source: Source, *, n_features: int | None = None) -> Dataset:
     if n_features is not None and n_features < 0:
         raise DataError(f"n_features must not be negative: got {n_features}")
     content, name = read_bytes(source)
-    return _Reader(content.removeprefix(b"\xef\xbb\xbf"), name).read(n_features)
+    return _Reader(with_qids(content.removeprefix(b"\xef\xbb\xbf"), name), name).read(n_features)
 
 
 def write_letor(data: Dataset, target: Source) -> None:

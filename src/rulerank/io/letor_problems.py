@@ -6,6 +6,7 @@ import re
 
 from rulerank.dataset import MAX_GRADE
 from rulerank.io import letor_kernels as kernels
+from rulerank.io.other_tools import fraction_hint
 
 NOT_UTF8 = 100  # beside the kernels' codes
 SHOWN = 40  # characters of a file's text in a message
@@ -15,19 +16,21 @@ def describe(code: int, text: bytes) -> str:
     """Return what was expected instead of the text at fault.
 
     >>> describe(kernels.BAD_GRADE, b"1.5")
-    "expected a grade, a whole number from 0 to 31 or ?, got '1.5'"
+    "expected a grade, a whole number from 0 to 31 or ?, got '1.5'; to make fractional grades whole: awk ... > NEW"
     """
     index, colon, value = text.partition(b":")
     feature = index.lstrip(b"0").decode("utf-8", "replace")
     if code == kernels.BAD_GRADE:
-        hint = "; a document without a grade has ?" if text.startswith(b"-") else ""
+        hint = fraction_hint(text.decode("utf-8", "replace"), "awk '{$1 = int(2 * $1 + 0.5)} 1' FILE > NEW")
+        hint = "; a document without a grade has ?" if text.startswith(b"-") else hint
         return f"expected a grade, a whole number from 0 to {MAX_GRADE} or ?, got {_show(text)}{hint}"
     if code == kernels.BAD_QID:
         return f"expected 'qid:ID' after the grade, got {_show(text) if text else 'the end of the line'}"
     if code == kernels.BAD_FEATURE and not colon:
         return f"expected a feature as 'index:value', got {_show(text)}"
     if code == kernels.BAD_FEATURE:
-        return f"expected a feature index from 1 to {kernels.MAX_INDEX:,}, got {_show(index)} in {_show(text)}"
+        hint = "; to count from 1: dump_svmlight_file(..., zero_based=False) in scikit-learn" if index == b"0" else ""
+        return f"expected a feature index from 1 to {kernels.MAX_INDEX:,}, got {_show(index)} in {_show(text)}{hint}"
     if code == kernels.REPEATED:
         return f"expected each feature once, got feature {feature} again in {_show(text)}"
     if code == kernels.BAD_VALUE:
@@ -68,7 +71,7 @@ def guess(content: bytes, line: bytes) -> str:
     elif b"," in line or (b"\t" in line and b":" not in line):
         looks = "a csv table"
     elif fields and b":" in fields[-1] and b"qid:" not in line:
-        looks = "svmlight text without query ids"
+        looks = "svmlight text without query ids; FILE.query beside it may hold the number of rows of each query"
     return f"; the file looks like {looks}" if looks else ""
 
 

@@ -15,11 +15,20 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
 from rulerank.io.convert import NamedBytes
 from rulerank.io.delimited import check_utf8
-from rulerank.io.streams import format_suffix, read_bytes
+from rulerank.io.streams import read_bytes
 from rulerank.io.tables import is_frame
-from rulerank.io.texts import Where, clean, find_column, id_strings, read_columns_of, where_said
+from rulerank.io.texts import (
+    Where,
+    clean,
+    find_column,
+    has_no_header,
+    id_strings,
+    read_columns_of,
+    read_two_columns,
+    where_said,
+)
 
-QID_NAMES = ("qid", "query_id", "id", "_id", "topic")
+QID_NAMES = ("qid", "query_id", "query-id", "id", "_id", "topic")
 QUERY_NAMES = ("query", "query_text", "text", "title", "q")
 TOPIC = re.compile(r"<top>(.*?)</top>", re.S | re.I)
 NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.I)
@@ -77,17 +86,11 @@ def read_queries(
     content, name = read_bytes(source)
     if format == "topics" or (format is None and b"<top>" in content[:4096].lower()):
         return _read_topics(content, name)
-    if format is None and not (qid or query) and _has_no_header(content, name):
-        content, format = b"qid\tquery\n" + content.removeprefix(b"\xef\xbb\xbf"), "tsv"
-        columns, after_header = read_columns_of(NamedBytes(content, name), format)
-
-        def where(row: int | None, message: str) -> Exception:
-            error = after_header(row, message)
-            line = getattr(error, "line", None)
-            return error if line is None else ReadError(name, line - 1, message)
-
-        return _from_columns(columns, where, qid, query)
-    columns, where = read_columns_of(NamedBytes(content, name), format)
+    known = (*QID_NAMES, *QUERY_NAMES)
+    if format is None and not (qid or query) and has_no_header(content, name, known, ("", ".tsv", ".txt")):
+        columns, where = read_two_columns(content, name, "qid\tquery")
+    else:
+        columns, where = read_columns_of(NamedBytes(content, name), format)
     return _from_columns(columns, where, qid, query)
 
 
@@ -112,16 +115,6 @@ def _from_columns(columns: dict[str, list[Any]], where: Where, qid: str | None, 
         if any(isinstance(value, list) for value in values)
     }
     return Queries(np.array([*first], dtype=object), [columns[query][row] or "" for row in rows], vectors)
-
-
-def _has_no_header(content: bytes, name: str) -> bool:
-    """Tell whether this is a tsv of two columns whose first line is a query and no header."""
-    if format_suffix(name) not in ("", ".tsv", ".txt"):
-        return False
-    check_utf8(content, name)
-    first = content.decode("utf-8-sig").partition("\n")[0].rstrip("\r")
-    cells = first.split("\t")
-    return len(cells) == 2 and not ({cell.lower() for cell in cells} & {*QID_NAMES, *QUERY_NAMES})
 
 
 def _read_topics(content: bytes, name: str) -> Queries:

@@ -12,6 +12,7 @@ import polars as pl
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.io.delimited import MISSING, either
 from rulerank.io.marked_columns import FIELD
+from rulerank.io.other_tools import fraction_hint
 
 TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are taken for it
     "query_text": ("query_text", "query"),
@@ -157,7 +158,8 @@ def grade_values(column: pl.Series, mistake: Mistake) -> Array:
         raise mistake(
             row,
             f"expected a whole number from 0 to {MAX_GRADE} as the grade, or nothing or ? for not labelled, "
-            f"got {column[row]!r} in column {column.name!r}",
+            f"got {column[row]!r} in column {column.name!r}"
+            + fraction_hint(column[row], f"(pl.col({column.name!r}) * 2).round() in Polars"),
         )
     return grades.fill_null(UNLABELLED).cast(pl.Int16).to_numpy()
 

@@ -17,6 +17,7 @@ from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.base_columns import MARKED_COLUMNS, base_of, columns_of_base
 from rulerank.io.delimited import NumberType, delimited_bytes, either, read_delimited
 from rulerank.io.marked_columns import FIELD, TextOrMarked, with_marks, without_marks
+from rulerank.io.other_tools import no_header_hint
 from rulerank.io.outputs import write_bytes
 from rulerank.io.shown_columns import columns_of_shown, shown_of
 from rulerank.io.streams import Source, format_suffix, read_bytes
@@ -246,7 +247,9 @@ def _check_columns(frame: pl.DataFrame, mistake: Mistake, named: Sequence[tuple[
     for role, column in named:
         if column not in frame.columns:
             there = f"there is no column {column!r}; the columns are {listed(frame.columns)}"
-            raise mistake(None, f"{there}; name the {ROLES[role]} ({either(role)})")
+            name = getattr(mistake(None, ""), "source", None)  # a frame has none
+            hint = no_header_hint(frame.columns, name) if name else ""
+            raise mistake(None, there + (hint or f"; name the {ROLES[role]} ({either(role)})"))
 
 
 def _mistake_in_frame(row: int | None, message: str) -> Exception:

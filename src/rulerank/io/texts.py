@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import MISSING, check_utf8, either
+from rulerank.io.other_tools import no_header_hint
 from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame
 
@@ -74,13 +76,22 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
     """Read documents: jsonl, csv, tsv, Parquet (.gz, .xz and .zst too) or a data frame.
 
     Ids are text; their column is `id`, or the first of id, docid, doc_id, _id, docno, document_id. Every other field
-    is kept as it is: text, numbers, lists. An empty text, list or null means that the document lacks the field.
+    is kept as it is: text, numbers, lists. An empty text, list or null means that the document lacks the field. A tsv
+    without a header holds `id<tab>text`.
 
     >>> import io
     >>> read_texts(io.BytesIO(b'{"id": 7, "title": "Fresh milk", "price": 1.5}'))
     Texts(1 document, fields: title, price)
     """
-    columns, where = read_columns_of(source, format)
+    if not is_frame(source):
+        from rulerank.io.convert import NamedBytes
+
+        content, name = read_bytes(source)
+        source = NamedBytes(content, name)
+        no_header = format is None and id is None and has_no_header(content, name, ID_NAMES, (".tsv",))
+    else:
+        no_header = False
+    columns, where = read_two_columns(content, name, "id\ttext") if no_header else read_columns_of(source, format)
     id = find_column(columns, id, ID_NAMES, "id", "the document id", where)
     ids = id_strings(columns.pop(id), id, "a document id", where)
     twice = _first_repeated(ids)
@@ -88,7 +99,15 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
         first, again = twice
         before = "" if (said := where_said(where, first)) is None else f", first in {said}"
         raise where(again, f"document ids must differ: {ids[again]!r} is there twice{before}")
-    return Texts(ids, {name: _cleaned(name, values, where) for name, values in columns.items()})
+    nested = [
+        name
+        for name, values in columns.items()
+        if any(isinstance(value, dict) for value in values) and all(isinstance(value, dict | None) for value in values)
+    ]
+    lost = [name for name in nested if any(columns[name])]
+    if lost:
+        warnings.warn(f"fields that hold objects left out: {listed(lost)}", stacklevel=2)
+    return Texts(ids, {n: _cleaned(n, values, where) for n, values in columns.items() if n not in nested})
 
 
 def texts_from_dicts(docs: Sequence[Mapping[str, Any]], fields: Collection[str]) -> dict[str, list[Value]]:
@@ -129,6 +148,30 @@ def read_columns_of(source: Any, format: str | None) -> tuple[dict[str, list[Any
     return columns, where
 
 
+def has_no_header(content: bytes, name: str, known: Collection[str], endings: Collection[str]) -> bool:
+    """Tell whether this is a tsv of two columns whose first line has none of the known names of columns."""
+    if format_suffix(name) not in endings:
+        return False
+    check_utf8(content, name)
+    cells = content.decode("utf-8-sig").partition("\n")[0].rstrip("\r").split("\t")
+    return len(cells) == 2 and not ({cell.lower() for cell in cells} & {*known})
+
+
+def read_two_columns(content: bytes, name: str, header: str) -> tuple[dict[str, list[Any]], Where]:
+    """Return the columns of a tsv without a header, as `read_columns_of` would with this one."""
+    from rulerank.io.convert import NamedBytes
+
+    headed = header.encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf")
+    columns, after_header = read_columns_of(NamedBytes(headed, name), "tsv")
+
+    def where(row: int | None, message: str) -> Exception:
+        error = after_header(row, message)
+        line = getattr(error, "line", None)
+        return error if line is None else ReadError(name, line - 1, message)
+
+    return columns, where
+
+
 def find_column(
     columns: Mapping[str, object], given: str | None, known: Sequence[str], parameter: str, what: str, where: Where
 ) -> str:
@@ -138,9 +181,10 @@ def find_column(
     if found is None:
         missing = repr(given) if given is not None else f"named {', '.join(known)}"
         there = listed([*columns]) or "none"
-        raise where(
-            None, f"there is no column {missing}; the columns are {there}; name that of {what} ({either(parameter)})"
-        )
+        name = getattr(where(None, ""), "source", None)  # a frame has none
+        hint = no_header_hint([*columns], name) if name else ""
+        to_do = hint or f"; name that of {what} ({either(parameter)})"
+        raise where(None, f"there is no column {missing}; the columns are {there}{to_do}")
     return found
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
 from rulerank.io.delimited import check_utf8
+from rulerank.io.other_tools import fraction_hint
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, read_bytes
 from rulerank.io.table_columns import shared_strings
@@ -110,7 +111,8 @@ def _columns_line_by_line(content: bytes, name: str, format: LineFormat) -> tupl
             number = format.parse(words[format.number])
         except ValueError:
             came = words[format.number].decode()
-            raise ReadError(name, line, f"expected {format.expected}, got {came!r}") from None
+            hint = fraction_hint(came, "awk '{$4 = int(2 * $4 + 0.5)} 1' FILE > NEW")
+            raise ReadError(name, line, f"expected {format.expected}, got {came!r}{hint}") from None
         rows.append([number if i == format.number else words[i].decode() for i in format.kept])
         lines.append(line)
     columns = [
