@@ -143,7 +143,7 @@ def test_rules_from_the_first_label(run, folder):
     assert len(ranker.rules_) == int(re.search(r"(\d+) rules", done.out)[1])
     pool = read_any("pool.csv")
     own = pool[pool.qid == pool.qid[0]]
-    assert "where today's ranking (bm25_body) puts it" in str(ranker.explain(own, 0))
+    assert "the sum of what the baseline ranking bm25_body and " in str(ranker.explain(own, 0))
 
 
 @pytest.mark.parametrize(

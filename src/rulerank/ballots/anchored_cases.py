@@ -1,4 +1,4 @@
-"""A ranker that starts from today's ranking taken apart: where today's ranking puts a document, and what moves it."""
+"""A ranker that starts from a baseline ranking: the baseline ranking's part, and what moves a document from there."""
 
 from __future__ import annotations
 
@@ -6,76 +6,94 @@ from dataclasses import replace
 
 import numpy as np
 
-from rulerank.ballots.case import Case
+from rulerank.ballots.case import Baseline, Case
 from rulerank.ballots.linear_cases import LinearForm, linear_case
 from rulerank.ballots.table_cases import TableForm, table_case
 from rulerank.core.intervals import on_scale
 from rulerank.core.words import counted, decimal
 from rulerank.dataset import Array
+from rulerank.rules.rule import Item
 
-# beside a model that is today's ranking
-READS_TOO = "today's part is the model's own score, which reads features too; explain the model itself to take it apart"
+# beside a model that is the baseline ranking
+READS_TOO = (
+    "the baseline ranking's part is the model's own score, which reads features too; explain the model itself to take "
+    "it apart"
+)
 
 
-def anchored_case(form: LinearForm, X: Array, row: int, today: int, name: str, n_features: int) -> Case:
-    """Return the case of a document whose score is today's part plus what the other features move it by.
+def anchored_case(form: LinearForm, X: Array, row: int, today: int, n_features: int) -> Case:
+    """Return the case of a document whose score is the baseline ranking's part plus what the other features add.
 
-    n_features: the first columns; where a model is today's ranking, its scores are the one after them.
+    n_features: the first columns; where a model is the baseline ranking, its scores are the one after them.
     """
-    case = linear_case(form, X, row, "Anchored, linear")
+    by_model = today >= n_features
+    baseline = Baseline(baseline_name(form.names[today]), today, None if by_model else today)
+    names = tuple(baseline.name if f == today else name for f, name in enumerate(form.names))
+    case = linear_case(replace(form, names=names), X, row, "Anchored, linear", behind=today)
     ballot = case.ballot
-    start = float(ballot.adds[today])
-    adds, voted = ballot.adds.copy(), ballot.voted.copy()
-    adds[today], voted[today] = 0.0, False
-    adds, voted = adds[:n_features], voted[:n_features]
-    moved = replace(
-        ballot,
-        sets=(ballot.sets[0][:n_features],),
-        bins=(ballot.bins[0][:n_features],),
-        votes=adds[:, None],
-        tally=lambda sums: start + sums[:, 0],
-        adds=adds,
-        weights=ballot.weights[:n_features],
-        voted=voted,
-        base=start,
-        n_features=n_features,
-        by_grade=ballot.by_grade[:n_features],
-    )
-    n_moves, by_model = int(np.count_nonzero(voted)), today >= n_features
+    start, n_moves = float(ballot.adds[today]), int(np.delete(ballot.voted, today).sum())
     return replace(
         case,
-        ballot=moved,
-        base_text=f"where today's ranking ({name}) puts it: {case.value(today)} times {form.coef[today]:.4g}",
-        arithmetic=(
-            f"today's ranking gives {start:.4f}, and {counted(n_moves, 'feature' if by_model else 'other feature')} "
-            f"move it by {moved.score - start:+.4f} to {moved.score:.4f}",
-        ),
+        arithmetic=(_moved(start, ballot.score, counted(n_moves, "feature" if by_model else "other feature")),),
         notes=(READS_TOO,) if by_model else (),
+        baseline=baseline,
     )
 
 
-def anchored_table_case(form: TableForm, x: Array, today: int, name: str, n_features: int) -> Case:
-    """Return the case of a document, given as values, whose score is today's part plus votes of tables.
+def anchored_table_case(form: TableForm, x: Array, today: int, n_features: int) -> Case:
+    """Return the case of a document, given as values, whose score is the baseline ranking's part plus votes of tables.
 
-    n_features: as `anchored_case` has it.
+    The baseline ranking's part is the last cell, of one more part than there are features: a rule may read the same
+    feature. n_features: as `anchored_case` has it.
     """
     tables = form.tables
     assert tables.weights is not None
     assert tables.fill is not None
     weight, missing = float(tables.weights[today]), bool(np.isnan(x[today]))
     value = float(tables.fill[today] if missing else x[today])
-    start = weight * value
-    case = table_case(form, x, "AnchoredRules")
-    ballot = replace(case.ballot, tally=lambda sums: start + sums[:, 0], base=start, n_features=n_features)
-    scaled = on_scale(f"{form.names[today]} = {decimal(value, 4)}", form.names[today], form.scale)
+    start, by_model = weight * value, today >= n_features
+    baseline = Baseline(baseline_name(form.names[today]), n_features, None if by_model else today)
+    scaled = on_scale(f"{baseline.name} = {decimal(value, 4)}", baseline.name, form.scale)
     shown = f"{scaled}{' (missing: behind all others)' if missing else ''}"
+    case = table_case(form, x, "AnchoredRules")
+    own = case.ballot
+    n_rules = len(own.adds)
+    ballot = replace(
+        own,
+        sets=(*own.sets, np.array([[n_features]], dtype=np.int32)),
+        bins=(*own.bins, np.array([[value]])),
+        votes=np.append(own.votes, [[start]], axis=0),
+        adds=np.append(own.adds, start),
+        weights=np.append(own.weights, 0.0),
+        voted=np.append(own.voted, start != 0),
+        n_features=n_features + 1,
+        by_grade=np.append(own.by_grade, np.zeros((1, own.by_grade.shape[1]), dtype=np.int64), axis=0),
+    )
+
+    def item(cell: int, feature: int) -> Item:
+        return case.item(cell, feature) if cell < n_rules else Item(feature, -1, f"{shown} times {weight:.4g}")
+
     return replace(
         case,
         ballot=ballot,
-        base_text=f"where today's ranking ({name}) puts it: {shown} times {weight:.4g}",
-        arithmetic=(
-            f"today's ranking gives {start:.4f}, and {counted(int(ballot.voted.sum()), 'rule')} "
-            f"move it by {ballot.score - start:+.4f} to {ballot.score:.4f}",
-        ),
-        notes=(READS_TOO,) if today >= n_features else (),
+        item=item,
+        value=lambda feature: shown if feature == n_features else case.value(feature),
+        base_text="where every sum starts",
+        arithmetic=(_moved(start, ballot.score, counted(int(own.voted.sum()), "rule")),),
+        notes=(READS_TOO,) if by_model else (),
+        baseline=baseline,
     )
+
+
+def baseline_name(feature: str) -> str:
+    """Return what the baseline ranking's part is called.
+
+    >>> baseline_name("bm25(all)"), baseline_name("score of FittedRules")
+    ('baseline ranking bm25(all)', 'baseline ranking of FittedRules')
+    """
+    return f"baseline ranking {feature.removeprefix('score ')}"
+
+
+def _moved(start: float, score: float, others: str) -> str:
+    begins, ends = round(start, 4), round(score, 4)  # what is printed adds up
+    return f"the baseline ranking gives {begins:.4f}, and {others} move it by {ends - begins:+.4f} to {ends:.4f}"

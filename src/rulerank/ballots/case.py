@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from rulerank.ballots.ballot import Ballot
 from rulerank.dataset import Array
@@ -42,6 +42,14 @@ class MemberVote:
     adds: float  # weight * estimate
 
 
+class Baseline(NamedTuple):
+    """The baseline ranking as one part of a score."""
+
+    name: str
+    part: int  # its number among the ballot's features
+    column: int | None  # the feature that it is; None: a model's scores
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One document as a ranker sees it."""
@@ -58,6 +66,7 @@ class Case:
     members: tuple[MemberVote, ...] = ()
     notes: tuple[str, ...] = ()
     tallies: Array | None = None  # int (n_cells, 3 or more) queries that hold each cell, lift it, lower it
+    baseline: Baseline | None = None  # where the baseline ranking is a part of the score
 
 
 @runtime_checkable

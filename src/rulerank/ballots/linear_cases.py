@@ -35,8 +35,11 @@ class LinearForm:
         return on_scale(f"{name} = {decimal(value, 4)}", name, self.scale_of(name))
 
 
-def linear_case(form: LinearForm, X: Any, row: int, method: str) -> Case:
-    """Return the case of a document under a linear ranker, missing values filled in as it does."""
+def linear_case(form: LinearForm, X: Any, row: int, method: str, behind: int | None = None) -> Case:
+    """Return the case of a document under a linear ranker, missing values filled in as it does.
+
+    behind: a feature where a missing value counts as worse than all others.
+    """
     given = X[row : row + 1]
     filled = form.fill(given)
     given, filled = ((part.toarray() if issparse(part) else part)[0] for part in (given, filled))
@@ -44,7 +47,8 @@ def linear_case(form: LinearForm, X: Any, row: int, method: str) -> Case:
     ballot = linear_ballot(filled, coef)
 
     def value(feature: int) -> str:
-        missing = " (missing: the training mean)" if np.isnan(given[feature]) else ""
+        stands_for = "behind all others" if feature == behind else "the training mean"
+        missing = f" (missing: {stands_for})" if np.isnan(given[feature]) else ""
         return f"{form.text(feature, float(filled[feature]))}{missing}"
 
     def item(cell: int, feature: int) -> Item:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulerank.ballots.ballot import Ballot, mixed
-from rulerank.ballots.case import Case, MakesCases, MemberVote
+from rulerank.ballots.case import Baseline, Case, MakesCases, MemberVote
 from rulerank.ballots.rule_cases import ItemText, items_of, make_ballot
 from rulerank.core.words import decimal, listed
 from rulerank.dataset import Array
@@ -16,6 +16,8 @@ from rulerank.errors import DataError
 from rulerank.rules.engine import Engine
 from rulerank.rules.rule import Item
 from rulerank.rules.votes import MeanVotes, Parts
+
+MEMBERS_BASELINES = "baseline ranking of members"
 
 
 class Mix(NamedTuple):
@@ -107,7 +109,13 @@ def mixture_case(
         member = int(np.searchsorted(starts, cell, side="right")) - 1
         return cases[member].item(cell - int(starts[member]), feature)
 
+    # a member may have the baseline ranking as a part of its own, beside the features
+    extra = Baseline(MEMBERS_BASELINES, len(names), None) if ballot.n_features > len(names) else None
+
     def value(feature: int) -> str:
+        if extra is not None and feature == extra.part:
+            own = [case for case in cases if case.baseline is not None and case.baseline.part == feature]
+            return f"{extra.name}: {', '.join(case.value(feature) for case in own)}"
         known = not np.isnan(values[feature])
         return f"{names[feature]} = {decimal(float(values[feature]), 4)}" if known else f"{names[feature]} is missing"
 
@@ -127,4 +135,5 @@ def mixture_case(
         arithmetic=lines,
         members=members,
         notes=notes,
+        baseline=extra,
     )

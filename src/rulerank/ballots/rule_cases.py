@@ -89,7 +89,7 @@ def rule_case(form: BinForm, row_bins: Array, method: str) -> Case:
             if fell_back
             else f"{int(ballot.voted.sum()):,} of the {n_covering:,} rules that cover it are stable; they alone vote.",
         )
-    added = float(ballot.adds.sum())
+    added = round(ballot.score, 4) - round(ballot.base, 4)  # what is printed adds up
     lines = by_grade_lines or (
         f"{counted(int(ballot.voted.sum()), 'rule')} vote with their weights: "
         f"weighted mean {abs(added):.4f} {'above' if added >= 0 else 'below'} "

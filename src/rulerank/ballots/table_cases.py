@@ -90,7 +90,7 @@ def table_case(form: TableForm, x: Array, method: str) -> Case:
     def value(feature: int) -> str:
         return form.value(x, feature)
 
-    added = float(ballot.adds.sum())
+    added = round(ballot.score, 4) - round(ballot.base, 4)  # what is printed adds up
     return Case(
         method=method,
         ballot=ballot,

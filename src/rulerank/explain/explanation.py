@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from rulerank.ballots import GradeVote, MemberVote, QueryVote
 from rulerank.core.words import counted
 from rulerank.explain.standing import IN_ALL, About, placed
 from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
+from rulerank.render.document import Bar, sum_digits, summed, units
 from rulerank.rules.rule import Item
 
 
@@ -166,8 +167,30 @@ class Explanation(Shown):
     members: tuple[MemberVote, ...] = ()
     notes: tuple[str, ...] = ()
     noun: str = "rule"  # what votes: rules, or features by themselves
+    baseline: str = ""  # the part that is the baseline ranking's, as `features` names it; empty where there is none
     sees_values: bool = False  # the model sees the values as they came, and no bins or scales of them
     about: About = field(default_factory=About)
+
+    @property
+    def digits(self) -> int:
+        """With how many decimals the score and its parts are printed."""
+        return sum_digits(
+            [self.base, *(group.adds for group in self.groups), *(share.adds for share in self.features)], self.score
+        )
+
+    @property
+    def printed(self) -> str:
+        """The score as it is printed."""
+        return f"{self.score:z.{self.digits}f}"
+
+    @property
+    def printed_base(self) -> str:
+        """The base as it is printed."""
+        return f"{self.base:z.{self.digits}f}"
+
+    def parts(self, adds: Iterable[float]) -> list[Bar]:
+        """Return parts as they are printed: with the printed base they add up to the printed score."""
+        return summed(adds, units(self.score, self.digits) - units(self.base, self.digits), self.digits)
 
     def page(self) -> Page:
         from rulerank.explain.page_layout import explanation_page

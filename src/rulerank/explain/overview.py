@@ -14,7 +14,7 @@ from rulerank.errors import DataError
 from rulerank.explain.curves import FeatureCurves, make_curves
 from rulerank.explain.effects import BinEffect, FeatureEffect, Interaction, bin_curve, interactions, value_curve
 from rulerank.explain.explanation import RuleVote, Shown, rule_dict
-from rulerank.explain.score import find_row, rule_vote
+from rulerank.explain.score import find_row, part_name, rule_vote
 from rulerank.explain.table_effects import table_curve, table_interactions
 from rulerank.rankers.base import Ranker
 from rulerank.render import Page
@@ -92,10 +92,10 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
         raise DataError("an overview needs a Dataset with at least one document: make one with rr.Dataset(X, y, qid)")
     rows = np.linspace(0, len(data) - 1, min(MOST_DOCS, len(data))).astype(np.int64)
     form = ranker.bin_form()
-    sizes, parts, method = np.zeros(len(ranker.feature_names_)), [], ""
+    case = _case(ranker, data, 0)
+    sizes, parts = np.zeros(case.ballot.n_features), []
     for place, row in enumerate(rows.tolist()):
-        case = _case(ranker, data, row)
-        method, ballot = case.method, case.ballot
+        ballot = _case(ranker, data, row).ballot
         sizes += np.abs(ballot.shares)
         if form is not None:
             cells = np.flatnonzero(ballot.voted)
@@ -111,13 +111,16 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
     tables = None
     if in_tables is not None:
         tables, found = in_tables.tables, table_interactions(in_tables, ranker.check_rows(data, None))
-    effects = _effects(ranker, data, sizes / len(rows))
-    order = np.argsort(-sizes, kind="stable")
+    effects = _effects(ranker, data, sizes / len(rows), case)
+    columns = sizes[: len(ranker.feature_names_)].copy()
+    if case.baseline is not None and case.baseline.column is not None:
+        columns[case.baseline.column] = sizes[case.baseline.part]  # it is drawn as the feature that it is
+    order = np.argsort(-columns, kind="stable")
     try:
         curves = make_curves(ranker, ranker.check_rows(data, None), order)
     except DataError:  # no sum, or nothing to draw
         curves = None
-    return ModelOverview(method, len(data), len(rows), rules, effects, found, tables, curves, ranker.normalize_)
+    return ModelOverview(case.method, len(data), len(rows), rules, effects, found, tables, curves, ranker.normalize_)
 
 
 def _case(ranker: Ranker, data: Dataset, row: int) -> Case:
@@ -184,7 +187,8 @@ def _by_query(data: Dataset, holds: Array) -> tuple[int, int, int] | None:
     return int((n_held > 0).sum()), int((above > 0).sum()), int((above < 0).sum())
 
 
-def _effects(ranker: Ranker, data: Dataset, sizes: Array) -> tuple[FeatureEffect, ...]:
+def _effects(ranker: Ranker, data: Dataset, sizes: Array, case: Case) -> tuple[FeatureEffect, ...]:
+    """Return what each part of the score does, the baseline ranking among them; case: of any document."""
     features = [f for f in np.argsort(-sizes, kind="stable").tolist() if sizes[f] > 0]
     curves: list[tuple[BinEffect, ...]] = [()] * len(features)  # a mixture has no bins of its own
     in_bins, in_values = ranker.bin_form(), ranker.linear_form()
@@ -198,5 +202,9 @@ def _effects(ranker: Ranker, data: Dataset, sizes: Array) -> tuple[FeatureEffect
     if in_tables is not None:
         X = ranker.check_rows(data, None)
         curves = [table_curve(in_tables, X, feature, N_SCORED) for feature in features]
-    names = [ranker.feature_names_[f] for f in features]
+    names = [part_name(case, ranker.feature_names_, f) for f in features]
+    if case.baseline is not None and case.baseline.name in names and case.baseline.column is not None:
+        place, feature = names.index(case.baseline.name), ranker.feature_names_[case.baseline.column]
+        renamed = (replace(point, text=point.text.replace(feature, names[place], 1)) for point in curves[place])
+        curves[place] = tuple(renamed)
     return tuple(map(FeatureEffect, names, sizes[features].tolist(), curves))

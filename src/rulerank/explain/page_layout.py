@@ -7,10 +7,10 @@ from dataclasses import replace
 from rulerank.core.words import counted
 from rulerank.explain.changes import Change
 from rulerank.explain.explanation import Explanation, RuleVote, together
-from rulerank.explain.sentences import lead, main_differences, main_reasons, swap_sentences, versus_lead
+from rulerank.explain.sentences import ALIKE, START, lead, main_differences, main_reasons, swap_sentences, versus_lead
 from rulerank.explain.standing import About, placed
 from rulerank.explain.versus import GapGroup, Versus
-from rulerank.render.document import Bar, Block, Content, Page, Sentences, Table, bars, only, shown
+from rulerank.render.document import Bar, Block, Content, Page, Sentences, Table, bars, only, shown, summed, units
 
 SEEN = "the model sees"  # a bin, or a value on the scale of the query
 LINES = 10  # of a table; the rest is one line more
@@ -29,7 +29,7 @@ def explanation_page(e: Explanation) -> Page:
         *_grades(e),
         Sentences("The arithmetic", (*e.arithmetic, *e.notes, f"Model: {e.method}.")),
     ]
-    return Page(f"Why {e.document} scores {shown(e.score)}", _said(lead(e), main_reasons(e)), tuple(blocks))
+    return Page(f"Why {e.document} scores {e.printed}", _said(lead(e), main_reasons(e)), tuple(blocks))
 
 
 def versus_page(v: Versus) -> Page:
@@ -37,7 +37,7 @@ def versus_page(v: Versus) -> Page:
     high, low = v.high.document, v.low.document
     differ, alike = ([gap for gap in v.features if gap.differs is way] for way in (True, False))
     rest = [gap.adds for gap in differ[LINES:]]
-    numbers = bars(
+    numbers = v.parts(
         [*(gap.adds for gap in differ[:LINES]), sum(rest), sum(gap.adds for gap in alike), v.base_difference]
     )
     *_, of_rest, of_alike, of_base = numbers
@@ -53,12 +53,10 @@ def versus_page(v: Versus) -> Page:
         for gap, bar in zip(differ[:LINES], numbers, strict=False)
     ]
     rows += [(counted(len(rest), "other that differs", "others that differ"), *[""] * 4, of_rest)] if rest else []
-    rows += (
-        [(counted(len(alike), "feature alike in both", "features alike in both"), *[""] * 4, of_alike)] if alike else []
-    )
+    rows += [(counted(len(alike), *ALIKE), *[""] * 4, of_alike)] if alike else []
     if v.base_difference:
-        rows.append(("where the two start", "", "", shown(v.high.base), shown(v.low.base), of_base))
-    note = f"These add up to the difference, {shown(v.difference)}."
+        rows.append((START, "", "", shown(v.high.base), shown(v.low.base), of_base))
+    note = f"These add up to the difference, {v.printed_difference}."
     if v.high.noun == "rule":
         note += " What a rule adds is shared by those of its features that differ."
     header = ("feature", high, low, f"{SEEN}: {high}", low, "difference")
@@ -117,28 +115,27 @@ def without_columns(table: Table, *places: int) -> Table:
 
 
 def _features(e: Explanation) -> Table:
-    numbers = bars(share.adds for share in e.features)
+    rest = [share.adds for share in e.features[LINES:]]
+    numbers = e.parts([*(share.adds for share in e.features[:LINES]), *([sum(rest)] if rest else [])])
     rows: list[tuple[Content, ...]] = [
         (
             share.feature,
             placed(share.value, share.standing),
             only(share.text, share.feature),
             number,
-            shown(e.score - share.effect),
+            f"{e.score - share.effect:z.{e.digits}f}",
         )
-        for share, number in zip(e.features, numbers, strict=True)
+        for share, number in zip(e.features[:LINES], numbers, strict=False)
     ]
-    if rows[LINES:]:
-        rest = sum(share.adds for share in e.features[LINES:])
-        rows[LINES:] = [(f"{len(rows) - LINES} other features", "", "", Bar(rest, numbers[0].largest), "")]
-    start = f"{shown(e.base)} and " if e.base else ""
+    rows += [(counted(len(rest), "other feature"), "", "", numbers[-1], "")] if rest else []
+    start = f"{e.printed_base} and " if e.base else ""
     how = (
         "what a rule adds is shared alike by its features. The last column leaves all rules with the feature out: a "
         "mean can rise when a weak part goes."
         if e.noun == "rule"
         else "each is a weight times a value. The last column leaves the feature out."
     )
-    note = f"{start}these add up to {shown(e.score)}; {how}"
+    note = f"{start}these add up to {e.printed}; {how}"
     header = ("feature", e.document, SEEN, "adds", "score without it")
     table = Table("Feature by feature", header, tuple(rows), 3, note)
     return without_columns(table, 2) if e.sees_values else table
@@ -147,28 +144,28 @@ def _features(e: Explanation) -> Table:
 def _rules(e: Explanation) -> list[Table]:
     if not any(group.rules[0].by_grade for group in e.groups):
         return []
-    numbers = bars(group.adds for group in e.groups)
-    n = n_telling(numbers)
+    n = n_telling(bars(group.adds for group in e.groups))
+    n_left, left = together(e.groups[n:])
+    numbers = e.parts([*(group.adds for group in e.groups[:n]), *([left] if n_left else [])])
     rows: list[tuple[Content, ...]] = [
         (str(group.rules[0]), group.rules[0].evidence, f"{group.n_rules:,}", number)
         for group, number in zip(e.groups[:n], numbers, strict=False)
     ]
-    if e.groups[n:]:
-        n_rules, adds = together(e.groups[n:])
-        rows.append(("all others", "", f"{n_rules:,}", Bar(adds, numbers[0].largest)))
+    rows += [("all others", "", f"{n_left:,}", numbers[-1])] if n_left else []
     note = "Each line is the strongest rule of a group that shares a feature with it and points the same way."
     return [Table("The rules that voted", ("strongest rule", "its evidence", "rules", "adds"), tuple(rows), 2, note)]
 
 
 def _rule_gaps(v: Versus) -> Table:
-    numbers = bars(group.adds for group in v.groups)
-    n = n_telling(numbers)
+    n = n_telling(bars(group.adds for group in v.groups))
+    left = v.groups[n:]
+    adds = [*(group.adds for group in v.groups[:n]), *([sum(group.adds for group in left)] if left else [])]
+    numbers = v.parts([*adds, *([v.base_difference] if v.base_difference else [])])
     rows: list[tuple[Content, ...]] = [
         (*_pair(group), f"{group.n_rules:,}", number) for group, number in zip(v.groups[:n], numbers, strict=False)
     ]
-    if v.groups[n:]:
-        n_rules, adds = sum(g.n_rules for g in v.groups[n:]), sum(g.adds for g in v.groups[n:])
-        rows.append(("all others", "", f"{n_rules:,}", Bar(adds, numbers[0].largest)))
+    rows += [("all others", "", f"{sum(group.n_rules for group in left):,}", numbers[n])] if left else []
+    rows += [(START, "", "", numbers[-1])] if v.base_difference else []
     high, low = v.high.document, v.low.document
     note = (
         f"{counted(v.n_same, 'rule')} vote for both, {v.n_only_high:,} for {high} alone and {v.n_only_low:,} for {low} "
@@ -188,7 +185,7 @@ def _pair(group: GapGroup) -> tuple[str, str]:
 def _members(e: Explanation, of: str = "") -> list[Table]:
     if not e.members:
         return []
-    numbers = bars(member.adds for member in e.members)
+    numbers = summed((member.adds for member in e.members), units(e.score, e.digits), e.digits)
     rows = tuple(
         (member.name, f"{member.weight:.1%}", shown(member.score), shown(member.estimate), number)
         for member, number in zip(e.members, numbers, strict=True)
@@ -202,16 +199,13 @@ def _members(e: Explanation, of: str = "") -> list[Table]:
 def _queries(e: Explanation) -> list[Table]:
     if not e.queries:
         return []
-    numbers = bars(vote.adds for vote in e.queries)
+    first, rest = e.queries[:LISTED], e.queries[LISTED:]
+    numbers = e.parts([*(vote.adds for vote in first), *([sum(vote.adds for vote in rest)] if rest else [])])
     rows: list[tuple[Content, ...]] = [
         (str(vote.query), f"{vote.weight:.1%}", shown(vote.rank), number)
-        for vote, number in zip(e.queries, numbers, strict=True)
+        for vote, number in zip(first, numbers, strict=False)
     ]
-    if rows[LISTED:]:
-        rest = e.queries[LISTED:]
-        weight = sum(vote.weight for vote in rest)
-        number = Bar(sum(vote.adds for vote in rest), numbers[0].largest)
-        rows[LISTED:] = [(f"{len(rest)} others", f"{weight:.1%}", "", number)]
+    rows += [(f"{len(rest)} others", f"{sum(vote.weight for vote in rest):.1%}", "", numbers[-1])] if rest else []
     header = ("query", "weight", "its estimate", "adds")
     return [Table("The training queries that are heard", header, tuple(rows), 1, "")]
 

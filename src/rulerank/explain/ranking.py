@@ -13,11 +13,12 @@ from rulerank.core.words import listed
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.explanation import FeatureShare, Shown
-from rulerank.explain.score import doc_name
+from rulerank.explain.score import doc_name, share_of
 from rulerank.explain.standing import About, about, background_of
 from rulerank.explain.versus import Compared, FeatureGap, feature_gaps
 from rulerank.rankers.base import Ranker
 from rulerank.render import Page
+from rulerank.render.document import sum_digits
 from rulerank.today import Today, find_today, suggest_today
 
 
@@ -76,6 +77,13 @@ class RankingExplanation(Shown):
     documents: tuple[RankedDocument, ...]  # the first n, the best first
     dropped: tuple[RankedDocument, ...]  # among the first n today, and no more
 
+    @property
+    def digits(self) -> int:
+        """With how many decimals scores and their parts are printed."""
+        docs = (*self.documents, *self.dropped)
+        parts = [adds for doc in docs for adds in (doc.rest, *(share.adds for share in doc.features))]
+        return sum_digits(parts, self.mean_score, *(doc.score for doc in docs))
+
     def page(self) -> Page:
         from rulerank.explain.ranking_layout import ranking_page
 
@@ -113,9 +121,7 @@ def explain_ranking(
     def made(row: int) -> RankedDocument:
         adds, case, behind = shares[row] - usual, cases[row], docs[row].behind
         features = [
-            FeatureShare(
-                behind.names[f], case.value(f), float(adds[f]), float(adds[f]), behind.value(f), behind.standing(f)
-            )
+            share_of(case, behind, f, float(adds[f]), float(adds[f]))
             for f in np.argsort(-np.abs(adds), kind="stable").tolist()
             if adds[f] != 0
         ]

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from rulerank.core.words import counted, joined
 from rulerank.explain.ranking import Passing, RankedDocument, RankingExplanation
-from rulerank.explain.sentences import gap_in_words
+from rulerank.explain.sentences import START, gap_parts, most_of
 from rulerank.explain.standing import placed
-from rulerank.render.document import Bar, Block, Cell, Content, Page, Section, Sentences, Table, bars, shown
+from rulerank.render.document import (
+    Bar,
+    Block,
+    Cell,
+    Content,
+    Page,
+    Section,
+    Sentences,
+    Table,
+    in_digits,
+    sum_digits,
+    summed,
+    units,
+)
 
 REASONS = 3  # of a document, in the table
 LINES = 6  # of a card
@@ -37,11 +50,13 @@ def _lead(r: RankingExplanation) -> list[str]:
 
 
 def _overview(r: RankingExplanation) -> Table:
-    numbers = bars(doc.score - r.mean_score for doc in r.documents)
+    above = [doc.score - r.mean_score for doc in r.documents]
+    largest = max(map(abs, above))
     rows: list[tuple[Content, ...]] = []
-    for doc, number in zip(r.documents, numbers, strict=True):
+    for doc, value in zip(r.documents, above, strict=True):
         today = () if r.today is None else (_move(doc),)
-        rows.append((_rank(doc), doc.name, _reasons(doc), *today, shown(doc.score), number))
+        number = Bar(value, largest, text=in_digits(_above_mean(doc, r), r.digits, signed=True))
+        rows.append((_rank(doc), doc.name, _reasons(doc), *today, _score(doc, r), number))
     today_column = () if r.today is None else ("today",)
     header = ("rank", "document", "mainly because of", *today_column, "score", "against the mean")
     left = r.n_docs - len(r.documents)
@@ -51,7 +66,7 @@ def _overview(r: RankingExplanation) -> Table:
 
 def _dropped(r: RankingExplanation) -> Table:
     rows = tuple(
-        (_rank(doc), doc.name, _why(doc.passing, doc) if doc.passing else "", _move(doc), shown(doc.score))
+        (_rank(doc), doc.name, _why(doc.passing) if doc.passing else "", _move(doc), _score(doc, r))
         for doc in r.dropped
     )
     title = f"Among the first {len(r.documents):,} today, and no more"
@@ -59,42 +74,47 @@ def _dropped(r: RankingExplanation) -> Table:
 
 
 def _card(doc: RankedDocument, r: RankingExplanation) -> Section:
-    numbers = bars(share.adds for share in doc.features)
-    rows: list[tuple[Content, ...]] = [
-        (share.feature, placed(share.value, share.standing), number)
-        for share, number in zip(doc.features[:LINES], numbers, strict=False)
-    ]
-    rest = sum(share.adds for share in doc.features[LINES:])
-    largest = numbers[0].largest if numbers else 0.0
-    if doc.features[LINES:]:
-        rows.append((counted(len(doc.features) - LINES, "other feature"), "", Bar(rest, largest)))
-    if abs(doc.rest) > 1e-9:
-        rows.append(("where it starts", "", Bar(doc.rest, largest or abs(doc.rest))))
-    note = f"With {shown(r.mean_score)}, the mean score of this query's documents, these add up to {shown(doc.score)}."
+    known = [(share.feature, placed(share.value, share.standing), share.adds) for share in doc.features[:LINES]]
+    left = [share.adds for share in doc.features[LINES:]]
+    known += [(counted(len(left), "other feature"), "", sum(left))] if left else []
+    known += [("where it starts", "", doc.rest)] if abs(doc.rest) > 1e-9 else []
+    numbers = summed((adds for *_, adds in known), _above_mean(doc, r), r.digits)
+    rows = tuple((name, value, number) for (name, value, _), number in zip(known, numbers, strict=True))
+    mean = f"{r.mean_score:z.{r.digits}f}"
+    note = f"With {mean}, the mean score of this query's documents, these add up to {_score(doc, r)}."
     parts: list[Table | Sentences] = []
     texts = tuple(f"{name}: {text}" for name, text in doc.about.texts.items() if text != doc.about.title)
     if texts:
         parts.append(Sentences("What people read", texts))
-    parts.append(Table("Why it stands here", ("feature", "value", "adds"), tuple(rows), 2, note))
+    parts.append(Table("Why it stands here", ("feature", "value", "adds"), rows, 2, note))
     if doc.passing is not None:
-        parts.append(Sentences("Why it moved", (_why(doc.passing, doc), *_against(doc.passing))))
+        parts.append(Sentences("Why it moved", (_why(doc.passing), *_against(doc.passing))))
     tied = f", tied with {counted(doc.n_tied, 'other')}" if doc.n_tied else ""
     today = ""
     if r.today is not None:
         way = f"up {doc.moved:,}" if doc.moved > 0 else f"down {-doc.moved:,}" if doc.moved else "where it stands now"
         today = f" Today at rank {doc.today:,}: {way}."
     named = "" if doc.name == doc.document else f"{doc.document}; "
-    return Section(f"{doc.rank}. {doc.name}", tuple(parts), about=f"{named}score {shown(doc.score)}{tied}.{today}")
+    return Section(f"{doc.rank}. {doc.name}", tuple(parts), about=f"{named}score {_score(doc, r)}{tied}.{today}")
 
 
-def _why(why: Passing, doc: RankedDocument) -> str:
+def _score(doc: RankedDocument, r: RankingExplanation) -> str:
+    return f"{doc.score:z.{r.digits}f}"
+
+
+def _above_mean(doc: RankedDocument, r: RankingExplanation) -> int:
+    """Return the printed score less the printed mean, in units of the last digit."""
+    return units(doc.score, r.digits) - units(r.mean_score, r.digits)
+
+
+def _why(why: Passing) -> str:
     """Say by which features one document is ahead of the other now.
 
     The other is its neighbour now among those that were on its other side today.
     """
     other = why.other_title or why.other
-    for_it = [gap for gap in why.gaps if gap.adds > 0 and gap.differs]
-    reasons = joined([gap_in_words(gap) for gap in for_it[:REASONS]]) if for_it else "where the two start"
+    for_it, _ = most_of(why.gaps, why.base_difference, REASONS)
+    reasons = joined(for_it or [START])
     places = f"{why.other_today} today, {why.other_rank} now"
     if why.passed:
         return f"It passed {other} ({places}) mostly because of {reasons}."
@@ -102,12 +122,15 @@ def _why(why: Passing, doc: RankedDocument) -> str:
 
 
 def _against(why: Passing) -> list[str]:
-    against = [gap for gap in why.gaps if gap.adds < 0 and gap.differs]
+    _, against = most_of(why.gaps, why.base_difference, REASONS)
     behind = f"{why.other_title or why.other} is" if why.passed else "It is"
-    difference = f"The difference of the two scores is {shown(why.difference)}."
-    if not against:
-        return [difference]
-    return [f"{behind} better in {joined([gap.feature for gap in against[:REASONS]])}.", difference]
+    better = [f"{behind} better in {joined(against)}."] if against else []
+    parts = gap_parts(why.gaps, why.base_difference, LINES, lambda gap: gap.feature)
+    digits = sum_digits((adds for adds, _ in parts), why.difference)
+    numbers = summed((adds for adds, _ in parts), units(why.difference, digits), digits)
+    told = [f"{number} from {name}" for number, (_, name) in zip(numbers, parts, strict=True)]
+    made = f", made up of {joined(told)}" if told else ""
+    return [*better, f"The difference of the two scores is {why.difference:z.{digits}f}{made}."]
 
 
 def _rank(doc: RankedDocument) -> Cell:

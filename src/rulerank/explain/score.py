@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from rulerank.errors import DataError
 from rulerank.explain.explanation import Explanation, FeatureShare, RuleGroup, RuleVote
 from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
+from rulerank.render.document import only
 
 
 class RowOfQuery(NamedTuple):
@@ -71,17 +73,8 @@ def explained(case: Case, name: str, behind: Background, n_rules: int | None) ->
     ballot = case.ballot
     groups = fold(ballot.adds, ballot.holds, ballot.voted, ballot.by_grade.sum(axis=1))
     score, without = ballot.score, ballot.scores_without
-    features = [
-        FeatureShare(
-            behind.names[f],
-            case.value(f),
-            float(ballot.shares[f]),
-            float(score - without[f]),
-            behind.value(f),
-            behind.standing(f),
-        )
-        for f in np.flatnonzero(ballot.holds.any(axis=0) | (without != score)).tolist()
-    ]
+    parts = np.flatnonzero(ballot.holds.any(axis=0) | (without != score)).tolist()
+    features = [share_of(case, behind, f, float(ballot.shares[f]), float(score - without[f])) for f in parts]
     return Explanation(
         document=name,
         method=case.method,
@@ -104,11 +97,36 @@ def explained(case: Case, name: str, behind: Background, n_rules: int | None) ->
         members=case.members,
         notes=case.notes,
         noun=case.noun,
-        sees_values=all(
-            share.text == f"{share.feature} = {decimal(behind.number(share.feature), 4)}" for share in features
-        ),
+        baseline="" if case.baseline is None else case.baseline.name,
+        sees_values=all(sees_value(case, behind, f, share) for f, share in zip(parts, features, strict=True)),
         about=behind.about,
     )
+
+
+def share_of(case: Case, behind: Background, part: int, adds: float, effect: float) -> FeatureShare:
+    """Return what one part of a score adds: a feature, or the baseline ranking."""
+    name, column = part_name(case, behind.names, part), raw_column(case, part)
+    text = case.value(part)
+    known = (only(text, name), "") if column is None else (behind.value(column), behind.standing(column))
+    return FeatureShare(name, text, adds, effect, *known)
+
+
+def sees_value(case: Case, behind: Background, part: int, share: FeatureShare) -> bool:
+    """Tell whether the model sees the value of a part as it came, and no bin or scale of it."""
+    column = raw_column(case, part)
+    return column is not None and share.text == f"{share.feature} = {decimal(behind.number(behind.names[column]), 4)}"
+
+
+def part_name(case: Case | None, names: Sequence[str], part: int) -> str:
+    """Return what a part of a score is called: a feature, or the baseline ranking."""
+    baseline = None if case is None else case.baseline
+    return baseline.name if baseline is not None and baseline.part == part else names[part]
+
+
+def raw_column(case: Case | None, part: int) -> int | None:
+    """Return the column of the raw values of a part of a score; None for a model's scores."""
+    baseline = None if case is None else case.baseline
+    return baseline.column if baseline is not None and baseline.part == part else part
 
 
 def rule_vote(case: Case, cell: int) -> RuleVote:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -12,11 +13,12 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Explanation, RuleVote, Shown, rule_dict
-from rulerank.explain.score import explained, find_row, fold, rule_vote
+from rulerank.explain.score import explained, find_row, fold, part_name, rule_vote, share_of
 from rulerank.explain.standing import Background, background_of
 from rulerank.explain.swaps import features_that_swap, rules_that_swap
 from rulerank.rankers.base import Ranker
 from rulerank.render import Page
+from rulerank.render.document import Bar, in_digits, sum_digits, summed, units
 
 LISTED = 20  # rules of a swap that JSON lists
 
@@ -89,6 +91,25 @@ class Versus(Shown):
     def tied(self) -> bool:
         return self.difference == 0
 
+    @property
+    def digits(self) -> int:
+        """With how many decimals the two scores, their difference and its parts are printed."""
+        adds = [*(group.adds for group in self.groups), *(gap.adds for gap in self.features)]
+        return sum_digits([self.base_difference, *adds], self.difference, self.high.score, self.low.score)
+
+    @property
+    def printed_difference(self) -> str:
+        """The difference of the two scores as they are printed."""
+        return in_digits(self._difference_in_units, self.digits)
+
+    @property
+    def _difference_in_units(self) -> int:
+        return units(self.high.score, self.digits) - units(self.low.score, self.digits)
+
+    def parts(self, adds: Iterable[float]) -> list[Bar]:
+        """Return parts as they are printed: they add up to the printed difference."""
+        return summed(adds, self._difference_in_units, self.digits)
+
     def page(self) -> Page:
         from rulerank.explain.page_layout import versus_page
 
@@ -137,27 +158,19 @@ class Compared(NamedTuple):
 
 def feature_gaps(high: Compared, low: Compared) -> tuple[FeatureGap, ...]:
     """Return what features have to do with the difference of two scores, the largest first."""
-    above, below, names = high.case.ballot, low.case.ballot, high.behind.names
+    above, below = high.case.ballot, low.case.ballot
     shares = shared_gaps(above, below, above.adds - below.adds)
-    gaps = [
-        FeatureGap(
-            names[f],
-            high.case.value(f),
-            low.case.value(f),
-            float(shares[f]),
-            high.behind.value(f),
-            low.behind.value(f),
-            high.behind.standing(f),
-            low.behind.standing(f),
-        )
-        for f in np.flatnonzero((above.holds | below.holds).any(axis=0)).tolist()
-    ]
+    gaps = []
+    for f in np.flatnonzero((above.holds | below.holds).any(axis=0)).tolist():
+        one, two = (share_of(doc.case, doc.behind, f, float(shares[f]), 0.0) for doc in (high, low))
+        known = one.value, two.value, one.standing, two.standing
+        gaps.append(FeatureGap(one.feature, one.text, two.text, one.adds, *known))
     return tuple(sorted(gaps, key=lambda gap: -abs(gap.adds)))
 
 
 def compared(one: Compared, other: Compared, n_rules: int | None) -> Versus:
     """Compare two documents under the same ranker, the higher one first."""
-    high, low, names = one.case, other.case, one.behind.names
+    high, low = one.case, other.case
     above, below = high.ballot, low.ballot
     net = above.adds - below.adds
     voted = above.voted | below.voted
@@ -185,7 +198,8 @@ def compared(one: Compared, other: Compared, n_rules: int | None) -> Versus:
         n_only_high=int((above.voted & ~same).sum()),
         n_only_low=int((below.voted & ~same).sum()),
         adds_same=float(net[same].sum()),
-        swap_features=feature_swap and Swap(tuple(names[f] for f in feature_swap.features), (), feature_swap.proven),
+        swap_features=feature_swap
+        and Swap(tuple(part_name(high, one.behind.names, f) for f in feature_swap.features), (), feature_swap.proven),
         swap_rules=rule_swap
         and Swap(
             (),

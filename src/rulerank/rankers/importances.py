@@ -78,7 +78,7 @@ def shares_of(ranker: Ranker, rows: Sample) -> tuple[Array, Array]:
     for query in np.unique(queries):
         own = np.flatnonzero(queries == query)
         for place, row in enumerate(own.tolist()):
-            out[row] = ranker.case(X[own], place).ballot.shares
+            out[row] = ranker.case(X[own], place).ballot.shares[: X.shape[1]]
     return out, queries
 
 

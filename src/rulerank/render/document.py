@@ -19,9 +19,10 @@ class Bar:
     value: float
     largest: float  # of all such numbers, without sign
     signed: bool = True
+    text: str = ""  # as it is printed, where that is not its own rounding
 
     def __str__(self) -> str:
-        return f"{self.value:{'+' if self.signed else ''}.{digits_for(self.largest)}f}"
+        return self.text or f"{self.value:{'+' if self.signed else ''}.{digits_for(self.largest)}f}"
 
     @property
     def length(self) -> float:
@@ -169,6 +170,58 @@ def bars(values: Iterable[float], *, signed: bool = True) -> list[Bar]:
     numbers = list(values)
     largest = max(map(abs, numbers), default=0.0)
     return [Bar(number, largest, signed) for number in numbers]
+
+
+def summed(parts: Iterable[float], total: int, digits: int) -> list[Bar]:
+    """Return the parts of a sum, printed such that they add up to the printed total exactly.
+
+    Where the rounded parts do not, the last digit of those nearest to the other side is one more or one less.
+
+    total: in units of the last digit, as `units` has it.
+
+    >>> [str(bar) for bar in summed([1 / 3, 1 / 3, 1 / 3], units(1.0, 2), 2)]
+    ['+0.34', '+0.33', '+0.33']
+    """
+    values = list(parts)
+    printed = [units(value, digits) for value in values]
+    off = total - sum(printed)
+    step = 1 if off > 0 else -1
+    nearest = sorted(range(len(values)), key=lambda place: step * (printed[place] - values[place] * 10**digits))
+    for place in nearest[: abs(off)]:
+        printed[place] += step
+    largest = max(map(abs, values), default=0.0)
+    return [
+        Bar(value, largest, text=in_digits(own, digits, signed=True))
+        for value, own in zip(values, printed, strict=True)
+    ]
+
+
+def units(value: float, digits: int) -> int:
+    """Return a number as it is printed, in units of its last digit.
+
+    >>> units(0.6047, 3), units(-12.0, 2)
+    (605, -1200)
+    """
+    return int(f"{value:.{digits}f}".replace(".", ""))
+
+
+def in_digits(number: int, digits: int, *, signed: bool = False) -> str:
+    """Return a number of units of the last digit as it is printed.
+
+    >>> in_digits(605, 3), in_digits(12, 2, signed=True)
+    ('0.605', '+0.12')
+    """
+    return f"{number / 10**digits:{'+' if signed else ''}.{digits}f}"
+
+
+def sum_digits(parts: Iterable[float], *totals: float) -> int:
+    """Return with how many decimals a sum is printed: three digits of its largest part, and two of what they make up.
+
+    >>> sum_digits([0.5, -0.4], 0.1), sum_digits([25.0], 25.0), sum_digits([0.5, -0.4999], 0.0001)
+    (3, 2, 5)
+    """
+    known = [digits_for(abs(total)) - 1 for total in totals if abs(total) > 1e-6]
+    return max(2, digits_for(max(map(abs, parts), default=0.0)), *known)
 
 
 def number_cell(

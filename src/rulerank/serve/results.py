@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from rulerank.ballots import Case
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
+from rulerank.explain.score import part_name, raw_column
 from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
 
@@ -27,7 +29,7 @@ class Reason:
     +0.25 bm25 3.2, higher than 80 % of 40 documents
     """
 
-    feature: str | None  # None: where every document starts, or several features together
+    feature: str | None  # or the baseline ranking; None: where every document starts, or several parts together
     text: str  # the value in the units of the data, and its place among the documents
     adds: float
     value: float | str | None = None  # of the feature, as it came; None where it is missing
@@ -57,30 +59,36 @@ class Scored:
         None if the ranker cannot tell. What is the same in all documents comes last: it is no reason for their order.
         """
         try:
-            base, base_text, shares = self._parts(row)
+            base, base_text, shares, case = self._parts(row)
         except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
             return ()
         there = np.flatnonzero(shares)
-        strongest = there[np.lexsort((-np.abs(shares[there]), ~self.behind.varies()[there]))]
-        names, own, values = (
-            self.ranker.feature_names_,
-            replace(self.behind, row=row),
-            self.rows.values(row, self.ranker),
-        )
+        columns = [raw_column(case, part) for part in there.tolist()]
+        varies = self.behind.varies()
+        alike = np.array([column is not None and not varies[column] for column in columns], dtype=bool)
+        strongest = there[np.lexsort((-np.abs(shares[there]), alike))]
         first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
-        found = [Reason(None, base_text, base)]
-        found += [Reason(names[f], own.said(f), float(shares[f]), values[names[f]]) for f in first.tolist()]
+        found = [Reason(None, base_text, base), *(self._reason(row, case, part, shares) for part in first.tolist())]
         if rest.size:
-            found.append(Reason(None, f"{counted(rest.size, 'other feature')} together", float(shares[rest].sum())))
+            found.append(Reason(None, f"{counted(rest.size, 'other part')} together", float(shares[rest].sum())))
         return tuple(found)
 
-    def _parts(self, row: int) -> tuple[float, str, Array]:
-        """Return where a score starts, in words too, and what each feature adds."""
+    def _reason(self, row: int, case: Case | None, part: int, shares: Array) -> Reason:
+        names = self.ranker.feature_names_
+        name, column, adds = part_name(case, names, part), raw_column(case, part), float(shares[part])
+        if column is None:  # the scores of a model
+            assert case is not None
+            return Reason(name, case.value(part), adds)
+        text = name + replace(self.behind, row=row).said(column).removeprefix(names[column])
+        return Reason(name, text, adds, self.rows.values(row, self.ranker)[names[column]])
+
+    def _parts(self, row: int) -> tuple[float, str, Array, Case | None]:
+        """Return where a score starts, in words too, what each part adds, and the case, unless parts are features."""
         form, shares = self._of_tables
         if form is not None:  # those of the case, for all documents at once
-            return form.tables.base, form.base_text, shares[row]
+            return form.tables.base, form.base_text, shares[row], None
         case = self.ranker.case(self.checked, row)
-        return float(case.ballot.base), case.base_text, case.ballot.shares
+        return float(case.ballot.base), case.base_text, case.ballot.shares, case
 
     @cached_property
     def behind(self) -> Background:
@@ -90,7 +98,9 @@ class Scored:
     @cached_property
     def _of_tables(self) -> tuple[Any, Array]:
         form = self.ranker.table_form()
-        return form, np.zeros(0) if form is None else form.tables.shares(self.checked)
+        if form is None or form.tables.weights is not None:  # weights are the baseline ranking's part
+            return None, np.zeros(0)
+        return form, form.tables.shares(self.checked)
 
 
 @dataclass(frozen=True, slots=True)

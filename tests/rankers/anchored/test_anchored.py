@@ -82,7 +82,9 @@ def test_a_document_that_today_lacks_comes_behind():
 def test_an_explanation_starts_from_todays_ranking(data):
     ranker = rr.Anchored(today="bm25_body").fit(data[:60])
     why = ranker.explain(data, 3)
-    assert why.base_text.startswith("where today's ranking (bm25_body) puts it: bm25_body z-score = ")
+    assert why.baseline == "baseline ranking bm25_body"
+    own = next(share for share in why.features if share.feature == why.baseline)
+    assert own.adds == pytest.approx(ranker.weighed_rows(data)[3, 0] * ranker.coef_[0], abs=1e-9)
     assert "bm25_body" not in {share.feature for share in why.features}
     assert why.base + sum(share.adds for share in why.features) == pytest.approx(ranker.predict(data)[3], abs=1e-9)
     versus = ranker.explain(data, 3, versus=7)

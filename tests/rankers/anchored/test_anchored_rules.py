@@ -102,7 +102,7 @@ def test_missing_values_have_a_rule_of_their_own_and_a_missing_today_comes_behin
     assert ranker.predict(X, qid=["q"] * 4).argmin() == 2
     votes = {rule.item: rule.vote for rule in ranker.rules_}
     assert votes["length is missing"] > 0 > votes["length is present"]
-    assert "bm25 z-score = -2.225 (missing: behind all others) times 0.69" in ranker.explain(X, 2).base_text
+    assert "bm25 z-score = -2.225 (missing: behind all others) times 0.69" in "\n".join(ranker.explain(X, 2).lines())
 
 
 def test_an_explanation_starts_from_todays_ranking_and_rules_move_it(data):
@@ -110,12 +110,14 @@ def test_an_explanation_starts_from_todays_ranking_and_rules_move_it(data):
     scores = ranker.predict(data)
     for row in (0, 3, 77):
         why = ranker.explain(data, row)
-        assert why.base_text.startswith("where today's ranking (bm25_body) puts it: bm25_body z-score = ")
+        own = next(share for share in why.features if share.feature == "baseline ranking bm25_body")
+        assert own.text.startswith("baseline ranking bm25_body z-score = ")
+        assert why.baseline == own.feature
         assert why.base + sum(share.adds for share in why.features) == pytest.approx(scores[row], abs=1e-9)
         assert why.score == pytest.approx(scores[row], abs=1e-9)
     versus = ranker.explain(data, 3, versus=7)
     assert versus.difference == pytest.approx(abs(scores[3] - scores[7]), abs=1e-9)
-    assert "today's ranking gives" in str(ranker.explain(data, 3))
+    assert "the baseline ranking gives" in str(ranker.explain(data, 3))
 
 
 def test_what_it_promises_of_other_values_is_what_it_scores(data):

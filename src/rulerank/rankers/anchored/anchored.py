@@ -99,9 +99,8 @@ class Anchored(StartsFromToday, WeightedSum):
         return super().additive() if self.today_model_ is None else Ranker.additive(self)
 
     def case(self, X: Array, row: int) -> Case:
-        """Return a document as today's ranking has it, and what moves it from there."""
-        name, n_features = str(self.today_), len(self.feature_names_)
-        return anchored_case(self._form(), X, row, self.today_.column, name, n_features)
+        """Return a document as the baseline ranking has it, and what moves it from there."""
+        return anchored_case(self._form(), X, row, self.today_.column, len(self.feature_names_))
 
     def weighed_rows(self, X: Any, qid: Any = None) -> Array:
         """Return rows as the weights `coef_` take them: on one scale, nothing missing, a model's scores last."""

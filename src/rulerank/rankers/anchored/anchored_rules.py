@@ -124,9 +124,9 @@ class AnchoredRules(StartsFromToday):
         return self.tables_ if self.today_model_ is None else super().additive()
 
     def case(self, X: Array, row: int) -> Case:
-        """Return a document as today's ranking has it, and the rules that move it from there."""
+        """Return a document as the baseline ranking has it, and the rules that move it from there."""
         form = self._form()
-        return anchored_table_case(form, X[row], self.today_.column, str(self.today_), len(self.feature_names_))
+        return anchored_table_case(form, X[row], self.today_.column, len(self.feature_names_))
 
     def _moves(self, X: Array) -> Array:
         return self.tables_.shares(np.asarray(X, dtype=np.float64))[:, : len(self.feature_names_)]

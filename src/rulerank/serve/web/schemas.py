@@ -68,7 +68,7 @@ SCHEMAS: dict[str, Any] = {
             groups=many(thing(adds=NUMBER, n_rules=COUNT, rules=many(named("Rule")))),
             features=many(thing(feature=TEXT, text=TEXT, adds=NUMBER, effect=NUMBER, value=TEXT, standing=TEXT)),
             about=thing(query=TEXT, query_text=TEXT, texts={"type": "object", "additionalProperties": TEXT}),
-            n_rules=COUNT, noun=TEXT, sees_values=YES_NO, arithmetic=many(TEXT),
+            n_rules=COUNT, noun=TEXT, baseline=TEXT, sees_values=YES_NO, arithmetic=many(TEXT),
             grades=many(thing(grade=COUNT, n_rules=COUNT, mean=NUMBER, share=NUMBER)),
             queries=many(thing(query={"type": ["string", "number"]}, rank=NUMBER, weight=NUMBER, adds=NUMBER)),
             members=many(thing(name=TEXT, score=NUMBER, estimate=NUMBER, weight=NUMBER, adds=NUMBER)),
