@@ -13,6 +13,7 @@ RANKERS = {
     "FittedRules, zscore": partial(rr.FittedRules, normalize="zscore"),
     "QueryIntercepts": partial(rr.QueryIntercepts, missing="mean"),
     "Anchored": partial(rr.Anchored, today="bm25_body"),
+    "AnchoredRules": partial(rr.AnchoredRules, today="bm25_body"),
     "LambdaMART": partial(rr.LambdaMART, n_trees=20),
     "RankBoost": partial(rr.RankBoost, n_rounds=20),
     "Competence": partial(rr.Competence, members={"rules": rr.GlobalRules(), "stable": rr.StableRules()}),

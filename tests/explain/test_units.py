@@ -69,7 +69,7 @@ def test_rules_of_a_model_name_its_scale():
 def test_values_are_raw_with_their_place_in_the_query(fitted):
     ranker, _ = fitted
     for share in ranker.explain(QUERY, 0).features:
-        place = QUERY.feature_names.index(share.feature)
+        place = QUERY.feature_names.index(share.feature.removeprefix("baseline ranking "))
         assert float(share.value) == pytest.approx(QUERY.X[0, place], rel=0.01)
         assert share.standing == standing(QUERY.X[:, place], 0)
 

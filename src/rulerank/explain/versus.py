@@ -94,8 +94,8 @@ class Versus(Shown):
     @property
     def digits(self) -> int:
         """With how many decimals the two scores, their difference and its parts are printed."""
-        adds = [*(group.adds for group in self.groups), *(gap.adds for gap in self.features)]
-        return sum_digits([self.base_difference, *adds], self.difference, self.high.score, self.low.score)
+        adds = [self.base_difference, *(gap.adds for gap in self.features)]
+        return sum_digits(adds, self.difference, self.high.score, self.low.score)
 
     @property
     def printed_difference(self) -> str:
