@@ -117,7 +117,7 @@ def test_reasons_of_the_service_are_in_the_units_of_the_data(kind):
         named = [reason for reason in result.reasons if reason.feature is not None]
         assert named
         for reason in named:
-            place = QUERY.feature_names.index(reason.feature)
+            place = QUERY.feature_names.index(reason.feature.removeprefix("baseline ranking "))
             value = QUERY.X[result.place, place]
             assert reason.value == value
             assert reason.text == f"{reason.feature} {written(value)}, {standing(QUERY.X[:, place], result.place)}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rulerank.ballots import Case
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
@@ -73,16 +72,15 @@ class Scored:
             found.append(Reason(None, f"{counted(rest.size, 'other part')} together", float(shares[rest].sum())))
         return tuple(found)
 
-    def _reason(self, row: int, case: Case | None, part: int, shares: Array) -> Reason:
+    def _reason(self, row: int, case: Any, part: int, shares: Array) -> Reason:
         names = self.ranker.feature_names_
         name, column, adds = part_name(case, names, part), raw_column(case, part), float(shares[part])
         if column is None:  # the scores of a model
-            assert case is not None
             return Reason(name, case.value(part), adds)
         text = name + replace(self.behind, row=row).said(column).removeprefix(names[column])
         return Reason(name, text, adds, self.rows.values(row, self.ranker)[names[column]])
 
-    def _parts(self, row: int) -> tuple[float, str, Array, Case | None]:
+    def _parts(self, row: int) -> tuple[float, str, Array, Any]:
         """Return where a score starts, in words too, what each part adds, and the case, unless parts are features."""
         form, shares = self._of_tables
         if form is not None:  # those of the case, for all documents at once
