@@ -20,8 +20,9 @@ values = st.floats(width=32, allow_infinity=False) | st.just(np.float32(np.nan))
 def data_sets(draw):
     n_rows, n_features = draw(st.integers(0, 6)), draw(st.integers(0, 3))
 
-    def column(of):
-        return np.array([*draw(st.lists(of, min_size=n_rows, max_size=n_rows)), None], dtype=object)[:-1]
+    def column(of, unique=False):
+        cells = draw(st.lists(of, min_size=n_rows, max_size=n_rows, unique=unique))
+        return np.array([*cells, None], dtype=object)[:-1]
 
     reserved = ["qid", "docid", "grade", "comment"]
     names = st.lists(
@@ -31,7 +32,7 @@ def data_sets(draw):
         np.array([column(values) for _ in range(n_features)], dtype=np.float32).reshape(n_features, n_rows).T,
         y=column(st.integers(-1, 31)).astype(np.int16),
         qid=column(texts),
-        docid=column(texts) if n_rows and draw(st.booleans()) else None,
+        docid=column(texts, unique=True) if n_rows and draw(st.booleans()) else None,
         feature_names=tuple(draw(names)),
         comment=column(texts | st.just("")) if draw(st.booleans()) else None,
     )

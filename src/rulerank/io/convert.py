@@ -70,16 +70,18 @@ def read_found(
     *,
     graded: bool = False,
     wanted: Collection[str] | None = None,
+    repeats: bool = False,
     **columns: Any,
 ) -> Found:
     """Read documents as `read_any` does; with `graded`, a table must have the column of the grade.
 
     wanted: the features that will be taken by name, as in `read_table`.
+    repeats: whether a document may be there several times in one query, as with labels of several raters.
 
     >>> read_found(io.BytesIO(b"2 qid:1 1:0.5"))
     Found(data=Dataset(1 row, 1 query, 1 feature, grades 2: 1), name='<stream>', format='letor')
     """
-    value, name, found = _read(source, format, columns, graded=graded, wanted=wanted)
+    value, name, found = _read(source, format, columns, graded=graded, wanted=wanted, repeats=repeats)
     if isinstance(value, Run):
         raise ReadError(name, None, f"{NO_DOCUMENTS}; it is judged beside qrels (--qrels, in Python read_run)")
     data = _read_judgements(value, name) if isinstance(value, Qrels) else value
@@ -148,16 +150,19 @@ def _read(
     *,
     graded: bool = False,
     wanted: Collection[str] | None = None,
+    repeats: bool = False,
 ) -> tuple[Dataset | Run | Qrels, str, str]:
     """Return what a file or frame holds, its name and its format."""
     if is_frame(source):
-        return read_table(source, graded=graded, wanted=wanted, **columns), FRAME, FRAME
+        return read_table(source, graded=graded, wanted=wanted, repeats=repeats, **columns), FRAME, FRAME
     stream, found = _open(source, format)
     if columns and found == "quepid" and not format:
         found = "csv"  # whoever names columns takes it as a table
     _check_columns(columns, found, stream.name)
     if found in TABLE_FORMATS:
         columns = columns | {"graded": graded, "wanted": wanted}
+    if found in (*TABLE_FORMATS, "letor"):
+        columns = columns | {"repeats": repeats}
     return FORMATS[found].read(stream, **columns), stream.name, found
 
 

@@ -33,6 +33,36 @@ def doc_name(data: Dataset, row: int) -> str:
     return f"row {row + 1}" if data.docid is None else str(data.docid[row])
 
 
+def repeated_rows(qid: Array, docid: Array) -> tuple[int, int] | None:
+    """Return the first two rows of one document in one query, by the second; None: every document is there once.
+
+    Documents without an id ("") are all different.
+
+    >>> repeated_rows(np.array(["a", "b", "b", "b"]), np.array(["d", "d", "e", "d"]))
+    (1, 3)
+    """
+    rows = np.flatnonzero(docid != "")
+    pairs = zip(qid[rows].tolist(), docid[rows].tolist(), strict=True)
+    if np.unique(np.fromiter(map(hash, pairs), dtype=np.int64, count=rows.size)).size == rows.size:
+        return None  # pairs that are equal have equal hashes: nearly always this is enough
+    first: dict[tuple[str, str], int] = {}
+    for row in rows.tolist():
+        before = first.setdefault((qid[row], docid[row]), row)
+        if before != row:
+            return before, row
+    return None
+
+
+def said_twice(qid: str, docid: str, first: str) -> str:
+    """Say that a document is there twice, and what to do.
+
+    >>> said_twice("q1", "d7", "line 2")
+    "document 'd7' of query 'q1' is there twice, first in line 2: keep one of them, or give them different ids"
+    """
+    what = f"document {docid!r:.60} of query {qid!r:.60} is there twice, first in {first}"
+    return f"{what}: keep one of them, or give them different ids"
+
+
 def named_row(name: str) -> int | None:
     """Return the row, counted from 0, that `doc_name` calls so in data without ids; None: this names no row.
 

@@ -14,6 +14,7 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io import letor_kernels as kernels
+from rulerank.io.doc_names import repeated_rows, said_twice
 from rulerank.io.letor_problems import NOT_UTF8, SHOWN, describe, guess
 from rulerank.io.other_tools import with_qids
 from rulerank.io.outputs import write_bytes
@@ -41,7 +42,7 @@ WRITABLE = {
 Problem = tuple[int, int, int, int]  # line, code, start and stop of the text at fault
 
 
-def read_letor(source: Source, *, n_features: int | None = None) -> Dataset:
+def read_letor(source: Source, *, n_features: int | None = None, repeats: bool = False) -> Dataset:
     """Read a LETOR file: a path, an open file or `-`, plain or compressed as .gz, .xz or .zst.
 
     - The grade is a whole number, or `?` for a document that nobody has judged (y = -1).
@@ -51,6 +52,8 @@ def read_letor(source: Source, *, n_features: int | None = None) -> Dataset:
     - There are as many features as the largest index says, or `n_features`, which must not be less: a test file
       may lack the last feature of its training file.
     - Where lines have no qid, the sizes of queries may be in a file beside it, as LightGBM has them: train.txt.query.
+    - A document that is there twice in one query, by its id, is an error, but with `repeats`, as for labels of several
+      raters.
     - Blank lines, and lines that begin with `#`, are passed over. Anything else is a ReadError with file and line.
 
     >>> import io
@@ -63,7 +66,7 @@ def read_letor(source: Source, *, n_features: int | None = None) -> Dataset:
     if n_features is not None and n_features < 0:
         raise DataError(f"n_features must not be negative: got {n_features}")
     content, name = read_bytes(source)
-    return _Reader(with_qids(content.removeprefix(b"\xef\xbb\xbf"), name), name).read(n_features)
+    return _Reader(with_qids(content.removeprefix(b"\xef\xbb\xbf"), name), name).read(n_features, repeats)
 
 
 def write_letor(data: Dataset, target: Source) -> None:
@@ -105,7 +108,7 @@ class _Reader:
         self.lines[:, kernels.START] = np.concatenate([[0], breaks])
         self.lines[:, kernels.END] = np.concatenate([breaks, [len(content)]])
 
-    def read(self, n_features: int | None) -> Dataset:
+    def read(self, n_features: int | None, repeats: bool) -> Dataset:
         largest, largest_line = self.measure()
         is_row = self.lines[:, kernels.ROW] >= 0
         n_rows = int(is_row.sum())
@@ -128,7 +131,10 @@ class _Reader:
         problems += self.check_utf8()
         if problems:
             self.report(min(problems), first_line=int(is_row.argmax()))
-        return Dataset(X, grades, self.share(spans[:, :2]), self.texts(spans[:, 2:4]), (), self.texts(spans[:, 4:]))
+        qid, docid = self.share(spans[:, :2]), self.texts(spans[:, 2:4])
+        if docid is not None and not repeats:
+            self.check_repeats(qid, docid, np.flatnonzero(is_row) + 1)
+        return Dataset(X, grades, qid, docid, (), self.texts(spans[:, 4:]))
 
     def measure(self) -> tuple[int, int]:
         """Find the parts of each line; return the largest feature index and the line that has it first."""
@@ -189,6 +195,12 @@ class _Reader:
         except UnicodeDecodeError as error:
             return [(self.line_at(error.start), NOT_UTF8, error.start, error.start + 1)]
         return []
+
+    def check_repeats(self, qid: Array, docid: Array, lines: Array) -> None:
+        found = repeated_rows(qid, docid)
+        if found is not None:
+            before, row = found
+            raise ReadError(self.name, int(lines[row]), said_twice(qid[row], docid[row], f"line {lines[before]}"))
 
     def share(self, spans: Array) -> Array:
         """Return the texts, equal ones as one string."""

@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from rulerank.core.words import listed
-from rulerank.dataset import UNLABELLED, Dataset
+from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.base_columns import MARKED_COLUMNS, base_of, columns_of_base
 from rulerank.io.delimited import NumberType, delimited_bytes, either, read_delimited
+from rulerank.io.doc_names import repeated_rows, said_twice
 from rulerank.io.marked_columns import FIELD, TextOrMarked, with_marks, without_marks
 from rulerank.io.other_tools import no_header_hint
 from rulerank.io.outputs import write_bytes
@@ -58,6 +59,7 @@ def read_table(
     graded: bool = False,
     wanted: Collection[str] | None = None,
     judge: str | None = None,
+    repeats: bool = False,
 ) -> Dataset:
     """Read a csv, tsv or parquet file, or a data frame.
 
@@ -70,7 +72,9 @@ def read_table(
     must be there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one
     of who graded each row, `judge`, as a text. The columns position:log, impressions:log and clicks:log, which
     `rulerank clicks` writes, are what was shown and clicked; judged:qrels and base:qrels, which `rulerank features`
-    writes, are which rows are judged and how many judgements of each grade the query has.
+    writes, are which rows are judged and how many judgements of each grade the query has. A document
+    that is there twice in one query is an error, unless two judges graded it, it was shown at two positions, or
+    `repeats` allows it.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
@@ -79,7 +83,7 @@ def read_table(
     frame, mistake = read_frame(source, text=text, numeric=features or (), format=format)
     if graded:
         _check_columns(frame, mistake, [("grade", grade)])
-    return _to_dataset(frame, mistake, qid, docid, grade, features, wanted, judge)
+    return _to_dataset(frame, mistake, qid, docid, grade, features, wanted, judge, repeats)
 
 
 def from_frame(
@@ -199,6 +203,7 @@ def _to_dataset(
     features: Sequence[str] | None,
     wanted: Collection[str] | None = None,
     judge: str | None = None,
+    repeats: bool = False,
 ) -> Dataset:
     named = [("qid", qid), *(("features", feature) for feature in features or ())]
     named += [("judge", judge)] if judge else []
@@ -224,6 +229,10 @@ def _to_dataset(
     if empty.size:
         raise mistake(int(empty[0]), f"expected a query id in column {qid!r}, got nothing")
     docids = ids(frame[docid], mistake) if docid in frame.columns else None
+    judges = ids(frame[judge], mistake) if judge else None
+    shown = shown_of(frame, mistake)
+    if docids is not None and shown is None and not repeats:
+        _check_repeats(qids, docids, judges, mistake)
     return Dataset(
         feature_values(frame, features, mistake),
         grade_values(frame[grade], mistake) if grade in frame.columns else np.full(len(frame), UNLABELLED),
@@ -236,11 +245,20 @@ def _to_dataset(
             for name in texts_of(frame)
             if name not in reserved | {*features}
         }
-        | ({judge: ids(frame[judge], mistake)} if judge else {}),
+        | ({judge: judges} if judge and judges is not None else {}),
         {name: category_names(frame[name]) for name in features if is_category(frame[name].dtype)},
-        shown_of(frame, mistake),
+        shown,
         base_of(frame, mistake),
     )
+
+
+def _check_repeats(qids: Array, docids: Array, judges: Array | None, mistake: Mistake) -> None:
+    graded = qids if judges is None else np.array([f"{q}\0{judge}" for q, judge in zip(qids, judges, strict=True)])
+    found = repeated_rows(graded, docids)
+    if found is not None:
+        before, row = found
+        line = getattr(mistake(before, ""), "line", None)
+        raise mistake(row, said_twice(qids[row], docids[row], f"row {before}" if line is None else f"line {line}"))
 
 
 def _check_columns(frame: pl.DataFrame, mistake: Mistake, named: Sequence[tuple[str, str]]) -> None:

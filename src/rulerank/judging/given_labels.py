@@ -84,7 +84,7 @@ def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str]
     each = read_each(content, name, format)
     if each is None:
         _check_judges(judges, (), {}, name)
-        labels = read_found(NamedBytes(content, name), format, graded=True, wanted=()).data
+        labels = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
         if not len(labels):
             return GivenLabels({}, {})
         if labels.docid is None:
@@ -143,7 +143,7 @@ def read_each(content: bytes, name: str, format: str) -> EachLabel | None:
     frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
     if "rater" not in frame.columns:
         return None
-    data = read_found(NamedBytes(content, name), format, graded=True, wanted=()).data
+    data = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
     raters = ids(frame["rater"], mistake).tolist()
     kinds: dict[str, str] = {}
     for row, kind in enumerate(ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()):

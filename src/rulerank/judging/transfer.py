@@ -120,7 +120,7 @@ def import_labels(
     named = None if kind is None else check_kind(kind)
     each = read_each(content, name, format)
     if each is None:
-        data = read_found(NamedBytes(content, name), format, graded=True).data
+        data = read_found(NamedBytes(content, name), format, graded=True, repeats=True).data
         triples = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), strict=True)
         given = [(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED]
     else:
