@@ -22,7 +22,13 @@ def folder(tmp_path, monkeypatch):
 def test_the_count_says_how_labels_count(run, folder):
     said = run("labels", "team.db").out
     assert said.startswith("team.db: 25 labels, 13 documents, 2 raters, 1 decision\nA document that several people")
-    assert "has the median of the raters, rounded down; what the lead has decided counts first." in said
+    how = "the median of the raters, and no grade where it falls between two until that is decided"
+    assert f"has {how}; what the lead has decided counts first." in said
+    assert "without a grade until decided" not in said
+    with LabelStore("team.db") as store:
+        store.add("q1", "d1", 2, "bob")  # ann said 1
+    assert run("labels", "team.db").out.endswith("\n1 document without a grade until decided (--disputes).\n")
+    assert json.loads(run("labels", "team.db", "--json").out)["undecided"] == 1
 
 
 def test_disputes_are_listed_the_largest_first(run, folder):

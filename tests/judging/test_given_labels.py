@@ -36,7 +36,7 @@ def test_other_judges_are_left_out_of_every_table_and_that_is_said(store, tmp_pa
     with pytest.warns(UserWarning, match="median|left out") as said:
         assert read_labels(POOL, path, strict=True) == {0: 1, 2: 1}
     assert [str(one.message).removeprefix(f"{path}: ") for one in said] == [
-        f"1 document with different grades, such as {PAIRS[0][1]!r} of query 'q1': their median, rounded down, counts",
+        f"1 document with different grades, such as {PAIRS[0][1]!r} of query 'q1': their median counts",
         "5 labels of gpt (llm), 1 label of a log (clicks) left out, as they are no people's",
     ]
     with pytest.warns(
@@ -51,7 +51,7 @@ def test_a_judge_who_is_named_stays_apart(store, tmp_path):
     export_labels(store, path, per_rater=True)
     with pytest.warns(UserWarning, match="1 label of a log"):
         given = labels_to_learn_from(POOL, path, ["gpt"])
-    assert given == ({0: 1, 2: 1}, {"gpt": dict.fromkeys(range(5), 4)}, 1)
+    assert given[:3] == ({0: 1, 2: 1}, {"gpt": dict.fromkeys(range(5), 4)}, 1)
     labelled = given.labelled(POOL.data)
     assert (labelled.y.tolist(), labelled.docid.tolist()[:3]) == (
         [1, 1, *[4] * 5],
@@ -128,3 +128,20 @@ def test_more_labels_of_a_judge_leave_it_a_judge(store, tmp_path):
     with pytest.warns(UserWarning, match="only after --set training_judges=gpt,old"):
         import_labels(store, Path(path), "anybody", kind="project")
     assert store.judges()["old"] == "project"
+
+
+def test_a_median_between_two_grades_leaves_a_document_out_and_that_is_said(tmp_path):
+    (tmp_path / "labels.csv").write_text(
+        HEAD.replace(",kind", "")
+        + "".join(
+            f"{','.join(PAIRS[row])},{grade},{rater}\n"
+            for row, grades in ((0, (0, 2)), (1, (0, 1)), (2, (1, 1)))
+            for rater, grade in zip(("ann", "bob"), grades, strict=True)
+        )
+    )
+    with pytest.warns(UserWarning, match="their median counts") as said:
+        assert read_labels(POOL, str(tmp_path / "labels.csv"), strict=True) == {0: 1, 2: 1}
+    assert [str(one.message).partition(": ")[2] for one in said] == [
+        f"2 documents with different grades, such as {PAIRS[1][1]!r} of query {PAIRS[1][0]!r}: their median counts; "
+        "1 whose median falls between two grades left out: one more label each decides"
+    ]

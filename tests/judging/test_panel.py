@@ -142,3 +142,23 @@ def test_disputes_and_what_everybody_said_of_them(with_gpt):
     assert with_gpt.grades()[row] == 1
     with_gpt.panel.undo_decision("lea", *POOL.pairs[row])
     assert with_gpt.panel.counting().decided == {}
+
+
+def test_two_raters_who_say_0_and_1_leave_a_dispute_that_a_third_or_the_lead_decides(tmp_path):
+    pool = Pool(rr.make_world(n_queries=2, docs_per_query=3, seed=0))
+    with LabelStore(tmp_path / "labels.db") as store:
+        store.change_setting("judgements", 3, "lea")
+        judging = Judging(pool, store, max_grade=1)
+        for rater, grade in (("ann", 0), ("bob", 1)):
+            judging.grade(rater, *pool.pairs[0], grade)
+        assert judging.grades() == {}
+        progress = judging.progress("ann")
+        assert (progress.labelled, progress.cannot_judge) == (0, 0)
+        assert [one.doc for one in judging.panel.disputes()] == [0]
+        task = judging.next("eve")
+        assert (task.query, task.doc) == pool.pairs[0]
+        judging.panel.decide("lea", *pool.pairs[0], 0)
+        assert judging.grades() == {0: 0}
+        judging.panel.undo_decision("lea", *pool.pairs[0])
+        judging.grade("eve", *pool.pairs[0], 1)
+        assert judging.grades() == {0: 1}

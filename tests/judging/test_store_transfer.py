@@ -10,7 +10,7 @@ from rulerank.judging.store import LabelStore
 from rulerank.judging.transfer import export_labels, import_labels
 
 POOL = Pool(rr.Dataset([[0.5], [0.1], [0.9]], y=[2, 2, 2], qid=["q1", "q1", "q2"], docid=["a", "b", "a"]))
-LABELS = [("q1", "a", 2, "ann"), ("q1", "a", 3, "bob"), ("q2", "a", 0, "ann"), ("q1", "b", None, "ann")]
+LABELS = [("q1", "a", 1, "ann"), ("q1", "a", 3, "bob"), ("q2", "a", 0, "ann"), ("q1", "b", None, "ann")]
 AGREED = {("q1", "a"): 2, ("q2", "a"): 0}
 
 
@@ -51,6 +51,14 @@ def test_letor_lines_carry_the_features_of_the_pool(store, empty, tmp_path):
     assert import_labels(empty, tmp_path / "out.txt", "old") == 2
 
 
+def test_a_document_whose_median_falls_between_two_grades_has_none_in_the_file(store, tmp_path):
+    store.add("q1", "a", 2, "ann")
+    assert str(export_labels(store, tmp_path / "out.qrels")) == "1 row, as qrels; 2 rows without a grade left out"
+    export_labels(store, tmp_path / "out.csv")
+    said = "q1,a,,undecided: the median of 2 falls between two grades"
+    assert said in (tmp_path / "out.csv").read_text().splitlines()
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
 def test_one_row_per_rater_brings_back_every_label(store, empty, tmp_path, name):
     assert export_labels(store, tmp_path / name, per_rater=True).rows == 4
@@ -63,7 +71,7 @@ def test_importing_the_same_again_adds_nothing(store, tmp_path):
     n_facts = len(store.history())
     assert import_labels(store, tmp_path / "out.csv", "ann") == 0
     assert len(store.history()) == n_facts
-    store.add("q1", "a", 1, "ann")
+    store.add("q1", "a", 0, "ann")
     assert import_labels(store, tmp_path / "out.csv", "ann") == 1
 
 
@@ -71,7 +79,7 @@ def test_a_table_of_labels_says_who_and_when(store, tmp_path):
     export_labels(store, tmp_path / "out.parquet", per_rater=True)
     frame = pl.read_parquet(tmp_path / "out.parquet")
     assert frame.columns == ["qid", "docid", "grade", "rater", "kind", "time", "page"]
-    assert frame["grade"].to_list() == [2, 3, 0, None]
+    assert frame["grade"].to_list() == [1, 3, 0, None]
     assert frame["time"].to_list() == [label.time.isoformat() for label in store.labels()]
 
 
@@ -115,6 +123,6 @@ def test_what_cannot_be_exported_is_named(store, empty, tmp_path):
 
 @pytest.mark.parametrize(("how", "grade"), [("median", 1), ("mean", 2), ("majority", 0), ("reliability", 0)])
 def test_labels_of_several_raters_become_one_as_it_is_asked_for(empty, tmp_path, how, grade):
-    empty.add_all([("q", "d", given, f"rater {n}") for n, given in enumerate([0, 0, 3, 4])])
+    empty.add_all([("q", "d", given, f"rater {n}") for n, given in enumerate([0, 0, 2, 5])])
     export_labels(empty, tmp_path / "out.qrels", combine_by=how)
     assert (tmp_path / "out.qrels").read_text() == f"q 0 d {grade}\n"

@@ -33,6 +33,11 @@ def print_counts(store: LabelStore, *, as_json: bool) -> None:
         text += f", {counted(len(counting.decided), 'decision')}"
     if counts["rater"] > 1 or counting.decided:
         text += f"\n{counting.sentence()}"
+    graded = {doc for doc, by in counting.people(found).items() if any(grade is not None for grade in by.values())}
+    undecided = len(graded - counting.grades(found).keys() - counting.decided.keys())
+    payload["undecided"] = undecided
+    if undecided:
+        text += f"\n{counted(undecided, 'document')} without a grade until decided (--disputes)."
     report(payload, text, as_json=as_json, target="")
 
 

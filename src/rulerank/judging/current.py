@@ -48,6 +48,12 @@ class CurrentLabels:
         return (self.by_row.keys() | self.decided.keys()) - self.grades.keys()
 
     @property
+    def undecided(self) -> set[int]:
+        """The rows that people have graded and that have no grade, their median falling between two."""
+        without = self.by_row.keys() - self.grades.keys() - self.decided.keys()
+        return {row for row in without if any(label.grade is not None for label in self.by_row[row].values())}
+
+    @property
     def judged(self) -> set[int]:
         """The rows that a person has judged or the lead has decided."""
         return self.by_row.keys() | self.decided.keys()
@@ -116,7 +122,7 @@ class CurrentLabels:
             if self._is_old(given.values()):
                 self._learn_raters()
                 return
-            found = self._model.grades(given) if self._model is not None and given else {}
+            found: Mapping[int, int | None] = self._model.grades(given) if self._model is not None and given else {}
         else:
             found = {row: ONE_BY_ONE[how](sorted(by.values())) for row, by in self._given(ordered).items()}
         self._note(ordered, found)
@@ -145,7 +151,7 @@ class CurrentLabels:
         )
         return {row: given for row, given in all_given if given}
 
-    def _note(self, rows: Iterable[int], found: Mapping[int, int]) -> None:
+    def _note(self, rows: Iterable[int], found: Mapping[int, int | None]) -> None:
         for row in rows:
             grade = self.decided[row] if row in self.decided else found.get(row)
             if grade is None:

@@ -60,7 +60,8 @@ class EachLabel(NamedTuple):
 def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
     """Return people's grade of each row of a pool that a file has one for, in the order of the file.
 
-    A document that several lines grade differently, as those of several raters do, has the median, and that is said.
+    A document that several lines grade differently, as those of several raters do, has the median; where that falls
+    between two grades, it has none. A warning counts both.
     Labels of judges who are no people, by a column `kind` beside `rater`, are left out, and that is said, too.
     strict: a document that is not in the pool is a mistake; otherwise it is passed over.
     """
@@ -167,15 +168,15 @@ def _by_row(
             raise ReadError(name, None, f"document {doc!r} of query {query!r} is not in {where}")
         if row is not None and grade is not None:
             found.setdefault(row, []).append(grade)
+    agreed = {row: agreed_grade(grades) for row, grades in found.items()}
     differ = [row for row, grades in found.items() if len(set(grades)) > 1]
     if differ:
-        query, doc = pool.pairs[differ[0]]
-        warnings.warn(
-            f"{name}: {counted(len(differ), 'document')} with different grades, such as {doc!r} of query {query!r}: "
-            "their median, rounded down, counts",
-            stacklevel=4,
-        )
-    return {row: (grades[0] if len(grades) == 1 else agreed_grade(grades) or 0) for row, grades in found.items()}
+        open_ones = [row for row in differ if agreed[row] is None]
+        query, doc = pool.pairs[(open_ones or differ)[0]]
+        such = f"{counted(len(differ), 'document')} with different grades, such as {doc!r} of query {query!r}"
+        left_out = f"; {len(open_ones)} whose median falls between two grades left out: one more label each decides"
+        warnings.warn(f"{name}: {such}: their median counts{left_out if open_ones else ''}", stacklevel=4)
+    return {row: grade for row, grade in agreed.items() if grade is not None}
 
 
 def _check_judges(judges: Collection[str], raters: Collection[str], kinds: dict[str, str], name: str) -> None:

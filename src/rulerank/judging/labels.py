@@ -201,15 +201,21 @@ class Progress(Plain):
 
 
 def agreed_grade(grades: Iterable[int | None]) -> int | None:
-    """Return the grade of a document judged by several: the median, rounded down; None when nobody could judge it.
+    """Return the grade of a document judged by several, the median; None where it falls between two grades.
 
-    >>> agreed_grade([3]), agreed_grade([1, 4]), agreed_grade([0, 2, None, 4]), agreed_grade([None])
-    (3, 2, 2, None)
+    An even number of raters may have no grade in the middle: of two who say 0 and 1 neither is more right. None, too,
+    when nobody could judge it.
+
+    >>> agreed_grade([3]), agreed_grade([0, 2, None, 4]), agreed_grade([1, 3])
+    (3, 2, 2)
+    >>> agreed_grade([0, 1]), agreed_grade([None])
+    (None, None)
     """
     given = sorted(grade for grade in grades if grade is not None)
     if not given:
         return None
-    return (given[(len(given) - 1) // 2] + given[len(given) // 2]) // 2
+    middle, odd = divmod(given[(len(given) - 1) // 2] + given[len(given) // 2], 2)
+    return None if odd else middle
 
 
 def check_name(kind: str, text: object) -> str:

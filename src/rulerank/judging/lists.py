@@ -224,7 +224,7 @@ class QueryLists:
         by_rater = self._current.by_row.get(row, {})
         if asker.rater in by_rater or row in asker.skipped or row in asker.claimed:
             return False
-        if row in asker.beyond or row in self._current.decided:
+        if (row in asker.beyond and row not in asker.undecided) or row in self._current.decided:
             return False
         return len(by_rater) < self._n_raters(int(self._pool.query_numbers[row]))
 

@@ -187,7 +187,7 @@ class Judging(LearnsFromLabels):
                 rater=rater,
                 mine=sum(grade is not None for grade in given),
                 labelled=labelled,
-                cannot_judge=len(self._current.beyond),
+                cannot_judge=len(self._current.beyond - self._current.undecided),
                 skipped=len(self.pool.rows_in(glance.skipped)),
                 pool_size=len(self.pool),
                 closeness=self._offering.closeness,
@@ -212,7 +212,7 @@ class Judging(LearnsFromLabels):
             self._current.sync(self.store.state(), exact=True)
             pool, learning, grades = self.pool, self.learning, dict(self._current.grades)
             labels = {row: dict(by_rater) for row, by_rater in self._current.by_row.items()}
-            cannot_judge = len(self._current.beyond)
+            cannot_judge = len(self._current.beyond - self._current.undecided)
             closeness, elsewhere = self._offering.closeness, len(self._current.elsewhere)
         return LabelOverview(
             labelled=len(grades),

@@ -38,7 +38,8 @@ class Asker(NamedTuple):
     held: list[int]  # handed to this rater before, the latest first
     claimed: Counter[int]  # by how many others
     skipped: set[int]  # by this rater
-    beyond: set[int]  # nobody could judge them
+    beyond: set[int]  # they are judged and have no grade
+    undecided: set[int]  # of these, what another rater may decide
 
 
 class Offering:
@@ -97,6 +98,7 @@ class Offering:
             claimed=Counter(row for row, holder in claims if row is not None and holder != rater),
             skipped=self._pool.rows_in(glance.skipped),
             beyond=self._current.beyond,
+            undecided=self._current.undecided,
         )
 
     def _held(self, asker: Asker) -> Offers:
@@ -107,7 +109,7 @@ class Offering:
         """Yield documents that others have graded, and fewer than shall; nothing that the lead has decided."""
         if not self._overlap and self._current.counting.settings.judgements == 1:
             return
-        skip = asker.skipped | asker.beyond | self._current.decided.keys()
+        skip = asker.skipped | (asker.beyond - asker.undecided) | self._current.decided.keys()
         for row, by_rater in self._current.by_row.items():
             wanted = self.n_raters(row)
             if asker.rater not in by_rater and len(by_rater) + asker.claimed[row] < wanted and row not in skip:

@@ -49,7 +49,7 @@ def export_labels(
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with LabelStore(folder + "/labels.db") as store:
-    ...     labels = store.add_all([("q1", "d1", 2, "ann"), ("q1", "d1", 3, "bob"), ("q1", "d2", 0, "ann")])
+    ...     labels = store.add_all([("q1", "d1", 2, "ann"), ("q1", "d1", 2, "bob"), ("q1", "d2", 0, "ann")])
     ...     print(export_labels(store, folder + "/labels.qrels"))
     ...     print(export_labels(store, folder + "/labels.csv"))
     2 rows, as qrels
@@ -78,7 +78,10 @@ def export_labels(
     if not agreed:
         names = ", ".join(counting.judges)
         raise DataError(f"{store.name}: all labels are of judges who are no people ({names}); --per-rater writes them")
-    said = {pair: _comment(given.get(pair, {}), how, decided=pair in counting.decided) for pair in agreed}
+    said = {
+        pair: _comment(given.get(pair, {}), how, grade, decided=pair in counting.decided)
+        for pair, grade in agreed.items()
+    }
     if pool is None:
         queries, docs = (np.array(names, dtype=object) for names in zip(*agreed, strict=True))
         pairs = [*agreed]
@@ -173,13 +176,15 @@ def _tell_judges(store: LabelStore, raters: list[str]) -> None:
         )
 
 
-def _comment(given: Mapping[str, int | None], how: str, *, decided: bool) -> str:
+def _comment(given: Mapping[str, int | None], how: str, grade: int | None, *, decided: bool) -> str:
     """Say how a document's grade came about."""
     n_raters = sum(grade is not None for grade in given.values())
     if decided:
         return f"decided by the lead, {counted(n_raters, 'rater')}"
     if not n_raters:
         return "cannot be judged"
+    if grade is None:
+        return f"undecided: the median of {n_raters} falls between two grades"
     return f"{how} of {n_raters}" if n_raters > 1 else "1 rater"
 
 
