@@ -1,12 +1,16 @@
 """Values are read in the units of the data; the scale of a model only under its name."""
 
+import io
 import re
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import rulerank as rr
+from rulerank.cli.explain import write
 from rulerank.explain.standing import standing, written
+from rulerank.render import rich_page
 
 SCALES = {"zscore": "z-score", "minmax": "min-max value", "rank": "rank share"}
 KINDS = {
@@ -159,3 +163,28 @@ def test_curves_and_the_overview_say_what_their_axis_is():
     html = overview.to_html()
     assert html.count(meaning) >= len(overview.curves.curves)  # on each axis
     assert re.search(r"at z-score -?\d", overview.curves.to_text())
+
+
+def test_tables_fit_the_terminal():
+    ranker = rr.FittedRules(normalize="zscore").fit(DATA)
+    texts = {"title": ["a title of some words " * 6] * len(DATA), "text": ["what a document says " * 12] * len(DATA)}
+    data = rr.Dataset(DATA.X, DATA.y, DATA.qid, None, DATA.feature_names, texts=texts)
+    query = data[data.qid == "q3"]
+    ranking = ranker.explain_query(query, today="stock")
+    for shown in (ranker.explain(query, 0, versus=1), ranking, ranker.overview(data)):
+        assert max(map(len, shown.to_text().splitlines())) <= 100
+
+
+def test_a_table_on_a_narrow_terminal_keeps_its_numbers_whole():
+    console = Console(width=60, file=io.StringIO())
+    versus = rr.FittedRules(normalize="zscore").fit(DATA).explain(QUERY, 0, versus=1)
+    console.print(rich_page(versus.page()))
+    out = console.file.getvalue()
+    assert max(map(len, out.splitlines())) <= 60
+    numbers = [str(row[-1]) for row in versus.page().blocks[0].rows]
+    assert all(number in out for number in numbers)
+
+
+def test_the_page_of_a_model_has_its_curves(tmp_path):
+    write(rr.FittedRules(normalize="zscore").fit(DATA).overview(DATA), "html", str(tmp_path / "model.html"))
+    assert "<svg" in (tmp_path / "model.html").read_text()

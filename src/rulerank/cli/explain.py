@@ -190,7 +190,7 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     if format == "json":
         text = json.dumps(shown.to_dict() | ({} if lift is None else {"what_if": lift.to_dict()}), indent=2)
     else:
-        page = shown.page()
+        page = shown.page() if format != "html" else shown.drawn()
         if lift is not None:
             page = replace(page, blocks=(*page.blocks, changes_table(*lift)))
         if format == "text" and out == "-" and sys.stdout.isatty() and (sys.stdout.encoding or "").startswith("utf"):

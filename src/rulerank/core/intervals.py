@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from rulerank.core.arrays import Array
+from rulerank.core.words import NEXT_TO_NOTHING
 
 SCALES = {  # what features are put on by query, and what a number on it means
     "zscore": ("z-score", "standard deviations above the query's mean"),
@@ -45,7 +46,7 @@ def in_words(name: str, bin: int, shown: Sequence[str]) -> str:
     return f"{name} in [{shown[bin - 1]}, {shown[bin]})"
 
 
-def shorten(cuts: Array) -> list[str]:
+def shorten(cuts: Sequence[float] | Array) -> list[str]:
     """Write ascending numbers with three digits, or as many more as tell them apart.
 
     >>> import numpy as np
@@ -53,8 +54,12 @@ def shorten(cuts: Array) -> list[str]:
     ['0.36', '0.55', '1234']
     >>> shorten(np.array([0.12341, 0.12349]))
     ['0.1234', '0.1235']
+    >>> shorten(np.array([-0.0402, 4.33e-15, 0.2]))  # what is left over from rounding is 0
+    ['-0.0402', '0', '0.2']
     """
     shown: list[str] = []
+    least = NEXT_TO_NOTHING * max((abs(float(cut)) for cut in cuts), default=0.0)
+    cuts = [0.0 if abs(float(cut)) < least else float(cut) for cut in cuts]
     for digits in range(3, 18):
         shown = [_write(cut, digits) for cut in cuts]
         if all(float(low) < float(high) for low, high in itertools.pairwise(shown)):

@@ -112,7 +112,7 @@ class FeatureCurves(Shown):
 
         return Page(TITLE, (f"{self.method}.",), (curves_table(self),))
 
-    def _drawn(self) -> Page:
+    def drawn(self) -> Page:
         from rulerank.explain.curve_figures import curves_picture
 
         page = self.page()

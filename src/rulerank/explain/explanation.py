@@ -43,7 +43,7 @@ class Shown:
 
         Pictures of curves and pairs are drawn where Matplotlib is installed.
         """
-        return render_html(self._drawn())
+        return render_html(self.drawn())
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -52,9 +52,9 @@ class Shown:
         return rich_page(self.page())
 
     def _repr_html_(self) -> str:
-        return render_fragment(self._drawn())
+        return render_fragment(self.drawn())
 
-    def _drawn(self) -> Page:
+    def drawn(self) -> Page:
         """Return what a web page shows: pictures too, where there are some."""
         return self.page()
 

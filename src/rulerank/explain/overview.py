@@ -58,7 +58,7 @@ class ModelOverview(Shown):
 
         return overview_page(self)
 
-    def _drawn(self) -> Page:
+    def drawn(self) -> Page:
         from rulerank.explain.curve_figures import curves_picture
         from rulerank.explain.table_figures import pairs_picture
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from typing import Any
 
 from rulerank.render.document import Bar, Cell, Page, Section, Sentences, Table
 from rulerank.render.tables import plain_table
 
-WIDTH = 100  # of sentences
+WIDTH = 100  # of sentences and tables
+NARROWEST = 16  # column of words
+GAP = 2  # between columns
 BAR = 12  # characters
 LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
 
 
-def render_text(page: Page) -> str:
-    """Write a page as aligned text.
+def render_text(page: Page, width: int = WIDTH) -> str:
+    """Write a page as aligned text, no wider than a terminal where that can be.
 
     >>> print(render_text(Page("Why", ("Because.",), (Table("Parts", ("feature", "adds"), (("bm25", "+0.2"),)),))))
     Why
@@ -25,22 +28,22 @@ def render_text(page: Page) -> str:
     feature  adds
     bm25     +0.2
     """
-    parts = [page.title, "\n".join(_wrapped(sentence) for sentence in page.lead)]
+    parts = [_wrapped(page.title), "\n".join(_wrapped(sentence) for sentence in page.lead)]
     parts += ["\n".join(f"{name}: {value}" for name, value in page.facts)] if page.facts else []
     for _, block in page.in_words():
-        lines = [block.title]
+        lines = [_wrapped(block.title)]
         if isinstance(block, Section):
             lines += [_wrapped(block.about)] if block.about else []
         elif isinstance(block, Sentences):
             lines += [_wrapped(sentence) for sentence in block.sentences]
         else:
-            lines.append(text_table(block))
+            lines.append(text_table(block, width))
             lines += [_wrapped(block.note)] if block.note else []
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
-def text_table(block: Table) -> str:
+def text_table(block: Table, width: int = WIDTH) -> str:
     """Write a table as aligned text, words to the left.
 
     >>> print(text_table(Table("", ("a", "n", "why"), (("x", "10", "so"), ("yy", "9", "because")), words=("why",))))
@@ -49,7 +52,33 @@ def text_table(block: Table) -> str:
     yy   9  because
     """
     rows = [[str(cell) for cell in row] for row in block.rows]
-    return plain_table(block.header, rows, block.n_left, block.word_places)
+    return plain_table(block.header, fitted(block, rows, width), block.n_left, block.word_places)
+
+
+def fitted(block: Table, rows: list[list[str]], width: int) -> list[list[str]]:
+    """Break the longest columns of words into lines, until a table is no wider than the terminal.
+
+    >>> rows = fitted(Table("", ("why", "n"), ()), [["so many words that they are too long", "1"]], 28)
+    >>> rows
+    [['so many words that they', '1'], ['are too long', '']]
+    """
+    widths = [max(map(len, column)) for column in zip(block.header, *rows, strict=True)]
+    least = [max(NARROWEST, len(name)) for name in block.header]
+    while sum(widths) + GAP * (len(widths) - 1) > width:
+        wide = [place for place in block.word_places if widths[place] > least[place]]
+        if not wide:
+            break
+        widths[max(wide, key=lambda place: widths[place])] -= 1
+    if not any(len(cell) > widths[place] for row in rows for place, cell in enumerate(row)):
+        return rows
+    lines = []
+    for row in rows:
+        cells = [
+            textwrap.wrap(cell, widths[place], break_on_hyphens=False) or [""] if place in block.word_places else [cell]
+            for place, cell in enumerate(row)
+        ]
+        lines += [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]
+    return lines
 
 
 def rich_page(page: Page) -> Any:
@@ -81,7 +110,8 @@ def _rich_table(block: Table) -> Any:
     barred = any(isinstance(row[-1], Bar) for row in block.rows)
     both = len(block.header) - 1 in block.diverging
     for place, name in enumerate(block.header):
-        table.add_column(Text(name), justify="left" if block.is_words(place) else "right")
+        words = block.is_words(place)
+        table.add_column(Text(name), justify="left" if words else "right", no_wrap=not words)
     if barred:
         table.add_column("", min_width=BAR)
     for row in block.rows:
