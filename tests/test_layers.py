@@ -77,7 +77,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "rules": set(),
     "sampling": {"discretize", "normalize", "today"},
     "scale": {"discretize", "evaluation", "io", "normalize", "rankers"},
-    "serve": {"explain", "features", "model_file", "rankers", "today"},
+    "serve": {"explain", "features", "io", "model_file", "rankers", "today"},
     "serve.web": {"clicks", "features", "io", "model_file", "rankers", "serve", "web"},
     "shop": {"io"},
     "splitting": set(),

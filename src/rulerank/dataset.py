@@ -48,6 +48,7 @@ class Dataset:
     )  # feature: what its values 0, 1, ... stand for
     shown: Shown | None = None  # of each row: its position in a list, how often it was shown there, and clicked
     base: RecallBase | None = None  # of each row: whether it is judged, and all judgements of its query
+    dates: tuple[str, ...] = ()  # features whose values are days since 1970-01-01
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):
@@ -79,6 +80,7 @@ class Dataset:
             "feature_names": names,
             "texts": {name: check_column(f"texts[{name!r}]", column, n_rows) for name, column in self.texts.items()},
             "categories": {name: tuple(kinds) for name, kinds in self.categories.items()},
+            "dates": tuple(name for name in self.dates if name in names),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -204,6 +206,7 @@ class Dataset:
             parts[0].categories,
             Shown.concat(shown) if shown else None,
             None if all(part.base is None for part in parts) else RecallBase.concat(bases),
+            parts[0].dates,
         )
 
 

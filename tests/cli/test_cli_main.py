@@ -74,7 +74,10 @@ def test_a_warning_of_the_library_is_one_line(run, monkeypatch, folder):
     Path("odd.csv").write_text("qid,grade,film,a\n1,0,Dr No,1\n1,1,Jaws,2\n")
     done = run("convert", "odd.csv", "odd.txt")
     assert done.code == 0
-    assert done.err == "warning: columns left out because they do not hold numbers: 'film' (String)\n"
+    assert done.err == (
+        "warning: columns left out because they do not hold numbers: 'film' (String); "
+        "to read one as a category, give it that type (in a csv: film:category)\n"
+    )
 
 
 def test_the_library_s_own_way_to_warn_comes_back(run):

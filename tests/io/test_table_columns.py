@@ -28,7 +28,7 @@ def test_booleans_with_gaps_are_nan_there():
 
 
 def test_text_columns_are_left_out_and_named():
-    with pytest.warns(UserWarning, match=r"left out because they do not hold numbers: 'film' \(String\)") as caught:
+    with pytest.warns(UserWarning, match=r"'film' \(String\); to read one as a category, .*film:category") as caught:
         data = csv("qid,film,x\na,Dr No,1\na,Live,2\na,1984,3\n")
     assert data.feature_names == ("x",)
     assert caught[0].filename == __file__
@@ -102,10 +102,32 @@ def test_a_text_cannot_be_named_as_a_feature():
         to_frame(data)
 
 
-def test_dates_are_left_out_and_named():
-    frame = pl.DataFrame({"qid": ["a"], "day": [0], "x": [1]}).with_columns(pl.col("day").cast(pl.Date))
-    with pytest.warns(UserWarning, match=r"'day' \(Date\)"):
-        assert from_frame(frame).feature_names == ("x",)
+DATES = Dataset(
+    [[20775.0, 20775.5], [np.nan, -1.25]], [1, 0], ["a", "a"], feature_names=("day", "time"), dates=("day", "time")
+)
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+def test_dates_read_back_as_they_were_written(format):
+    out = io.BytesIO()
+    write_table(DATES, out, format=format)
+    assert b"day:date" in out.getvalue() or format == "parquet"
+    again = read_table(io.BytesIO(out.getvalue()), format=format)
+    assert (again.feature_names, again.dates) == (("day", "time"), ("day", "time"))
+    assert np.array_equal(again.X, DATES.X, equal_nan=True)
+    assert Dataset.concat([again, DATES]).dates == again[:1].dates == ("day", "time")
+
+
+def test_a_csv_column_that_is_marked_as_a_date_must_hold_dates():
+    assert np.isnan(csv("qid,day:date,x\na,,1\n").X[0, 0])
+    with pytest.raises(DataError, match=r"^column 'day' must hold dates such as 2026-11-18, or nothing where one is"):
+        csv("qid,day:date\na,2026-11-18\na,soon\n")
+
+
+def test_texts_of_a_file_are_categories_where_a_model_wants_them():
+    data = csv("qid,brand,x\na,lg,1\na,,2\na,sony,3\n", wanted=("brand", "x"))
+    assert data.categories == {"brand": ("lg", "sony")}
+    assert np.array_equal(data.X[:, 0], [0, np.nan, 1], equal_nan=True)
 
 
 def test_naming_the_features_leaves_out_the_others_without_a_word():

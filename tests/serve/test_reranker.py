@@ -207,3 +207,15 @@ def test_a_ranker_that_starts_from_a_model_serves_with_the_order_of_the_list_as_
     docs = [dict(zip(world.feature_names, row, strict=True)) for row in np.nan_to_num(world.X[:5]).tolist()]
     again = rr.load(tmp_path / "model.rulerank")
     assert [one.score for one in again.rank("q", docs)] == [one.score for one in model.rank("q", docs)]
+
+
+def test_frames_with_names_and_dates_written_as_text_are_ranked():
+    frame = pl.DataFrame({"brand": ["lg", "sony"] * 20, "added": ["2026-11-18", "2020-01-01"] * 20})
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
+    assert reranker.warm() is reranker
+    by_frame = reranker.rank(docs=frame[:2])
+    assert by_frame[0].features == {"brand": "lg", "added": "2026-11-18"}
+    docs = [{"brand": "lg", "added": "2026-11-18"}, {"brand": "sony", "added": 18262}]
+    assert reranker.rank(docs=docs).scores == by_frame.scores
+    with pytest.raises(DataError, match=r"^document 0: added must be a date such as 2026-11-18, or days since"):
+        reranker.rank(docs=[{"brand": "lg", "added": "soon"}])

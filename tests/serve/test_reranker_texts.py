@@ -47,8 +47,12 @@ def test_categories_are_called_by_name_and_go_back_in(reranker, ranker, query):
     assert again[0].features == found[0].features
     new = alone.rank("", [found[0].features | {"brand": "never seen"}])[0]
     assert abs(sum(reason.adds for reason in new.reasons) - new.score) < 1e-9
-    with pytest.raises(DataError, match="document 0: feature 'brand' must be a number or the name of a category, or"):
-        alone.rank("", [found[0].features | {"brand": ["a", "b"]}])
+    for wrong in (2, 0.0, True, ["a", "b"]):
+        with pytest.raises(DataError, match=r"^document 0: the model knows 'brand' as a category \('.*\): give n"):
+            alone.rank("", [found[0].features | {"brand": wrong}])
+    missing, empty = (alone.rank("", [found[0].features | {"brand": none}])[0] for none in (None, ""))
+    assert missing.score == empty.score
+    assert new.features["brand"] == "never seen"
 
 
 def test_ready_features_may_come_where_there_are_texts(reranker, features, query):

@@ -140,6 +140,10 @@ class Competence(WeighsMembers):
 
     def predict(self, X: Any, qid: Any = None) -> Array:
         """Return one score per row; qid is needed except for the literal form without scale="query"."""
+        self.check_names(X)
+        return self.predict_codes(X, qid)
+
+    def predict_codes(self, X: Any, qid: Any = None) -> Array:
         return self._score_documents(self._rows(X, qid))
 
     def weights(self, X: Any, qid: Any = None) -> Array:

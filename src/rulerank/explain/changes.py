@@ -148,7 +148,7 @@ def tried_changes(ranker: Ranker, own: Background, above: float) -> tuple[Change
     says, though a smaller move to a value that no document has may do as well.
     """
     X, row = own.X, own.row
-    if float(ranker.predict(X, qid=np.zeros(len(X)))[row]) > above:
+    if float(ranker.predict_codes(X, qid=np.zeros(len(X)))[row]) > above:
         return ()
     changes = []
     for feature, name in enumerate(ranker.feature_names_):
@@ -163,7 +163,7 @@ def tried_changes(ranker: Ranker, own: Background, above: float) -> tuple[Change
             worlds = np.repeat(X[None], len(some), axis=0)
             worlds[:, row, feature] = some
             numbers = np.repeat(np.arange(len(some)), len(X))
-            scores = ranker.predict(worlds.reshape(-1, X.shape[1]), qid=numbers).reshape(len(some), -1)[:, row]
+            scores = ranker.predict_codes(worlds.reshape(-1, X.shape[1]), qid=numbers).reshape(len(some), -1)[:, row]
             lifted = np.flatnonzero(scores > above)
             if lifted.size:
                 value = float(some[lifted[0]])

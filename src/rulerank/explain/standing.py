@@ -139,7 +139,7 @@ def background_of(ranker: Ranker, x: Any, row: int | None) -> Background:
         columns = [x.feature_names.index(name) for name in names]
         return Background(x.X[rows][:, columns], place, {**ranker.categories_, **x.categories}, names, about(x, number))
     if hasattr(x, "columns") and ranker.has_names_:
-        values = np.asarray(x[list(names)], dtype=np.float64)
+        values = np.asarray(ranker.frame_rows(x), dtype=np.float64)
     else:
         values = np.atleast_2d(x.toarray() if issparse(x) else np.asarray(unmasked(x))).astype(np.float64)
     return Background(values, number, ranker.categories_, names, About())

@@ -173,12 +173,12 @@ def _guesses(ranker: Any, X: Array) -> dict[str, Array]:
 
 def _predict(ranker: Any, X: Array) -> Array:
     try:
-        return ranker.predict(X)
+        return ranker.predict_codes(X)
     except DataError:  # a linear ranker refuses missing values
         scores = np.full(len(X), math.nan)
         whole = ~np.isnan(X).any(axis=1)
         if whole.any():
-            scores[whole] = ranker.predict(X[whole])
+            scores[whole] = ranker.predict_codes(X[whole])
         return scores
 
 

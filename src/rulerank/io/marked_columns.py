@@ -1,8 +1,8 @@
-"""What csv cannot say of a column is written behind its name: `title:text`, `brand:category(lg|sony)`.
+"""What csv cannot say of a column is written behind its name: `title:text`, `brand:category(lg|sony)`, `added:date`.
 
-Parquet and data frames say it by their types. A mark is written only where it is needed: on every category, and on a
-text that might be taken for numbers. `author:field`, in all tables, is a field of documents for people to read: its
-values are texts and no feature.
+Parquet and data frames say it by their types. A mark is written only where it is needed: on every category and date,
+and on a text that might be taken for numbers. `author:field`, in all tables, is a field of documents for people to
+read: its values are texts and no feature.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterator
 import polars as pl
 
 from rulerank.errors import DataError
+from rulerank.io.frame_columns import is_date, parsed
 
-MARK = re.compile(r"(.+):(text|category)(?:\((.*)\))?", re.S)
+MARK = re.compile(r"(.+):(text|category|date)(?:\((.*)\))?", re.S)
 FIELD = ":field"
 
 
@@ -49,6 +50,8 @@ def with_marks(frame: pl.DataFrame) -> pl.DataFrame:
             names[column.name] = f"{column.name}:category({kinds})"
         elif column.dtype == pl.String and not _is_text(column.name) and _numeric(column):
             names[column.name] = f"{column.name}:text"
+        elif is_date(column.dtype):
+            names[column.name] = f"{column.name}:date"
     return frame.with_columns(pl.col(pl.Enum).cast(pl.String)).rename(names)
 
 
@@ -76,6 +79,11 @@ def without_marks(frame: pl.DataFrame) -> pl.DataFrame:
             column = column.set(column == "", None)
             known = column.drop_nulls().unique().sort().to_list() if kinds is None else _kinds(kinds)
             column = column.cast(pl.Enum([*known, *sorted({*column.drop_nulls()} - {*known})]))
+        if what == "date":
+            dates = parsed(column)
+            if not is_date(dates.dtype) and (column.fill_null("") != "").any():
+                raise DataError(f"column {name!r} must hold dates such as 2026-11-18, or nothing where one is missing")
+            column = dates if is_date(dates.dtype) else pl.Series(name, [None] * len(column), dtype=pl.Date)
         columns.append(column)
     return pl.DataFrame(columns)
 

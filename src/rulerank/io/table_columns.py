@@ -5,12 +5,23 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
+from rulerank.errors import DataError
 from rulerank.io.delimited import MISSING, either
+from rulerank.io.frame_columns import (
+    ROWS_THAT_TELL,
+    US_PER_DAY,
+    column_numbers,
+    is_category,
+    is_date,
+    is_number,
+    parsed,
+)
 from rulerank.io.marked_columns import FIELD
 from rulerank.io.other_tools import fraction_hint
 
@@ -28,7 +39,6 @@ ID_NAME = re.compile(
     r"(?i:(?:^|[\s_.:-])(?:id|uid|uuid|guid|pid|sku|ean|gtin|upc|asin|isbn)$)"
     r"|(?i:^(?:doc|document|item|product|user|query|row|page|article|movie|film|book|post|url)id$)|[a-z]I[dD]$"
 )
-ROWS_THAT_TELL = 50  # fewer whole numbers, such as prices, may all differ by chance
 
 Mistake = Callable[[int | None, str], Exception]  # (row or None, message) -> the error that says where
 
@@ -51,7 +61,9 @@ def feature_columns(
         return features
     no_numbers = [f"{column!r} ({dtype})" for column, dtype in others.schema.items() if not is_feature(dtype)]
     if no_numbers:
-        warnings.warn(f"columns left out because they {else_hold}: {', '.join(no_numbers)}", stacklevel=4)
+        text = next((column for column, dtype in others.schema.items() if dtype == pl.String), None)
+        hint = "" if text is None else f"; to read one as a category, give it that type (in a csv: {text}:category)"
+        warnings.warn(f"columns left out because they {else_hold}: {', '.join(no_numbers)}{hint}", stacklevel=4)
     if like_ids:
         warnings.warn(
             f"columns left out because they look like ids: {', '.join(map(repr, like_ids))}; "
@@ -59,6 +71,14 @@ def feature_columns(
             stacklevel=4,
         )
     return features
+
+
+def with_names(frame: pl.DataFrame, others: Collection[str], wanted: Collection[str] | None) -> pl.DataFrame:
+    """Return a frame whose columns of text are categories or dates: those that are wanted, or that look like it."""
+    texts = [column for column in frame if column.dtype == pl.String and column.name not in others]
+    if wanted is not None:
+        return frame.with_columns(parsed(column, certain=True) for column in texts if column.name in wanted)
+    return frame.with_columns(parsed(column) for column in texts if not ID_NAME.search(column.name))
 
 
 def looks_like_ids(column: pl.Series, qid: pl.Series) -> bool:
@@ -80,25 +100,9 @@ def looks_like_ids(column: pl.Series, qid: pl.Series) -> bool:
     return bool(enough and len(values) == len(column) and values.n_unique() == len(column))
 
 
-def _is_number(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
-
-
 def is_feature(dtype: pl.DataType) -> bool:
-    """Whether a column of this type is taken for a feature: numbers, booleans, categories."""
-    return _is_number(dtype) or is_category(dtype)
-
-
-def is_category(dtype: pl.DataType) -> bool:
-    """Whether a column of this type holds one of a few names."""
-    return dtype in (pl.Enum, pl.Categorical)
-
-
-def category_names(column: pl.Series) -> tuple[str, ...]:
-    """Return what a column of categories may hold: in the order of an Enum, else in that of the alphabet."""
-    if isinstance(column.dtype, pl.Enum):
-        return tuple(column.dtype.categories)
-    return tuple(sorted(column.cast(pl.String).drop_nulls().unique()))
+    """Whether a column of this type is taken for a feature: numbers, booleans, categories, dates."""
+    return is_number(dtype) or is_category(dtype) or is_date(dtype)
 
 
 def texts_of(frame: pl.DataFrame) -> list[str]:
@@ -114,22 +118,39 @@ def text_column(name: str, values: Array) -> pl.Series:
 
 
 def feature_column(data: Dataset, name: str, values: Array) -> pl.Series:
+    if name in data.dates:
+        found = pl.Series(name, values, nan_to_null=True, dtype=pl.Float64)
+        if (found.drop_nulls() % 1 == 0).all():
+            return found.cast(pl.Int32).cast(pl.Date)
+        return (found * US_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us"))
     if name not in data.categories:
         return pl.Series(name, values, nan_to_null=True, dtype=pl.Float32)
     kinds = data.categories[name]
     return pl.Series(name, [None if value != value else kinds[int(value)] for value in values], dtype=pl.Enum(kinds))
 
 
-def feature_values(frame: pl.DataFrame, features: Sequence[str], mistake: Mistake) -> Array:
-    """Return the features as numbers, float32; a category is the number of its name."""
-    for feature in features:
-        if not is_feature(frame[feature].dtype):
-            raise mistake(None, f"column {feature!r} must hold numbers: it holds {frame[feature].dtype}")
+class Features(NamedTuple):
+    """The features of a table as numbers."""
+
+    X: Array  # float32 (n_rows, n_features)
+    categories: dict[str, tuple[str, ...]]
+    dates: tuple[str, ...]
+
+
+def feature_values(frame: pl.DataFrame, features: Sequence[str], mistake: Mistake) -> Features:
+    """Return the features as numbers; a category is the number of its name, a date that of its day."""
     X = np.empty((len(frame), len(features)), dtype=np.float32)
+    categories, dates = {}, []
     for i, feature in enumerate(features):
-        if is_category(frame[feature].dtype):
-            codes = frame[feature].cast(pl.String).cast(pl.Enum(category_names(frame[feature]))).to_physical()
-            X[:, i] = codes.cast(pl.Float32).to_numpy()
+        if not is_number(frame[feature].dtype):
+            try:
+                found = column_numbers(frame[feature])
+            except DataError as error:
+                raise mistake(None, str(error)) from None
+            X[:, i] = found.values
+            dates += [feature] if found.is_date else []
+            if found.names is not None:
+                categories[feature] = found.names
             continue
         X[:, i] = frame[feature].cast(pl.Float32).to_numpy()
         infinite = np.flatnonzero(np.isinf(X[:, i]))
@@ -138,7 +159,7 @@ def feature_values(frame: pl.DataFrame, features: Sequence[str], mistake: Mistak
             raise mistake(
                 row, f"expected finite numbers that fit in 32 bits in column {feature!r}, got {frame[feature][row]}"
             )
-    return X
+    return Features(X, categories, tuple(dates))
 
 
 def grade_values(column: pl.Series, mistake: Mistake) -> Array:
@@ -146,7 +167,7 @@ def grade_values(column: pl.Series, mistake: Mistake) -> Array:
     if column.dtype == pl.String:
         cells = column.str.strip_chars()
         cells = cells.set(cells.is_in([*MISSING, "?"]), None)
-    elif _is_number(column.dtype):
+    elif is_number(column.dtype):
         cells = column.cast(pl.Float64).fill_nan(None)
     else:
         raise mistake(None, f"column {column.name!r} must hold grades: it holds {column.dtype}")

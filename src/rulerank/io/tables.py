@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -13,10 +12,12 @@ import polars as pl
 
 from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
-from rulerank.errors import DataError, MissingExtraError, ReadError
+from rulerank.errors import DataError, ReadError
 from rulerank.io.base_columns import MARKED_COLUMNS, base_of, columns_of_base
 from rulerank.io.delimited import NumberType, delimited_bytes, either, read_delimited
 from rulerank.io.doc_names import repeated_rows, said_twice
+from rulerank.io.frame_columns import is_frame as is_frame
+from rulerank.io.frame_columns import to_polars
 from rulerank.io.marked_columns import FIELD, TextOrMarked, with_marks, without_marks
 from rulerank.io.other_tools import no_header_hint
 from rulerank.io.outputs import write_bytes
@@ -25,16 +26,15 @@ from rulerank.io.streams import Source, format_suffix, read_bytes
 from rulerank.io.table_columns import (
     TEXT_NAMES,
     Mistake,
-    category_names,
     feature_column,
     feature_columns,
     feature_values,
     grade_values,
     ids,
-    is_category,
     shared_strings,
     text_column,
     texts_of,
+    with_names,
 )
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -63,18 +63,17 @@ def read_table(
 ) -> Dataset:
     """Read a csv, tsv or parquet file, or a data frame.
 
-    All columns of numbers, booleans or categories are features unless `features` names them, but for those that look
-    like ids. Columns of text named query_text, query, description, narrative, title, text, body, abstract, url or link
-    are kept as texts to be read, and so are columns of fields that `rulerank features` writes, such as author:field; a
-    warning names the columns that are left out. `wanted`: features that will be taken
-    by name, which stay whatever they look like, and nothing is said about others. Ids are text ("007" stays "007"). No
-    `docid` or `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column
-    must be there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one
-    of who graded each row, `judge`, as a text. The columns position:log, impressions:log and clicks:log, which
-    `rulerank clicks` writes, are what was shown and clicked; judged:qrels and base:qrels, which `rulerank features`
-    writes, are which rows are judged and how many judgements of each grade the query has. A document
-    that is there twice in one query is an error, unless two judges graded it, it was shown at two positions, or
-    `repeats` allows it.
+    All columns of numbers, booleans, categories or dates are features unless `features` names them, but for those that
+    look like ids. Columns of text named query_text, query, description, narrative, title, text, body, abstract, url or
+    link are kept as texts to be read, and so are columns of fields that `rulerank features` writes, such as
+    author:field; a warning names the columns that are left out. `wanted`: features that will be taken by name, which
+    stay whatever they look like, and nothing is said about others. Ids are text ("007" stays "007"). No `docid` or
+    `grade` column is needed; a grade that is empty, `?` or -1 is not labelled, but with `graded` the column must be
+    there; an empty feature is missing (NaN). A column `comment` is kept beside the features, and so is the one of who
+    graded each row, `judge`, as a text. The columns position:log, impressions:log and clicks:log, which `rulerank
+    clicks` writes, are what was shown and clicked; judged:qrels and base:qrels, which `rulerank features` writes, are
+    which rows are judged and how many judgements of each grade the query has. A document that is there twice in one
+    query is an error, unless two judges graded it, it was shown at two positions, or `repeats` allows it.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
@@ -83,19 +82,29 @@ def read_table(
     frame, mistake = read_frame(source, text=text, numeric=features or (), format=format)
     if graded:
         _check_columns(frame, mistake, [("grade", grade)])
-    return _to_dataset(frame, mistake, qid, docid, grade, features, wanted, judge, repeats)
+    return _to_dataset(frame, mistake, qid, docid, grade, features, wanted, judge, repeats, names=is_frame(source))
 
 
 def from_frame(
     frame: Any, *, qid: str = "qid", docid: str = "docid", grade: str = "grade", features: Sequence[str] | None = None
 ) -> Dataset:
-    """Return the data set a Polars or pandas frame holds, by the rules of `read_table`.
+    """Return the data set a Polars or pandas frame holds, by the rules of `read_table`, and with names as categories.
+
+    A column of text is a category where its texts repeat, and a date where all of them are written as 2026-11-18; a
+    file marks such columns (`brand:category`, `added:date`). Dates are days since 1970-01-01.
 
     >>> from_frame(pl.DataFrame({"query": [1, 1], "clicked": [True, False], "bm25": [0.5, None]}), qid="query",
     ...            grade="clicked").X.tolist()
     [[0.5], [nan]]
     """
-    return _to_dataset(_to_polars(frame), _mistake_in_frame, qid, docid, grade, features)
+    return _to_dataset(to_polars(frame), _mistake_in_frame, qid, docid, grade, features, names=True)
+
+
+def from_part(
+    frame: Any, *, qid: str = "qid", docid: str = "docid", grade: str = "grade", features: Sequence[str] | None = None
+) -> Dataset:
+    """Return what one part of the data holds: text is no category there, for other parts may have other names."""
+    return _to_dataset(to_polars(frame), _mistake_in_frame, qid, docid, grade, features)
 
 
 def to_frame(data: Dataset) -> pl.DataFrame:
@@ -150,7 +159,7 @@ def read_frame(
 ) -> tuple[pl.DataFrame, Mistake]:
     """Return the columns of a file or frame as they are, and what makes an error that names the file and the line."""
     if is_frame(source):
-        return _to_polars(source), _mistake_in_frame
+        return to_polars(source), _mistake_in_frame
     content, name = read_bytes(source)
     format = _check_format(format) if format else _table_format(name, content)
     if not content:
@@ -186,14 +195,6 @@ def write_frame(frame: pl.DataFrame, target: Source, *, format: str | None = Non
     write_bytes(target, content)
 
 
-def is_frame(source: object) -> bool:
-    """Whether this is a Polars or pandas data frame; pandas is not imported to find out."""
-    pandas = sys.modules.get("pandas")
-    return isinstance(source, pl.DataFrame | pl.LazyFrame) or (
-        pandas is not None and isinstance(source, pandas.DataFrame)
-    )
-
-
 def _to_dataset(
     frame: pl.DataFrame,
     mistake: Mistake,
@@ -204,6 +205,8 @@ def _to_dataset(
     wanted: Collection[str] | None = None,
     judge: str | None = None,
     repeats: bool = False,
+    *,
+    names: bool = False,
 ) -> Dataset:
     named = [("qid", qid), *(("features", feature) for feature in features or ())]
     named += [("judge", judge)] if judge else []
@@ -214,6 +217,8 @@ def _to_dataset(
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
             raise mistake(None, f"a column has no name; name it, take it away or choose others ({either('features')})")
+        if names or wanted is not None:
+            frame = with_names(frame, reserved | {"comment", *texts_of(frame)}, wanted)
         features = feature_columns(
             frame.drop(reserved | {"comment", *texts_of(frame)}, strict=False), frame[qid], wanted
         )
@@ -233,8 +238,9 @@ def _to_dataset(
     shown = shown_of(frame, mistake)
     if docids is not None and shown is None and not repeats:
         _check_repeats(qids, docids, judges, mistake)
+    found = feature_values(frame, features, mistake)
     return Dataset(
-        feature_values(frame, features, mistake),
+        found.X,
         grade_values(frame[grade], mistake) if grade in frame.columns else np.full(len(frame), UNLABELLED),
         qids,
         None if docids is None or not (docids != "").any() else docids,
@@ -246,9 +252,10 @@ def _to_dataset(
             if name not in reserved | {*features}
         }
         | ({judge: judges} if judge and judges is not None else {}),
-        {name: category_names(frame[name]) for name in features if is_category(frame[name].dtype)},
+        found.categories,
         shown,
         base_of(frame, mistake),
+        found.dates,
     )
 
 
@@ -272,31 +279,6 @@ def _check_columns(frame: pl.DataFrame, mistake: Mistake, named: Sequence[tuple[
 
 def _mistake_in_frame(row: int | None, message: str) -> Exception:
     return DataError(message if row is None else f"row {row}: {message}")
-
-
-def _to_polars(frame: Any) -> pl.DataFrame:
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
-    if isinstance(frame, pl.DataFrame):
-        return frame
-    if not is_frame(frame):
-        raise DataError(f"expected a Polars or pandas data frame, got {type(frame).__name__}")
-    names = [str(column) for column in frame.columns]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise DataError(f"column names must differ: {twice[0]!r} is there twice")
-    try:
-        made = pl.from_pandas(frame.set_axis(names, axis=1))
-        kinds = {
-            name: [str(kind) for kind in dtype.categories]
-            for name, dtype in zip(names, frame.dtypes, strict=True)
-            if str(dtype) == "category"
-        }
-        return made.with_columns(made[name].cast(pl.String).cast(pl.Enum(one)) for name, one in kinds.items())
-    except ModuleNotFoundError:
-        raise MissingExtraError("pandas", "pyarrow") from None
-    except (TypeError, ValueError) as error:  # pyarrow's errors are both
-        raise DataError(f"a column of the pandas frame mixes types: {error}") from None
 
 
 def _read_parquet(content: bytes, name: str) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -80,6 +81,11 @@ class Ranker(ChecksData, Facade, ABC):
             from rulerank.scale.score import predict_frame
 
             return predict_frame(self, X, qid)
+        self.check_names(X)
+        return self.predict_codes(X, qid)
+
+    def predict_codes(self, X: Any, qid: Any = None) -> Array:
+        """Return the scores of rows, as `predict` does; in an array categories are the codes of this ranker."""
         return self._score(self.check_rows(X, qid))
 
     def score(self, X: Any, y: Any = None, qid: Any = None) -> float:
@@ -154,12 +160,14 @@ class Ranker(ChecksData, Facade, ABC):
         *,
         feature_names: tuple[str, ...],
         discretizer: Discretizer | None = None,
+        categories: Mapping[str, tuple[str, ...]] | None = None,
         **more: Any,
     ) -> Self:
         """Learn from rows that are on the scale that `normalize` asks for, with bins that were found before.
 
         For whoever knows more rows than are labelled: scale and bins then rest on all of them (`fit_in_pool`). The
         fitted ranker is the one that was asked for; it normalises and discretises new rows by itself.
+        categories: what the codes in X stand for, by which new rows are matched; they are learned from as numbers.
         more: what else `fit` takes.
         """
         done = {"normalize": None} | ({} if discretizer is None else {"discretizer": _Found(discretizer)})
@@ -169,7 +177,7 @@ class Ranker(ChecksData, Facade, ABC):
         finally:
             self.set_params(**asked)
         self.feature_names_, self.has_names_ = feature_names, True
-        self.categories_ = {}
+        self.categories_ = dict(categories or {})
         if discretizer is not None:
             self.discretizer_ = discretizer
         self.record_params()  # what was asked for counts as fitted
@@ -178,14 +186,20 @@ class Ranker(ChecksData, Facade, ABC):
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned as plain values and arrays, for a model file."""
         check_is_fitted(self)
-        return {
-            "params": self._saved_params(),
-            "feature_names": list(self.feature_names_),
-            "named_columns": hasattr(self, "feature_names_in_"),
-            "has_names": self.has_names_,
-            "learned": self._learned_state(),
-        } | (
-            {"categories": {name: list(kinds) for name, kinds in self.categories_.items()}} if self.categories_ else {}
+        return (
+            {
+                "params": self._saved_params(),
+                "feature_names": list(self.feature_names_),
+                "named_columns": hasattr(self, "feature_names_in_"),
+                "has_names": self.has_names_,
+                "learned": self._learned_state(),
+            }
+            | (
+                {"categories": {name: list(kinds) for name, kinds in self.categories_.items()}}
+                if self.categories_
+                else {}
+            )
+            | ({"dates": list(self.dates_)} if self.dates_ else {})
         )
 
     @classmethod
@@ -196,6 +210,7 @@ class Ranker(ChecksData, Facade, ABC):
         made.has_names_ = bool(state.get("has_names", True))  # models of before had names or went by position
         made.n_features_in_ = len(made.feature_names_)
         made.categories_ = {name: tuple(kinds) for name, kinds in state.get("categories", {}).items()}
+        made.dates_ = tuple(state.get("dates", ()))
         if state["named_columns"]:
             made.feature_names_in_ = np.array(made.feature_names_, dtype=object)
         made._take_learned(state["learned"])

@@ -16,6 +16,7 @@ from rulerank.core.parameters import HasParameters, Parameter, Threads
 from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
 from rulerank.errors import DataError
+from rulerank.io.frame_columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.normalize import NORMALIZE, normalize_by_query
 from rulerank.rankers.rows import (
     check_finite,
@@ -54,10 +55,12 @@ class ChecksData(HasParameters, BaseEstimator):
     _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
     _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
     _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
+    _leaves_categories_out: ClassVar[bool] = False  # or give them no weight
 
     feature_names_: tuple[str, ...]
     has_names_: bool  # whether the names are the data's own, and not made up for an array
     categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
+    dates_: tuple[str, ...] = ()  # features whose values are days since 1970-01-01
 
     @property
     def normalize_(self) -> str | None:
@@ -83,8 +86,11 @@ class ChecksData(HasParameters, BaseEstimator):
     def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
         names: tuple[str, ...] = ()
         categories: Mapping[str, tuple[str, ...]] = {}
+        dates: tuple[str, ...] = ()
+        if is_frame(X):
+            X, categories, dates = numeric_frame(X)
         if isinstance(X, Dataset):
-            names, categories = X.feature_names, X.categories
+            names, categories, dates = X.feature_names, X.categories, X.dates
             y = X.y if y is None else y
             qid = X.qid if qid is None else qid
             X = X.X
@@ -104,7 +110,7 @@ class ChecksData(HasParameters, BaseEstimator):
             map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
         )
         self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
-        self.categories_ = dict(categories)
+        self.categories_, self.dates_ = dict(categories), dates
         if categories and not self._knows_categories:
             warnings.warn(self._words_for_categories(listed([*categories])), stacklevel=3)
         if qid is None and self._uses_queries():
@@ -139,15 +145,17 @@ class ChecksData(HasParameters, BaseEstimator):
 
     def check_rows(self, X: Any, qid: Any) -> Array:
         """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
+        X = collected(X)
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
+            self._check_names(X)
             X = recoded(columns_of(X, self.feature_names_), X, self.feature_names_, self.categories_)
             check_finite(X)
         elif self.has_names_ and has_columns(X):
-            X = np.asarray(self._check_columns(X))
+            X = np.asarray(self.frame_rows(X))
             check_finite(X)
         else:
-            X = self._check_matrix(X, reset=False)
+            X = self._check_matrix(numeric_frame(X, {})[0] if is_frame(X) else X, reset=False)
         if self.normalize_ is None:
             return X
         if qid is None:
@@ -157,7 +165,22 @@ class ChecksData(HasParameters, BaseEstimator):
             )
         return self.on_one_scale(X, query_numbers(qid, len(X))[0], self.normalize_)
 
-    def _check_columns(self, frame: Any) -> Any:
+    def check_names(self, X: Any) -> None:
+        """Refuse an array where the model knows names: nobody but the model knows its codes."""
+        if self.categories_ and not isinstance(X, Dataset) and not is_frame(X) and not has_columns(X):
+            name, names = next(iter(self.categories_.items()))
+            raise DataError(f"{is_a_category(name, names)}, in a data frame or a Dataset: got an array")
+
+    def _check_names(self, data: Dataset) -> None:
+        """Refuse names where the model has learned numbers."""
+        known = () if not self.has_names_ or self._leaves_categories_out else self.feature_names_
+        name = next((name for name in data.categories if name in known and name not in self.categories_), None)
+        if name is not None:
+            raise DataError(
+                f"the model reads numbers in {name!r}: the data has names there, such as {data.categories[name][:1]}"
+            )
+
+    def frame_rows(self, frame: Any) -> Any:
         """Return the columns of a data frame that the ranker knows, by name and in its order."""
         columns = [str(column) for column in frame.columns]
         twice = next((name for name in self.feature_names_ if columns.count(name) > 1), None)
@@ -165,6 +188,8 @@ class ChecksData(HasParameters, BaseEstimator):
             raise DataError(f"column names must differ: {twice!r} is there twice")
         places = places_of(self.feature_names_, tuple(columns))
         chosen = frame[[frame.columns[place] for place in places]]
+        if is_frame(chosen):
+            chosen = numeric_frame(chosen, self.categories_)[0]
         return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
 
     def _check_matrix(self, X: Any, *, reset: bool) -> Any:

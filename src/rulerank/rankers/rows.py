@@ -12,6 +12,7 @@ from rulerank.core.parameters import shown
 from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
+from rulerank.io.frame_columns import is_a_category
 
 MOST_REPEATED = 100  # times a row may count on average where weights are repeated rows
 
@@ -42,6 +43,11 @@ def recoded(X: Array, data: Dataset, names: tuple[str, ...], known: Mapping[str,
     changed = False
     for name, kinds in known.items():
         found = data.categories.get(name)
+        if found is None and not np.isnan(X[:, names.index(name)]).all():
+            raise DataError(
+                f"{is_a_category(name, kinds)}: the data has numbers there; a file names a category by its type, "
+                f"in a csv by the column's name, {name}:category"
+            )
         if found is None or found == kinds:
             continue
         number = {kind: code for code, kind in enumerate(kinds)}

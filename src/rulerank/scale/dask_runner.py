@@ -18,7 +18,7 @@ import numpy as np
 from rulerank.core.threads import one_thread
 from rulerank.dataset import Array
 from rulerank.errors import ClusterError, DataError, MissingExtraError
-from rulerank.io.tables import from_frame
+from rulerank.io.tables import from_part
 from rulerank.rankers.checked import Labelled
 from rulerank.rankers.chunks import AT_ONCE, added, cut, joined
 from rulerank.scale.opening import file_names
@@ -173,7 +173,7 @@ def part_of_frame(name: str, columns: Columns, frame: Any) -> DatasetPart:
     if PLACE in frame.columns:
         frame = frame.sort_values(PLACE).drop(columns=PLACE)
     try:
-        return DatasetPart(name, from_frame(frame, **columns.named()))
+        return DatasetPart(name, from_part(frame, **columns.named()))
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
 

@@ -17,7 +17,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format
 from rulerank.io.inputs import note_input
 from rulerank.io.streams import COMPRESSIONS, format_suffix
-from rulerank.io.tables import from_frame, is_frame, write_table
+from rulerank.io.tables import from_part, is_frame, write_table
 from rulerank.rankers.documents import read_documents
 from rulerank.scale.part import Columns, DatasetPart, Part
 from rulerank.scale.table_part import TablePart
@@ -76,7 +76,7 @@ def open_parts(
             opened.append(DatasetPart(f"part {number}", one))
         elif is_frame(one):
             try:
-                opened.append(DatasetPart(f"part {number}", from_frame(one, **columns.named())))
+                opened.append(DatasetPart(f"part {number}", from_part(one, **columns.named())))
             except DataError as error:
                 raise DataError(f"part {number}: {error}") from None
         elif hasattr(one, "keys") and hasattr(one, "values") and hasattr(one, "look"):

@@ -12,8 +12,9 @@ import polars as pl
 
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.table_columns import category_names, ids, is_category, is_feature
-from rulerank.io.tables import from_frame
+from rulerank.io.frame_columns import category_names, column_numbers, is_category, is_number
+from rulerank.io.table_columns import ids, is_feature
+from rulerank.io.tables import from_part
 from rulerank.scale.part import Columns, Keys, Shape, lacks, other_kinds
 
 HEAD_ROWS = 10_000  # rows that show which columns are features: what is no id there is none in all
@@ -72,8 +73,8 @@ class TablePart:
         wanted = [feature for feature in features if not self.zeros or feature in there]
         frame = self.frame(wanted)
         X = np.zeros((len(frame), len(features)), dtype=np.float32)
-        plain = wanted == [*features] and not any(is_category(frame[name].dtype) for name in wanted)
-        if plain and all(is_feature(dtype) for dtype in frame.dtypes) and not shape.categories.keys() & {*features}:
+        plain = wanted == [*features] and all(is_number(dtype) for dtype in frame.dtypes)
+        if plain and not shape.categories.keys() & {*features}:
             X = frame.cast(pl.Float32).to_numpy(order="c")
         else:
             for place, feature in enumerate(features):
@@ -126,7 +127,7 @@ class TablePart:
     def _dataset(self, frame: pl.DataFrame, features: Sequence[str] | None) -> Dataset:
         """Return what the library's own reader makes of columns; its messages name the part."""
         try:
-            return from_frame(frame, **{**self.columns.named(), "features": features})
+            return from_part(frame, **{**self.columns.named(), "features": features})
         except DataError as error:
             raise ReadError(self.name, None, str(error)) from None
 
@@ -161,7 +162,7 @@ class TablePart:
             raise ReadError(self.name, None, f"column {column.name!r} must hold numbers: it holds {column.dtype}")
         found = category_names(column) if is_category(column.dtype) else None
         if kinds is None and found is None:
-            return column.cast(pl.Float32).to_numpy()
+            return column.cast(pl.Float32).to_numpy() if is_number(column.dtype) else column_numbers(column).values
         if kinds is None or found is None or not {*found} <= {*kinds}:
             raise other_kinds(self.name, column.name, kinds, found)
         return column.cast(pl.String).cast(pl.Enum(kinds)).to_physical().cast(pl.Float32).to_numpy()

@@ -14,6 +14,7 @@ from rulerank.core.arrays import unmasked
 from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
+from rulerank.io.frame_columns import day_number, is_a_category
 from rulerank.rankers.base import Ranker
 
 FEATURES = "features"  # the key of a dict of features beside an id
@@ -55,7 +56,7 @@ class FeatureRows:
                 return {name: None if value != value else value for name, value in found.items()}
             kinds = {**kinds, **data.categories}
         elif hasattr(data, "columns"):
-            found = {name: float(value) for name, value in zip(names, self._cells(names, row), strict=True)}
+            return {name: _cell(value) for name, value in zip(names, self._cells(names, row), strict=True)}
         else:
             found = dict(zip(names, data[row].tolist(), strict=True))
         return {name: _shown(found[name], kinds.get(name)) for name in names}
@@ -96,9 +97,17 @@ def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
         ids = list(docs[ID]) if ID in docs.columns and ID not in names else None
         return FeatureRows(docs, numbered(ids, len(docs)))
     if isinstance(docs, Sequence) and docs and all(isinstance(doc, Mapping) for doc in docs):
-        X = feature_matrix([features_in(doc, names) for doc in docs], names, ranker.categories_)
-        n_rows = len(docs)
-        data = Dataset(X, np.full(n_rows, UNLABELLED), np.zeros(n_rows, dtype=np.int64), feature_names=names)
+        own, n_rows = [features_in(doc, names) for doc in docs], len(docs)
+        if ranker.dates_:
+            own = [_with_days(row, ranker.dates_, place) for place, row in enumerate(own)]
+        kinds = {name: with_new_names(name, kinds, own) for name, kinds in ranker.categories_.items()}
+        data = Dataset(
+            feature_matrix(own, names, kinds),
+            np.full(n_rows, UNLABELLED),
+            np.zeros(n_rows, dtype=np.int64),
+            feature_names=names,
+            categories=kinds,
+        )
         return FeatureRows(data, ids_in(docs, names), docs)
     return FeatureRows(_matrix(docs, names), numbered(None, len(docs)))
 
@@ -182,16 +191,40 @@ def _matrix(docs: Any, names: Sequence[str]) -> Array:
     return X
 
 
+def _with_days(row: Mapping[str, Any], dates: Sequence[str], place: int) -> Mapping[str, Any]:
+    """Return the features of a document with days in the place of dates that are written as text."""
+    texts = {name: row[name] for name in dates if isinstance(row.get(name), str)}
+    try:
+        return {**row, **{name: day_number(text) for name, text in texts.items()}}
+    except DataError:
+        shown = listed([_brief(text) for text in texts.values()])
+        raise DataError(
+            f"document {place}: {listed([*texts])} must be a date such as 2026-11-18, or days since 1970-01-01: "
+            f"got {shown}"
+        ) from None
+
+
+def with_new_names(name: str, kinds: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the names of a category that a model knows, and after them those that documents bring.
+
+    >>> with_new_names("brand", ("lg",), [{"brand": "sony"}, {"brand": "lg"}, {"brand": None}, {"brand": ""}])
+    ('lg', 'sony')
+    """
+    new = {value for row in rows if isinstance(value := row.get(name), str) and value}
+    return (*kinds, *sorted(new - {*kinds}))
+
+
 def _number(value: Any, name: str, kinds: Sequence[str] | None, place: int) -> Any:
-    """Return one value as a number; a category may be named, and a new one has the code after the last."""
-    if kinds is not None and isinstance(value, str):
-        return kinds.index(value) if value in kinds else len(kinds)
+    """Return one value as a number; a category is given by its name."""
+    if kinds is not None:
+        if isinstance(value, str):
+            return kinds.index(value) if value in kinds else None
+        if value is None or value != value:
+            return None
+        raise DataError(f"document {place}: {is_a_category(name, kinds)}: got {_brief(value)}")
     if type(value) in NUMBERS or isinstance(value, int | float | np.integer | np.floating):
         return value
-    expected = "a number or the name of a category" if kinds is not None else "a number"
-    raise DataError(
-        f"document {place}: feature {name!r} must be {expected}, or null where missing: got {_brief(value)}"
-    )
+    raise DataError(f"document {place}: feature {name!r} must be a number, or null where missing: got {_brief(value)}")
 
 
 def _float(value: Any) -> float:
@@ -206,6 +239,12 @@ def _brief(value: Any) -> str:
         return repr(value)[:60]
     except ValueError:  # a whole number of more digits than Python writes
         return "a whole number of thousands of digits"
+
+
+def _cell(value: Any) -> float | str | None:
+    if value is None or value != value:
+        return None
+    return float(value) if isinstance(value, int | float | np.number | np.bool_) else str(value)
 
 
 def _shown(value: float, kinds: Sequence[str] | None) -> float | str | None:

@@ -202,7 +202,8 @@ class Reranker:
         if self.features is not None:
             self.features.for_query("", [{}])
             _ = self.features.inverted
-        rows = rows_of_features([dict.fromkeys(self.feature_names, 0.0)], self.ranker)
+        kinds = self.ranker.categories_
+        rows = rows_of_features([{name: None if name in kinds else 0.0 for name in self.feature_names}], self.ranker)
         self.ranker.predict(rows.data, qid=rows.qid)
         Scored(self.ranker, rows).reasons(0)
         return self

@@ -216,7 +216,7 @@ def _kept(learned: LearnedFromClicks, data: Dataset, now: TodayScores, why: str)
         ranker = now.start.ranker
         one = Candidate(TODAYS, method_name(ranker), ranker.get_params(deep=False))
     else:
-        ranker = Anchored(today=now.start.option).start(data.feature_names)
+        ranker = Anchored(today=now.start.option).start(data.feature_names, data.categories)
         one = Candidate(TODAYS, "Anchored", {"today": now.start.option})
     return replace(learned, ranker=ranker, candidate=one, reason=f"today's ranking is kept; {why}")
 

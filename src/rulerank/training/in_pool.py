@@ -37,7 +37,7 @@ def fit_in_pool(ranker: Ranker, pool: Dataset) -> Ranker:
     """
     rows = np.flatnonzero(pool.y != UNLABELLED)
     if not rows.size and isinstance(ranker, StartsFromToday):
-        return clone(ranker).start(pool.feature_names)  # today's ranking, until labels say otherwise
+        return clone(ranker).start(pool.feature_names, pool.categories)  # today's ranking, until labels say otherwise
     if not rows.size:
         raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")
     return PoolLearner(ranker, pool).fit(rows, pool.y[rows])
@@ -53,9 +53,10 @@ class PoolLearner:
         self.query = query_index(pool.qid)[0]
         normalize: str | None = getattr(ranker, "normalize", None)
         self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
-        if pool.categories and isinstance(ranker, StartsFromToday):  # codes are no amounts: at 0 they get no weight
+        if pool.categories:  # codes stay what they are; where they are no amounts, they get no weight at 0
+            codes = [pool.feature_names.index(name) for name in pool.categories]
             self.X = self.X.copy()
-            self.X[:, [pool.feature_names.index(name) for name in pool.categories]] = 0.0
+            self.X[:, codes] = 0.0 if isinstance(ranker, StartsFromToday) else pool.X[:, codes]
         self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
         self.model_column = ranker.column_of_model(pool, self.query) if isinstance(ranker, StartsFromToday) else None
 
@@ -71,7 +72,13 @@ class PoolLearner:
         if self.model_column is not None:
             more["model_column"] = self.model_column[rows]
         return clone(self.ranker).fit_prepared(
-            self.X[rows], grades, self.query[rows], feature_names=self.feature_names, discretizer=self.bins, **more
+            self.X[rows],
+            grades,
+            self.query[rows],
+            feature_names=self.feature_names,
+            discretizer=self.bins,
+            categories=self.pool.categories,
+            **more,
         )
 
     def learn_on(self, ranker: Ranker, before: Grades, now: Grades) -> Ranker:

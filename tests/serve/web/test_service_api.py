@@ -66,7 +66,9 @@ def test_texts_are_ranked_as_the_reranker_ranks_them(of_texts, reranker):
 
 
 def test_a_service_of_texts_ranks_ready_features_too(of_texts, reranker):
-    features = dict.fromkeys(reranker.feature_names, 1.0)
+    features = dict.fromkeys(reranker.feature_names, 1.0) | {
+        name: names[0] for name, names in reranker.ranker.categories_.items()
+    }
     rows = [{"id": "a", "features": features | {"bm25(all)": 9.0}}, {"id": "b", "features": features}]
     answer = of_texts.post("/rank", json={"documents": rows}).json()
     alone = rr.Reranker(reranker.ranker).rank("", rows)

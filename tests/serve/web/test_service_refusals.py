@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 
 import rulerank as rr
@@ -149,3 +150,29 @@ def test_too_many_documents_and_too_large_a_body_are_refused(serve, served_world
         assert answer.json()["error"]["message"] == "documents must be at most 19: got 20; rank the first ones"
         answer = client.post("/rank", json={"documents": rows, "query": "x" * 5000})
         assert (answer.status_code, answer.json()["error"]["message"]) == (413, "the body must be at most 5,000 bytes")
+
+
+def test_a_number_for_a_category_is_refused_in_every_form(serve):
+    frame = pl.DataFrame({"brand": ["lg", "sony"] * 20, "price": [1.0, 2.0] * 20})
+    ranker = rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10)
+    with serve(rr.Reranker(ranker)).client() as client:
+
+        def asked(**body):
+            return client.post("/rank", content=json.dumps(body), headers=JSON)
+
+        for path in ("/rank", "/explain"):
+            body = {"documents": [{"id": "a", "features": {"brand": 1, "price": 1}}]} | (
+                {"doc": "a"} if path == "/explain" else {}
+            )
+            answer = client.post(path, content=json.dumps(body), headers=JSON)
+            assert answer.status_code == 422
+            assert "the model knows 'brand' as a category ('lg', 'sony'): give names, not" in answer.text
+        as_list = asked(documents=[{"features": [1, 1]}], feature_names=["brand", "price"])
+        assert as_list.status_code == 422
+        assert "the model knows 'brand' as a category ('lg', 'sony'): give names, not" in as_list.text
+        in_list = asked(documents=[{"features": ["lg", 1]}], feature_names=["brand", "price"])
+        assert "categories go in an object, by name" in in_list.json()["error"]["message"]
+        named = [{"features": {"brand": brand, "price": 1}} for brand in ("sony", "lg", "never seen", None, "")]
+        scores = {one["id"]: one["score"] for one in asked(documents=named).json()["results"]}
+        assert scores["1"] == max(scores.values()) > scores["0"] == min(scores.values())
+        assert scores["3"] == scores["4"]

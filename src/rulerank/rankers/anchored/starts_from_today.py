@@ -51,7 +51,9 @@ class StartsFromToday(Ranker):
 
     _known: Known | None = None
 
-    def start(self, feature_names: tuple[str, ...]) -> Self:
+    _leaves_categories_out: ClassVar[bool] = True
+
+    def start(self, feature_names: tuple[str, ...], categories: Mapping[str, tuple[str, ...]] | None = None) -> Self:
         """Become today's ranking, as it is before the first label.
 
         >>> import rulerank as rr
@@ -61,10 +63,10 @@ class StartsFromToday(Ranker):
         """
         self.check_parameters()
         self.feature_names_, self.n_features_in_ = feature_names, len(feature_names)
-        self.has_names_, self.categories_ = True, {}
+        self.has_names_, self.categories_ = True, dict(categories or {})
         self._take_model()
         if self.today_model_ is not None:
-            self.categories_ = dict(self.today_model_.categories_)
+            self.categories_ |= self.today_model_.categories_
             places_in(self.today_model_, feature_names, self.categories_)
         nothing = np.zeros(0, dtype=np.int64)
         self._learn(Labelled(np.zeros((0, len(self._weighed_names))), nothing, nothing, nothing))
@@ -92,7 +94,7 @@ class StartsFromToday(Ranker):
         finally:
             del self._known
         if self.today_model_ is not None:  # new rows come to it by these codes
-            self.categories_ = dict(self.today_model_.categories_)
+            self.categories_ |= self.today_model_.categories_
         return self
 
     def column_of_model(self, data: Dataset, queries: Array) -> Array | None:

@@ -111,7 +111,7 @@ def model_column(model: Ranker, X: Array, places: list[int], queries: Array, how
         raise DataError(
             f"today: this {type(model).__name__} was trained on {len(places)} features: the data has {X.shape[1]}"
         )
-    scores = np.asarray(without_columns(model).predict(X[:, places], qid=queries), dtype=np.float64)
+    scores = np.asarray(without_columns(model).predict_codes(X[:, places], qid=queries), dtype=np.float64)
     if not np.isfinite(scores).all():
         raise DataError(f"today: the scores of this {type(model).__name__} are not all finite")
     return normalize_by_query(scores[:, None], queries, how)

@@ -126,7 +126,8 @@ class Documents:
                 raise self._refused(f"[{place}].features", expected, f"{len(own)} numbers")
             wrong = [held for held in own if type(held) not in ROW_VALUES]
             if wrong:
-                raise self._refused(f"[{place}].features", "must be a list of numbers, null where missing", wrong[0])
+                expected = "must be a list of numbers, null where missing (categories go in an object, by name)"
+                raise self._refused(f"[{place}].features", expected, wrong[0])
 
     def _read_texts(self, value: list[Any]) -> Given:
         self._check_index(value)

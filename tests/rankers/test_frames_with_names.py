@@ -1,0 +1,194 @@
+"""Frames of pandas and Polars with names, dates and gaps: one rule for from_frame, fit and predict."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.io.frame_columns import numeric_frame
+
+N = 300
+rng = np.random.default_rng(0)
+BRAND = [None if rng.random() < 0.1 else str(rng.choice(["lg", "sony", "tcl"])) for _ in range(N)]
+PRICE = rng.random(N).astype(np.float32)
+DAY = [datetime.date(2020, 1, 1) + datetime.timedelta(days=int(days)) for days in rng.integers(0, 2000, N)]
+GRADE = [(one in ("tcl", None)) + int(day.year > 2022) for one, day in zip(BRAND, DAY, strict=True)]
+QID = np.repeat(np.arange(N // 10), 10)
+COLUMNS = {"brand": BRAND, "price": PRICE, "day": DAY, "sale": [True, False, None] * (N // 3)}
+
+FRAMES = {
+    "polars": pl.DataFrame(COLUMNS),
+    "polars Categorical": pl.DataFrame(COLUMNS).with_columns(pl.col("brand").cast(pl.Categorical)),
+    "polars Enum": pl.DataFrame(COLUMNS).with_columns(pl.col("brand").cast(pl.Enum(["tcl", "new", "lg", "sony"]))),
+    "polars lazy": pl.LazyFrame(COLUMNS),
+    "polars empty text": pl.DataFrame(COLUMNS).with_columns(pl.col("brand").fill_null("")),
+    "polars dates as text": pl.DataFrame(COLUMNS).with_columns(pl.col("day").cast(pl.String)),
+    "polars times": pl.DataFrame(COLUMNS).with_columns(pl.col("day").cast(pl.Datetime("ms"))),
+    "pandas": pd.DataFrame(COLUMNS),
+    "pandas category": pd.DataFrame(COLUMNS | {"brand": pd.Categorical(BRAND, ["sony", "new", "tcl", "lg"])}),
+    "pandas nullable": pd.DataFrame(COLUMNS | {"sale": pd.array(COLUMNS["sale"], dtype="boolean")}),
+    "pandas nullable numbers": pd.DataFrame(COLUMNS | {"sale": pd.array([1, 0, None] * (N // 3), dtype="Int64")}),
+    "pandas times": pd.DataFrame(COLUMNS | {"day": pd.to_datetime(DAY)}),
+    "pandas objects": pd.DataFrame(COLUMNS).astype({"brand": object}),
+}
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    return rr.GlobalRules().fit(FRAMES["polars"], GRADE, qid=QID)
+
+
+def test_fit_knows_names_and_dates(ranker):
+    assert ranker.categories_ == {"brand": ("lg", "sony", "tcl")}
+    assert ranker.dates_ == ("day",)
+    assert ranker.feature_names_ == ("brand", "price", "day", "sale")
+    assert ranker.score(FRAMES["polars"], GRADE, QID) > 0.9
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_predict_matches_names_whatever_their_type_or_codes(ranker, kind):
+    expected = ranker.predict(FRAMES["polars"])
+    assert len({*expected.tolist()}) > 5
+    assert np.array_equal(ranker.predict(FRAMES[kind]), expected)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_fit_and_from_frame_read_a_frame_alike(kind):
+    fitted = rr.GlobalRules().fit(FRAMES[kind], GRADE, qid=QID)
+    frame = FRAMES[kind]
+    more = {"qid": QID, "grade": GRADE}
+    data = rr.from_frame(frame.assign(**more) if isinstance(frame, pd.DataFrame) else frame.with_columns(**{
+        name: pl.Series(name, values) for name, values in more.items()}))  # fmt: skip
+    assert data.feature_names == fitted.feature_names_
+    assert (data.categories, data.dates) == (fitted.categories_, fitted.dates_)
+    assert np.array_equal(rr.GlobalRules().fit(data).predict(data), fitted.predict(frame))
+
+
+def test_new_names_are_known_to_be_new_and_missing_ones_missing(ranker):
+    frame = pl.DataFrame({"brand": ["never seen", "another", None, ""], "price": [0.5] * 4, "day": [DAY[0]] * 4,
+                          "sale": [True] * 4})  # fmt: skip
+    codes = numeric_frame(frame, ranker.categories_)[0]["brand"].to_list()
+    assert np.array_equal(codes, [3, 3, np.nan, np.nan], equal_nan=True)
+    new, other, missing, empty = ranker.predict(frame).tolist()
+    assert new == other != missing == empty
+    nothing = frame.with_columns(brand=pl.lit(None))
+    assert ranker.predict(nothing).tolist() == [missing] * 4
+    assert ranker.predict(nothing.with_columns(brand=pl.lit(float("nan")))).tolist() == [missing] * 4
+
+
+def test_names_and_dates_are_kept_in_a_model_file(ranker, tmp_path):
+    ranker.save(tmp_path / "m.rulerank")
+    again = rr.load(tmp_path / "m.rulerank")
+    assert (again.categories_, again.dates_) == (ranker.categories_, ranker.dates_)
+    assert np.array_equal(again.predict(FRAMES["pandas"]), ranker.predict(FRAMES["polars"]))
+
+
+def test_a_row_of_a_frame_with_names_is_explained(ranker):
+    explained = ranker.explain(FRAMES["pandas"], 3)
+    assert explained.score == ranker.predict(FRAMES["polars"])[3]
+    assert any(f"brand is {BRAND[3] or 'missing'}" in line for line in explained.lines())
+
+
+KNOWS = r"the model knows 'brand' as a category \('lg', 'sony', 'tcl'\): give names, not numbers"
+
+
+def asked(**changed):
+    return FRAMES["polars"].with_columns(**{name: pl.lit(value) for name, value in changed.items()})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda: asked(brand=2), rf"^{KNOWS}: the column holds Int32$"),
+        (lambda: asked(brand=True), rf"^{KNOWS}: the column holds Boolean$"),
+        (lambda: FRAMES["pandas"].assign(brand=1.0), rf"^{KNOWS}: the column holds Float64$"),
+        (lambda: asked(price="cheap"), r"^the model reads numbers in 'price': the column holds String, such as 'ch"),
+        (lambda: asked(price=[1.0]), r"^the model reads numbers in 'price': the column holds List\(Float64\), such as"),
+        (lambda: np.zeros((2, 4)), rf"^{KNOWS}, in a data frame or a Dataset: got an array$"),
+        (
+            lambda: rr.Dataset(np.zeros((2, 4)), [0, 0], [1, 1], feature_names=("brand", "price", "day", "sale")),
+            rf"^{KNOWS}: the data has numbers there; .* in a csv by the column's name, brand:category$",
+        ),
+    ],
+)  # fmt: skip
+def test_numbers_for_names_and_names_for_numbers_are_refused_by_predict(ranker, given, message):
+    with pytest.raises(DataError, match=message):
+        ranker.predict(given())
+
+
+def test_a_data_set_with_names_where_the_model_learned_numbers_is_refused():
+    numbers = rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], feature_names=("brand",))
+    names = rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], feature_names=("brand",), categories={"brand": ("lg", "tcl")})
+    with pytest.raises(DataError, match=r"^the model reads numbers in 'brand': the data has names there, such as"):
+        rr.Regression().fit(numbers).predict(names)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([f"text {i}" for i in range(N)], r"^column 'x' holds texts that are no category \(300 different ones in 300"
+                                          r" rows\): leave it out, compute features from it \(rr.TextFeatures\)"),
+        (["12", "7"] * (N // 2), r"^column 'x' holds numbers written as text, such as '12': convert it to numbers,"),
+        ([["a"]] * N, r"^column 'x' holds List\(String\), which cannot be a feature: leave it out, or make numbers"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_a_column_that_cannot_be_used_is_named_by_fit(column, message, kind):
+    frame = FRAMES[kind]
+    frame = frame.assign(x=column) if kind == "pandas" else frame.with_columns(x=pl.Series(column))
+    with pytest.raises(DataError, match=message):
+        rr.GlobalRules().fit(frame, GRADE, qid=QID)
+
+
+@pytest.mark.parametrize("column", [[object()] * N, [1, "a"] * (N // 2), pd.period_range("2020", periods=N)])
+def test_a_pandas_column_of_objects_is_named_by_fit(column):
+    with pytest.raises(DataError, match=r"^column 'x' (of the pandas frame mixes types|holds .* cannot be a feature)"):
+        rr.GlobalRules().fit(FRAMES["pandas"].assign(x=column), GRADE, qid=QID)
+
+
+def test_from_frame_leaves_out_texts_that_are_no_names():
+    frame = FRAMES["polars"].with_columns(qid=pl.Series(QID), snippet=pl.Series([f"some text {i}" for i in range(N)]),
+                                          shop_id=pl.lit("s1"))  # fmt: skip
+    with pytest.warns(UserWarning, match=r"because they do not hold numbers: 'snippet' .*, 'shop_id' \(String"):
+        assert rr.from_frame(frame).feature_names == ("brand", "price", "day", "sale")
+
+
+def test_a_small_frame_may_have_names_that_differ():
+    ranker = rr.GlobalRules().fit(pl.DataFrame({"brand": ["lg", "sony"], "x": [1, 2]}), [0, 1], qid=[1, 1])
+    assert ranker.categories_ == {"brand": ("lg", "sony")}
+
+
+def test_linear_rankers_warn_that_they_read_codes_as_numbers():
+    frame = FRAMES["polars"].drop("day", "sale").drop_nulls()
+    with pytest.warns(UserWarning, match="QueryIntercepts reads the categories of brand as numbers"):
+        ranker = rr.QueryIntercepts(l2=1.0).fit(frame, GRADE[: len(frame)], qid=QID[: len(frame)])
+    turned = frame.with_columns(pl.col("brand").cast(pl.Enum(["tcl", "sony", "lg"])))
+    assert np.array_equal(ranker.predict(turned), ranker.predict(frame))
+
+
+def test_a_ranker_without_names_refuses_text_by_column():
+    ranker = rr.GlobalRules().fit(np.zeros((4, 2)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
+    with pytest.raises(DataError, match=r"^the model reads numbers in 'brand': the column holds String, such as"):
+        ranker.predict(FRAMES["polars"].select("brand", "price").drop_nulls())
+
+
+def test_a_frame_of_numbers_goes_as_it_is():
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, None]})
+    assert numeric_frame(frame)[0] is frame
+
+
+def test_a_pool_with_names_gives_a_model_that_knows_them():
+    pool = rr.from_frame(FRAMES["polars"].with_columns(qid=pl.Series(QID), grade=pl.Series(GRADE)))
+    frame = FRAMES["pandas category"]
+    ranker = rr.fit_in_pool(rr.GlobalRules(normalize="rank", discretizer="equal_frequency"), pool)
+    assert ranker.categories_ == pool.categories
+    assert np.array_equal(ranker.predict(frame, qid=QID), ranker.predict(pool))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        anchored = rr.fit_in_pool(rr.Anchored(today="price"), pool)
+    assert np.array_equal(anchored.predict(frame, qid=QID), anchored.predict(pool))
