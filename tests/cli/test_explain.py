@@ -1,6 +1,8 @@
 import io
 import json
+import re
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -15,6 +17,25 @@ def test_a_document_is_explained(run, folder):
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("Why q1-d3 scores ")
     assert "Feature by feature" in done.out
+
+
+def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(run, folder):
+    data = rr.make_world(n_queries=8, docs_per_query=12, n_features=16, seed=4)
+    rr.write_table(data, "pool.csv")
+    rr.Anchored(today="bm25_body").fit(data[:40]).save("few.rulerank")
+    out = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2", "--versus", "q1-d5").out
+    table = out[out.index("Feature by feature") : out.index("These add up to the difference, ")]
+    numbers = [Decimal(line.split()[-1]) for line in table.splitlines()[2:] if line]
+    total = Decimal(re.search(r"These add up to the difference, ([\d.]+)\.\s", out)[1])
+    assert sum(numbers) == total
+    high, low, difference = map(Decimal, re.search(r"scores (\S+) and \S+ (\S+): (\S+) between", out).groups())
+    assert high - low == difference == total
+    assert "\nbaseline ranking bm25_body " in table
+    assert any(f"{word} that differ" in table for word in ("other", "others"))
+    one = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2").out
+    table = one[one.index("Feature by feature") : one.index("these add up to ")]
+    numbers = [Decimal(re.search(r"  ([+-]\d+\.\d+)(?: |$)", line)[1]) for line in table.splitlines()[2:]]
+    assert sum(numbers) == Decimal(re.match(r"Why q1-d2 scores (\S+)", one)[1])
 
 
 def test_a_table_with_clicks_has_each_document_once(run, folder):

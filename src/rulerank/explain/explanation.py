@@ -174,9 +174,8 @@ class Explanation(Shown):
     @property
     def digits(self) -> int:
         """With how many decimals the score and its parts are printed."""
-        return sum_digits(
-            [self.base, *(group.adds for group in self.groups), *(share.adds for share in self.features)], self.score
-        )
+        shares, groups = (share.adds for share in self.features), (group.adds for group in self.groups)
+        return sum_digits([self.base, *shares, *groups])
 
     @property
     def printed(self) -> str:
@@ -205,6 +204,8 @@ class Explanation(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         values = {name: value for name, value in asdict(self).items() if value != ()}
+        if not self.baseline:
+            del values["baseline"]
         values["about"] = asdict(self.about)
         values["groups"] = [group_dict(group) for group in self.groups]
         values["queries"] = [asdict(vote) | {"query": _plain(vote.query)} for vote in self.queries]

@@ -82,7 +82,7 @@ class RankingExplanation(Shown):
         """With how many decimals scores and their parts are printed."""
         docs = (*self.documents, *self.dropped)
         parts = [adds for doc in docs for adds in (doc.rest, *(share.adds for share in doc.features))]
-        return sum_digits(parts, self.mean_score, *(doc.score for doc in docs))
+        return sum_digits([self.mean_score, *parts])
 
     def page(self) -> Page:
         from rulerank.explain.ranking_layout import ranking_page

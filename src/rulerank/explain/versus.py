@@ -95,7 +95,7 @@ class Versus(Shown):
     def digits(self) -> int:
         """With how many decimals the two scores, their difference and its parts are printed."""
         adds = [self.base_difference, *(gap.adds for gap in self.features)]
-        return sum_digits(adds, self.difference, self.high.score, self.low.score)
+        return sum_digits(adds, self.difference)
 
     @property
     def printed_difference(self) -> str:

@@ -217,11 +217,14 @@ def in_digits(number: int, digits: int, *, signed: bool = False) -> str:
 def sum_digits(parts: Iterable[float], *totals: float) -> int:
     """Return with how many decimals a sum is printed: three digits of its largest part, and two of what they make up.
 
+    At least two decimals, three below 10: there may be small parts.
+
     >>> sum_digits([0.5, -0.4], 0.1), sum_digits([25.0], 25.0), sum_digits([0.5, -0.4999], 0.0001)
     (3, 2, 5)
     """
+    largest = max(map(abs, parts), default=0.0)
     known = [digits_for(abs(total)) - 1 for total in totals if abs(total) > 1e-6]
-    return max(2, digits_for(max(map(abs, parts), default=0.0)), *known)
+    return max(3 if largest < 10 else 2, digits_for(largest), *known)
 
 
 def number_cell(

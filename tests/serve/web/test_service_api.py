@@ -51,6 +51,28 @@ def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_feature
         assert result["features"] == own
 
 
+@pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
+def test_the_baseline_ranking_is_a_part_that_is_named_and_all_parts_add_up(serve, served_world, kind):
+    world, _, rows = served_world
+    ranker = kind(today="bm25_body").fit(world[:100])
+    with serve(rr.Reranker(ranker)).client() as client:
+        ranked = client.post("/rank", json={"documents": rows, "reasons": True}).json()["results"]
+        two = {"documents": rows, "doc": ranked[0]["id"], "versus": ranked[5]["id"]}
+        versus = client.post("/explain", json=two).json()
+        one = client.post("/explain", json={"documents": rows, "doc": "d3"}).json()["explanation"]
+    name = "baseline ranking bm25_body"
+    for result in ranked:
+        assert sum(reason["adds"] for reason in result["reasons"]) == pytest.approx(result["score"], abs=1e-9)
+    assert any(reason["feature"] == name for result in ranked for reason in result["reasons"])
+    assert one["baseline"] == name
+    assert one["base"] + sum(part["adds"] for part in one["features"]) == pytest.approx(one["score"], abs=1e-9)
+    found = versus["explanation"]
+    assert name in [part["feature"] for part in found["features"]]
+    parts = found["base_difference"] + sum(part["adds"] for part in found["features"])
+    assert parts == pytest.approx(found["difference"], abs=1e-9)
+    assert any(f" from {name}: " in line for line in versus["lines"])
+
+
 def test_texts_are_ranked_as_the_reranker_ranks_them(of_texts, reranker):
     found = reranker.rank(QUERY)
     whole = of_texts.post("/rank", json={"query": QUERY}).json()

@@ -1,6 +1,8 @@
 """The page to try queries on, in a real browser: side by side, what moved, why; keyboard, phone, dark."""
 
 import json
+import re
+from decimal import Decimal
 
 import pytest
 
@@ -46,7 +48,16 @@ def test_two_rankings_stand_side_by_side_on_every_screen(page, visit, width, sch
     window.page.click("#model .result")
     window.page.wait_for_selector("#why[open][data-state=ready] table")
     assert not window.is_too_wide()
+    check_sum(window)
     window.shoot(f"service-{size}-{scheme}-why")
+
+
+def check_sum(window):
+    """The numbers of the table add up to the score, or the difference, of the sentence above it."""
+    lead = window.page.inner_text("#why-text .lead")
+    total = re.search(r": (-?[\d.]+) between them", lead) or re.search(r" scores (-?\d+\.\d+)", lead)
+    numbers = window.page.locator("#why-text td.number").all_inner_texts()
+    assert sum(Decimal(number.replace("−", "-")) for number in numbers) == Decimal(total[1])
 
 
 def test_everything_can_be_done_with_the_keyboard(page, visit):
@@ -64,6 +75,7 @@ def test_everything_can_be_done_with_the_keyboard(page, visit):
     window.page.wait_for_selector("#why[open][data-state=ready]")
     window.page.click("#why-other")
     window.page.wait_for_selector("#why-text .lead:has-text('between them')")
+    check_sum(window)
     window.shoot("service-versus")
     keyboard.press("Escape")
     window.page.wait_for_selector("#why:not([open])", state="attached")

@@ -132,7 +132,12 @@ class Service:
         except DataError as error:
             raise _refusal(error, documents, "doc") from None
         self.scored(1 if documents is None else len(documents.ids))
-        return {"version": model.version, "lines": why.lines(MOST_LINES), "explanation": why.to_dict()}
+        return {
+            "version": model.version,
+            "lines": why.lines(MOST_LINES),
+            "digits": why.digits,
+            "explanation": why.to_dict(),
+        }
 
     @property
     def n_documents(self) -> int | None:

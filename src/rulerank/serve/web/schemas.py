@@ -43,7 +43,8 @@ RULE = may_lack(
     "rows_by_grade", "queries",
 )  # fmt: skip
 MAYBE_RULE = {"oneOf": [named("Rule"), {"type": "null"}]}
-SOME_PARTS = ("groups", "features", "arithmetic", "grades", "queries", "members", "notes")  # left out when empty
+# left out when empty
+SOME_PARTS = ("groups", "features", "arithmetic", "grades", "queries", "members", "notes", "baseline")
 SWAP = may_lack(
     thing(features=many(TEXT), n_rules=COUNT, first_rules=many(TEXT), proven_smallest=YES_NO),
     "features", "n_rules", "first_rules",
@@ -91,7 +92,7 @@ SCHEMAS: dict[str, Any] = {
         swap_features=MAYBE_SWAP, swap_rules=MAYBE_SWAP,
     ),
     "Explained": thing(
-        version=TEXT, lines=many(TEXT), explanation={"oneOf": [named("Explanation"), named("Versus")]}
+        version=TEXT, lines=many(TEXT), digits=COUNT, explanation={"oneOf": [named("Explanation"), named("Versus")]}
     ),
     "Health": thing(
         status={"enum": ["ok"]},

@@ -27,7 +27,17 @@ async function ask(path, body) {
   return answer;
 }
 
-const signed = (number) => `${number < 0 ? "−" : "+"}${Math.abs(number).toPrecision(2)}`;
+// Parts as they are shown: they add up to the total as it is shown; for that, a last digit may be one more or one less.
+function summed(parts, total, digits) {
+  const unit = 10 ** digits;
+  const units = (number) => Math.round(Number(number.toFixed(digits)) * unit);
+  const shown = parts.map(units);
+  const off = units(total) - shown.reduce((sum, part) => sum + part, 0);
+  const way = Math.sign(off);
+  const nearest = [...parts.keys()].sort((a, b) => way * (shown[a] - parts[a] * unit - shown[b] + parts[b] * unit));
+  for (const place of nearest.slice(0, Math.abs(off))) shown[place] += way;
+  return shown.map((part) => `${part < 0 ? "−" : "+"}${(Math.abs(part) / unit).toFixed(digits)}`);
+}
 
 function movedFrom(result) {
   const by = (result.today ?? result.rank) - result.rank;
@@ -48,7 +58,10 @@ function nameOf(result) {
 function reasonList(result) {
   const strongest = (result.reasons ?? []).filter((reason) => reason.feature !== null).slice(0, 2);
   if (!strongest.length) return null;
-  const lines = strongest.map((reason) => element("li", {}, element("b", {}, signed(reason.adds)), ` ${reason.text}`));
+  const rest = strongest.reduce((left, reason) => left - reason.adds, result.score);
+  const parts = [...strongest, { adds: rest, text: "everything else" }];
+  const numbers = summed(parts.map((part) => part.adds), result.score, 3);
+  const lines = parts.map((part, place) => element("li", {}, element("b", {}, numbers[place]), ` ${part.text}`));
   return element("ul", { class: "reasons" }, ...lines);
 }
 
@@ -144,16 +157,21 @@ function explained(answer) {
   const [lead, ...lines] = answer.lines;
   const found = [element("p", { class: "lead" }, lead)];
   const sentences = element("ul", {}, ...lines.map((line) => element("li", {}, line)));
-  const features = answer.explanation.features ?? [];
-  const parts = features.filter((feature) => feature.adds !== 0);
+  const why = answer.explanation;
+  const start = why.kind === "versus" ? { feature: "", adds: why.base_difference, value: "where the two start" }
+    : { feature: "", adds: why.base, value: why.base_text };
+  const parts = [start, ...(why.features ?? [])].filter((part) => part.adds !== 0);
   if (!parts.length) return lines.length ? [...found, sentences] : found;
+  const rounded = (score) => Number(score.toFixed(answer.digits)); // as the first line shows it
+  const total = why.kind === "versus" ? rounded(why.high.score) - rounded(why.low.score) : why.score;
+  const numbers = summed(parts.map((part) => part.adds), total, answer.digits);
   const largest = Math.max(...parts.map((part) => Math.abs(part.adds)));
-  const rows = parts.map((part) => {
+  const rows = parts.map((part, place) => {
     const bar = element("span", { class: part.adds < 0 ? "bar down" : "bar" });
     bar.style.width = `${(100 * Math.abs(part.adds)) / largest}%`; // set by script: the policy forbids styles in markup only
     const words = part.value === undefined ? `${part.high_value} against ${part.low_value}`
       : [part.value, part.standing].filter(Boolean).join(", ");
-    return element("tr", {}, element("td", { class: "number" }, signed(part.adds)),
+    return element("tr", {}, element("td", { class: "number" }, numbers[place]),
       element("td", { class: "bar-cell" }, bar), element("td", {}, element("b", {}, part.feature), ` ${words}`));
   });
   found.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...rows))));
