@@ -170,14 +170,15 @@ def test_votes_are_monotone_where_they_must_be(grid, kind, both):
     sign = 1 if kind == RISING else -1
     for found in (votes, flat.reshape(votes.shape)):
         for axis in range(counts.ndim if both else 1):
-            known = np.delete(found, -1, axis=axis)  # missing values may vote as they like
+            known = np.delete(found, -1, axis=axis)
             assert (sign * np.diff(known, axis=axis) >= 0).all()
+            assert (found.take([-1], axis=axis) <= known.min(axis=axis, keepdims=True)).all()  # missing is the worst
 
 
 def test_climbing_keeps_what_is_monotone():
-    votes = np.array([[3.0, 4.0, 9.0], [1.0, 5.0, 9.0], [9.0, 9.0, 9.0]]).ravel()
-    climb(votes, np.array([3, 3, 1]), 0, True)
-    assert votes.reshape(3, 3)[:2, :2].tolist() == [[3.0, 4.0], [3.0, 5.0]]
+    votes = np.array([[3.0, 4.0, 0.0], [1.0, 5.0, 0.0], [2.0, 4.5, 0.0]]).ravel()
+    climb(votes, np.array([3, 3, 1]), 0, True)  # the last row is of missing values, the worst
+    assert votes.reshape(3, 3)[:, :2].tolist() == [[3.0, 4.5], [3.0, 5.0], [2.0, 4.5]]
 
 
 def test_smoothing_mixes_neighbours_and_leaves_missing_values_alone():

@@ -115,11 +115,39 @@ def test_monotone_votes_never_go_the_other_way(world, normalize):
     for feature, sign in ((0, 1), (1, -1)):
         rows = ranker.check_rows(world, None)[rng.choice(len(world), 40)]
         known = rows[~np.isnan(rows[:, feature]), feature]
-        values = np.concatenate([np.quantile(known, np.linspace(0, 1, 60)), [-1e9, 1e9]])
-        tried = np.repeat(rows, values.size, axis=0).astype(np.float64)
-        tried[:, feature] = np.tile(np.sort(values), len(rows))
+        values = np.sort(np.concatenate([np.quantile(known, np.linspace(0, 1, 60)), [-1e9, 1e9]]))
+        tried = np.repeat(rows, values.size + 1, axis=0).astype(np.float64)
+        tried[:, feature] = np.tile([*values, np.nan], len(rows))
         scores = ranker.tables_.score(tried).reshape(len(rows), -1)
-        assert (sign * np.diff(scores, axis=1) >= 0).all()
+        assert (sign * np.diff(scores[:, :-1], axis=1) >= 0).all()
+        assert (scores[:, -1] <= scores[:, :-1].min(axis=1)).all()  # a missing value is the worst
+
+
+def with_good_missing_prices(n_queries):
+    """The cheaper the better, and where the price is missing the document is always relevant."""
+    rng = np.random.default_rng(0)
+    X = rng.random((n_queries * 20, 3)).astype(np.float32)
+    y = (X[:, 0] < 0.3).astype(int)
+    missing = rng.random(len(X)) < 0.2
+    X[missing, 0], y[missing] = np.nan, 1
+    return rr.Dataset(X, y, np.repeat(np.arange(n_queries), 20), feature_names=["price", "a", "b"])
+
+
+@pytest.mark.parametrize("n_queries", [10, 60])  # a straight line, and boosted tables
+def test_a_document_without_a_price_does_not_beat_one_with_a_bad_price(n_queries):
+    data = with_good_missing_prices(n_queries)
+    free, bound = rr.FittedRules().fit(data), rr.FittedRules(monotone={"price": -1}).fit(data)
+    none, bad, good = rr.Dataset([[np.nan, 0.5, 0.5], [0.99, 0.5, 0.5], [0.01, 0.5, 0.5]], [0] * 3, ["q"] * 3).X
+    assert free.predict([none])[0] > free.predict([bad])[0]  # what the data say
+    assert bound.predict([none])[0] <= bound.predict([bad])[0] < bound.predict([good])[0]
+
+
+@pytest.mark.parametrize("n_queries", [10, 60])
+def test_missing_values_that_training_never_saw_are_the_worst_where_votes_are_monotone(n_queries):
+    data = with_good_missing_prices(n_queries)
+    ranker = rr.FittedRules(monotone={"price": -1}).fit(data[~np.isnan(data.X[:, 0])])
+    none, bad, middle = ranker.predict([[np.nan, 0.5, 0.5], [0.99, 0.5, 0.5], [0.5, 0.5, 0.5]])
+    assert none == bad < middle
 
 
 def test_a_monotone_straight_line_too():

@@ -59,7 +59,8 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
         "auto" takes "zscore" if held-out queries clearly gain, else None; `normalize_` says which.
     monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
-        labels this is worth much; with very many it can cost a little.
+        labels this is worth much; with very many it can cost a little. A missing value counts as the worst: a document
+        without a price never gains by it over one with a bad price. Fill missing values in where that is not meant.
     n_folds: parts of the queries; each is held out once.
     seed: another seed deals the queries to other folds.
     n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
@@ -92,7 +93,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         "monotone": Checked(
             check_monotone,
             "1 or -1 by feature name",
-            meaning="features whose votes must rise (1) or fall (-1)",
+            meaning="features whose votes must rise (1) or fall (-1); a missing value is the worst",
             none="any may do either",
         ),
         "n_folds": Whole(2, 100, meaning="parts of the queries, each held out once to tell when to stop"),

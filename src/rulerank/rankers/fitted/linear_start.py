@@ -44,6 +44,17 @@ def bin_centres(X: Array, bins: Array, n_bins: list[int]) -> list[Array]:
     return found
 
 
+def worst_for_missing(centres: Array, sign: int) -> Array:
+    """Return a feature's centres with the worst one for missing values, if votes must rise (1) or fall (-1).
+
+    >>> worst_for_missing(np.array([-1.0, 2.0, 0.0]), -1).tolist()
+    [-1.0, 2.0, 2.0]
+    """
+    if not sign:
+        return centres
+    return np.append(centres[:-1], centres[:-1].min() if sign > 0 else centres[:-1].max())
+
+
 def linear_votes(
     centres: list[Array],
     bins: Array,
@@ -56,8 +67,10 @@ def linear_votes(
 ) -> tuple[list[Array], list[Array]]:
     """Return each feature's votes, weight times centre, and their standard errors; `clicks` instead of grades.
 
-    A weight whose sign the user ruled out is taken out, and the others are learned again.
+    A weight whose sign the user ruled out is taken out, and the others are learned again. Where the user gives a sign,
+    missing values are at the worst centre.
     """
+    centres = [worst_for_missing(own, int(sign)) for own, sign in zip(centres, monotone, strict=True)]
     matrix = np.empty((grades.size, len(centres)))
     for f, own in enumerate(centres):
         matrix[:, f] = own[bins[f]]

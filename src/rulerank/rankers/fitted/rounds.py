@@ -2,7 +2,7 @@
 
 singles     uint8[n_features, n]         bin of each row in the tables of one feature, which come first
 higher      uint16[n_higher, n]          cell of each row in the tables of two and three
-shapes      int64[n_tables, 3]           numbers of bins, as `trees.py` has them; kinds int8[n_tables, 3]
+shapes      int64[n_tables, 3]           numbers of bins; kinds int8[n_tables, 3]: both as in `trees.py`
 offsets     int64[n_tables + 1]          where each table's votes begin
 votes       float64[n_cells]             of all tables; at the end those of the best round
 counts      float64[n_cells]             rows to learn from in each cell

@@ -9,6 +9,7 @@ import numpy as np
 from rulerank.dataset import Array
 from rulerank.rankers.fitted.bins import Axis
 from rulerank.rankers.fitted.terms import Terms
+from rulerank.rankers.fitted.trees import RISING
 from rulerank.rules.additive import AdditiveTables, Table
 
 
@@ -40,7 +41,7 @@ def tables_of(
         if not np.any(own[counts > 0]):
             continue
         band = folds.std(axis=0) if spread is None else terms.votes_of(spread, t)
-        known = told(counts, terms.axes[t])
+        known = told(counts, terms.axes[t], terms.kinds[t])
         own, band = np.where(known, own, 0.0), np.where(known, band, 0.0)
         for place, axis in enumerate(terms.axes[t]):
             own, band, counts = (axis.spread_out(values, place) for values in (own, band, counts))
@@ -49,10 +50,12 @@ def tables_of(
     return AdditiveTables(0.0, tuple(tables), feature_names, dict(categories)).on_grid()
 
 
-def told(counts: Array, axes: tuple[Axis, ...]) -> Array:
+def told(counts: Array, axes: tuple[Axis, ...], kinds: Array) -> Array:
     """Tell which cells have a say: not those of missing values, or of kinds, that training never saw.
 
-    >>> told(np.array([2, 0, 1, 0]), (Axis(np.array([1.0, 2.0])),)).tolist()
+    kinds: of the axes, as in `trees.py`; where votes must rise or fall, a missing value is the worst, seen or not.
+
+    >>> told(np.array([2, 0, 1, 0]), (Axis(np.array([1.0, 2.0])),), np.zeros(3)).tolist()
     [True, True, True, False]
     """
     found = np.ones(counts.shape, dtype=bool)
@@ -61,5 +64,6 @@ def told(counts: Array, axes: tuple[Axis, ...]) -> Array:
         shape = [-1 if other == place else 1 for other in range(counts.ndim)]
         line = counts.sum(axis=others) > 0
         line[:-1] |= not axis.category  # a value between two that were seen is like them
+        line[-1] |= kinds[place] >= RISING
         found &= line.reshape(shape)
     return found

@@ -8,7 +8,8 @@ sums    float64[n_cells, 2]    the same, added up by cell
 counts  float64[n_cells]       rows in each cell
 shape   int64[3]
 kinds   int8[3]                of the axes: 0 bins in order, the missing values' last; 1 categories, in no order;
-                               2 in order and votes must rise; 3 in order and votes must fall
+                               2 in order and votes must rise; 3 in order and votes must fall; there a missing value
+                               is the worst: its votes are never above those of a value
 votes   float64[n_cells]       what the tree says, overwritten
 """
 
@@ -120,10 +121,10 @@ def grow_tree(
 
 @compiled
 def order_axes(sums: Array, shape: Array, kinds: Array, l2: float, order: Array) -> None:
-    """Write the order of each axis' bins: as they are, or for categories by their vote."""
+    """Write the order of each axis' bins: as they are, the worst first where votes must rise, categories by vote."""
     for axis in range(3):
         for place in range(shape[axis]):
-            order[axis, place] = place
+            order[axis, place] = bin_at(place, shape[axis], kinds[axis] == RISING)
         if kinds[axis] != CATEGORIES:
             continue
         n = shape[axis]
@@ -209,7 +210,7 @@ def find_split(
             gain = g * g / (h + l2) + (g_all - g) * (g_all - g) / (h_all - h + l2) - before
             if gain <= gains[leaf]:
                 continue
-            if kinds[axis] >= RISING and place < shape[axis] - 1:  # missing values alone may go either way
+            if kinds[axis] >= RISING:
                 rise = g / (h + l2) - (g_all - g) / (h_all - h + l2)
                 if (rise < 0.0) == (kinds[axis] == RISING):
                     continue
@@ -219,9 +220,15 @@ def find_split(
 
 
 @compiled
+def bin_at(place: int, n_bins: int, rising: bool) -> int:
+    """Return the bin at a place of an order: where votes must rise, that of missing values, the last, comes first."""
+    return (place + n_bins - 1) % n_bins if rising else place
+
+
+@compiled
 def make_monotone(votes: Array, sums: Array, shape: Array, axis: int, rising: bool, l2: float) -> None:
-    """Replace votes along an axis by the nearest ones that only rise, or only fall; missing values stay apart."""
-    n = shape[axis] - 1
+    """Replace votes along an axis by the nearest ones that only rise, or only fall, missing values being the worst."""
+    n = shape[axis]
     stride = 1
     for later in range(axis + 1, 3):
         stride *= shape[later]
@@ -234,9 +241,12 @@ def make_monotone(votes: Array, sums: Array, shape: Array, axis: int, rising: bo
             continue
         top = 0
         for place in range(n):  # pool adjacent violators
-            cell = start + place * stride
+            own = bin_at(place, n, rising)
+            cell = start + own * stride
             means[top] = sign * votes[cell]
             weights[top] = sums[cell, 1] + l2
+            if own == n - 1 and sums[cell, 1] == 0.0:  # nothing is missing here: it goes with the worst, unheard
+                weights[top] = 0.0
             sizes[top] = 1
             top += 1
             while top > 1 and means[top - 2] > means[top - 1]:
@@ -248,26 +258,26 @@ def make_monotone(votes: Array, sums: Array, shape: Array, axis: int, rising: bo
         place = 0
         for pool in range(top):
             for _ in range(sizes[pool]):
-                votes[start + place * stride] = sign * means[pool]
+                votes[start + bin_at(place, n, rising) * stride] = sign * means[pool]
                 place += 1
 
 
 @compiled
 def climb(votes: Array, shape: Array, axis: int, rising: bool) -> None:
-    """Raise votes along an axis to the highest before them (or after, when they are to fall).
+    """Raise votes along an axis to the highest before them (or after, when they are to fall), missing values worst.
 
     Unlike the nearest monotone votes, this keeps every other axis monotone that was so.
     """
-    n = shape[axis] - 1
+    n = shape[axis]
     stride = 1
     for later in range(axis + 1, 3):
         stride *= shape[later]
     for start in range(votes.size):
-        if (start // stride) % shape[axis] != 0:
+        if (start // stride) % n != 0:
             continue
         for step in range(1, n):
-            place = step if rising else n - 1 - step
-            before = place - 1 if rising else place + 1
+            place = bin_at(step if rising else n - 1 - step, n, rising)
+            before = bin_at(step - 1 if rising else n - step, n, rising)
             votes[start + place * stride] = max(votes[start + place * stride], votes[start + before * stride])
 
 
