@@ -188,3 +188,14 @@ def test_a_table_on_a_narrow_terminal_keeps_its_numbers_whole():
 def test_the_page_of_a_model_has_its_curves(tmp_path):
     write(rr.FittedRules(normalize="zscore").fit(DATA).overview(DATA), "html", str(tmp_path / "model.html"))
     assert "<svg" in (tmp_path / "model.html").read_text()
+
+
+def test_lines_have_the_raw_value_before_the_scale_of_the_model(fitted):
+    ranker, scale = fitted
+    values = dict(zip(QUERY.feature_names, map(written, QUERY.X[0].tolist()), strict=True))
+    lines = [line for line in ranker.explain(QUERY, 0).lines(20)[1:] if scale in line]
+    assert lines
+    for line in lines:
+        found = re.findall(rf"(\w+) (\S+) \({scale} ", line)
+        assert [values[name] for name, _ in found] == [value for _, value in found]
+        assert len(found) == line.count(scale)

@@ -71,7 +71,7 @@ def anchored_table_case(form: TableForm, x: Array, today: int, n_features: int) 
     )
 
     def item(cell: int, feature: int) -> Item:
-        return case.item(cell, feature) if cell < n_rules else Item(feature, -1, f"{shown} times {weight:.4g}")
+        return case.item(cell, feature) if cell < n_rules else Item(feature, -1, f"{shown} times {decimal(weight, 4)}")
 
     return replace(
         case,

@@ -52,7 +52,7 @@ def linear_case(form: LinearForm, X: Any, row: int, method: str, behind: int | N
         return f"{form.text(feature, float(filled[feature]))}{missing}"
 
     def item(cell: int, feature: int) -> Item:
-        return Item(feature, -1, f"{value(feature)} times {coef[feature]:.4g}")
+        return Item(feature, -1, f"{value(feature)} times {decimal(float(coef[feature]), 4)}")
 
     return Case(
         method=method,

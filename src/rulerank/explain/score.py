@@ -83,7 +83,7 @@ def explained(case: Case, name: str, behind: Background, n_rules: int | None) ->
         base_text=case.base_text,
         groups=tuple(
             RuleGroup(
-                tuple(rule_vote(case, int(cell)) for cell in cells[:n_rules]),
+                tuple(rule_vote(case, int(cell), behind) for cell in cells[:n_rules]),
                 cells.size,
                 float(ballot.adds[cells].sum()),
             )
@@ -129,15 +129,18 @@ def raw_column(case: Case | None, part: int) -> int | None:
     return baseline.column if baseline is not None and baseline.part == part else part
 
 
-def rule_vote(case: Case, cell: int) -> RuleVote:
-    """Return one cell of a case as a rule that a person can read."""
+def rule_vote(case: Case, cell: int, behind: Background | None = None) -> RuleVote:
+    """Return one cell of a case as a rule that a person can read, given the document with its raw values."""
     ballot = case.ballot
     tally = None
     if case.tallies is not None:
         n_queries, up, down = case.tallies[cell, :3].tolist()
         tally = (n_queries, up, down)
+    items = [case.item(cell, feature) for feature in ballot.features_of(cell)]
+    if behind is not None:
+        items = [behind.item(item, raw_column(case, item.feature)) for item in items]
     return RuleVote(
-        tuple(case.item(cell, feature) for feature in ballot.features_of(cell)),
+        tuple(items),
         float(ballot.adds[cell]),
         float(ballot.weights[cell]),
         tuple(ballot.by_grade[cell].tolist()),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from rulerank.core.arrays import unmasked
+from rulerank.core.intervals import SCALES
 from rulerank.core.words import counted, decimal
 from rulerank.dataset import Array, Dataset
 from rulerank.rankers.base import Ranker
+from rulerank.rules.rule import Item
 
 IN_ALL = ("the same in all ", "as in all ")  # how the place of a value begins that tells no documents apart
 MOST_LETTERS = 280  # of a text
@@ -64,6 +66,17 @@ class Background:
     def said(self, feature: int) -> str:
         """Return the feature, its value and where that lies among those of the query."""
         return f"{self.names[feature]} {placed(self.value(feature), self.standing(feature))}"
+
+    def item(self, item: Item, feature: int | None) -> Item:
+        """Return an item of a feature with its raw value before what is on a model's own scale; None: it has none."""
+        if feature is None:
+            return item
+        name = self.names[feature]
+        for scale, _ in SCALES.values():
+            before, found, after = str(item).partition(f"{name} {scale}")
+            if found:
+                return replace(item, text=f"{before}{name} {self.value(feature)} ({scale}{after})")
+        return item
 
     def varies(self) -> Array:
         """Tell which features the documents of the query differ in, bool (n_features,)."""

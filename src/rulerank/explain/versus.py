@@ -181,7 +181,8 @@ def compared(one: Compared, other: Compared, n_rules: int | None) -> Versus:
     rule_swap = None if tied or high.noun != "rule" else rules_that_swap(above, below)
 
     def rule_gap(cell: int) -> RuleGap:
-        votes = [rule_vote(case, cell) if case.ballot.voted[cell] else None for case in (high, low)]
+        docs = ((high, one.behind), (low, other.behind))
+        votes = [rule_vote(case, cell, behind) if case.ballot.voted[cell] else None for case, behind in docs]
         return RuleGap(votes[0], votes[1], float(net[cell]), bool(same[cell]))
 
     return Versus(

@@ -58,13 +58,13 @@ class AnchoredRules(StartsFromToday):
     >>> data = rr.make_world(n_queries=30, n_features=3, seed=0)
     >>> ranker = rr.AnchoredRules(today="bm25_body", n_bins=2).fit(data[:100])
     >>> ranker.rules()
-    if                       vote  std. error  labels
-    pagerank < -0.366     -0.1403      0.2486      50
-    bm25_body >= -0.118   -0.1329      0.2459      50
-    pagerank >= -0.366    +0.1248      0.2458      50
-    bm25_body < -0.118    +0.1174      0.2447      50
-    bm25_title < -0.447   -0.1031      0.2497      50
-    bm25_title >= -0.447  +0.0876      0.2465      50
+    if                               vote  std. error  labels
+    pagerank z-score < -0.366     -0.1403      0.2486      50
+    bm25_body z-score >= -0.118   -0.1329      0.2459      50
+    pagerank z-score >= -0.366    +0.1248      0.2458      50
+    bm25_body z-score < -0.118    +0.1174      0.2447      50
+    bm25_title z-score < -0.447   -0.1031      0.2497      50
+    bm25_title z-score >= -0.447  +0.0876      0.2465      50
     starts from today's ranking (bm25_body); 100 labels of 2 queries
     """
 
