@@ -49,10 +49,15 @@ def test_without_a_ranking_the_models_own_is_taken(run, folder, model):
     [
         ([], "every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv"),
         (["--own-grades", "--grades", "qrels.txt"], "--grades and --own-grades are two ways to get grades: choose one"),
+        (
+            ["--labels", "high.csv", "--max-grade", "2"],
+            "high.csv:2: expected grades from 0 to 2, as --max-grade or",
+        ),
         (["--own-grades", "--today", "bm26"], "today: there is no feature 'bm26'; the data has bm25_body, "),
     ],
 )
 def test_mistakes_end_in_one_line(run, folder, model, args, message):
+    Path("high.csv").write_text(re.sub(r"\d+$", "3", "\n".join(Path("labels.csv").read_text().split("\n")[:2])))
     done = run("check", "pool.csv", "few.rulerank", *args)
     assert done.code == 2
     assert done.err.startswith(f"error: {message}")

@@ -126,7 +126,7 @@ def test_a_document_that_is_there_twice_is_named(run, folder):
     data = make_world(n_queries=3, docs_per_query=4)
     write_any(rr.Dataset.concat([data, data[:1]]), "twice.txt")
     done = run("sample", "twice.txt")
-    assert "document 'q1-d1' of query 'q1' is there twice, in rows 1 and 13: labels could not tell" in done.err
+    assert "document 'q1-d1' of query 'q1' is there twice, first in line 1: keep one of them" in done.err
 
 
 def test_progress_is_told_while_somebody_looks(run, folder, monkeypatch):

@@ -1,8 +1,10 @@
 """A file of labels that says who gave them: people's count, those of other judges only where they are named."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -145,3 +147,52 @@ def test_a_median_between_two_grades_leaves_a_document_out_and_that_is_said(tmp_
         f"2 documents with different grades, such as {PAIRS[1][1]!r} of query {PAIRS[1][0]!r}: their median counts; "
         "1 whose median falls between two grades left out: one more label each decides"
     ]
+
+
+def labels_of(tmp_path, grades, name="labels.csv"):
+    path = tmp_path / name
+    lines = [f"{','.join(PAIRS[row])},{grade}\n" for row, grade in enumerate(grades)]
+    path.write_text("qid,docid,grade\n" + "".join(lines))
+    return str(path)
+
+
+def test_a_grade_that_cannot_be_of_the_scale_of_the_others_is_named_with_its_line(tmp_path):
+    path = labels_of(tmp_path, [0, 1, 2, 0, 31, 1])
+    with pytest.raises(ReadError) as caught:
+        labels_to_learn_from(POOL, path)
+    assert str(caught.value) == (
+        f"{path}:6: expected grades of one scale, on which 2 is the next highest, got 31 for document {PAIRS[4][1]!r} "
+        f"of query {PAIRS[4][0]!r}: correct it or, if it is meant, number the grades without such a gap, 3 for 31"
+    )
+    qrels = tmp_path / "labels.qrels"
+    grades = [0, 1, 2, 0, 31, 1]
+    qrels.write_text("".join(f"{query} 0 {doc} {grade}\n" for (query, doc), grade in zip(PAIRS, grades, strict=False)))
+    with pytest.raises(ReadError, match=r"labels.qrels:5: expected grades of one scale"):
+        labels_to_learn_from(POOL, str(qrels))
+    each = tmp_path / "each.csv"
+    each.write_text(HEAD + "".join(f"{','.join(PAIRS[row])},{grade},ann,person\n" for row, grade in enumerate(grades)))
+    with pytest.raises(ReadError, match=r"each.csv:6: expected grades of one scale"):
+        labels_to_learn_from(POOL, str(each))
+    pl.read_csv(path).write_parquet(tmp_path / "labels.parquet")
+    with pytest.raises(ReadError, match=r"labels.parquet: expected grades of one scale.*got 31 for document 'q\d-d\d'"):
+        labels_to_learn_from(POOL, str(tmp_path / "labels.parquet"))
+
+
+@pytest.mark.parametrize("grades", [[0, 1, 9], [0, 10, 10, 10], [0, 7, 15, 31], [0, 4, 0, 9, 12]])
+def test_scales_that_there_are_pass(tmp_path, grades):
+    assert [*labels_to_learn_from(POOL, labels_of(tmp_path, grades)).people.values()] == grades
+
+
+def test_a_pool_that_has_such_grades_itself_tells_that_they_are_meant(tmp_path):
+    world = rr.make_world(n_queries=3, docs_per_query=4, seed=5)
+    own = Pool(replace(world, y=np.where(np.arange(len(world)) == 7, 31, world.y)))
+    assert labels_to_learn_from(own, labels_of(tmp_path, [0, 1, 31])).people == {0: 0, 1: 1, 2: 31}
+
+
+def test_where_the_highest_grade_is_known_no_label_is_above_it(tmp_path):
+    path = labels_of(tmp_path, [0, 1, 4])
+    assert read_labels(POOL, path, strict=True, max_grade=4) == {0: 0, 1: 1, 2: 4}
+    with pytest.raises(
+        ReadError, match=r"csv:4: expected grades from 0 to 2, as --max-grade or the guidelines say, got 4 for"
+    ):
+        read_labels(POOL, path, strict=True, max_grade=2)

@@ -102,7 +102,10 @@ def check(
     known = getattr(ranker, "today_", None)
     given = known.option if today is None and known is not None else today
     found = start_of(pool.data.feature_names, given)  # its column in this file
-    before = read_labels(pool, labels, strict=False) if labels and Path(labels).exists() else {}
+    meant = None if guidelines is None else read_guidelines(guidelines, max_grade)
+    highest = max_grade if meant is None else meant.max_grade
+    has_labels = labels is not None and Path(labels).exists()
+    before = read_labels(pool, str(labels), strict=False, max_grade=highest) if has_labels else {}
     new, old = ranker.predict(pool.data), scores_today(found, pool.data)
     with ExitStack() as stack:
         kept = labels or str(Path(stack.enter_context(TemporaryDirectory())) / "labels.csv")
@@ -116,8 +119,7 @@ def check(
             simulate_duels(duels, answered)
             stop = "over" if duels.tally().over else "none"
         else:
-            meant = None if guidelines is None else read_guidelines(guidelines, max_grade)
-            highest = (max_grade or 4) if meant is None else meant.max_grade
+            highest = highest or 4
             with answers(highest) as read:
                 if meant is not None:
                     tell_grades(meant)

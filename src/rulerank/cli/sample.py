@@ -133,7 +133,9 @@ def sample(
         report_left_out(found, n_all)
     elif unjudged is not None:
         raise DataError("--unjudged is for grades that are known: add --grades FILE or --own-grades")
-    labels = read_labels(pool, resume, strict=True) if resume else {}
+    meant = read_guidelines(guidelines, max_grade) if guidelines else None
+    highest = max_grade if meant is None else meant.max_grade
+    labels = read_labels(pool, resume, strict=True, max_grade=highest) if resume else {}
     ssar_options = {
         "size": size,
         "partitions": partitions,
@@ -151,7 +153,7 @@ def sample(
             labels=labels,
             max_grade=4 if max_grade is None else max_grade,
             budget=budget,
-            guidelines=read_guidelines(guidelines, max_grade) if guidelines else None,
+            guidelines=meant,
         )
     elif grades is not None or own_grades:
         with StatusLine() as line:

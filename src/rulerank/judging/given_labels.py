@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -20,6 +22,7 @@ from rulerank.io.streams import read_bytes
 from rulerank.io.table_columns import ids
 from rulerank.io.tables import TABLE_FORMATS, read_frame
 from rulerank.io.trec import require_docids
+from rulerank.judging.guidelines import HIGHEST
 from rulerank.judging.labels import agreed_grade
 from rulerank.judging.pool import Pool
 from rulerank.judging.team import KINDS, PERSON
@@ -33,6 +36,10 @@ SHOWN_ALONE = (  # of a table with clicks
     "which has what was shown and nothing else; learn in two steps: rulerank train {} -o clicks.rulerank, and then, "
     "from the whole pool, rulerank train POOL --labels LABELS --today clicks.rulerank -o both.rulerank"
 )
+
+
+RARE = 0.05  # share of the labels up to which a grade may be a slip
+Given = tuple[str, str, int | None, str]  # query, doc, grade (None: cannot be judged), rater
 
 
 class GivenLabels(NamedTuple):
@@ -53,22 +60,31 @@ class GivenLabels(NamedTuple):
 class EachLabel(NamedTuple):
     """Every label of a table that says who gave it."""
 
-    labels: list[tuple[str, str, int | None, str]]  # query, doc, grade (None: cannot be judged), rater
+    labels: list[Given]
     kinds: dict[str, str]  # what raters are, if the table says so
 
 
-def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
+def read_labels(pool: Pool, source: str, *, strict: bool, max_grade: int | None = None) -> dict[int, int]:
     """Return people's grade of each row of a pool that a file has one for, in the order of the file.
 
     A document that several lines grade differently, as those of several raters do, has the median; where that falls
     between two grades, it has none. A warning counts both.
     Labels of judges who are no people, by a column `kind` beside `rater`, are left out, and that is said, too.
     strict: a document that is not in the pool is a mistake; otherwise it is passed over.
+    max_grade: the highest grade there is; where it is not known, one that is far above all others is a mistake.
     """
-    return read_given(pool, source, strict=strict).people
+    return read_given(pool, source, strict=strict, max_grade=max_grade).people
 
 
-def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str] = (), let_in: str = "") -> GivenLabels:
+def read_given(
+    pool: Pool,
+    source: str,
+    *,
+    strict: bool,
+    judges: Collection[str] = (),
+    let_in: str = "",
+    max_grade: int | None = None,
+) -> GivenLabels:
     """Return the labels of a file: people's as `read_labels` does, and beside them those of the judges that are named.
 
     let_in: how other judges could be let in, with {} for their names, to be said where some are left out.
@@ -91,9 +107,11 @@ def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str]
         if labels.docid is None:
             raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
         triples = zip(labels.qid.tolist(), labels.docid.tolist(), labels.y.tolist(), strict=True)
-        given = ((query, doc, None if grade == UNLABELLED else grade, "") for query, doc, grade in triples)
+        given = [(query, doc, None if grade == UNLABELLED else grade, "") for query, doc, grade in triples]
+        _check_scale(given, pool, content, name, max_grade)
         named = frozenset(labels.qid[labels.y != UNLABELLED].tolist())
         return GivenLabels(_by_row(pool, given, name, strict=strict), {}, queries=named)
+    _check_scale(each.labels, pool, content, name, max_grade)
     kinds = {rater: kind for rater, kind in each.kinds.items() if kind != PERSON}
     _check_judges(judges, {rater for *_, rater in each.labels}, each.kinds, name)
     apart = kinds.keys() | set(judges)
@@ -157,9 +175,39 @@ def read_each(content: bytes, name: str, format: str) -> EachLabel | None:
     return EachLabel(found, kinds)
 
 
-def _by_row(
-    pool: Pool, given: Iterable[tuple[str, str, int | None, str]], name: str, *, strict: bool
-) -> dict[int, int]:
+def _check_scale(labels: Sequence[Given], pool: Pool, content: bytes, name: str, max_grade: int | None) -> None:
+    """Refuse a grade above the highest there is or, where that is not known, one that cannot be of the others' scale.
+
+    That is a grade above what judging can give, given to few documents, and more than twice the next one.
+    """
+    counts = Counter(grade for _, _, grade, _ in labels if grade is not None)
+    highest = max(counts, default=0)
+    below = max([grade for grade in counts if grade != highest] + [*pool.own_grades.values()], default=highest)
+    rare = counts[highest] <= max(1, RARE * counts.total())
+    if max_grade is not None and highest > max_grade:
+        expected, advice = f"grades from 0 to {max_grade}, as --max-grade or the guidelines say", "correct it"
+    elif max_grade is None and rare and highest > HIGHEST and highest > 2 * below + 1:
+        expected = f"grades of one scale, on which {below} is the next highest"
+        advice = f"correct it or, if it is meant, number the grades without such a gap, {below + 1} for {highest}"
+    else:
+        return
+    query, doc = next((query, doc) for query, doc, grade, _ in labels if grade == highest)
+    got = f"{highest} for document {doc!r:.60} of query {query!r:.60}"
+    raise ReadError(name, _line_of(content, query, doc, highest), f"expected {expected}, got {got}: {advice}")
+
+
+def _line_of(content: bytes, query: str, doc: str, grade: int) -> int | None:
+    """Return the line of a label in a file of any text format; None: it has no lines that can be read."""
+    try:
+        lines = content.decode().splitlines()
+    except UnicodeDecodeError:
+        return None
+    number = re.compile(rf"(?<![\w.]){grade}(?![\w.])")
+    found = (place for place, line in enumerate(lines, 1) if query in line and doc in line and number.search(line))
+    return next(found, None)
+
+
+def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> dict[int, int]:
     found: dict[int, list[int]] = {}
     for query, doc, grade, _ in given:
         row = pool.find(query, doc)
