@@ -121,7 +121,7 @@ def test_columns_may_come_in_another_order_and_texts_may_be_missing(path):
         ("qid,docid,title,bm25\nq3,a,A,1\n", DataError,
          "need the 2 features of the pool, bm25, price: it lacks price, or has no numbers there$"),
         ("qid,docid,bm25,cost\nq3,a,1,2\n", DataError, "it lacks price, or has no numbers there, and it has cost too"),
-        (HEAD + rows("q3", "aa"), ReadError, "document 'a' of query 'q3' is there twice, in rows 1 and 2"),
+        (HEAD + rows("q3", "aa"), ReadError, "document 'a' of query 'q3' is there twice, first in line 2"),
         (HEAD, ReadError, "more.csv"),
         ("", ReadError, "more.csv"),
         ("what is this", ReadError, "cannot tell the format"),

@@ -135,7 +135,7 @@ def test_ids_that_are_numbers_become_text():
 
 
 MISTAKES = {
-    "pool.csv: document 'a' of query '1' is there twice, in rows 1 and 3: labels could not tell them apart": (
+    "pool.csv:4: document 'a' of query '1' is there twice, first in line 2: keep one of them": (
         "qid,docid,bm25\n1,a,0.5\n1,b,0.5\n1,a,0.1\n",
         {},
     ),
