@@ -25,16 +25,18 @@ def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(ru
     rr.Anchored(today="bm25_body").fit(data[:40]).save("few.rulerank")
     out = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2", "--versus", "q1-d5").out
     table = out[out.index("Feature by feature") : out.index("These add up to the difference, ")]
-    numbers = [Decimal(line.split()[-1]) for line in table.splitlines()[2:] if line]
+    signed = re.compile(r"  ([+-]\d+\.\d+)(?: |$)", re.MULTILINE)  # cells may take several lines
+    numbers = [Decimal(number) for number in signed.findall(table)]
     total = Decimal(re.search(r"These add up to the difference, ([\d.]+)\.\s", out)[1])
     assert sum(numbers) == total
     high, low, difference = map(Decimal, re.search(r"scores (\S+) and \S+ (\S+): (\S+) between", out).groups())
     assert high - low == difference == total
-    assert "\nbaseline ranking bm25_body " in table
-    assert any(f"{word} that differ" in table for word in ("other", "others"))
+    assert "\nbaseline ranking" in table
+    assert re.search(r"\n\d+ others? that", table)
     one = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2").out
     table = one[one.index("Feature by feature") : one.index("these add up to ")]
-    numbers = [Decimal(re.search(r"  ([+-]\d+\.\d+)(?: |$)", line)[1]) for line in table.splitlines()[2:]]
+    numbers = [Decimal(number) for number in signed.findall(table)]
+    assert len(numbers) == 11
     assert sum(numbers) == Decimal(re.match(r"Why q1-d2 scores (\S+)", one)[1])
 
 
