@@ -19,14 +19,21 @@ def test_a_document_is_explained(run, folder):
     assert "Feature by feature" in done.out
 
 
+def numbers_below(title, table):
+    """The numbers of a column, which end where its title ends; cells of words may take several lines."""
+    _, header, *lines = table.splitlines()
+    end = header.index(title) + len(title)
+    found = [re.search(r"  ([+-]\d+\.\d+)$", line[:end]) for line in lines if len(line) >= end]
+    return [Decimal(number[1]) for number in found if number]
+
+
 def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(run, folder):
     data = rr.make_world(n_queries=8, docs_per_query=12, n_features=16, seed=4)
     rr.write_table(data, "pool.csv")
     rr.Anchored(today="bm25_body").fit(data[:40]).save("few.rulerank")
     out = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2", "--versus", "q1-d5").out
     table = out[out.index("Feature by feature") : out.index("These add up to the difference, ")]
-    signed = re.compile(r"  ([+-]\d+\.\d+)(?: |$)", re.MULTILINE)  # cells may take several lines
-    numbers = [Decimal(number) for number in signed.findall(table)]
+    numbers = numbers_below("difference", table)
     total = Decimal(re.search(r"These add up to the difference, ([\d.]+)\.\s", out)[1])
     assert sum(numbers) == total
     high, low, difference = map(Decimal, re.search(r"scores (\S+) and \S+ (\S+): (\S+) between", out).groups())
@@ -35,7 +42,7 @@ def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(ru
     assert re.search(r"\n\d+ others? that", table)
     one = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2").out
     table = one[one.index("Feature by feature") : one.index("these add up to ")]
-    numbers = [Decimal(number) for number in signed.findall(table)]
+    numbers = numbers_below("adds", table)
     assert len(numbers) == 11
     assert sum(numbers) == Decimal(re.match(r"Why q1-d2 scores (\S+)", one)[1])
 
