@@ -199,3 +199,10 @@ def test_lines_have_the_raw_value_before_the_scale_of_the_model(fitted):
         found = re.findall(rf"(\w+) (\S+) \({scale} ", line)
         assert [values[name] for name, _ in found] == [value for _, value in found]
         assert len(found) == line.count(scale)
+
+
+def test_a_narrow_terminal_shows_names_and_words_in_full(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    console = Console(width=80, file=io.StringIO())
+    console.print(rich_page(rr.FittedRules(normalize="zscore").fit(DATA).explain(QUERY, 0, versus=1).page()))
+    assert "…" not in console.file.getvalue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import textwrap
 from typing import Any
 
@@ -11,6 +12,7 @@ from rulerank.render.tables import plain_table
 
 WIDTH = 100  # of sentences and tables
 NARROWEST = 16  # column of words
+NAME = 24  # letters of names that stay in one line
 GAP = 2  # between columns
 BAR = 12  # characters
 LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
@@ -107,11 +109,14 @@ def _rich_table(block: Table) -> Any:
     from rich.text import Text
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    barred = any(isinstance(row[-1], Bar) for row in block.rows)
+    narrow = shutil.get_terminal_size((WIDTH, 50)).columns < WIDTH  # no room for bars
+    barred = not narrow and any(isinstance(row[-1], Bar) for row in block.rows)
+    names = max((len(str(row[0])) for row in block.rows), default=0)
     both = len(block.header) - 1 in block.diverging
     for place, name in enumerate(block.header):
         words = block.is_words(place)
-        table.add_column(Text(name), justify="left" if words else "right", no_wrap=not words)
+        whole = not words or (place == 0 and names <= NAME)
+        table.add_column(Text(name), justify="left" if words else "right", no_wrap=whole, overflow="fold")
     if barred:
         table.add_column("", min_width=BAR)
     for row in block.rows:
