@@ -12,7 +12,7 @@ from rulerank.render.tables import plain_table
 
 WIDTH = 100  # of sentences and tables
 NARROWEST = 16  # column of words
-NAME = 24  # letters of names that stay in one line
+EDGE = 3  # of a column that Rich draws
 GAP = 2  # between columns
 BAR = 12  # characters
 LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
@@ -109,14 +109,22 @@ def _rich_table(block: Table) -> Any:
     from rich.text import Text
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    narrow = shutil.get_terminal_size((WIDTH, 50)).columns < WIDTH  # no room for bars
-    barred = not narrow and any(isinstance(row[-1], Bar) for row in block.rows)
-    names = max((len(str(row[0])) for row in block.rows), default=0)
+    width = shutil.get_terminal_size((WIDTH, 50)).columns
+    barred = width >= WIDTH and any(isinstance(row[-1], Bar) for row in block.rows)
     both = len(block.header) - 1 in block.diverging
+    lengths = [max(map(len, map(str, column))) for column in zip(block.header, *block.rows, strict=True)]
+    for place in block.word_places:  # the longest word of a column of words
+        lengths[place] = max((len(word) for row in block.rows for word in str(row[place]).split()), default=0)
+    too_wide = sum(lengths) + EDGE * len(lengths) > width
     for place, name in enumerate(block.header):
         words = block.is_words(place)
-        whole = not words or (place == 0 and names <= NAME)
-        table.add_column(Text(name), justify="left" if words else "right", no_wrap=whole, overflow="fold")
+        table.add_column(
+            Text(name),
+            justify="left" if words else "right",
+            no_wrap=not words,
+            overflow="fold",
+            min_width=None if words and too_wide else lengths[place],
+        )
     if barred:
         table.add_column("", min_width=BAR)
     for row in block.rows:
