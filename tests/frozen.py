@@ -18,7 +18,6 @@ import tarfile
 import tempfile
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
@@ -117,12 +116,10 @@ ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 def make() -> None:
     """Write the whole corpus anew."""
     for old in FROZEN.iterdir():
-        if old.name != "first":
+        if old.name not in ("first", "labels.db", "labels.json"):  # what versions before this one made
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     make_models(FROZEN / "models")
     write_json(FROZEN / "exports.json.gz", {name: exports(name) for name in MODELS})
-    make_store(FROZEN / "labels.db")
-    write_json(FROZEN / "labels.json", facts(FROZEN / "labels.db"))
     (FROZEN / "postgres.sql").write_text(postgres_schema())
     make_files(FROZEN / "files.tar.gz")
     write_json(FROZEN / "openapi-judging.json", judging_api())
@@ -165,27 +162,6 @@ def exports(name: str) -> dict[str, object]:
             document = base64.b64encode(document).decode()
         made[target] = steady(asdict(export) | {"document": document})
     return made
-
-
-def make_store(path: Path) -> None:
-    """Keep one fact of every kind."""
-    from rulerank.judging.store import LabelStore
-
-    start, steps = datetime(2026, 11, 17, 9, tzinfo=UTC), iter(range(1000))
-    with LabelStore(path, clock=lambda: start + timedelta(minutes=next(steps))) as store:
-        store.add_all(
-            [("q1", "d1", 2, "ann"), ("q1", "d2", 0, "ann"), ("q2", "dé", None, "ben"), ("q1", "d1", 1, "ben")]
-        )
-        store.add("q1", "d2", 1, "ann", page="list", judgement="a")
-        store.add("q2", "d3", 1, "ann")
-        store.undo("ann", page="list")
-        store.add("q1", "d1", 2, "gpt")
-        store.name_judge("gpt", "llm", "ann")
-        store.skip("q2", "d4", "ben")
-        store.decide("q1", "d1", 1, "ann", page="disputes")
-        store.add_order("q1", ["d2", "d1"], "ben", page="list")
-        store.change_setting("judgements", 2, "ann")
-        store.note_check(3, "QI", "bm25")
 
 
 def facts(path: Path) -> dict[str, object]:

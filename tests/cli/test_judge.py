@@ -190,14 +190,3 @@ def test_ctrl_c_ends_a_real_session_cleanly(tmp_path):
     assert "1 label in demo-labels.db." in out
     assert "rulerank judge --demo --train" in out
     assert err == "today's ranking is taken to be bm25(all), by its name; --today says otherwise\n"
-
-
-def test_orders_are_written_as_csv(run, folder):
-    with LabelStore("judged.db") as store:
-        store.add_order("q1", ["b", "a"], "ann", page="list")
-    done = run("labels", "judged.db", "--orders", "-o", "orders.csv")
-    assert done.out == "orders.csv: 1 order\n"
-    lines = Path("orders.csv").read_text().splitlines()
-    assert lines[0] == "qid,rater,place,docid,time,page"
-    assert [line.split(",")[:4] for line in lines[1:]] == [["q1", "ann", "1", "b"], ["q1", "ann", "2", "a"]]
-    assert "--orders writes a csv of its own" in run("labels", "judged.db", "--orders").err

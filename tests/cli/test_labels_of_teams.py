@@ -1,10 +1,12 @@
 """rulerank labels of several raters: disputes, agreement, other judges, settings, the history."""
 
 import json
+import shutil
 
 import polars as pl
 import pytest
 
+from frozen import FROZEN
 from rulerank.judging.store import LabelStore
 
 
@@ -45,7 +47,8 @@ def test_disputes_are_listed_the_largest_first(run, folder):
     assert json.loads(run("labels", "team.db", "--disputes", "--json").out)["disputes"][0]["decision"] == 1
     with LabelStore("calm.db") as store:
         store.add("q", "d", 1, "ann")
-    assert run("labels", "calm.db", "--disputes").out == "calm.db: no two people disagree on a document\n"
+    said = "calm.db: no two raters disagree on a document that people have graded\n"
+    assert run("labels", "calm.db", "--disputes").out == said
     assert "no document was graded by two raters" in run("labels", "calm.db", "--agreement").out
 
 
@@ -91,25 +94,30 @@ def test_the_history_says_who_when_what_and_on_which_page(run, folder):
     with LabelStore("team.db") as store:
         store.undo("ann", page="document")
         store.skip("q2", "d1", "bob")
-        store.add_order("q1", ["d1", "d2"], "bob", page="list")
         store.name_judge("gpt", "llm", "lea")
         store.change_setting("judgements", 2, "lea", page="lead")
         store.undo_decision("q2", "d1", "lou", page="disputes")
-    assert run("labels", "team.db", "--history", "-o", "audit.csv").out == "audit.csv: 33 events\n"
+    assert run("labels", "team.db", "--history", "-o", "audit.csv").out == "audit.csv: 32 events\n"
     rows = pl.read_csv(folder / "audit.csv").rows(named=True)
     assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
     last = [(row["who"], row["what"], row["docid"], row["grade"], row["value"] or None, row["page"]) for row in rows][
-        -7:
+        -6:
     ]
     assert last == [
         ("lea", "decision", "d1", 2, None, "disputes"),
         ("ann", "undo label", "d1", 1, None, "document"),
         ("bob", "skip", "d1", None, None, None),
-        ("bob", "order", None, None, "d1 > d2", "list"),
         ("lea", "judge", None, None, "gpt is llm", None),
         ("lea", "setting", None, None, "judgements = 2", "lead"),
         ("lou", "undo decision", "d1", 2, None, "disputes"),
     ]
+
+
+def test_orders_that_a_store_of_version_0_1_holds_are_in_its_history(run, folder):
+    shutil.copy(FROZEN / "labels.db", "old.db")
+    run("labels", "old.db", "--history", "-o", "audit.csv")
+    found = [row for row in pl.read_csv("audit.csv").rows(named=True) if row["what"] == "order"]
+    assert [(row["who"], row["qid"], row["value"], row["page"]) for row in found] == [("ben", "q1", "d2 > d1", "list")]
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,6 @@ def test_without_a_ranking_of_today_the_pool_has_the_order(tmp_path):
         loop = Judging(bare, store)
         listed = loop.lists.next("ann", 3)
         assert sorted(docs_of(listed)) == sorted(bare.pairs[row][1] for row in bare.rows_of(listed.query)[:3])
-        assert loop.lists.moves(listed.query, 3) is None
 
 
 def test_when_the_sampler_stops_the_rest_is_there_for_those_who_go_on(judging):
@@ -210,27 +209,6 @@ def test_a_list_has_a_sensible_length(judging, n_docs):
         judging().lists.next("ann", n_docs)
     with pytest.raises(DataError, match="a list has from 1 to 50 documents: got"):
         ListChoices(n_docs)
-
-
-def test_moves_come_from_labels_of_other_queries_alone(judging):
-    loop = judging(n_queries=12, docs_per_query=10)
-    listed = loop.lists.of("ann", "q1", 10)
-    for doc in listed.docs:
-        loop.grade("ann", "q1", doc.task.doc, 2)
-    assert loop.lists.moves("q1", 10) is None  # no label of another query
-    for row, grade in loop.pool.own_grades.items():
-        if loop.pool.pairs[row][0] != "q1":
-            loop.grade("ann", *loop.pool.pairs[row], min(grade, 2))
-    before = loop.lists.moves("q1", 10)
-    for doc in listed.docs:
-        loop.grade("ann", "q1", doc.task.doc, 0)
-    assert loop.lists.moves("q1", 10) == before
-    assert before.n_labels == 110
-    places = [(move.rank, move.new_rank) for move in before.moves]
-    assert all(abs(old - new) >= 2 for old, new in places)
-    assert [abs(old - new) for old, new in places] == sorted((abs(old - new) for old, new in places), reverse=True)
-    for move in before.moves:
-        assert move.reason.startswith("+" if move.new_rank < move.rank else "-")
 
 
 STEPS = st.lists(

@@ -19,10 +19,10 @@ def judging(tmp_path):
         yield Judging(POOL, store, max_grade=2)
 
 
-def judge(judging, rater, n_docs, queue=None):
+def judge(judging, rater, n_docs):
     seen = []
     for _ in range(n_docs):
-        task = judging.next(rater, queue=queue)
+        task = judging.next(rater)
         if task is None:
             break
         seen.append(POOL.row(task.query, task.doc))
@@ -98,19 +98,15 @@ def test_a_judge_takes_no_document_from_the_people_and_no_part_in_their_grades(w
     assert (found.share.value, found.share.n_docs, found.n_labels) == (equal / 10, 10, len(POOL))
 
 
-def test_the_queue_of_judges_hands_out_where_they_differ_most(with_gpt):
-    judged = judge(with_gpt, "ann", 24)
-    doubts = with_gpt.panel.doubts()
-    gaps = [one.gap for one in doubts]
-    assert gaps == sorted(gaps, reverse=True)
-    assert {one.by for one in doubts if one.row in judged} == {"people"}
-    assert {one.by for one in doubts if one.row not in judged} <= {"model"}
-    wanted = [one.row for one in doubts]
-    assert judge(with_gpt, "bob", 1, queue="judges") == wanted[:1]
-    mine = [one.row for one in with_gpt.panel.doubts() if one.row not in judged]
-    assert judge(with_gpt, "ann", 1, queue="judges") == mine[:1]  # never what one has graded oneself
-    with pytest.raises(DataError, match="there is no queue 'best': leave it out, or choose judges"):
-        with_gpt.next("ann", queue="best")
+def test_what_a_judge_sees_otherwise_is_a_dispute_behind_those_of_people(with_gpt):
+    judged = judge(with_gpt, "ann", 10)
+    by_gpt = [row for row in judged if WORLD.y[row] != 2]  # gpt says 2 of all
+    assert {one.doc for one in with_gpt.panel.disputes()} == set(by_gpt)
+    spreads = [one.spread for one in with_gpt.panel.disputes()]
+    assert spreads == sorted(spreads, reverse=True)
+    query, doc = with_gpt.pool.pairs[judged[-1]]
+    with_gpt.grade("bob", query, doc, 1 - min(int(WORLD.y[judged[-1]]), 1))
+    assert with_gpt.panel.disputes()[0].doc == judged[-1]
 
 
 def test_a_judge_counts_in_training_only_if_the_lead_says_so_and_then_has_intercepts_of_its_own(with_gpt, tmp_path):

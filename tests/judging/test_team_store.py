@@ -1,4 +1,4 @@
-"""Decisions, orders, judges and settings in the store: superseded, undone, never deleted; older stores brought up."""
+"""Decisions, judges and settings in the store: superseded, undone, never deleted; older stores brought up."""
 
 import shutil
 import sqlite3
@@ -63,34 +63,6 @@ def test_a_decision_that_comes_twice_counts_once(store):
     assert store.undo_decision("q", "e", "lea", judgement="d") is None
 
 
-def test_an_order_of_a_rater_replaces_the_last_one_of_the_query(store):
-    first = store.add_order("q", ["a", "b", "c"], "ann", page="list", judgement="o")
-    other = store.add_order("q", ["b", "a"], "bob")
-    second = store.add_order("q", ("c", "b", "a"), "ann")
-    assert store.add_order("q", ["a", "b", "c"], "ann", judgement="o") == first
-    assert store.orders() == [other, second]
-    assert store.orders("ann")[0].docs == ("c", "b", "a")
-    assert store.undo_order("q", "ann").docs == ("c", "b", "a")
-    assert store.orders("ann") == [first]
-    assert len(store.order_history()) == 3
-    assert store.undo_order("q", "eve") is None
-
-
-@pytest.mark.parametrize(
-    ("docs", "message"),
-    [
-        (["a"], "an order needs two documents or more, each once"),
-        (["a", "a"], "an order needs two documents or more, each once"),
-        ("ab", "an order is a list of documents: got 'ab'"),
-        ([1, 2], r"an order is a list of documents: got \[1, 2\]"),
-        (["a", " "], "a doc must not be empty"),
-    ],
-)
-def test_an_order_that_is_none_is_refused(tmp_path, docs, message):
-    with LabelStore(tmp_path / "labels.db") as store, pytest.raises(DataError, match=message):
-        store.add_order("q", docs, "ann")
-
-
 def test_a_rater_is_a_person_unless_it_is_said_otherwise(store):
     store.add("q", "d", 1, "gpt")
     assert store.judges() == {}
@@ -122,9 +94,8 @@ def test_settings_are_the_same_in_all_processes_and_after_a_restart(target):
         one.change_setting("combine", "majority", "lea", page="lead")
         one.change_setting("judgements", 3, "lea")
         one.change_setting("training_judges", ["old", "gpt"], "lea")
-        one.change_setting("preferences", True, "leo")
         one.change_setting("judgements", 2, "leo")
-        expected = Settings("majority", 2, ("gpt", "old"), True)
+        expected = Settings("majority", 2, ("gpt", "old"))
         assert other.settings() == expected
     with LabelStore(target) as again:
         assert again.settings() == expected
@@ -135,12 +106,11 @@ def test_settings_are_the_same_in_all_processes_and_after_a_restart(target):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("colour", "red", "unknown setting 'colour'; choose from combine, judgements, training_judges, preferences"),
+        ("colour", "red", "unknown setting 'colour'; choose from combine, judgements, training_judges"),
         ("combine", "vote", "labels are combined by median, .*: got 'vote'"),
         ("judgements", 0, "judgements per document are a whole number from 1 to 9: got 0"),
         ("judgements", True, "judgements per document are a whole number from 1 to 9: got True"),
         ("training_judges", "gpt", "judges that count in training are a list of names: got 'gpt'"),
-        ("preferences", "yes", "preferences are allowed or not, true or false: got 'yes'"),
     ],
 )
 def test_a_setting_that_is_none_is_refused(tmp_path, name, value, message):
@@ -175,8 +145,6 @@ def test_the_state_changes_with_everything_that_changes_what_labels_count(store)
     assert changed()
     store.change_setting("judgements", 2, "lea")
     assert changed()
-    store.add_order("q", ["a", "b"], "ann")
-    assert not changed()
 
 
 def test_decisions_at_once_leave_one_in_force(target):
@@ -268,7 +236,6 @@ DAMAGES = {
     "UPDATE decisions SET grade = 'high'": "decision 1 has the grade 'high'",
     "UPDATE decisions SET time = 'noon'": "decision 1 has the time 'noon'",
     "UPDATE skips SET time = 'noon'": "the skip of 'd' has the time 'noon'",
-    "UPDATE orders SET docs = '[1'": r"order 1 has '\[1', which is no JSON",
     "UPDATE settings SET value = 'two'": "setting 1 has 'two', which is no JSON",
 }
 
@@ -279,10 +246,9 @@ def test_a_damaged_fact_is_named(damage, tmp_path):
     with LabelStore(path) as store:
         store.decide("q", "d", 1, "lea")
         store.skip("q", "d", "ann")
-        store.add_order("q", ["a", "b"], "ann")
         store.change_setting("judgements", 2, "lea")
     with sqlite3.connect(path) as other:
         other.execute(damage)
     other.close()
     with LabelStore(path) as store, pytest.raises(StoreError, match=rf"labels\.db: {DAMAGES[damage]}"):
-        store.decisions(), store.skips(), store.orders(), store.settings()
+        store.decisions(), store.skips(), store.settings()

@@ -71,12 +71,12 @@ def check(
     """
     from rulerank.cli.output import print_json
     from rulerank.core.words import counted, percent
-    from rulerank.judging.added import PoolFile
     from rulerank.judging.check import Check
     from rulerank.judging.duel_terminal import check_in_terminal
     from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import LabelFile, appended_format, label_format
+    from rulerank.judging.pool import read_pool
     from rulerank.judging.terminal import answers, tell_grades
     from rulerank.model_file import load_beside_data
     from rulerank.rankers.anchored.today_model import option_in_words, scores_today
@@ -89,7 +89,7 @@ def check(
     if labels is None and not simulated:
         raise DataError("every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv")
     ranker = load_beside_data(model, source)
-    pool = PoolFile(source, format=format, **columns(qid, docid, None, features)).read()
+    pool = read_pool(source, format=format, **columns(qid, docid, None, features))
     answered: dict[int, int] = {}
     if simulated:
         judgements = None if grades is None else read_given(pool, grades, strict=False)

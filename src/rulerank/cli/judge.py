@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 DEMO_POOL = "demo-pool.csv"
 COMMAND_LINE = "the command line"  # who says so, in the history
 NO_MODEL = (
-    "the judging page ranks by a feature, which documents that are added later bring along: give the pool the model's "
-    "scores as a column (rulerank rank MODEL POOL --to csv writes them), and name that"
+    "the judging page ranks by a feature: give the pool the model's scores as a column (rulerank rank MODEL POOL "
+    "--to csv writes them), and name that"
 )
 
 
@@ -131,9 +131,9 @@ def judge(
     """
     from rulerank.io.tables import write_table
     from rulerank.judging import demo as example
-    from rulerank.judging.added import PoolFile
     from rulerank.judging.lists import ListChoices
     from rulerank.judging.loop import Judging
+    from rulerank.judging.pool import read_pool
     from rulerank.judging.web import check_packages
     from rulerank.methods import method_named
     from rulerank.sampling.ssar import SSAR
@@ -153,7 +153,6 @@ def judge(
     if links and source is None and not demo:
         print_links(links, f"http://{host}:{port or server_port()}/", as_json=as_json)
         return
-    file: PoolFile | None = None
     if demo:
         pool, source = example.demo_pool(), DEMO_POOL
         write_table(pool.data, DEMO_POOL)  # so that the model has something to rank
@@ -164,8 +163,7 @@ def judge(
         named |= {"url": url, "image": image}
         chosen: dict[str, Any] = {role: column for role, column in named.items() if column}
         chosen |= columns(qid, docid, None, features)
-        file = PoolFile(source, format=format, show=show or (), **chosen)
-        pool = file.read()
+        pool = read_pool(source, format=format, show=show or (), **chosen)
     target = labels or ("demo-labels.db" if demo else "labels.db")
     if train and "://" not in target and not Path(target).exists():
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
@@ -176,8 +174,7 @@ def judge(
         found = todays_ranking(pool.data.feature_names, today)
         sampler = SSAR(per_query=not whole_pool) if whole_pool or found is None else Strata(today=found.option)
         where = None if found is None else found.option
-        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=meant.max_grade,
-                          overlap=share(overlap), file=file)  # fmt: skip
+        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=meant.max_grade, overlap=share(overlap))
         if judgements is not None and judgements != store.settings().judgements:
             store.change_setting("judgements", judgements, COMMAND_LINE, page="terminal")
         if train:

@@ -42,13 +42,16 @@ def print_counts(store: LabelStore, *, as_json: bool) -> None:
 
 
 def print_disputes(store: LabelStore, *, as_json: bool) -> None:
-    """Print the documents on which people disagree, the largest dispute first."""
+    """Print the documents on which people disagree, the largest dispute first, and then those of other judges."""
     from rulerank.judging.counting import Counting
     from rulerank.judging.disputes import disputes
 
     counting, labels = Counting.now(store), store.labels()
     said = {(label.query, label.doc, label.rater): label for label in labels}
-    found = disputes(counting.people(labels))
+    given: dict[tuple[str, str], dict[str, int | None]] = {}
+    for label in labels:
+        given.setdefault((label.query, label.doc), {})[label.rater] = label.grade
+    found = disputes(given, counting.judges)
     if as_json:
         print_json(
             {
@@ -67,7 +70,7 @@ def print_disputes(store: LabelStore, *, as_json: bool) -> None:
         )
         return
     if not found:
-        print(f"{store.name}: no two people disagree on a document")
+        print(f"{store.name}: no two raters disagree on a document that people have graded")
         return
     rows = []
     for one in found:

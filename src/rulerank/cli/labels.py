@@ -24,9 +24,6 @@ def labels(
             help="How labels of several become one: median, mean, majority, reliability, dawid-skene [as is set].",
         ),
     ] = None,
-    orders: Annotated[
-        bool, typer.Option("--orders", help="Write the orders that raters gave instead, as csv: one row per document.")
-    ] = False,
     take: Annotated[str | None, typer.Option("--import", metavar="FILE", help="Take labels in from a file.")] = None,
     rater: Annotated[str | None, typer.Option(metavar="NAME", help="Whose labels --import takes in.")] = None,
     kind: Annotated[
@@ -36,7 +33,7 @@ def labels(
         ),
     ] = None,
     disputes: Annotated[
-        bool, typer.Option("--disputes", help="List the documents on which people disagree, the largest first.")
+        bool, typer.Option("--disputes", help="List the documents on which raters disagree, the largest first.")
     ] = False,
     agreement: Annotated[
         bool, typer.Option("--agreement", help="Say how well raters agree, with intervals, and judges with people.")
@@ -46,9 +43,7 @@ def labels(
     ] = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="combine=majority, judgements=2, training_judges=gpt, preferences=true."
-        ),
+        typer.Option("--set", metavar="NAME=VALUE", help="combine=majority, judgements=2, training_judges=gpt."),
     ] = None,
     format: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="Format of FILE [by its name].")] = None,
     as_json: AsJson = False,
@@ -66,7 +61,6 @@ def labels(
         rulerank labels judged.db -o judged.txt --pool pool.csv
         rulerank labels judged.db -o judged.qrels --combine dawid-skene
         rulerank labels judged.db -o labels.csv --per-rater
-        rulerank labels judged.db -o orders.csv --orders
         rulerank labels judged.db --import qrels.txt --rater old
         rulerank labels judged.db --import llm.csv --rater gpt --kind llm
         rulerank labels judged.db --disputes
@@ -80,16 +74,12 @@ def labels(
     from rulerank.cli.options import rater_option
     from rulerank.cli.output import report
     from rulerank.core.words import counted
-    from rulerank.io.outputs import write_text
-    from rulerank.judging.added import PoolFile
     from rulerank.judging.audit import write_audit
     from rulerank.judging.combine import COMBINATIONS, check_combination
-    from rulerank.judging.order_files import orders_csv
+    from rulerank.judging.pool import read_pool
     from rulerank.judging.store import LabelStore
     from rulerank.judging.transfer import export_labels, import_labels
 
-    if orders and (not out or take or pool or per_rater or combine):
-        raise DataError("--orders writes a csv of its own to the file of -o, and goes without other options")
     chosen = [name for name, given in (("--disputes", disputes), ("--agreement", agreement), ("--set", settings),
               ("--import", take), ("--history", history)) if given]  # fmt: skip
     if len(chosen) > 1 or (out and chosen and not history):
@@ -111,10 +101,6 @@ def labels(
             assert rater is not None
             n_labels = import_labels(kept, take, rater_option(rater), format, kind=kind)
             report({"imported": n_labels}, f"{kept.name}: {counted(n_labels, 'new label')}", as_json=as_json, target="")
-        elif out and orders:
-            given = kept.orders()
-            write_text(out, orders_csv(given))
-            report({"orders": len(given)}, f"{out}: {counted(len(given), 'order')}", as_json=as_json, target=out)
         elif disputes:
             label_reports.print_disputes(kept, as_json=as_json)
         elif agreement:
@@ -130,7 +116,7 @@ def labels(
         elif out:
             how = check_combination(combine or kept.settings().combine)
             done = export_labels(
-                kept, out, PoolFile(pool).read() if pool else None, format, per_rater=per_rater, combine_by=how
+                kept, out, read_pool(pool) if pool else None, format, per_rater=per_rater, combine_by=how
             )
             payload = {"rows": done.rows, "format": done.target} | ({} if per_rater else {"combined": how})
             said = "" if per_rater else f"; of several raters {COMBINATIONS[how]}"

@@ -111,10 +111,10 @@ def sample(
     """
     from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.io.outputs import check_output, write_bytes
-    from rulerank.judging.added import PoolFile
     from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format
+    from rulerank.judging.pool import read_pool
     from rulerank.judging.sample import list_next, simulate, with_known_grades
     from rulerank.judging.terminal import label_in_terminal
 
@@ -125,7 +125,7 @@ def sample(
     if ask:
         check_appendable(target, resume)
     chosen_format = (ask and appended_format(Path(target))) or label_format(target_format, target)
-    pool = PoolFile(source, format=format, **columns(qid, docid, None, features)).read()
+    pool = read_pool(source, format=format, **columns(qid, docid, None, features))
     if grades is not None or own_grades:
         given = None if grades is None else read_given(pool, grades, strict=False)
         known, found = counted_grades(pool, given, unjudged)

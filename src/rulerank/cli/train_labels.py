@@ -11,9 +11,9 @@ from rulerank.cli.train_asked import Asked
 from rulerank.cli.train_both import train_on_both
 from rulerank.cli.train_grades import WITHOUT_TODAY
 from rulerank.cli.trained import Trained
-from rulerank.judging.added import PoolFile
 from rulerank.judging.by_judge import PEOPLE, fit_by_judge
 from rulerank.judging.given_labels import counted_grades, labels_to_learn_from
+from rulerank.judging.pool import read_pool
 from rulerank.methods import FROM_TODAY, method_named
 from rulerank.training.few_labels import few_label_params
 from rulerank.training.from_today import learn_from_today, warn_of_few_labels, warn_of_ties
@@ -23,7 +23,7 @@ from rulerank.training.in_pool import fit_in_pool
 def train_on_labels(asked: Asked) -> None:
     """Learn from few labels, write the model, and say what can honestly be said of it."""
     assert asked.labels is not None
-    read = PoolFile(asked.source, format=asked.format, **asked.named).read()
+    read = read_pool(asked.source, format=asked.format, **asked.named)
     counting = labels_to_learn_from(read, asked.labels, asked.judges)
     if asked.unjudged is not None:  # labels are asked for one by one: others count only where it is said
         grades, found = counted_grades(read, counting, asked.unjudged)

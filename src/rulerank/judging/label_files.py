@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +19,7 @@ from rulerank.io.streams import COMPRESSIONS
 from rulerank.io.trec import Qrels, require_docids, write_qrels
 from rulerank.judging.labels import Claim, Glance, Label, State
 from rulerank.judging.pool import Pool
-from rulerank.judging.team import Decision, Order, Settings
+from rulerank.judging.team import Decision, Settings
 
 FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
 WITH_HEADER = ("csv", "quepid")
@@ -223,16 +222,6 @@ class LabelFile:
     def judges(self) -> dict[str, str]:
         """Return that there are no other judges."""
         return {}
-
-    def orders(self, rater: str | None = None) -> list[Order]:
-        """Return nothing: a file has no room for orders."""
-        return []
-
-    def add_order(
-        self, query: str, docs: Sequence[str], rater: str, *, judgement: str | None = None, page: str | None = None
-    ) -> Order:
-        """Refuse an order: a file has no room for it."""
-        raise DataError("a file of labels keeps no orders: use a label store")
 
     def settings(self) -> Settings:
         """Return the usual settings."""

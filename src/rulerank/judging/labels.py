@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -13,7 +13,7 @@ from rulerank.errors import DataError, RulerankError
 from rulerank.judging.fields import ShownField
 
 if TYPE_CHECKING:
-    from rulerank.judging.team import Decision, Order, Settings
+    from rulerank.judging.team import Decision, Settings
 
 MOST_BYTES = {
     "query": 1000,
@@ -150,10 +150,6 @@ class KeepsLabels(Protocol):
     def decisions(self) -> list[Decision]: ...
     def judges(self) -> dict[str, str]: ...
     def settings(self) -> Settings: ...
-    def orders(self, rater: str | None = None) -> list[Order]: ...
-    def add_order(
-        self, query: str, docs: Sequence[str], rater: str, *, judgement: str | None = None, page: str | None = None
-    ) -> Order: ...
 
 
 class Plain:

@@ -6,7 +6,7 @@ Loading what trains takes longer than the first answer after a restart may: `Jud
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from typing import NamedTuple
 
 from rulerank.errors import DataError
@@ -15,11 +15,8 @@ from rulerank.judging.check import Check
 from rulerank.judging.compare import Comparison, NewRanking, compare, reasons
 from rulerank.judging.kept_check import KeptCheck
 from rulerank.judging.labels import KeepsLabels
-from rulerank.judging.moves import MoveFinder, Moves
 from rulerank.judging.pool import Pool
-from rulerank.judging.preferences import Preferred, check_preferences
 from rulerank.judging.standing import Standing
-from rulerank.judging.team import Order
 from rulerank.judging.train import Estimate, PoolModel
 from rulerank.rankers.base import Ranker
 from rulerank.today import Today
@@ -43,29 +40,10 @@ class Learning:
         self._model = PoolModel(pool, max_grade)
         self._standing = Standing(pool, today)
         self._check = None if today is None else KeptCheck(pool, store, self._model, today)
-        self._moves = None if today is None else MoveFinder(pool, today)
-        self._preferred: tuple[object, Preferred | None] | None = None  # what it was found by, and what was found
 
     def estimate(self, grades: Grades, row: int) -> Estimate | None:
         """Say what a model of the other documents' labels makes of a document; None while labels are too few."""
         return self._model.estimate(grades, row)
-
-    def expected(self, grades: Grades, rows: Sequence[int]) -> dict[int, float]:
-        """Return the grades that the model of these labels expects of rows; nothing while labels are too few."""
-        return self._model.expected(grades, rows)
-
-    def moves(self, grades: Grades, listed: Sequence[int]) -> Moves | None:
-        """Say what a model of the other queries' labels would move in a list; None: they are too few, or no today."""
-        return None if self._moves is None else self._moves.find(grades, listed)
-
-    def preferences(self, grades: Grades, orders: Sequence[Order]) -> Preferred | None:
-        """Compare a new ranking with today's by the pairs that raters prefer; None: nothing can be said."""
-        key = ([order.id for order in orders], grades)
-        if self.today is None:
-            return None
-        if self._preferred is None or self._preferred[0] != key:
-            self._preferred = key, check_preferences(self._pool, self.today, grades, orders)
-        return self._preferred[1]
 
     def top_rules(self, grades: Grades) -> tuple[str, ...]:
         """Return the strongest rules so far."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,12 +22,6 @@ from rulerank.judging.labels import JudgingTask, KeepsLabels, Plain, check_name
 from rulerank.judging.offers import Asker, Offering, Stop
 from rulerank.judging.pool import Pool
 from rulerank.today import Today
-
-if TYPE_CHECKING:
-    from rulerank.judging.learning import Learning
-    from rulerank.judging.moves import Moves
-    from rulerank.judging.preferences import Preferred
-    from rulerank.judging.team import Order
 
 MOST = 50  # documents of a list
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
@@ -100,11 +93,9 @@ class QueryLists:
         today: Today | None,
         overlap: float,
         claim_seconds: float,
-        learning: Callable[[], Learning],
     ) -> None:
         self._pool, self._store, self._current, self._offering = pool, store, current, offering
         self._lock, self._today, self._overlap = lock, today, overlap
-        self._learning = learning
         self._seconds = PATIENCE * claim_seconds
         self._known: tuple[tuple[int, int], Array] | None = None  # (documents of the pool, of a list), and the tops
 
@@ -141,36 +132,6 @@ class QueryLists:
             listed = set(tops[tops >= 0].tolist())
             waiting = bool(listed & (set(asker.claimed) - self._current.by_row.keys()))
             return Stop("waiting", WAITING) if waiting else Stop("natural", EMPTY)
-
-    def moves(self, query: str, n_docs: int = 10) -> Moves | None:
-        """Say what a model of the other queries' labels would move in a list; None: they are too few, or no today."""
-        with self._lock:
-            listed = [row for row in self._tops(n_docs)[self._number(query)].tolist() if row >= 0]
-            grades, learning = self._grades(), self._learning()
-        return learning.moves(grades, listed)
-
-    def order(
-        self, rater: str, query: str, docs: Sequence[str], *, judgement: str | None = None, page: str | None = None
-    ) -> Order:
-        """Keep documents of a query in the order in which a rater prefers them, where the lead allows it."""
-        if not self._store.settings().preferences:
-            raise DataError("the lead has not allowed to put documents in order: it is a setting, preferences")
-        for doc in docs:
-            self._pool.row(query, doc)
-        return self._store.add_order(query, docs, rater, judgement=judgement, page=page)
-
-    def preferences(self) -> Preferred | None:
-        """Say how many of the pairs that raters prefer a new ranking and today's get right; None: nothing to say."""
-        orders = self._store.orders()
-        if not orders:
-            return None
-        with self._lock:
-            grades, learning = self._grades(), self._learning()
-        return learning.preferences(grades, orders)
-
-    def _grades(self) -> dict[int, int]:
-        self._current.sync(self._store.state())
-        return dict(self._current.grades)
 
     def _number(self, query: str) -> int:
         found = np.flatnonzero(np.asarray(self._pool.queries) == query)

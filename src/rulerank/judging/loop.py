@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rulerank.core.checks import check_number, is_whole
@@ -12,7 +11,6 @@ from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.growing import GrowingPool
 from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, StoreError, check_grade, check_name
 from rulerank.judging.lists import QueryLists
 from rulerank.judging.loop_learning import LearnsFromLabels
@@ -26,12 +24,10 @@ from rulerank.sampling.strata import Strata
 from rulerank.today import check_no_category, find_today, suggest_today
 
 if TYPE_CHECKING:
-    from rulerank.judging.added import Growth, PoolFile
     from rulerank.judging.learning import Learning
     from rulerank.judging.train import Estimate
 
 
-JUDGES = "judges"  # the queue of documents on which other judges differ
 MANY = 99  # raters of a document: whoever takes a label back gets its document, whoever else has it
 
 
@@ -50,7 +46,6 @@ class Judging(LearnsFromLabels):
     max_grade: grades go from 0 to this.
     overlap: share of the documents that two raters judge.
     claim_seconds: how long a document stays with the rater it was handed to.
-    file: where the pool was read from, for documents that are added while people judge.
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
@@ -74,7 +69,6 @@ class Judging(LearnsFromLabels):
         max_grade: int = 4,
         overlap: float = 0.0,
         claim_seconds: float = 900,
-        file: PoolFile | None = None,
     ) -> None:
         if not is_whole(max_grade, 1, MAX_GRADE):
             raise DataError(f"max_grade must be a whole number from 1 to {MAX_GRADE}: got {max_grade!r}")
@@ -92,41 +86,30 @@ class Judging(LearnsFromLabels):
         self._lock = threading.RLock()
         self._current = CurrentLabels(pool, store)
         self._offering = Offering(pool, self._current, sampler, overlap)
-        self._lists = self._list_keeper(pool, self._current, self._offering)
+        self.lists = QueryLists(
+            pool, store, self._current, self._offering, self._lock, self.today, overlap, claim_seconds
+        )
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
         self._learning: Learning | None = None
-        self.panel = self._panel(pool, self._current)
+        self.panel = Panel(pool, store, self._current, self._lock, max_grade)
         self._trainer = Trainer()
-        self._growing = None if file is None else GrowingPool(pool, file, self._take)
 
-    def next(self, rater: str, *, keep_going: bool = False, queue: str | None = None) -> JudgingTask | None:
+    def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
 
         keep_going: when the sampler has stopped, go on with the queries that have the fewest labels.
-        queue: "judges" hands out first what judges see otherwise than people or the model (`Panel.doubts`).
         """
-        doubted = [one.row for one in self.panel.doubts()] if check_queue(queue) == JUDGES else []
         check_name("rater", rater)
-        if self._growing is not None:
-            self._growing.notice_soon()
         with self._lock:
             glance = self.store.glance(rater)
             self._current.sync(glance.state)
             asker = self._offering.asker(rater, glance)
-            offers = self._offering.offers(asker, keep_going=keep_going)
-            for row, n_raters in chain(self._offering.disputed_by_judges(asker, doubted), offers):
+            for row, n_raters in self._offering.offers(asker, keep_going=keep_going):
                 if self.store.claim(*self.pool.pairs[row], rater, raters=n_raters, seconds=self.claim_seconds):
                     self._stops.pop(rater, None)
                     return self.task(*self.pool.pairs[row])
             self._stops[rater] = self._offering.why_nothing(asker)
             return None
-
-    @property
-    def lists(self) -> QueryLists:
-        """The lists of queries: whole pages of documents to judge, and what raters' orders of them say."""
-        if self._growing is not None:
-            self._growing.notice_soon()
-        return self._lists
 
     @property
     def stops_by_itself(self) -> bool:
@@ -227,46 +210,6 @@ class Judging(LearnsFromLabels):
             standing=learning.standing(grades),
         )
 
-    def add_documents(self, content: bytes, name: str) -> Growth:
-        """Add the documents of a file to the pool for good, while people judge; all of them, or none and it says why.
-
-        A table or LETOR text with the columns of the pool's own file, beside which it is kept.
-        """
-        if self._growing is None:
-            raise DataError("documents can be added only to a pool that is read from a file")
-        return self._growing.add(content, name)
-
-    @property
-    def can_grow(self) -> bool:
-        """Whether documents can be added."""
-        return self._growing is not None
-
-    def knows(self, query: str, doc: str) -> bool:
-        """Tell whether a document is in the pool, also one that another process has just added."""
-        if (query, doc) not in self.pool.rows and self._growing is not None:
-            self._growing.notice()
-        return (query, doc) in self.pool.rows
-
-    def _take(self, pool: Pool) -> None:
-        """Go on with a bigger pool, as a restart with it would: all is made ready before anybody is held up."""
-        current = CurrentLabels(pool, self.store)
-        current.sync(self.store.state())
-        offering = Offering(pool, current, self._sampler, self.overlap)
-        _ = offering.closeness
-        with self._lock:
-            self.pool, self._current, self._offering, self._learning = pool, current, offering, None
-            self.panel, self._lists = self._panel(pool, current), self._list_keeper(pool, current, offering)
-            self._stops.clear()
-
-    def _panel(self, pool: Pool, current: CurrentLabels) -> Panel:
-        return Panel(pool, self.store, current, self._lock, self.max_grade, lambda: self.learning)
-
-    def _list_keeper(self, pool: Pool, current: CurrentLabels, offering: Offering) -> QueryLists:
-        return QueryLists(
-            pool, self.store, current, offering, self._lock, self.today, self.overlap, self.claim_seconds,
-            lambda: self.learning,
-        )  # fmt: skip
-
     def prepare(self) -> None:
         """Get ready for the first requests, in a thread of its own: what a rater asks for first comes first."""
         with suppress(StoreError):  # it was closed meanwhile, or whoever asks first is told
@@ -274,10 +217,3 @@ class Judging(LearnsFromLabels):
                 self._current.sync(self.store.state())
                 _ = self._offering.closeness
             self.learning.top_rules(self.grades())
-
-
-def check_queue(queue: str | None) -> str | None:
-    """Return which documents come first, if there is such a queue."""
-    if queue not in (None, JUDGES):
-        raise DataError(f"there is no queue {queue!r:.60}: leave it out, or choose {JUDGES}")
-    return queue

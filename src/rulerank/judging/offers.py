@@ -120,14 +120,6 @@ class Offering:
         wanted = self._current.counting.settings.judgements
         return wanted + 1 if self._overlap and self.lots[row] < self._overlap else wanted
 
-    def disputed_by_judges(self, asker: Asker, rows: Iterable[int]) -> Offers:
-        """Yield of these rows, in their order, what this rater has not seen: one more person looks at each."""
-        skip = asker.skipped | asker.claimed.keys() | self._current.decided.keys()
-        for row in rows:
-            by_rater = self._current.by_row.get(row, {})
-            if asker.rater not in by_rater and row not in skip:
-                yield row, max(self.n_raters(row), len(by_rater) + 1)
-
     def _wanted(self, asker: Asker) -> Offers:
         """Yield what the sampler wants, past what is held by others, skipped or was said to be beyond judging."""
         chooser = self._ready()

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from rulerank.judging.agreement_parts import AgreementParts, Alpha, JudgeAgreement, agreement_parts, judge_agreement
 from rulerank.judging.counting import Counting
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.disputes import Dispute, disputes
-from rulerank.judging.judge_queue import Doubt, doubts
 from rulerank.judging.labels import KeepsLabels, Label, check_grade
 from rulerank.judging.overview import QueryCount, RaterCount, count_queries, count_raters
 from rulerank.judging.pool import Pool
 from rulerank.judging.team import Decision, team_of
-
-if TYPE_CHECKING:
-    from rulerank.judging.learning import Learning
 
 
 class Panel:
@@ -44,10 +38,9 @@ class Panel:
         current: CurrentLabels,
         lock: threading.RLock,
         max_grade: int,
-        learning: Callable[[], Learning],
     ) -> None:
         self._pool, self._store, self._current, self._lock = pool, store, current, lock
-        self._max_grade, self._learning = max_grade, learning
+        self._max_grade = max_grade
 
     def counting(self) -> Counting:
         """Return how labels become grades now: the lead's settings, decisions and judges."""
@@ -56,11 +49,16 @@ class Panel:
             return self._current.counting
 
     def disputes(self) -> list[Dispute[int]]:
-        """Return the documents on which people disagree, by row, the largest dispute first; decided ones, too."""
+        """Return the documents on which people disagree, by row, the largest dispute first; decided ones, too.
+
+        Behind them come those on which other judges, such as a language model, see it otherwise than the people.
+        """
         with self._lock:
             self._current.sync(self._store.state())
-            by_row = self._current.by_row
-            return disputes({row: {who: one.grade for who, one in by.items()} for row, by in by_row.items()})
+            by_row, by_judge = self._current.by_row, self._current.by_judge
+            given = {row: by | by_judge.get(row, {}) for row, by in by_row.items()}
+            grades = {row: {who: one.grade for who, one in by.items()} for row, by in given.items()}
+            return disputes(grades, self._current.counting.judges)
 
     def count_queries(self) -> tuple[QueryCount, ...]:
         """Count the labels of every query, in the order of the pool."""
@@ -105,21 +103,6 @@ class Panel:
         """Take the decision on a document back; None: there is none."""
         self._pool.row(query, doc)
         return team_of(self._store).undo_decision(query, doc, rater, judgement=judgement, page=page)
-
-    def has_judges(self) -> bool:
-        """Tell whether somebody who is no person, such as a language model, has judged documents of the pool."""
-        with self._lock:
-            self._current.sync(self._store.state())
-            return bool(self._current.by_judge)
-
-    def doubts(self) -> list[Doubt]:
-        """Return where other judges differ most from the people, or from what the model of their labels expects."""
-        with self._lock:
-            self._current.sync(self._store.state())
-            by_judge = {row: dict(by) for row, by in self._current.by_judge.items()}
-            grades = dict(self._current.grades)
-        unseen = [row for row in by_judge if row not in grades]
-        return doubts(by_judge, grades, self._learning().expected(grades, unseen) if unseen else {})
 
     def judges(self) -> list[JudgeAgreement]:
         """Return how well each judge who is no person agrees with the people."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -59,7 +59,7 @@ class Decision(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order(Fact):
-    """Documents of a query as a rater prefers them, the best first."""
+    """Documents of a query as a rater of version 0.1 preferred them, the best first; they are kept and no more."""
 
     query: str
     docs: tuple[str, ...]
@@ -92,7 +92,6 @@ class Settings:
     combine: str = "median"  # how labels of several raters become one, as `judging.combine` has it
     judgements: int = 1  # people who judge each document
     training_judges: tuple[str, ...] = ()  # raters who are no people and yet count in training
-    preferences: bool = False  # raters may put the documents of a query in order
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"training_judges": list(self.training_judges)}
@@ -110,7 +109,7 @@ def check_setting(name: str, value: Any) -> Any:
 
 
 def settings_of(values: dict[str, Any]) -> Settings:
-    """Return settings from kept values; those that only a newer version knows are passed over."""
+    """Return settings from kept values; those that only another version knows are passed over."""
     known = {name: check_setting(name, value) for name, value in values.items() if name in SETTINGS}
     if "training_judges" in known:
         known["training_judges"] = tuple(known["training_judges"])
@@ -131,16 +130,6 @@ def check_kind(kind: str) -> str:
     return kind
 
 
-def check_order(docs: Sequence[str]) -> list[str]:
-    """Return documents in order, each there once and at least two."""
-    if isinstance(docs, str) or not all(isinstance(doc, str) for doc in docs):
-        raise DataError(f"an order is a list of documents: got {docs!r:.60}")
-    checked = [check_name("doc", doc) for doc in docs]
-    if len(checked) < 2 or len(set(checked)) < len(checked):
-        raise DataError(f"an order needs two documents or more, each once: got {docs!r:.60}")
-    return checked
-
-
 def _judgements(value: Any) -> int:
     if not is_whole(value, 1, MOST_JUDGEMENTS):
         raise DataError(f"judgements per document are a whole number from 1 to {MOST_JUDGEMENTS}: got {value!r:.60}")
@@ -153,16 +142,9 @@ def _judges(value: Any) -> list[str]:
     return sorted({check_name("rater", name) for name in value})
 
 
-def _yes_or_no(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise DataError(f"preferences are allowed or not, true or false: got {value!r:.60}")
-    return value
-
-
 SETTINGS: dict[str, Callable[[Any], Any]] = {
     "combine": check_combination,
     "judgements": _judgements,
     "training_judges": _judges,
-    "preferences": _yes_or_no,
 }
 assert set(SETTINGS) == {field.name for field in fields(Settings)}

@@ -1,9 +1,9 @@
-"""What a team's store keeps beside labels: the lead's decisions and settings, what raters are, orders of documents."""
+"""What a team's store keeps beside labels: the lead's decisions and settings, and what raters are."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,6 @@ from rulerank.judging.team import (
     Setting,
     Settings,
     check_kind,
-    check_order,
     check_setting,
     settings_of,
 )
@@ -69,22 +68,8 @@ class TeamStore(StoreFile):
         """Return every decision ever taken."""
         return self._facts(DECISIONS.history, decision_of)
 
-    def add_order(
-        self, query: str, docs: Sequence[str], rater: str, *, judgement: str | None = None, page: str | None = None
-    ) -> Order:
-        """Keep documents of a query as a rater prefers them, the best first, in place of this rater's last order."""
-        values = {"query": check_name("query", query), "docs": json.dumps(check_order(docs))}
-        return self._keep(ORDERS, order_of, values, rater, page, "order", judgement)
-
-    def undo_order(
-        self, query: str, rater: str, *, judgement: str | None = None, page: str | None = None
-    ) -> Order | None:
-        """Withdraw this rater's order of a query, which brings back the one before it; None: there is none."""
-        values = {"query": check_name("query", query)}
-        return self._withdraw(ORDERS, order_of, values, rater, page, "undo order", judgement)
-
     def orders(self, rater: str | None = None) -> list[Order]:
-        """Return the orders in force, of one rater or of all, in the order of time."""
+        """Return the orders in force that raters gave in version 0.1, of one rater or of all, in the order of time."""
         return [order for order in self._facts(ORDERS.current, order_of) if rater in (None, order.rater)]
 
     def order_history(self) -> list[Order]:

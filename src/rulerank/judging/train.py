@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,14 +137,6 @@ class PoolModel:
             reasons=tuple(why.lines(n_reasons)[1:]),
             n_labels=len(trained.grades),
         )
-
-    def expected(self, grades: Grades, rows: Sequence[int]) -> dict[int, float]:
-        """Return the grades to be expected of rows, by a model that may be a little old; none while labels are few."""
-        trained = self.current(grades)
-        if trained is None:
-            return {}
-        scores = np.clip(trained.ranker.predict(self.pool.data[np.asarray(rows)]), 0, self.max_grade)
-        return dict(zip(rows, scores.tolist(), strict=True))
 
     def top_rules(self, grades: Grades, n_rules: int = 10) -> tuple[str, ...]:
         """Return the strongest rules of the current model; none while labels are too few."""

@@ -61,33 +61,6 @@ class Field:
         return RequestError(422, "bad_value", message, field=self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class TextsField:
-    """Several texts of a request, in an order.
-
-    >>> TextsField("docs", "Documents, the best first.", most=3).read(["d7", "d1"])
-    ['d7', 'd1']
-    """
-
-    name: str
-    about: str
-    most: int
-    required: bool = True
-
-    def schema(self) -> dict[str, Any]:
-        """Return the field's JSON schema."""
-        item = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT}
-        return {"type": "array", "items": item, "minItems": 1, "maxItems": self.most, "description": self.about}
-
-    def read(self, value: object) -> list[str]:
-        """Return the texts, or refuse them."""
-        if not isinstance(value, list) or not 1 <= len(value) <= self.most:
-            message = f"{self.name} must be a list of 1 to {self.most} texts: got {ascii(value)[:60]}"
-            raise RequestError(422, "bad_value", message, field=self.name)
-        one = Field(self.name, self.about)
-        return [one.read(item) for item in value]
-
-
 class Kind(NamedTuple):
     """What a field's value may be."""
 

@@ -54,10 +54,10 @@ def serve(tmp_path):
     """Start the page: serve(pool, rater="ann", token=...) -> Served; it is stopped when the test is over."""
     running = []
 
-    def serve(pool=None, *, file=None, port=0, max_grade=2, overlap=0.0, labels="labels.db", **options):
-        pool = pool or (small_pool() if file is None else file.read())
+    def serve(pool=None, *, port=0, max_grade=2, overlap=0.0, labels="labels.db", **options):
+        pool = pool or small_pool()
         store = LabelStore(tmp_path / labels)
-        judging = Judging(pool, store, max_grade=max_grade, overlap=overlap, file=file)
+        judging = Judging(pool, store, max_grade=max_grade, overlap=overlap)
         app = create_app(judging, **{"model_path": tmp_path / "model.rulerank"} | options)
         listening = open_socket("127.0.0.1", port)
         server = make_server(app)

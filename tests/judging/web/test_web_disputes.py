@@ -170,13 +170,12 @@ def test_a_personal_link_decides_nothing(serve):
     assert served.judging.store.decision_history() == []
 
 
-def test_what_other_judges_see_otherwise_is_handed_out_first_where_that_is_asked_for(lead):
+def test_what_another_judge_sees_otherwise_is_the_last_of_the_disputes(lead):
     served, client = lead
+    n_before = client.get("/api/disputes").json()["left"]
     served.judging.grade("gpt", "q1", "q1-d2", 0)  # people say 1
     served.judging.store.name_judge("gpt", "llm", "lea")
-    first = {"queue": "judges"}
-    assert client.get("/api/next", params=first).json()["task"]["doc"] == "q1-d2"
-    for path, body in (("/api/labels", {"grade": 1}), ("/api/skip", {})):
-        answer = client.post(path, params=first, json={"query": "q2", "doc": "q2-d1"} | body).json()
-        assert answer["task"]["doc"] == "q1-d2"
-    assert client.get("/api/next", params={"queue": "mine"}).status_code == 422
+    found = client.get("/api/disputes").json()
+    assert found["left"] == n_before + 1
+    assert found["disputes"][-1]["task"]["doc"] == "q1-d2"
+    assert [label["kind"] for label in found["disputes"][-1]["labels"]].count("llm") == 1

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import rulerank as rr
-from rulerank.judging.added import PoolFile
 from rulerank.judging.queries import ROWS_PER_PAGE
 from rulerank.web.tokens import Tokens
 
@@ -21,7 +20,6 @@ ASKED = [
     ("GET", "/api/training", None),
     ("POST", "/api/train", {"method": "QI"}),
     ("POST", "/api/invite", {"name": "ben"}),
-    ("POST", "/api/pool", {"name": "more.csv", "content": "qid"}),
     ("GET", "/api/compare?query=q1", None),
     ("GET", "/api/reasons?query=q1&doc=q1-d1", None),
     ("GET", "/api/settings", None),
@@ -130,32 +128,6 @@ def test_without_a_secret_there_are_no_links(serve):
         assert "start the page with <code>--token</code>" in client.get("/lead").text
 
 
-def test_documents_are_added_by_the_page_and_wrong_ones_are_not(serve, tmp_path):
-    path = tmp_path / "pool.csv"
-    path.write_text(HEAD + "q1,a,words,A,1,2\nq1,b,words,B,2,3\n")
-    served = serve(file=PoolFile(path), rater="lea")
-    with served.client() as client:
-        wrong = client.post("/api/pool", json={"name": "more.csv", "content": HEAD + "q1,a,words,A,1,2\n"})
-        assert wrong.status_code == 422
-        assert wrong.json()["error"]["message"] == (
-            "more.csv (added): document 'a' of query 'q1', in row 1, is in the pool already: leave it out"
-        )
-        assert client.post("/api/pool", json={"name": "more.csv", "content": ""}).status_code == 422
-        assert client.post("/api/pool", json={"name": "more.csv", "content": 7}).status_code == 422
-        good = client.post("/api/pool", json={"name": "more.csv", "content": HEAD + "q2,a,other,Ä,1,2\n"})
-        assert good.json() == {"docs": 1, "queries": 1, "pool_size": 3}
-        assert client.get("/api/document", params={"query": "q2", "doc": "a"}).json()["task"]["title"] == "Ä"
-        assert client.get("/api/progress").json()["progress"]["pool_size"] == 3
-    assert len(PoolFile(path).read()) == 3
-
-
-def test_a_pool_without_a_file_says_that_it_cannot_grow(lead):
-    _, client = lead
-    answer = client.post("/api/pool", json={"name": "more.csv", "content": HEAD})
-    assert answer.json()["error"]["message"] == "documents can be added only to a pool that is read from a file"
-    assert "These documents are in no file" in client.get("/lead").text
-
-
 def test_one_training_at_a_time_and_everybody_sees_how_it_stands(lead, monkeypatch):
     served, client = lead
     grade_all(served.judging)
@@ -235,15 +207,15 @@ def test_a_rater_sees_both_rankings_only_of_a_query_judged_to_the_end(lead):
 
 def test_settings_change_one_by_one_and_who_did_it_is_kept(lead):
     served, client = lead
-    usual = {"combine": "median", "judgements": 1, "training_judges": [], "preferences": False}
+    usual = {"combine": "median", "judgements": 1, "training_judges": []}
     assert client.get("/api/settings").json()["settings"] == usual
     assert client.post("/api/settings", json={"judgements": 2}).json()["settings"] == usual | {"judgements": 2}
-    changed = client.post("/api/settings", json={"combine": "mean", "training_judges": ["gpt"], "preferences": True})
+    changed = client.post("/api/settings", json={"combine": "mean", "training_judges": ["gpt"]})
     assert changed.json()["settings"] == {
-        "combine": "mean", "judgements": 2, "training_judges": ["gpt"], "preferences": True,
+        "combine": "mean", "judgements": 2, "training_judges": ["gpt"],
     }  # fmt: skip
     assert {(fact.rater, fact.page) for fact in served.judging.store.setting_history()} == {("lea", "lead")}
-    for wrong in ({"judgements": 0}, {"combine": "magic"}, {"training_judges": "gpt"}, {"preferences": "perhaps"}):
+    for wrong in ({"judgements": 0}, {"combine": "magic"}, {"training_judges": "gpt"}):
         assert client.post("/api/settings", json=wrong).status_code == 422
     page = client.get("/lead").text
     assert "<option selected>2</option>" in page
@@ -265,7 +237,7 @@ def test_labels_are_taken_away_in_every_format(lead):
     assert "there are no labels to export yet" in client.get("/download/labels.csv").text
     grade_all(served.judging, "ann", n_docs=6)
     grade_all(served.judging, "ben", n_docs=3)
-    served.judging.grade("ben", *served.judging.pool.pairs[0], 2)
+    served.judging.grade("ben", *served.judging.pool.pairs[0], 1)  # as before, and yet a label
     for name, n_rows in FILES.items():
         answer = client.get(f"/download/{name}")
         assert answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''{name}"

@@ -35,16 +35,6 @@ def test_the_lead_may_show_the_rank(serve, make_pool):
     assert [doc["rank"] for doc in listed["docs"]] == [1, 2, 3, 4]
 
 
-def test_what_a_model_would_change_is_told_after_judging_never_before(served):
-    with served.client() as client:
-        listed = client.get("/api/list").json()["list"]
-        judge(client, listed, 2)
-        refused = client.get("/api/moves", params={"query": listed["query"]})
-        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "not_judged")
-        judge(client, listed)
-        assert client.get("/api/moves", params={"query": listed["query"]}).json() == {"moves": None}
-
-
 def test_a_page_with_documents_claims_no_other(served):
     with served.client() as client:
         judge(client, client.get("/api/list").json()["list"], 1)
@@ -62,9 +52,8 @@ def test_when_no_list_is_left_the_reason_is_told(served):
 
 def test_an_unknown_query_has_no_list(served):
     with served.client() as client:
-        for path in ("/api/list", "/api/moves"):
-            refused = client.get(path, params={"query": "q99"})
-            assert (refused.status_code, refused.json()["error"]["message"]) == (422, "the pool has no query 'q99'")
+        refused = client.get("/api/list", params={"query": "q99"})
+        assert (refused.status_code, refused.json()["error"]["message"]) == (422, "the pool has no query 'q99'")
 
 
 def test_the_lead_chooses_what_comes_first_and_the_address_decides(serve):
@@ -76,36 +65,6 @@ def test_the_lead_chooses_what_comes_first_and_the_address_decides(serve):
         assert 'id="judge"' in lists.get("/", params={"query": "q1", "doc": "q1-d1"}).text  # to revise
         assert 'id="judge"' in ones.get("/").text
         assert 'id="list"' in ones.get("/list").text
-
-
-def test_orders_are_kept_once_and_refused_without_the_leads_leave(served):
-    with served.client() as client:
-        listed = client.get("/api/list").json()["list"]
-        docs = [doc["doc"] for doc in listed["docs"]]
-        body = {"query": listed["query"], "docs": docs, "page": "list", "judgement": "one"}
-        refused = client.post("/api/orders", json=body).json()["error"]
-        assert (refused["code"], "the lead has not allowed" in refused["message"]) == ("not_possible", True)
-        served.judging.store.change_setting("preferences", True, "lead")
-        for _ in range(2):
-            assert client.post("/api/orders", json=body).json()["order"] == docs
-        again = client.get("/api/list").json()["list"]
-        assert (again["takes_orders"], again["order"]) == (True, docs)
-        assert len(served.judging.store.order_history()) == 1
-        assert client.get("/api/preferences").json() == {"preferences": None}
-
-
-def test_an_order_of_documents_with_long_addresses_is_not_too_large(served):
-    with served.client() as client:
-        body = {"query": "q0", "docs": [f"{number:02}" + "é" * 900 for number in range(50)]}
-        refused = client.post("/api/orders", json=body).json()["error"]
-        assert refused["code"] == "not_possible"  # it was read: the lead has not allowed orders
-
-
-@pytest.mark.parametrize("docs", [[], "d1", [1], ["a"] * 51])
-def test_an_order_is_a_list_of_documents(served, docs):
-    with served.client() as client:
-        refused = client.post("/api/orders", json={"query": "q1", "docs": docs}).json()["error"]
-    assert (refused["code"], refused["field"]) == ("bad_value", "docs")
 
 
 @pytest.mark.parametrize("page", ["lead", "import", "terminal"])

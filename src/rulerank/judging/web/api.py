@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rulerank.judging.labels import MAX_RATER, PAGES, JudgingTask, Label
-from rulerank.judging.loop import JUDGES, Judging
+from rulerank.judging.loop import Judging
 from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
 from rulerank.judging.web.images import ImageHosts
 from rulerank.methods import FROM_TODAY, METHODS
@@ -24,9 +24,9 @@ class Api:
         self.images = images or ImageHosts()
         self.model_path = Path(model_path)
 
-    def next(self, rater: str, keep_going: str | None = None, queue: str | None = None) -> Payload:
+    def next(self, rater: str, keep_going: str | None = None) -> Payload:
         """Hand a document to a rater."""
-        task = self.judging.next(rater, keep_going=keep_going == "true", queue=queue)
+        task = self.judging.next(rater, keep_going=keep_going == "true")
         return {"task": task and self.unjudged(task), "progress": self.judging.progress(rater).to_dict()}
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
@@ -52,12 +52,11 @@ class Api:
         judgement: str | None,
         page: str | None = None,
         keep_going: str | None = None,
-        queue: str | None = None,
     ) -> Payload:
         """Keep a grade, and hand out the next document where one is shown at a time."""
         self.check_known(query, doc)
         label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page or "api")
-        return {"label": label.to_dict()} | self._handed(rater, page, keep_going, queue)
+        return {"label": label.to_dict()} | self._handed(rater, page, keep_going)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
         """Tell what the ranker thinks of a document, once the rater has judged it and cannot be led."""
@@ -75,17 +74,16 @@ class Api:
         judgement: str | None,
         page: str | None = None,
         keep_going: str | None = None,
-        queue: str | None = None,
     ) -> Payload:
         """Pass a document over."""
         self.check_known(query, doc)
         self.judging.skip(rater, query, doc, judgement=judgement)
-        return self._handed(rater, page, keep_going, queue)
+        return self._handed(rater, page, keep_going)
 
-    def _handed(self, rater: str, page: str | None, keep_going: str | None, queue: str | None) -> Payload:
+    def _handed(self, rater: str, page: str | None, keep_going: str | None) -> Payload:
         """Hand out a document, but not to a page that has its documents already."""
         if page in (None, "document", "api"):
-            return self.next(rater, keep_going, queue)
+            return self.next(rater, keep_going)
         return {"task": None} | self.progress(rater)
 
     def undo(self, rater: str, judgement: str | None, page: str | None = None) -> Payload:
@@ -158,7 +156,7 @@ class Api:
 
     def check_known(self, query: str, doc: str) -> None:
         """Refuse a document that the pool does not have."""
-        if not self.judging.knows(query, doc):
+        if (query, doc) not in self.judging.pool.rows:
             raise RequestError(404, "unknown_document", f"the pool has no document {doc!r:.60} of query {query!r:.60}")
 
     def _own(self, rater: str, query: str, doc: str) -> Label | None:
@@ -198,10 +196,7 @@ def endpoints(api: Api) -> list[Endpoint]:
     """Return everything the API can do."""
     grade = Field("grade", "The grade; null: cannot be judged.", kind="grade", high=api.judging.max_grade)
     method = Field("method", "How to learn.", choices=tuple(api.methods))
-    queue = Field(
-        "queue", "First what other judges see otherwise than people or the model.", required=False, choices=(JUDGES,)
-    )
-    going, given = (RATER, KEEP_GOING, queue), (QUERY, DOC, grade, JUDGEMENT, PAGE)
+    going, given = (RATER, KEEP_GOING), (QUERY, DOC, grade, JUDGEMENT, PAGE)
     return [
         Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", going),
         Endpoint("GET", "/api/document", "One document.", api.document, "Handed", (RATER, QUERY, DOC)),

@@ -75,7 +75,7 @@ class DisputeApi:
     def _stand(self) -> tuple[dict[Pair, int], dict[Pair, Decision]]:
         """Return the spread of every dispute, the largest first, and every decision, in the order of time."""
         panel = self.judging.panel
-        found, pairs = panel.disputes(), self.judging.pool.pairs  # documents keep their place when a pool grows
+        found, pairs = panel.disputes(), self.judging.pool.pairs
         return {pairs[one.doc]: one.spread for one in found}, {(one.query, one.doc): one for one in panel.decisions()}
 
     def _dispute(self, pair: Pair, spread: int, decision: Decision | None) -> Payload:

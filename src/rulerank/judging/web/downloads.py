@@ -46,8 +46,7 @@ class Downloads:
         self.others = [
             Download(
                 "history.csv",
-                "who said what, when and on which page: labels, undone ones too, skips, decisions, orders, "
-                "judges and settings",
+                "who said what, when and on which page: labels, undone ones too, skips, decisions, judges and settings",
                 "text/csv",
                 self._history,
             ),

@@ -1,4 +1,4 @@
-"""What only the lead can do: queries at a glance, training, links, more documents, settings; and comparing rankings."""
+"""What only the lead can do: queries at a glance, training, links, settings; and comparing rankings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from rulerank.judging.team import KINDS, MOST_JUDGEMENTS, PERSON
 from rulerank.judging.web.api import DOC, QUERY, RATER, Api, Payload
 from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
 from rulerank.judging.web.endpoint import rater_named
-from rulerank.web.fields import Field, is_unicode
+from rulerank.web.fields import Field
 from rulerank.web.refusals import RequestError
 from rulerank.web.tokens import Tokens
 
-MOST_BYTES = 64 * 1024 * 1024  # of a file of documents
 NO_MODEL = "no model was trained yet, or it starts from no ranking of today: train one first, on the overview"
 NO_SECRET = "personal links are made from a secret: start the page with --token"
 NOT_YET = "what the model makes of a query is shown once you have judged all its documents, never before"
@@ -53,10 +52,6 @@ class LeadApi:
     @property
     def can_invite(self) -> bool:
         return self._tokens is not None
-
-    def add_documents(self, name: str, content: str) -> Payload:
-        """Add the documents of a table to the pool, all or none."""
-        return self.judging.add_documents(content.encode(), name)._asdict()
 
     def compare(self, query: str) -> Payload:
         """Put the new ranking of a query beside today's."""
@@ -116,24 +111,6 @@ class LeadApi:
 
 
 @dataclass(frozen=True, slots=True)
-class FileText:
-    """The content of a file of text; how long it may be is a limit of the whole body."""
-
-    name: str
-    about: str
-    required: bool = True
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1, "description": self.about}
-
-    def read(self, value: object) -> str:
-        if not isinstance(value, str) or not value or not is_unicode(value):
-            message = f"{self.name} must be the text of a file: got {ascii(value)[:60]}"
-            raise RequestError(422, "bad_value", message, field=self.name)
-        return value
-
-
-@dataclass(frozen=True, slots=True)
 class Names:
     """A list of raters' names."""
 
@@ -158,14 +135,11 @@ def lead_endpoints(lead: LeadApi) -> Sequence[Endpoint]:
     order = Field("order", f"How to sort [{USUAL_ORDER}].", required=False, choices=tuple(ORDERS))
     page = Field("page", "Which page, from 1.", kind="whole", required=False, low=1, high=1_000_000)
     name = Field("name", "The rater's name.", high=MAX_RATER)
-    file = Field("name", "What the file is called, for messages.", high=100)
-    content = FileText("content", "A table (csv, tsv) or LETOR text with the columns of the pool.")
     settings = (
         Field("combine", "How labels of several become one.", required=False, choices=tuple(COMBINATIONS)),
         Field("judgements", "People who judge each document.", kind="whole", required=False, low=1,
               high=MOST_JUDGEMENTS),
         Names("training_judges", "Raters who are no people and yet count in training."),
-        Field("preferences", "Raters may put documents in order.", kind="yes or no", required=False),
     )  # fmt: skip
     judge = Field("judge", "The rater's name.", high=MAX_RATER)
     kind = Field("kind", "What this rater is.", choices=tuple(KINDS))
@@ -175,8 +149,6 @@ def lead_endpoints(lead: LeadApi) -> Sequence[Endpoint]:
         Endpoint("GET", "/api/training", "The training under way, or the last.", lead.training, "TrainingOnly",
                  lead_only=True),
         Endpoint("POST", "/api/invite", "Make a personal link.", lead.invite, "Link", (), (name,), lead_only=True),
-        Endpoint("POST", "/api/pool", "Add documents and queries.", lead.add_documents, "Growth", (),
-                 (file, content), lead_only=True, most_bytes=MOST_BYTES),
         Endpoint("GET", "/api/compare", "The new ranking beside today's.", lead.compare, "Comparison", (QUERY,),
                  lead_only=True),
         Endpoint("GET", "/api/own-compare", "The same for whoever has judged the whole query.", lead.own_compare,

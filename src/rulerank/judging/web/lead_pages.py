@@ -16,7 +16,7 @@ from rulerank.judging.queries import ORDERS, USUAL_ORDER
 from rulerank.judging.team import KINDS, MOST_JUDGEMENTS, PERSON
 from rulerank.judging.web.dispute_api import DisputeApi
 from rulerank.judging.web.downloads import Downloads
-from rulerank.judging.web.lead_api import MOST_BYTES, LeadApi
+from rulerank.judging.web.lead_api import LeadApi
 from rulerank.judging.web.pages import JudgingPages
 from rulerank.web.refusals import RequestError
 from rulerank.web.security import check_lead, is_lead
@@ -40,7 +40,7 @@ class LeadPages:
         ]
 
     def lead(self, request: Request) -> Response:
-        """Show raters and their links, downloads, what can be added, and settings."""
+        """Show raters and their links, downloads and settings."""
         check_lead(request)
         rater = self._pages.rater(request)
         if rater is None:
@@ -60,9 +60,6 @@ class LeadPages:
             settings=judging.store.settings().to_dict(),
             combinations=COMBINATIONS,
             most_judgements=MOST_JUDGEMENTS,
-            pool=judging.pool,
-            can_grow=judging.can_grow,
-            most_bytes=MOST_BYTES,
         )
 
     def queries(self, request: Request) -> Response:

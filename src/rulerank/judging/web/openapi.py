@@ -23,7 +23,6 @@ from rulerank.web.description import (
 from rulerank.web.endpoint import Endpoint
 
 GRADE: dict[str, Any] = {"type": ["integer", "null"], "minimum": 0}
-ORDER = many(TEXT) | {"type": ["array", "null"]}  # null: none was given
 RANK = GRADE | {"minimum": 1}  # null: not to be seen
 
 STORE: dict[str, Any] = {
@@ -55,22 +54,12 @@ HANDED = {"task": perhaps("Task"), "progress": named("Progress")}
 SCHEMAS: dict[str, Any] = {
     "Task": thing(query=TEXT, doc=TEXT, **TEXTS, fields=FIELDS, judged=YES_NO, grade=GRADE),
     "List": thing(
-        query=TEXT, n_others=COUNT, shows_rank=YES_NO, takes_orders=YES_NO, order=ORDER,
+        query=TEXT, n_others=COUNT, shows_rank=YES_NO,
         docs=many(thing(
             query=TEXT, doc=TEXT, **TEXTS, fields=FIELDS, judged=YES_NO, grade=GRADE, rank=RANK,
         )),
     ),
     "Listed": thing(list=perhaps("List"), progress=named("Progress")),
-    "Moves": thing(
-        n_labels=COUNT, moves=many(thing(doc=TEXT, title=MAYBE_TEXT, rank=COUNT, new_rank=COUNT, reason=TEXT)),
-    ),
-    "Ordered": thing(order=many(TEXT), progress=named("Progress")),
-    "Preferences": thing(
-        new=SHARE, today=SHARE, low=NUMBER, high=NUMBER, n_pairs=COUNT, n_queries=COUNT, n_labels=COUNT, verdict=TEXT,
-        line=TEXT,
-    ),
-    "PreferencesOnly": thing(preferences=perhaps("Preferences")),
-    "Moved": thing(moves=perhaps("Moves")),
     "Progress": thing(
         rater=TEXT, mine=COUNT, labelled=COUNT, cannot_judge=COUNT, skipped=COUNT, pool_size=COUNT,
         closeness=SHARE, stops=YES_NO, done=YES_NO, reason=TEXT,
@@ -115,15 +104,12 @@ SCHEMAS: dict[str, Any] = {
     ),
     "QueryPage": thing(queries=many(named("QueryCount")), found=COUNT, page=COUNT, pages=COUNT),
     "Link": thing(rater=TEXT, path=TEXT),
-    "Growth": thing(docs=COUNT, queries=COUNT, pool_size=COUNT),
     "Comparison": thing(
         query=TEXT, query_text=MAYBE_TEXT, method=TEXT,
         docs=many(thing(doc=TEXT, title=TEXT, new=COUNT, today=COUNT, grade=GRADE)),
     ),
     "Reasons": thing(reasons=many(TEXT)),
-    "SettingsOnly": thing(settings=thing(
-        combine=TEXT, judgements=COUNT, training_judges=many(TEXT), preferences=YES_NO,
-    )),
+    "SettingsOnly": thing(settings=thing(combine=TEXT, judgements=COUNT, training_judges=many(TEXT))),
     "Decision": thing(**FACT, withdrawn_by=MAYBE_TEXT),
     "Decided": thing(
         decision=perhaps("Decision"), undone=perhaps("Decision"), left=COUNT, decided=COUNT, progress=named("Progress"),

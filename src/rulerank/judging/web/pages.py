@@ -85,10 +85,8 @@ class JudgingPages:
         revise = {"query": asked["query"], "doc": asked["doc"]} if {"query", "doc"} <= asked.keys() else None
         grades = {"guidelines": self.guidelines, "max_grade": self.api.judging.max_grade}
         if path == "/list" or (path == "/" and self.lists.come_first and revise is None):
-            takes_orders = self.api.judging.store.settings().preferences
-            return self.page(request, rater, "list", takes_orders=takes_orders, **grades)
-        has_judges = self.api.judging.panel.has_judges()
-        return self.page(request, rater, "judge", revise=revise, has_judges=has_judges, **grades)
+            return self.page(request, rater, "list", **grades)
+        return self.page(request, rater, "judge", revise=revise, **grades)
 
     def labels(self, request: Request) -> Response:
         """Show a rater's own labels."""

@@ -81,7 +81,7 @@ def test_axe_finds_nothing_on_any_page(served, visit, pool):
     for key in "120":
         page.wait_for_timeout(360)
         page.keyboard.press(key)
-    page.wait_for_selector("#moves-text:not(:empty)")
+    page.wait_for_selector("#finished")
     check(window, "list, judged")
     page.goto(f"{served.url}duels")
     page.wait_for_selector("#main[data-state=ready]")

@@ -1,4 +1,4 @@
-"""The lead at work in a real browser: links, files, settings, more documents, training, two rankings side by side."""
+"""The lead at work in a real browser: links, files, settings, training, two rankings side by side."""
 
 import gzip
 import json
@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rulerank.judging.added import PoolFile
 from rulerank.judging.demo import demo_pool
+from rulerank.judging.pool import read_pool
 from rulerank.web.tokens import Tokens
 
 SECRET = "a secret that is long"
@@ -21,42 +21,32 @@ LOOKS = {
 }
 
 
-def shop(folder):
-    """Write the shop of the demo to two files, the last four of its queries apart."""
-    pool = demo_pool()
-    columns = {"qid": [query for query, _ in pool.pairs], "docid": [doc for _, doc in pool.pairs], **pool.texts}
-    columns |= {name: pool.data.X[:, i] for i, name in enumerate(pool.data.feature_names)}
-    table = pl.DataFrame(columns)
-    is_last = pl.col("qid").is_in(pool.queries[-4:].tolist())
-    table.filter(~is_last).write_csv(folder / "pool.csv")
-    table.filter(is_last).write_csv(folder / "more.csv")
-    return PoolFile(folder / "pool.csv")
+def shop():
+    """Return the shop of the demo."""
+    return demo_pool()
 
 
-def movies(folder):
-    """Write the movies' documents of 30 queries with two plain features, the last query apart."""
+def movies():
+    """Return the movies' documents of 30 queries with two plain features."""
     texts = os.environ.get("RULERANK_TEXTS")
     if not texts or not Path(texts, "movies", "corpus.jsonl.gz").exists():
         pytest.skip("RULERANK_TEXTS names no folder with the movies")
     with gzip.open(Path(texts, "movies", "corpus.jsonl.gz"), "rt") as lines:
         docs = [json.loads(line) for line in lines]
     rows = {name: [] for name in ("qid", "docid", "query", "title", "text", "bm25", "length")}
-    for number in range(31):
+    for number in range(30):
         for doc in docs[number * 320 : number * 320 + 320]:
             text = " ".join(str(value) for value in doc.values())
             values = (f"q{number}", f"{doc.get('id', doc.get('_id'))}", f"film {number}", f"{doc.get('title')}", text)
             for name, value in zip(rows, (*values, len(set(text.split())) / 10, len(text)), strict=True):
                 rows[name].append(value)
-    table = pl.DataFrame(rows)
-    table.filter(pl.col("qid") != "q30").write_csv(folder / "pool.csv")
-    table.filter(pl.col("qid") == "q30").write_csv(folder / "more.csv")
-    return PoolFile(folder / "pool.csv")
+    return read_pool(pl.DataFrame(rows))
 
 
 @pytest.fixture(params=[shop, movies], ids=lambda make: make.__name__)
-def leading(request, serve, visit, tmp_path):
+def leading(request, serve, visit):
     """A server with a secret and some labels, and a window of the lead's."""
-    served = serve(file=request.param(tmp_path), max_grade=3, token=SECRET, rater="lea")
+    served = serve(request.param(), max_grade=3, token=SECRET, rater="lea")
     judging, pool = served.judging, served.judging.pool
     best = np.argsort(-pool.data.X[:, 1])
     for place, row in enumerate([*best[:40], *best[-40:]]):
@@ -64,7 +54,7 @@ def leading(request, serve, visit, tmp_path):
         judging.grade("ann" if place % 2 else "ben", *pool.pairs[row], grade)
     window = visit(f"{served.url}?token={SECRET}")
     window.wait()
-    return served, window, tmp_path
+    return served, window
 
 
 def open_page(window, served, path):
@@ -72,8 +62,8 @@ def open_page(window, served, path):
     assert not window.is_too_wide()
 
 
-def test_the_lead_invites_adds_sets_trains_and_compares(leading):
-    served, window, folder = leading
+def test_the_lead_invites_sets_trains_and_compares(leading):
+    served, window = leading
     page = window.page
     open_page(window, served, "lead")
 
@@ -85,32 +75,13 @@ def test_the_lead_invites_adds_sets_trains_and_compares(leading):
     page.click("button.invite[data-name=ann]")
     page.wait_for_selector("#link-name:text('ann')")
 
-    n_docs = len(served.judging.pool)
-    page.set_input_files("#file", folder / "more.csv")
-    page.click("#grow button")
-    page.wait_for_selector("#grow-result:text('Added')")
-    assert f"the pool has {len(served.judging.pool):,} documents now" in window.text("#grow-result")
-    assert len(served.judging.pool) > n_docs
-    page.click("#grow button")
-    page.wait_for_selector("#grow-result.bad")
-    assert "is in the pool already: leave it out" in window.text("#grow-result")
-    window.problems.clear()  # the refusal
-    old = {"name": "old.csv", "mimeType": "text/csv", "buffer": "qid,docid,title\nq1,new,Café\n".encode("latin-1")}
-    page.set_input_files("#file", old)
-    page.click("#grow button")
-    page.wait_for_selector("#grow-result:has-text('old.csv is not text in UTF-8: save it as csv in UTF-8')")
-    page.eval_on_selector("#grow", "form => (form.dataset.mostBytes = 20)")
-    page.click("#grow button")
-    page.wait_for_selector("#grow-result:has-text('add it in parts')")
-
     page.select_option("select.kind[data-judge=ben]", "llm")
     page.wait_for_selector("input[name=training_judges][value=ben]")
     page.select_option("#judgements", "2")
-    page.check("#preferences")
     page.click("#settings button")
     page.wait_for_selector("#settings-result:text('Saved')")
     settings = served.judging.store.settings()
-    assert (settings.judgements, settings.preferences, settings.training_judges) == (2, True, ())
+    assert (settings.judgements, settings.training_judges) == (2, ())
     assert served.judging.store.judges() == {"ben": "llm"}
 
     with page.expect_download() as taken:
@@ -139,7 +110,7 @@ def test_the_lead_invites_adds_sets_trains_and_compares(leading):
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_leads_pages_fit_their_windows(look, serve, visit, tmp_path):
-    served = serve(file=shop(tmp_path), max_grade=3, token=SECRET, rater="lea")
+    served = serve(shop(), max_grade=3, token=SECRET, rater="lea")
     pool = served.judging.pool
     for row in range(40):
         served.judging.grade(f"rater {row % 4}", *pool.pairs[row], row % 4)

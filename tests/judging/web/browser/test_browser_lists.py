@@ -181,30 +181,6 @@ def test_the_switch_changes_the_way_to_judge(served, visit):
     assert "/one?" in window.page.url
 
 
-def test_the_end_names_what_a_model_would_move_and_only_then(serve, visit):
-    pool = demo_pool()
-    served = serve(pool, max_grade=3, guidelines=parse_guidelines(GUIDELINES), rater="ann", lists=ListChoices(5))
-    for query in pool.queries[5:20]:
-        for row in pool.rows_of(query)[:6]:
-            served.judging.grade("zoe", *pool.pairs[row], pool.own_grades[row])
-    window = visit(f"{served.url}list")
-    ready(window)
-    keys = [str(served.judging.pool.own_grades[served.judging.pool.row(*pair)]) for pair in shown_pairs(window)]
-    assert not window.page.is_visible("#finished")
-    press(window, *keys)
-    window.page.wait_for_selector("#moves-text:has-text('A model of the 90 labels of other queries would')")
-    n_marked = window.page.locator(".moved:visible").count()
-    assert n_marked == window.page.locator("#moves li").count()
-    press(window, "u")
-    assert not window.page.is_visible("#finished")
-    assert window.page.locator(".moved:visible").count() == 0
-
-
-def shown_pairs(window):
-    answer = window.page.evaluate("fetch('/api/list').then((answer) => answer.json())")["list"]
-    return [(doc["query"], doc["doc"]) for doc in answer["docs"]]
-
-
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_a_list_fits_its_window(look, serve, visit):
     served = serve(demo_pool(), max_grade=3, guidelines=parse_guidelines(GUIDELINES), rater="ann")
@@ -254,17 +230,3 @@ def test_movies_are_judged_in_both_ways(look, movies, serve, visit):
     assert not window.is_too_wide()
     window.shoot(f"{look}-movies-one")
     assert [grade for _, grade in grades(served)] == [2, 1, 0, 1]
-
-
-def test_a_key_pressed_while_the_moves_are_looked_for_is_not_lost(served, visit):
-    window = visit(f"{served.url}list")
-    ready(window)
-    query, held = window.text("#query"), []
-    window.page.route("**/api/moves*", lambda route: held.append(route))
-    press(window, "2", "1", "0", "1")
-    while not held:
-        window.page.wait_for_timeout(50)
-    window.page.keyboard.press("n")
-    held[0].continue_()
-    window.page.wait_for_selector(f"#query:not(:text-is('{query}'))")
-    assert window.text("#query") != query

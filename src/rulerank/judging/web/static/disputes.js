@@ -167,7 +167,7 @@ function draw() {
   show(byId("task"), Boolean(one));
   show(byId("done"), !one);
   if (!one) {
-    put("done-text", seen.length ? "Every document on which people differ is decided." : "People differ on no document that is not decided. Documents judged by two or more can be in dispute.");
+    put("done-text", seen.length ? "Every document on which raters differ is decided." : "Raters differ on no document that is not decided. Documents judged by two or more can be in dispute.");
     announce("No dispute left.");
     return enter("done");
   }

@@ -3,7 +3,6 @@
 import { fillDocument, toggleFold } from "./document.js";
 import { refreshFeatures, toggleFeatures } from "./features.js";
 import { showHeld } from "./held.js";
-import { queue, turnQueue } from "./judge_queue.js";
 import { listen } from "./keys.js";
 import { calm, notify, waitFor } from "./notices.js";
 import { Outbox, drain } from "./outbox.js";
@@ -50,12 +49,6 @@ function undo(event) {
   press("/api/undo", { page: "document" });
 }
 
-const asked = () => ({ ...keepGoing, ...queue() });
-
-function changeQueue(event) {
-  if (can("ready", "done") && isMeant(event) && turnQueue()) load();
-}
-
 function press(path, body) {
   outbox.keep(path, body);
   send();
@@ -64,12 +57,12 @@ function press(path, body) {
 async function send() {
   enter("sending");
   try {
-    const last = await drain(outbox, ({ path, body }) => ask("POST", path, body, path === "/api/undo" ? {} : asked()));
+    const last = await drain(outbox, ({ path, body }) => ask("POST", path, body, path === "/api/undo" ? {} : keepGoing));
     calm();
     showHeld(outbox);
     if (!last || !("task" in last.answer)) return load(); // another tab has sent it, it was refused, or is another page's
     say(last);
-    showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, asked()));
+    showTask(last.answer.task || !last.answer.undone ? last.answer : await ask("GET", "/api/next", undefined, keepGoing));
   } catch (problem) {
     wait(problem, outbox.pending().length ? "Your judgement is kept on this device and will be sent" : "The page waits for it", send);
   }
@@ -88,7 +81,7 @@ async function load() {
   enter("loading");
   const { query, doc } = page.dataset;
   try {
-    const answer = query && doc ? await ask("GET", "/api/document", undefined, { query, doc }) : await ask("GET", "/api/next", undefined, asked());
+    const answer = query && doc ? await ask("GET", "/api/document", undefined, { query, doc }) : await ask("GET", "/api/next", undefined, keepGoing);
     calm();
     if (query && doc) answer.task.revising = true;
     showTask(answer);
@@ -158,7 +151,7 @@ function sentence(words) {
 
 const more = () => toggleFold(byId("document"));
 const help = () => byId("help").showModal();
-const actions = { s: skip, x: (event) => judge(event, null), u: undo, d: changeQueue, m: more, f: () => task && toggleFeatures(task), "?": help };
+const actions = { s: skip, x: (event) => judge(event, null), u: undo, m: more, f: () => task && toggleFeatures(task), "?": help };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => judge(event, grade);
 listen(actions);
 
@@ -168,7 +161,6 @@ for (const button of page.querySelectorAll("[data-grade]")) {
 page.querySelector("[data-action=cannot]").addEventListener("click", actions.x);
 page.querySelector("[data-action=skip]").addEventListener("click", actions.s);
 page.querySelector("[data-action=undo]").addEventListener("click", undo);
-byId("judges-first").addEventListener("click", changeQueue);
 page.querySelector("[data-action=help]").addEventListener("click", help);
 byId("document").querySelector("[data-part=more]").addEventListener("click", more);
 byId("features-button").addEventListener("click", actions.f);

@@ -16,11 +16,10 @@ export function listen(actions, quick = []) {
     if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
     if (!box.checked && event.key !== "?") return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const name = event.shiftKey && `Shift+${key}` in actions ? `Shift+${key}` : key; // some keyboards have digits on Shift
-    const action = actions[name];
+    const action = actions[key];
     if (!action) return;
     event.preventDefault();
-    if (quick.includes(name)) return action(event);
+    if (quick.includes(key)) return action(event);
     if (event.repeat) return;
     const isBounce = event.key === last.key && event.timeStamp - last.time < BOUNCE;
     last = { key: event.key, time: event.timeStamp };

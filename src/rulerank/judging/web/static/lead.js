@@ -1,4 +1,4 @@
-// The lead's page: personal links, what raters are, settings, more documents.
+// The lead's page: personal links, what raters are, settings.
 
 import { ask, byId, show } from "./page.js";
 
@@ -51,38 +51,9 @@ byId("settings").addEventListener("submit", (event) => {
     combine: byId("combine").value,
     judgements: Number(byId("judgements").value),
     training_judges: judges,
-    preferences: byId("preferences").checked,
   };
   sendForm("settings-result", "POST", "/api/settings", values, () => "Saved: it holds for all raters and labels from now on.");
 });
-
-byId("grow")?.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const button = event.target.querySelector("button");
-  const [file] = byId("file").files;
-  if (!file || button.disabled) return;
-  button.disabled = true;
-  say("grow-result", "Looking through it …", false);
-  const content = await textOf(file);
-  if (content !== null) await sendForm("grow-result", "POST", "/api/pool", { name: file.name.slice(-100), content }, ({ docs, queries, pool_size }) =>
-    `Added ${counted(docs, "document", "documents")}, ${counted(queries, "new query", "new queries")}; the pool has ${pool_size.toLocaleString("en")} documents now.`);
-  button.disabled = false;
-});
-
-// The text of a file; null: it has none that could be sent, which was said. No sign is ever put in place of another.
-async function textOf(file) {
-  const most = Number(byId("grow").dataset.mostBytes);
-  let problem = `${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB, and at most ${most / 2 ** 20} MB can be added at once: add it in parts`;
-  if (file.size <= most) {
-    try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    } catch {
-      problem = `${file.name} is not text in UTF-8: save it as csv in UTF-8`;
-    }
-  }
-  say("grow-result", `Nothing changed: ${problem}.`, true);
-  return null;
-}
 
 async function sendForm(place, method, path, values, done) {
   try {
@@ -90,10 +61,6 @@ async function sendForm(place, method, path, values, done) {
   } catch (problem) {
     say(place, `Nothing changed: ${problem.message}.`, true);
   }
-}
-
-function counted(n, one, many) {
-  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
 
 function say(id, text, isBad) {

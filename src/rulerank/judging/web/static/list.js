@@ -5,9 +5,7 @@ import { showHeld } from "./held.js";
 import { Turns } from "./in_turn.js";
 import { listen } from "./keys.js";
 import { aboutList, cardOf, makeCurrent, markCard, titleOf } from "./list_cards.js";
-import { forgetMoves, showMoves } from "./moves.js";
 import { calm, notify, waitFor } from "./notices.js";
-import { bestFirst, makeOrdering } from "./ordering.js";
 import { Outbox, drain } from "./outbox.js";
 import { Silence, announce, ask, byId, put, rater, show, storage, store } from "./page.js";
 import { showProgress } from "./progress.js";
@@ -26,7 +24,6 @@ let keepGoing = {};
 let isSending = false;
 let isLeaving = false; // for the next list, once all is sent
 let isWarned = false; // that documents without a grade would be left
-let isOrdering = false;
 
 const isUndoing = () => outbox.pending().some(({ path }) => path === "/api/undo");
 const UNDO_WAITS = "Your undo waits for the server: grade on when it is back.";
@@ -38,7 +35,7 @@ const can = (event) => page.dataset.state === "ready" && event.timeStamp >= read
 const places = () => list.docs.keys();
 const left = () => list.docs.filter((doc) => !doc.judged);
 
-// What a card calls: where it is, is looked up then, as it may have been moved.
+// What a card calls.
 const placeOf = (card) => [...cards.children].indexOf(card);
 const called = {
   click: (card) => go(placeOf(card), false),
@@ -100,7 +97,7 @@ async function send() {
       if (isLeaving) {
         isLeaving = false;
         await load(); // tries again by itself
-      } else if (list && !left().length) await finish();
+      }
     } while (isLeaving || outbox.pending().length); // keys were pressed meanwhile
   } catch (problem) {
     turns.stop();
@@ -114,14 +111,11 @@ async function sendOne({ path, body }) {
   const answer = await ask("POST", path, body);
   showProgress(answer.progress);
   if (path === "/api/undo") await takeBack(answer);
-  if (path === "/api/orders" && list?.query === body.query) {
-    list.order = body.docs;
-    say("Your order is saved.");
-  }
   const place = list ? [...places()].find((one) => list.query === body.query && list.docs[one].doc === body.doc) : undefined;
   if (place !== undefined) {
     list.docs[place].waits = false;
     mark(place);
+    if (!byId("finished").hidden) byId("finished").scrollIntoView({ block: "nearest" });
   }
   return answer;
 }
@@ -178,8 +172,6 @@ function draw({ list: next, progress }) {
   put("query-id", words ? list.query : "");
   put("description", description);
   put("about", aboutList(list));
-  stopOrdering();
-  for (const button of page.querySelectorAll("[data-action=order]")) show(button, list.takes_orders);
   cards.replaceChildren(...list.docs.map((doc) => cardOf(doc, names, called)));
   for (const place of places()) {
     fillDocument(cards.children[place].firstElementChild, list.docs[place]);
@@ -199,7 +191,7 @@ function mark(place) {
   markCard(cards.children[place], list.docs[place]);
   const n = list.docs.length - left().length;
   byId("count").textContent = `${n} of ${list.docs.length} judged`;
-  if (n < list.docs.length) forgetMoves(cards);
+  show(byId("finished"), n === list.docs.length && !list.docs.some(({ waits }) => waits));
 }
 
 function go(place, scroll = true) {
@@ -208,68 +200,6 @@ function go(place, scroll = true) {
 }
 
 const step = (by) => () => page.dataset.state === "ready" && go(Math.min(list.docs.length - 1, Math.max(0, at + by)));
-
-// Begin with the rater's last order, else with the grades; once more, and the order on screen is kept.
-function order(event) {
-  if (!can(event) || !list.takes_orders) return;
-  if (isOrdering) {
-    outbox.keep("/api/orders", { query: list.query, docs: list.docs.map(({ doc }) => doc), page: "list" });
-    stopOrdering();
-    return send();
-  }
-  isOrdering = true;
-  page.toggleAttribute("data-ordering", true);
-  const current = list.docs[at];
-  const sorted = bestFirst(list);
-  cards.append(...sorted.map(({ doc }) => [...cards.children].find((card) => card.dataset.doc === doc)));
-  for (const card of cards.children) card.draggable = true;
-  list.docs = sorted;
-  go(list.docs.indexOf(current));
-  nameOrder("Keep this order");
-  say("Put the documents in order, the best first: drag them, or press Shift with j and k. Press o again to keep the order, Escape to leave it.");
-}
-
-function stopOrdering() {
-  isOrdering = false;
-  page.toggleAttribute("data-ordering", false);
-  for (const card of cards.children) card.draggable = false;
-  nameOrder("Order");
-}
-
-function nameOrder(text) {
-  for (const button of page.querySelectorAll("[data-action=order] .label")) button.textContent = text;
-}
-
-function leaveOrder() {
-  if (!isOrdering) return;
-  stopOrdering();
-  say("The order was not kept.");
-}
-
-const { shift } = makeOrdering(cards, {
-  isOn: () => isOrdering,
-  moved(card) {
-    list.docs = [...cards.children].map(({ dataset }) => list.docs.find(({ doc }) => doc === dataset.doc));
-    const place = placeOf(card);
-    go(place);
-    announce(`${titleOf(list.docs[place])} is now ${place + 1} of ${list.docs.length}.`);
-  },
-});
-
-// All is judged: only now is it said what a model would change.
-async function finish() {
-  show(byId("finished"));
-  const shownFor = list.query;
-  let moves = null;
-  try {
-    ({ moves } = await ask("GET", "/api/moves", undefined, { query: list.query }));
-  } catch (problem) {
-    if (problem instanceof Silence) throw problem;
-    return; // the list has grown: there is more to judge first
-  }
-  if (list?.query !== shownFor || left().length) return;
-  showMoves(moves, list.docs, cards);
-}
 
 function say(text) {
   put("said", text);
@@ -280,14 +210,12 @@ const help = () => byId("help").showModal();
 const more = () => list && toggleFold(cards.children[at].firstElementChild);
 const cannot = (event) => list && judge(event, at, null);
 const moving = { j: step(1), ArrowDown: step(1), k: step(-1), ArrowUp: step(-1) };
-const shiftBy = (by) => () => list && shift(cards.children[at], by);
-const ordering = { "Shift+j": shiftBy(1), "Shift+ArrowDown": shiftBy(1), "Shift+k": shiftBy(-1), "Shift+ArrowUp": shiftBy(-1) };
-const actions = { ...moving, ...ordering, x: cannot, u: undo, n: leave, o: order, Escape: leaveOrder, m: more, "?": help };
+const actions = { ...moving, x: cannot, u: undo, n: leave, m: more, "?": help };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => list && judge(event, at, grade);
 for (const key of Object.keys(actions)) if (!["m", "?"].includes(key)) actions[key] = turns.takes(actions[key]);
-listen(actions, [...Object.keys(moving), ...Object.keys(ordering)]);
+listen(actions, Object.keys(moving));
 
-for (const [name, action] of Object.entries({ undo: actions.u, next: actions.n, order: actions.o, help })) {
+for (const [name, action] of Object.entries({ undo: actions.u, next: actions.n, help })) {
   for (const button of page.querySelectorAll(`[data-action=${name}]`)) button.addEventListener("click", action);
 }
 byId("keep-going").addEventListener("click", () => {

@@ -19,9 +19,6 @@ export function cardOf(doc, names, { click, focus, grade }) {
   article.setAttribute("aria-label", titleOf(doc));
   article.addEventListener("click", () => click(card));
   article.addEventListener("focus", () => focus(card));
-  for (const button of article.querySelectorAll("[data-move]")) {
-    button.setAttribute("aria-label", `${button.dataset.move < 0 ? "Up" : "Down"}: ${titleOf(doc)}`);
-  }
   const rank = article.querySelector(".rank");
   show(rank, doc.rank !== null);
   rank.textContent = doc.rank === null ? "" : `${doc.rank}.`;

@@ -59,12 +59,3 @@ function say(text, isBad) {
   result.classList.toggle("bad", isBad);
   show(result);
 }
-
-// What the orders of raters say takes a moment to find, and is not needed.
-ask("GET", "/api/preferences").then(
-  ({ preferences }) => {
-    byId("preferences-line").textContent = preferences?.line ?? "";
-    show(byId("preferences-line"), Boolean(preferences));
-  },
-  () => {},
-);
