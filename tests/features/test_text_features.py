@@ -211,3 +211,10 @@ def test_wrong_calls_are_named():
     with pytest.raises(DataError, match="a document must be a dict of fields: number 1 is a int"):
         features.for_query("x", [{}, 3])
     assert repr(features) == "TextFeatures(3 documents, 13 features)"
+
+
+def test_fields_of_dates_are_features_of_dates():
+    texts = rr.Texts(["1", "2"], {"title": ["red hat", "blue hat"], "added": ["2026-11-18", "2020-01-01"]})
+    data = rr.TextFeatures().fit(texts).for_query("hat")
+    assert data.dates == ("added",)
+    assert sorted(data.X[:, data.feature_names.index("added")].tolist()) == [18262, 20775]

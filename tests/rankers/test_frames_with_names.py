@@ -1,6 +1,7 @@
 """Frames of pandas and Polars with names, dates and gaps: one rule for from_frame, fit and predict."""
 
 import datetime
+import re
 import warnings
 
 import numpy as np
@@ -192,3 +193,20 @@ def test_a_pool_with_names_gives_a_model_that_knows_them():
         warnings.simplefilter("ignore")
         anchored = rr.fit_in_pool(rr.Anchored(today="price"), pool)
     assert np.array_equal(anchored.predict(frame, qid=QID), anchored.predict(pool))
+
+
+@pytest.mark.parametrize("made", [rr.GlobalRules(), rr.FittedRules(max_pairs=0), rr.GlobalRules(normalize="rank")])
+def test_dates_are_shown_as_dates(made):
+    frame = FRAMES["polars"].select("day", "price")
+    made.fit(frame, [int(day.year > 2022) for day in DAY], qid=QID)
+    data = rr.from_frame(frame.with_columns(qid=pl.Series(QID)))
+    said = "\n".join(made.explain(data, 3).lines())
+    assert not re.search(r"\b[12]\d{4}\b", said)
+    found = rr.Reranker(made).rank(docs=[{"day": str(DAY[3]), "price": 0.5}, {"day": 18262.5, "price": 0.5}], top=None)
+    assert {one.features["day"] for one in found} == {str(DAY[3]), "2020-01-01 12:00"}
+    if made.normalize is None:
+        assert re.search(r"day (<|>=|in \[)\s*20\d\d-\d\d-\d\d", said)
+        notes = rr.export_model(made, "python").notes
+        assert "'day' is a date: give days since 1970-01-01" in notes
+        curve = made.overview(data).features[0].curve
+        assert any(re.search(r"20\d\d-\d\d-\d\d", str(point)) for point in curve)

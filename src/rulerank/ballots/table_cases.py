@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from rulerank.ballots.ballot import Ballot
 from rulerank.ballots.case import Case
-from rulerank.core.intervals import on_scale
+from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.rules.additive import AdditiveTables
@@ -25,6 +26,7 @@ class TableForm:
     n_jobs: int | None = None
     base_text: str = AVERAGE
     scale: str | None = None  # that values are put on by query
+    dates: Collection[str] = ()  # features whose values are days since 1970-01-01
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -46,7 +48,10 @@ class TableForm:
 
     def item_text(self, table: int, axis: int, bin: int) -> str:
         """Return a bin in words, with the name of the scale that its numbers are on."""
-        name = self.names[self.tables.tables[table].features[axis]]
+        own = self.tables.tables[table]
+        name = self.names[own.features[axis]]
+        if name in self.dates and self.scale is None:
+            return in_words(name, bin, written_cuts(own.cuts[axis], dates=True))
         return on_scale(self.tables.item_text(table, axis, bin), name, self.scale)
 
     def finest(self, feature: int) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from rulerank.core.arrays import Array
-from rulerank.core.words import NEXT_TO_NOTHING
+from rulerank.core.words import NEXT_TO_NOTHING, as_date
 
 SCALES = {  # what features are put on by query, and what a number on it means
     "zscore": ("z-score", "standard deviations above the query's mean"),
@@ -27,6 +27,11 @@ def on_scale(text: str, name: str, scale: str | None) -> str:
     if scale is None or rest.startswith((" is ", ":")):
         return text
     return f"{name} {SCALES[scale][0]}{rest}"
+
+
+def written_cuts(cuts: Array, *, dates: bool = False) -> list[str]:
+    """Write ascending cuts as numbers, or as dates where they are days since 1970-01-01."""
+    return [as_date(float(cut)) for cut in cuts] if dates else shorten(cuts)
 
 
 def in_words(name: str, bin: int, shown: Sequence[str]) -> str:

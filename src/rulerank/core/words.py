@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Sequence
 
 NEXT_TO_NOTHING = 1e-12  # what is smaller is left over from rounding
+MOST_DAYS = 700_000  # from 1970, either way, that a calendar has
 LEAST_DECIMAL = 1e-6  # smaller numbers have a power of ten
 
 
@@ -57,6 +59,18 @@ def decimal(number: float, digits: int = 3) -> str:
     decimals = max(decimals, 2) if size >= 1 else decimals
     text = f"{number:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def as_date(days: float) -> str:
+    """Return days since 1970-01-01 as a date, with the time where they are not whole.
+
+    >>> as_date(20775.0), as_date(20775.5), as_date(math.nan), as_date(1e9)
+    ('2026-11-18', '2026-11-18 12:00', 'missing', '1000000000')
+    """
+    if math.isnan(days) or abs(days) > MOST_DAYS:
+        return decimal(days)
+    found = datetime.datetime(1970, 1, 1) + datetime.timedelta(minutes=round(days * 24 * 60))
+    return found.strftime("%Y-%m-%d" if days == int(days) else "%Y-%m-%d %H:%M").zfill(10)
 
 
 def percent(share: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from rulerank.core.arrays import unmasked
 from rulerank.core.intervals import SCALES
-from rulerank.core.words import counted, decimal
+from rulerank.core.words import as_date, counted, decimal
 from rulerank.dataset import Array, Dataset
 from rulerank.rankers.base import Ranker
 from rulerank.rules.rule import Item
@@ -50,6 +50,7 @@ class Background:
     categories: Mapping[str, tuple[str, ...]]
     names: tuple[str, ...]
     about: About
+    dates: Collection[str] = ()
 
     def number(self, name: str) -> float:
         """Return the document's value of a feature, by its name."""
@@ -61,7 +62,8 @@ class Background:
 
     def written(self, feature: int, value: float) -> str:
         """Return any value of a feature as people write it."""
-        return written(value, self.categories.get(self.names[feature]))
+        name = self.names[feature]
+        return as_date(value) if name in self.dates else written(value, self.categories.get(name))
 
     def said(self, feature: int) -> str:
         """Return the feature, its value and where that lies among those of the query."""
@@ -150,12 +152,13 @@ def background_of(ranker: Ranker, x: Any, row: int | None) -> Background:
         rows = np.flatnonzero(x.qid == x.qid[number])
         place = int(np.flatnonzero(rows == number)[0])
         columns = [x.feature_names.index(name) for name in names]
-        return Background(x.X[rows][:, columns], place, {**ranker.categories_, **x.categories}, names, about(x, number))
+        kinds, dates = {**ranker.categories_, **x.categories}, {*ranker.dates_, *x.dates}
+        return Background(x.X[rows][:, columns], place, kinds, names, about(x, number), dates)
     if hasattr(x, "columns") and ranker.has_names_:
         values = np.asarray(ranker.frame_rows(x), dtype=np.float64)
     else:
         values = np.atleast_2d(x.toarray() if issparse(x) else np.asarray(unmasked(x))).astype(np.float64)
-    return Background(values, number, ranker.categories_, names, About())
+    return Background(values, number, ranker.categories_, names, About(), ranker.dates_)
 
 
 def about(data: Dataset, row: int) -> About:

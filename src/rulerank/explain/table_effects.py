@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rulerank.ballots import TableForm
-from rulerank.core.intervals import in_words, on_scale, shorten
+from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.dataset import Array
 from rulerank.explain.changes import Change
 from rulerank.explain.effects import BinEffect, Interaction, point_of
@@ -26,7 +26,7 @@ def table_curve(form: TableForm, X: Array, feature: int, n_scored: int) -> tuple
     known = values[~np.isnan(values)]
     if kinds is None:
         cuts = _fewer(cuts, known)
-        shown = shorten(cuts)
+        shown = written_cuts(cuts, dates=name in form.dates and form.scale is None)
     bins = np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="right"))
     places = np.linspace(0, len(X) - 1, min(n_scored, len(X))).astype(np.int64)
     counts = np.bincount(bins, minlength=len(cuts) + 2)

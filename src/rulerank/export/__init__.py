@@ -108,6 +108,7 @@ def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_
 
     codes = {} if to in MAPS_NAMES else form.codes()
     notes = [*made.notes, *(_about_codes(name, own) for name, own in codes.items())]
+    notes += [f"{name!r} is a date: give days since 1970-01-01" for name in getattr(ranker, "dates_", ())]
     features = feature_set_for(to, form.feature_names, feature_set, codes)
     return replace(made, features=features, notes=tuple(notes), categories=codes)
 

@@ -291,6 +291,7 @@ class TextFeatures(HasParameters):
             names,
             texts=texts,
             categories={name: kinds for name, kinds in self.collection_.kinds.items() if name in names},
+            dates=tuple(self.collection_.fields_of("date")),
         )
 
 

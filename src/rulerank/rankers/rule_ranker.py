@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.ballots import BinForm
 from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
-from rulerank.core.intervals import on_scale
+from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.core.parameters import Number, Parameter, Whole
 from rulerank.dataset import Array
 from rulerank.discretize import (
@@ -241,6 +241,8 @@ class RuleRanker(Ranker):
     def _item_text(self, feature: int, bin: int) -> str:
         name = self.feature_names_[feature]
         describe = getattr(self.discretizer_, "describe", None)
+        if name in self.dates_ and self.normalize_ is None and hasattr(self.discretizer_, "cuts_"):
+            return in_words(name, bin, written_cuts(self.discretizer_.cuts_[feature], dates=True))
         return on_scale(describe(feature, bin, name) if describe else f"{name}={bin}", name, self.normalize_)
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rulerank.core.arrays import unmasked
-from rulerank.core.words import counted, listed
+from rulerank.core.words import as_date, counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.io.frame_columns import day_number, is_a_category
@@ -52,14 +52,15 @@ class FeatureRows:
         kinds: Mapping[str, Sequence[str]] = ranker.categories_
         if isinstance(data, Dataset):
             found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
-            if data.feature_names == names and not kinds:  # the most usual, and the quickest
+            if data.feature_names == names and not kinds and not ranker.dates_:  # the most usual, and the quickest
                 return {name: None if value != value else value for name, value in found.items()}
             kinds = {**kinds, **data.categories}
         elif hasattr(data, "columns"):
             return {name: _cell(value) for name, value in zip(names, self._cells(names, row), strict=True)}
         else:
             found = dict(zip(names, data[row].tolist(), strict=True))
-        return {name: _shown(found[name], kinds.get(name)) for name in names}
+        shown = {name: _shown(found[name], kinds.get(name)) for name in names}
+        return shown | {name: as_date(found[name]) for name in ranker.dates_ if shown[name] is not None}
 
     def column(self, name: str, ranker: Ranker) -> Array:
         """Return one value per document, which the ranker need not know, float64, NaN where missing."""

@@ -71,7 +71,7 @@ class PoolLearner:
     def _fitted(self, rows: Array, grades: ArrayLike, **more: ArrayLike) -> Ranker:
         if self.model_column is not None:
             more["model_column"] = self.model_column[rows]
-        return clone(self.ranker).fit_prepared(
+        fitted = clone(self.ranker).fit_prepared(
             self.X[rows],
             grades,
             self.query[rows],
@@ -80,6 +80,8 @@ class PoolLearner:
             categories=self.pool.categories,
             **more,
         )
+        fitted.dates_ = self.pool.dates
+        return fitted
 
     def learn_on(self, ranker: Ranker, before: Grades, now: Grades) -> Ranker:
         """Return what `fit` makes of labels, {row: grade}, given what it made of others: rules count the difference.

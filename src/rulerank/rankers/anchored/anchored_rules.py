@@ -116,7 +116,7 @@ class AnchoredRules(StartsFromToday):
         return None if self.today_model_ is not None else self._form()
 
     def _form(self) -> TableForm:
-        return TableForm(self.tables_, self.n_jobs, scale=self.normalize_)
+        return TableForm(self.tables_, self.n_jobs, scale=self.normalize_, dates=self.dates_)
 
     def additive(self) -> AdditiveTables:
         """Return the fitted model as a weight of today's ranking and tables of votes: `tables_`."""

@@ -109,6 +109,7 @@ class StartsFromToday(Ranker):
     def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
         """Return rows normalised by query, with the scores of a model that is today's ranking as the last column."""
         out = super().on_one_scale(X, queries, how)
+        out[:, [self.feature_names_.index(name) for name in self.categories_]] = 0.0  # as in training
         if self.today_model_ is None:
             return out
         places = places_in(self.today_model_, self.feature_names_ if self.has_names_ else None, self.categories_)

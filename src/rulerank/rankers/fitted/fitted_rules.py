@@ -177,7 +177,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
 
     def table_form(self) -> TableForm:
         """Return the fitted model as tables that are added up."""
-        return TableForm(self.tables_, self.n_jobs, scale=self.normalize_)
+        return TableForm(self.tables_, self.n_jobs, scale=self.normalize_, dates=self.dates_)
 
     def additive(self) -> AdditiveTables:
         """Return the fitted model as a sum of tables: `tables_`."""
