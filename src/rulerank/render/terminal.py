@@ -11,8 +11,8 @@ from rulerank.render.document import Bar, Cell, Page, Section, Sentences, Table
 from rulerank.render.tables import plain_table
 
 WIDTH = 100  # of sentences and tables
-NARROWEST = 16  # column of words
-EDGE = 3  # of a column that Rich draws
+NAME = 28  # letters of a first column that is broken last
+EDGE = 3  # between columns that Rich draws
 GAP = 2  # between columns
 BAR = 12  # characters
 LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
@@ -60,27 +60,40 @@ def text_table(block: Table, width: int = WIDTH) -> str:
 def fitted(block: Table, rows: list[list[str]], width: int) -> list[list[str]]:
     """Break the longest columns of words into lines, until a table is no wider than the terminal.
 
-    >>> rows = fitted(Table("", ("why", "n"), ()), [["so many words that they are too long", "1"]], 28)
-    >>> rows
+    >>> table = Table("", ("why", "n"), (("so many words that they are too long", "1"),))
+    >>> fitted(table, [[str(cell) for cell in row] for row in table.rows], 28)
     [['so many words that they', '1'], ['are too long', '']]
     """
-    widths = [max(map(len, column)) for column in zip(block.header, *rows, strict=True)]
-    least = [max(NARROWEST, len(name)) for name in block.header]
-    while sum(widths) + GAP * (len(widths) - 1) > width:
-        wide = [place for place in block.word_places if widths[place] > least[place]]
-        if not wide:
-            break
-        widths[max(wide, key=lambda place: widths[place])] -= 1
-    if not any(len(cell) > widths[place] for row in rows for place, cell in enumerate(row)):
-        return rows
+    widths = widths_of(block, width, GAP, [len(name) for name in block.header])
     lines = []
     for row in rows:
         cells = [
-            textwrap.wrap(cell, widths[place], break_on_hyphens=False) or [""] if place in block.word_places else [cell]
+            textwrap.wrap(cell, widths[place], break_on_hyphens=False) or [""]
+            if place in block.word_places and len(cell) > widths[place]
+            else [cell]
             for place, cell in enumerate(row)
         ]
         lines += [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]
     return lines
+
+
+def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]:
+    """Return how wide columns are: numbers in one line, the widest columns of words narrower until all fit.
+
+    least: of each column; words stay whole, too.
+    """
+    columns = [[str(row[place]) for row in block.rows] for place in range(len(block.header))]
+    widths = [max([least[place], *map(len, column)]) for place, column in enumerate(columns)]
+    words = [
+        max([least[place], *(len(word) for cell in column for word in cell.split())])
+        for place, column in enumerate(columns)
+    ]
+    while sum(widths) + gap * (len(widths) - 1) > width:
+        wide = [place for place in block.word_places if widths[place] > words[place]]
+        if not wide:
+            break
+        widths[max(wide, key=lambda place: (place > 0 or widths[0] > NAME, widths[place]))] -= 1
+    return widths
 
 
 def rich_page(page: Page) -> Any:
@@ -112,19 +125,11 @@ def _rich_table(block: Table) -> Any:
     width = shutil.get_terminal_size((WIDTH, 50)).columns
     barred = width >= WIDTH and any(isinstance(row[-1], Bar) for row in block.rows)
     both = len(block.header) - 1 in block.diverging
-    lengths = [max(map(len, map(str, column))) for column in zip(block.header, *block.rows, strict=True)]
-    for place in block.word_places:  # the longest word of a column of words
-        lengths[place] = max((len(word) for row in block.rows for word in str(row[place]).split()), default=0)
-    too_wide = sum(lengths) + EDGE * len(lengths) > width
+    least = [max(map(len, name.split()), default=0) for name in block.header]
+    widths = widths_of(block, width - EDGE - (BAR + EDGE if barred else 0), EDGE, least)
     for place, name in enumerate(block.header):
-        words = block.is_words(place)
-        table.add_column(
-            Text(name),
-            justify="left" if words else "right",
-            no_wrap=not words,
-            overflow="fold",
-            min_width=None if words and too_wide else lengths[place],
-        )
+        justify: Any = "left" if block.is_words(place) else "right"
+        table.add_column(Text(name), justify=justify, width=widths[place], overflow="fold")
     if barred:
         table.add_column("", min_width=BAR)
     for row in block.rows:
