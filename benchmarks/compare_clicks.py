@@ -180,24 +180,18 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
         learned = learn_from_clicks(log.counted, today=log.production, method="auto" if method == "trained" else "QI")
         ranker, note = learned.ranker, learned.positions.to_dict() | {"kept": learned.keep_today}
     else:
-        kind: Any = rr.FittedRules if method.startswith("fitted") else rr.QueryIntercepts
-        params = {"n_jobs": 1} if method.startswith("fitted") else {"l2": CLICKS_L2, "missing": "mean"}
-        if method.endswith("log-odds"):
-            params["link"] = "log-odds"
+        params: dict[str, Any] = {"l2": CLICKS_L2, "missing": "mean"}
         given = {"without": even, "known": known}.get(method.split(", ")[-1])
-        if given is not None:
-            params["leave_after_click"] = leaves if given is known else 0.0
-        ranker = kind(**params).fit(log.counted, propensities=given)
+        if not method.endswith("known"):  # nobody is taken to leave after a click
+            leaves = 0.0
+        ranker = rr.QueryIntercepts(leave_after_click=leaves, **params).fit(log.counted, propensities=given)
         note = {"effects": ranker.positions().effects.tolist(), "leaving": ranker.positions().leaving}
     return by_query(log.test, ranker.predict(log.test)) | note
 
 
 PEERS = {"LightGBM, position": lightgbm, "XGBoost, unbiased": xgboost}
-METHODS = ("production", "intercepts", "fitted rules", *PEERS, "true grades, all", "true grades, all, rules", "trained")
-VARIANTS = (
-    "intercepts, without", "intercepts, known", "intercepts, log-odds", "fitted rules, without", "fitted rules, known",
-    "true grades, shown",
-)  # fmt: skip
+METHODS = ("production", "intercepts", *PEERS, "true grades, all", "true grades, all, rules", "trained")
+VARIANTS = ("intercepts, without", "intercepts, known", "intercepts, nobody leaves", "true grades, shown")
 WHERE_IT_MATTERS = 10_000  # impressions: with more, "trained" never keeps production, and takes minutes
 
 

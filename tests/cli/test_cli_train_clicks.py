@@ -44,7 +44,7 @@ def test_clicks_are_recognised_and_what_was_found_is_said(pool, world, tmp_path)
     assert "trained on the clicks of" in result.output
     assert "12,000 impressions" in result.output
     assert "method chosen: " in result.output
-    assert "examination; estimated from" in result.output
+    assert "estimated from" in result.output
     ranker = rr.load(tmp_path / "m.rulerank")
     assert ranker.positions().effects[-1] > 0
     today = rr.evaluate(world, world.X[:, 0]).means["NDCG@10"]
@@ -90,7 +90,7 @@ def test_what_clicks_do_not_go_with_is_refused(pool, world, tmp_path):
     result = call(pool, "-o", tmp_path / "m.rulerank", "--tune")
     assert "holds clicks, which choose by themselves" in str(result.exception or "") + result.output
     result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "RE-GR")
-    assert "does not learn from clicks; choose from QI, FR" in str(result.exception or "") + result.output
+    assert "does not learn from clicks; QueryIntercepts (QI) does" in str(result.exception or "") + result.output
     plain = tmp_path / "plain.parquet"
     rr.write_table(world, plain)
     result = call(plain, "-o", tmp_path / "m.rulerank", "--propensities", plain)
@@ -126,7 +126,7 @@ def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
     assert learned.candidate is learned.losses[0][0]
     few = learn_from_clicks(rr.simulate_clicks(world, world.X[:, 0], n_impressions=300, seed=1))
     assert few.candidate.params["l2"] == 300
-    assert "too few to choose by" in few.reason
+    assert "the only one to choose from" in few.reason
     with pytest.raises(rr.errors.DataError, match=r"expected a Dataset that carries clicks.*got one without"):
         learn_from_clicks(world)
 

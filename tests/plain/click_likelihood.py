@@ -5,48 +5,37 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 
-def click_chances(scores, effects, link):
+def click_chances(scores, effects):
     """P(click) of rows, given what is left of their score after the query's intercept."""
-    return np.exp(-effects) * expit(scores) if link == "examination" else expit(scores - effects)
+    return np.exp(-effects) * expit(scores)
 
 
-def click_loss(coef, intercepts, effects, X, clicks, shown, queries, places, link):
+def click_loss(coef, intercepts, effects, X, clicks, shown, queries, places):
     """Negative log-likelihood of clicks of impressions."""
-    chance = click_chances(X @ coef - intercepts[queries], effects[places], link)
+    chance = click_chances(X @ coef - intercepts[queries], effects[places])
     chance = np.clip(chance, 1e-300, 1 - 1e-16)
     return -float(clicks @ np.log(chance) + (shown - clicks) @ np.log1p(-chance))
 
 
-def fit_clicks_plainly(X, clicks, shown, queries, places, link, l2, scale, penalty, known=None):
-    """Return coefficients (per deviation `scale`), intercepts and effects at the minimum of the penalised loss.
-
-    penalty: of the steps between neighbouring positions, which are not below 0; known: effects that are given.
-    """
-    n_features, n_queries, n_positions = X.shape[1], queries.max() + 1, places.max() + 1
+def fit_clicks_plainly(X, clicks, shown, queries, places, l2, scale, effects):
+    """Return coefficients (per deviation `scale`), intercepts and the minimum of the penalised loss, given effects."""
+    n_features, n_queries = X.shape[1], queries.max() + 1
     Z = X / scale
-    n_steps = 0 if known is not None else n_positions - 1
 
     def parts(numbers):
-        coef, mean, own, steps = np.split(numbers, np.cumsum([n_features, 1, n_queries]))
-        effects = known if known is not None else np.concatenate([[0.0], np.cumsum(steps)])
-        return coef, mean[0], own, steps, effects
+        coef, mean, own = np.split(numbers, [n_features, n_features + 1])
+        return coef, mean[0], own
 
     def loss(numbers):
-        coef, mean, own, steps, effects = parts(numbers)
-        value = click_loss(coef, mean + own, effects, Z, clicks, shown, queries, places, link)
-        return value + l2 / 2 * coef @ coef + own @ own / 18 + (steps @ penalty @ steps / 2 if n_steps else 0.0)
+        coef, mean, own = parts(numbers)
+        value = click_loss(coef, mean + own, effects, Z, clicks, shown, queries, places)
+        return value + l2 / 2 * coef @ coef + own @ own / 18
 
-    start = np.concatenate([np.zeros(n_features + 1 + n_queries), np.full(n_steps, 0.3)])
-    bounds = [(None, None)] * (n_features + 1 + n_queries) + [(0, None)] * n_steps
-    found = minimize(
-        loss,
-        start,
-        bounds=bounds,
-        method="L-BFGS-B",
-        options={"maxiter": 5000, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-9},
-    )
-    coef, mean, own, _, effects = parts(found.x)
-    return coef / scale, mean + own, effects, found.fun
+    start = np.zeros(n_features + 1 + n_queries)
+    options = {"maxiter": 5000, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-9}
+    found = minimize(loss, start, method="L-BFGS-B", options=options)
+    coef, mean, own = parts(found.x)
+    return coef / scale, mean + own, found.fun
 
 
 def joined_plainly(places, documents):

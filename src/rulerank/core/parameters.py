@@ -212,6 +212,7 @@ class HasParameters:
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {}
+    former_parameters: ClassVar[frozenset[str]] = frozenset()  # files of earlier versions hold them; they are ignored
     params_: dict[str, Any]  # as they were when fitted, whatever set_params did later
 
     def check_parameters(self) -> None:
@@ -225,7 +226,8 @@ class HasParameters:
         table = parameters_of(cls)
         # the first version let 1 stand for true
         flags = {name for name, value in params.items() if isinstance(table.get(name), Flag) and value is not None}
-        made = cls(**{name: bool(value) if name in flags else value for name, value in params.items()})
+        kept = {name: value for name, value in params.items() if name not in cls.former_parameters}
+        made = cls(**{name: bool(value) if name in flags else value for name, value in kept.items()})
         made.check_parameters()
         made.record_params()
         return made

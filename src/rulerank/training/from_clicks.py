@@ -1,4 +1,4 @@
-"""Learn a ranker from clicks: the method is the one that foresees clicks of held-out queries best."""
+"""Learn a ranker from clicks, and keep today's ranking until clicks of held-out queries support a change."""
 
 from __future__ import annotations
 
@@ -47,27 +47,25 @@ HINT = "Held-out clicks are a hint: which of two rankings people prefer, ruleran
 
 @dataclass(frozen=True)
 class Candidate:
-    """A ranker to try, and its name for people."""
+    """Settings to try, and their name for people."""
 
     about: str
-    method: str
     params: dict[str, Any] = field(default_factory=dict)
     free_column: int | None = None  # a feature whose coefficient is not shrunken
+    method: str = "QI"
 
-    def make(self) -> Any:
-        """Return it unfitted.
+    def make(self) -> QueryIntercepts:
+        """Return an unfitted ranker.
 
-        >>> Candidate("intercepts", "QI", {"l2": 100.0}).make()
+        >>> Candidate("intercepts", {"l2": 100.0}).make()
         QueryIntercepts(l2=100.0)
         """
-        ranker_class = method_named(self.method).ranker_class()
-        unknown = [name for name in self.params if name not in ranker_class().get_params()]
+        known = QueryIntercepts().get_params()
+        unknown = [name for name in self.params if name not in known]
         if unknown:
-            known = ", ".join(ranker_class().get_params())
-            raise DataError(f"{ranker_class.__name__} takes no {unknown[0]}; it takes {known}")
-        ranker: Any = ranker_class(**self.params)
-        if self.free_column is not None:
-            ranker._free_column = self.free_column
+            raise DataError(f"QueryIntercepts takes no {unknown[0]}; it takes {', '.join(known)}")
+        ranker = QueryIntercepts(**self.params)
+        ranker._free_column = self.free_column
         return ranker
 
 
@@ -117,10 +115,10 @@ def learn_from_clicks(
     today: Any = None,
     seed: int = 0,
 ) -> LearnedFromClicks:
-    """Learn from a data set that carries clicks, with the method that foresees held-out clicks best.
+    """Learn query intercepts from a data set that carries clicks.
 
-    method: "QI", "FR" or "auto": the simplest of them that is not clearly worse.
-    params: parameters of the method; with "auto", those that both have.
+    method: "auto" keeps today's ranking unless held-out clicks support a change; "QI" returns the new one.
+    params: parameters of QueryIntercepts.
     propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
     today: the ranking of now: a feature's name or column, a fitted ranker, or a score of each row; where it is not
         known, nothing says that a new one is better. Unless the clicks of held-out queries say that the new ranking is
@@ -150,7 +148,7 @@ def learn_from_clicks(
     auto = method.lower() == "auto"
     n_clicks, n_shown = int(data.shown.clicks.sum()), int(data.shown.impressions.sum())
     given = {} if propensities is None else {"propensities": propensities}
-    if propensities is not None and candidates[-1].params.get("link", "examination") == "examination":
+    if propensities is not None:
         check_possible(propensities, data.shown)
     clicks = f"{counted(n_clicks, 'click')} of {counted(int(ids.size), 'query', 'queries')}"
     if n_clicks < FEW_CLICKS or ids.size < 2 * N_SPLITS:
@@ -174,9 +172,6 @@ def learn_from_clicks(
     held_out = counted(losses.shape[1], "held-out query", "held-out queries")
     reason = f"{chosen.about}: loss {table[0][1]:.4f} a query on {held_out}"
     reason += f", today's ranking {of_today.mean():.4f}" if now.known else ""
-    others = [(one, loss) for one, loss in table[1:] if one.method != chosen.method]
-    if others:
-        reason += f", {others[0][0].about} {others[0][1]:.4f}"
     ranker = chosen.make().fit(data, **given)
     learned = LearnedFromClicks(
         ranker, ranker, chosen, table, losses.shape[1], f"{reason}; {clicks}", ranker.positions(), against
@@ -198,7 +193,7 @@ def check_possible(propensities: Any, shown: Shown) -> None:
         raise DataError(
             f"position {rows.positions[place]} was clicked in {percent(clicks[place] / impressions[place])} of its "
             f"impressions, and by the propensities it is looked at in {looked[place]:.2g} of 1: nobody clicks on what "
-            'nobody looks at; give propensities that fit the log, or link="log-odds"'
+            "nobody looks at; give propensities that fit the log"
         )
 
 
@@ -214,10 +209,10 @@ def _kept(learned: LearnedFromClicks, data: Dataset, now: TodayScores, why: str)
     ranker: Ranker
     if isinstance(now.start, TodayModel):
         ranker = now.start.ranker
-        one = Candidate(TODAYS, method_name(ranker), ranker.get_params(deep=False))
+        one = Candidate(TODAYS, ranker.get_params(deep=False), method=method_name(ranker))
     else:
         ranker = Anchored(today=now.start.option).start(data.feature_names, data.categories)
-        one = Candidate(TODAYS, "Anchored", {"today": now.start.option})
+        one = Candidate(TODAYS, {"today": now.start.option}, method="Anchored")
     return replace(learned, ranker=ranker, candidate=one, reason=f"today's ranking is kept; {why}")
 
 
@@ -246,29 +241,21 @@ def _held_out(
     standing = normalize_by_query(mean_standing(data, documents)[:, None], queries, "rank")[:, 0]
 
     def losses(*of: Array) -> Array:
-        return ranking_losses(np.stack(of, axis=1), rows, queries, effects.effects, effects.link)[1]
+        return ranking_losses(np.stack(of, axis=1), rows, queries, effects.effects)[1]
 
     of_today = min((losses(one, standing) for one in now.views), key=np.mean)  # the kinder one counts
     return np.stack([losses(one) for one in scores]), of_today
 
 
 def _candidates(method: str, params: dict[str, Any], now: TodayScores) -> list[Candidate]:
-    named = "auto" if method.lower() == "auto" else method_named(method).name
-    odd = [name for name in params if named == "auto" and name not in LearnsFromClicks.parameter_table]
-    if odd:
-        raise DataError(f'auto chooses the method, and {odd[0]} is of one of them: name it, method="QI" or "FR"')
-    found = []
-    if named in ("auto", "QI"):
-        if now.feature is not None and "l2" not in params:
-            about, hard = "today's ranking and a little of the rest", {"missing": "mean"} | params | {"l2": HARD}
-            found.append(Candidate(about, "QI", hard, now.feature.column))
-        own = {"missing": "mean", "l2": CLICKS_L2} | params
-        l2 = own["l2"]
-        found.append(Candidate(f"intercepts, l2 {l2:g}" if isinstance(l2, int | float) else "intercepts", "QI", own))
-    if named in ("auto", "FR"):
-        found.append(Candidate("fitted rules", "FR", params))
-    if not found:
-        raise DataError(f"{method} does not learn from clicks; choose from QI, FR and auto")
+    if method.lower() != "auto" and method_named(method).name != "QI":
+        raise DataError(f"{method} does not learn from clicks; QueryIntercepts (QI) does")
+    own = {"missing": "mean", "l2": CLICKS_L2} | params
+    l2 = own["l2"]
+    found = [Candidate(f"intercepts, l2 {l2:g}" if isinstance(l2, int | float) else "intercepts", own)]
+    if now.feature is not None and "l2" not in params:
+        hard = own | {"l2": HARD}
+        found.insert(0, Candidate("today's ranking and a little of the rest", hard, now.feature.column))
     return found
 
 

@@ -95,18 +95,6 @@ def test_pairs_are_few_and_can_be_left_out(world, fitted):
         assert none.fit(world).pairs_ == ()
 
 
-def test_triples_are_kept_only_where_held_out_queries_gain(world):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (6000, 5)).astype(float)
-    y = (X[:, 0] + X[:, 1] + X[:, 2]) % 2  # told by three features together, and by no two of them
-    y = np.where(rng.random(6000) < 0.3, X[:, 0] * X[:, 1], y).astype(int)
-    y = np.where(rng.random(6000) < 0.2, X[:, 1] * X[:, 2], y).astype(int)
-    qid = np.repeat(np.arange(200), 30)
-    found = rr.FittedRules(max_size=3).fit(X, y, qid=qid)
-    assert ("f1", "f2", "f3") in found.pairs_
-    assert rr.FittedRules(max_size=3).fit(world).predict(world).shape == world.y.shape
-
-
 @pytest.mark.parametrize("normalize", [None, "zscore"])
 def test_monotone_votes_never_go_the_other_way(world, normalize):
     signs = {world.feature_names[0]: 1, world.feature_names[1]: -1}
@@ -241,7 +229,7 @@ def test_constant_missing_and_huge_features_do_no_harm(world):
     ("params", "message"),
     [
         ({"max_pairs": -1}, "max_pairs must be a whole number between 0 and 10,000: got -1"),
-        ({"max_size": 4}, "max_size must be a whole number between 1 and 3: got 4"),
+        ({"max_size": 3}, "max_size must be a whole number between 1 and 2: got 3"),
         ({"n_folds": 1}, "n_folds must be a whole number between 2 and 100: got 1"),
         ({"seed": -1}, "seed must be a whole number from 0: got -1"),
         ({"normalize": "loud"}, "unknown normalize 'loud'; choose from None, minmax, rank, zscore, auto"),

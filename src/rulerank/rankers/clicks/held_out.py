@@ -8,14 +8,13 @@ from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.clicks.joint_fit import fit_clicks
 from rulerank.rankers.clicks.kernels import solve_click_intercepts
-from rulerank.rankers.clicks.likelihood import LINKS
 from rulerank.rankers.clicks.position_steps import PositionSteps
 
 ROUNDS = 5  # of finding the intercepts and their mean
 LITTLE = 1.0  # l2 of the rankings' weights: what holds them where all clicks go one way
 
 
-def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Array, link: str) -> tuple[Array, Array]:
+def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Array) -> tuple[Array, Array]:
     """Return the same as `click_losses` of rankings, (n_rows, n_rankings), each with the weight that suits it best.
 
     So the scale of scores does not count. A ranking never counts the wrong way round.
@@ -23,20 +22,20 @@ def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Ar
     numbers = np.unique(queries, return_inverse=True)[1].reshape(-1)
     kept = np.ones(rankings.shape[1], dtype=bool)
     while kept.any():
-        coef = fit_clicks(rankings[:, kept], rows, numbers, PositionSteps.known(effects), link, LITTLE).coef
+        coef = fit_clicks(rankings[:, kept], rows, numbers, PositionSteps.known(effects), LITTLE).coef
         if (coef >= 0).all():
-            return click_losses(rankings[:, kept] @ coef, rows, queries, effects, link)
+            return click_losses(rankings[:, kept] @ coef, rows, queries, effects)
         kept[kept] = coef >= 0
-    return click_losses(np.zeros(len(rows)), rows, queries, effects, link)
+    return click_losses(np.zeros(len(rows)), rows, queries, effects)
 
 
-def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array, link: str) -> tuple[Array, Array]:
+def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array) -> tuple[Array, Array]:
     """Return the numbers of the queries that have clicks, and their negative log-likelihood, intercepts at their best.
 
     effects: of `rows.positions`.
 
     >>> rows = ClickRows(np.zeros(2, dtype=int), np.ones(2), np.array([1.0, 0.0]), np.array([1]))
-    >>> good, bad = (click_losses(np.array(s), rows, np.zeros(2, dtype=int), np.zeros(1), "log-odds")[1][0]
+    >>> good, bad = (click_losses(np.array(s), rows, np.zeros(2, dtype=int), np.zeros(1))[1][0]
     ...     for s in ([1.0, 0.0], [0.0, 1.0]))
     >>> bool(good < bad)
     True
@@ -56,7 +55,7 @@ def click_losses(scores: Array, rows: ClickRows, queries: Array, effects: Array,
         for query in range(starts.size):
             span = slice(bounds[query], bounds[query + 1])
             losses[query] = solve_click_intercepts(
-                LINKS[link], sorted_scores[span] + mean, by_row[span], rows.shown[span], rows.clicks[span],
+                sorted_scores[span] + mean, by_row[span], rows.shown[span], rows.clicks[span],
                 np.array([0, bounds[query + 1] - bounds[query]]), rows.precision,
                 intercepts[query : query + 1], pulls[span], slopes[span], totals[query : query + 1],
             )  # fmt: skip

@@ -38,7 +38,6 @@ def fit_clicks(
     rows: ClickRows,
     groups: Array,
     steps: PositionSteps,
-    link: str,
     l2: float | Array,
     labels: QueryLikelihood | None = None,
     max_iter: int = 100,
@@ -48,7 +47,7 @@ def fit_clicks(
     l2: one penalty, or one of each feature.
     """
     with one_blas_thread():
-        clicks = ClickLikelihood(X, rows, groups, steps, link, l2)
+        clicks = ClickLikelihood(X, rows, groups, steps, l2)
         n = clicks.n_features
         if labels is not None:
             spread = clicks.spread + labels.rows.spread

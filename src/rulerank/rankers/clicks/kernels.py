@@ -1,6 +1,7 @@
 """Loops over rows that were shown and clicked, by query. Nothing here checks its arguments; `likelihood.py` does.
 
-link        int                      P(click): EXAMINATION exp(-b) sigmoid(score - t), LOG_ODDS sigmoid(score - t - b)
+P(click) = exp(-b) sigmoid(score - t): somebody looks at the position, and then likes the document.
+
 scores      float64[n]
 effects     float64[n]               b of each row's position
 shown       float64[n]               impressions
@@ -19,7 +20,6 @@ import math
 from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
 
-EXAMINATION, LOG_ODDS = 0, 1
 MAX_STEPS = 100
 NEAR = 1e-9  # an intercept's step that is the last
 LONGEST = 2.0
@@ -27,20 +27,13 @@ SMALL = 1e-12  # chances of no click below this are rounding
 
 
 @compiled
-def click_row(margin: float, effect: float, shown: float, clicks: float, link: int) -> tuple[float, ...]:
+def click_row(margin: float, effect: float, shown: float, clicks: float) -> tuple[float, ...]:
     """Return the loss of one row, its pulls and its slopes."""
-    if link == LOG_ODDS:
-        margin -= effect
     small = math.exp(-abs(margin))
     inverse = 1.0 / (1.0 + small)
     chance = inverse if margin >= 0 else small * inverse  # sigmoid
     rest = small * inverse if margin >= 0 else inverse  # one minus it
     log_chance = min(margin, 0.0) - math.log1p(small)
-    if link == LOG_ODDS:
-        loss = shown * math.log1p(small) + (shown - clicks) * max(margin, 0.0) + clicks * max(-margin, 0.0)
-        pull = shown * chance - clicks
-        slope = math.sqrt(shown * chance * rest)
-        return loss, pull, -pull, slope, -slope
     looked = math.exp(-effect)
     clicked = looked * chance
     missed = max(rest - chance * math.expm1(-effect), SMALL)  # 1 - clicked, without cancellation
@@ -52,7 +45,6 @@ def click_row(margin: float, effect: float, shown: float, clicks: float, link: i
 
 @compiled
 def solve_click_intercepts(
-    link: int,
     scores: Array,
     effects: Array,
     shown: Array,
@@ -69,7 +61,7 @@ def solve_click_intercepts(
     for group in range(bounds.size - 1):
         first, last = bounds[group], bounds[group + 1]
         intercept = intercepts[group]
-        loss, pull, curvature = group_at(link, scores, effects, shown, clicks, first, last, precision, intercept)
+        loss, pull, curvature = group_at(scores, effects, shown, clicks, first, last, precision, intercept)
         for _ in range(MAX_STEPS):
             step = min(max(pull / max(curvature, SMALL), -LONGEST), LONGEST)
             if abs(step) <= NEAR:
@@ -77,7 +69,7 @@ def solve_click_intercepts(
             moved = False
             for _ in range(MAX_STEPS):
                 there = intercept + step
-                tried = group_at(link, scores, effects, shown, clicks, first, last, precision, there)
+                tried = group_at(scores, effects, shown, clicks, first, last, precision, there)
                 if tried[0] <= loss:
                     moved = tried[0] < loss or abs(tried[1]) < abs(pull)
                     break
@@ -90,7 +82,7 @@ def solve_click_intercepts(
         totals[group] = precision
         whole += 0.5 * precision * intercept * intercept
         for i in range(first, last):
-            one = click_row(scores[i] - intercept, effects[i], shown[i], clicks[i], link)
+            one = click_row(scores[i] - intercept, effects[i], shown[i], clicks[i])
             whole += one[0]
             pulls[i, 0] = one[1]
             pulls[i, 1] = one[2]
@@ -102,7 +94,6 @@ def solve_click_intercepts(
 
 @compiled
 def group_at(
-    link: int,
     scores: Array,
     effects: Array,
     shown: Array,
@@ -117,7 +108,7 @@ def group_at(
     fall = -precision * intercept
     curvature = precision
     for i in range(first, last):
-        one = click_row(scores[i] - intercept, effects[i], shown[i], clicks[i], link)
+        one = click_row(scores[i] - intercept, effects[i], shown[i], clicks[i])
         loss += one[0]
         fall += one[1]
         curvature += one[3] * one[3]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from rulerank.core.parameters import Number, Parameter, Word
+from rulerank.core.parameters import Number, Parameter
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, Dataset, check_column
 from rulerank.errors import DataError
@@ -18,14 +18,11 @@ from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
 from rulerank.rankers.clicks.leaving import find_leaving
-from rulerank.rankers.clicks.likelihood import LINKS
 from rulerank.rankers.clicks.moves import document_numbers, id_numbers, joined_positions
 from rulerank.rankers.clicks.position_effects import ALONE, ESTIMATED, GIVEN, NONE, PositionEffects
 from rulerank.rankers.clicks.position_steps import PositionSteps, knots
 from rulerank.rankers.rows import check_weights
 from rulerank.rankers.training_rows import content_keys
-
-FALLING, FREE = "falling", "free"
 
 
 class PositionWarning(UserWarning):
@@ -60,7 +57,7 @@ class Told:
     leaving: float  # share of people who leave after a click
     errors: Array | None = None  # of effects that were found before
 
-    def effects(self, rows: ClickRows, link: str, found: Array, covariance: Array) -> PositionEffects:
+    def effects(self, rows: ClickRows, found: Array, covariance: Array) -> PositionEffects:
         """Return the effects with their standard errors, given the steps and their covariance."""
         errors = self.errors
         if errors is None:
@@ -70,7 +67,7 @@ class Told:
         n = rows.positions.size
         shown, clicked = (np.bincount(rows.places, values, n) for values in (rows.shown, rows.clicks))
         return PositionEffects(
-            rows.positions, self.steps.effects(found), errors, shown, clicked, link, self.source, self.n_moved,
+            rows.positions, self.steps.effects(found), errors, shown, clicked, self.source, self.n_moved,
             self.leaving,
         )  # fmt: skip
 
@@ -83,16 +80,12 @@ class LearnsFromClicks(Ranker):
     """Base of rankers whose `fit` takes clicks: position, impressions, propensities."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "link": Word(tuple(reversed(LINKS)), meaning="with position: what a position does to the chance of a click"),
-        "position_shape": Word((FALLING, FREE), meaning="with position: how its effects may go"),
         "document_spread": Number(0, meaning="with position: variance of what no feature says of a document"),
         "leave_after_click": Number(
             0, 1, meaning="with position: share of people who leave after a click", none="found from moved documents"
         ),
     }
 
-    link: str
-    position_shape: str
     document_spread: float
     leave_after_click: float | None
     position_effects_: PositionEffects | None
@@ -168,9 +161,9 @@ class LearnsFromClicks(Ranker):
             given = self.leave_after_click if source in (ESTIMATED, GIVEN) else self.leave_after_click or 0.0
             left = find_leaving(rows, queries, documents, steps, given)
             found = Told(steps, source, n_moved, documents, left.after, left.share)
-            if self.link != "examination" or source != ESTIMATED:
+            if source != ESTIMATED:
                 return found
-            known = found.effects(rows, self.link, left.found.x, left.found.covariance)
+            known = found.effects(rows, left.found.x, left.found.covariance)
             return replace(found, steps=PositionSteps.known(known.effects), errors=known.errors)
 
         if clicks.propensities is not None:
@@ -185,11 +178,8 @@ class LearnsFromClicks(Ranker):
         if main.sum() < 2:
             source = NONE if positions.size > 1 else ALONE
             return told(PositionSteps.known(np.zeros(positions.size)), source, n_moved)
-        own = positions[main]
-        lowest = 0.0 if self.link == "examination" else -np.inf
-        own = knots(own) if self.position_shape == FALLING else own
-        steps = PositionSteps.falling(own) if self.position_shape == FALLING else PositionSteps.free(own, lowest)
-        return told(steps.at(own, positions), ESTIMATED, n_moved)
+        own = knots(positions[main])
+        return told(PositionSteps.falling(own).at(own, positions), ESTIMATED, n_moved)
 
     def _click_state(self) -> dict[str, Any]:
         found = getattr(self, "position_effects_", None)

@@ -12,23 +12,20 @@ import numpy as np
 
 from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import ClickRows
-from rulerank.rankers.clicks.kernels import EXAMINATION, LOG_ODDS, solve_click_intercepts
+from rulerank.rankers.clicks.kernels import solve_click_intercepts
 from rulerank.rankers.clicks.position_steps import PositionSteps
 from rulerank.rankers.linear.grouped_rows import Spread
 from rulerank.rankers.linear.newton import Point
 
-LINKS = {"examination": EXAMINATION, "log-odds": LOG_ODDS}
 ROWS_AT_ONCE = 2**15
 
 
 class ClickLikelihood:
     """Negative log-likelihood of clicks, plus the penalties on coefficients, on steps and on intercepts."""
 
-    def __init__(
-        self, X: Array, rows: ClickRows, queries: Array, steps: PositionSteps, link: str, l2: float | Array
-    ) -> None:
+    def __init__(self, X: Array, rows: ClickRows, queries: Array, steps: PositionSteps, l2: float | Array) -> None:
         order = np.argsort(queries, kind="stable")
-        self.order, self.steps, self.l2, self.link = order, steps, l2, LINKS[link]
+        self.order, self.steps, self.l2 = order, steps, l2
         self.n_features = X.shape[1]
         self.queries = queries[order]
         self.bounds = starts_of(self.queries)
@@ -54,7 +51,7 @@ class ClickLikelihood:
         pulls, slopes = np.empty((2, self.shown.size, 2))
         totals = np.empty(self.starts.size)
         loss = solve_click_intercepts(
-            self.link, scores, effects, self.shown, self.clicks, self.bounds, self.precision,
+            scores, effects, self.shown, self.clicks, self.bounds, self.precision,
             self.intercepts, pulls, slopes, totals,
         )  # fmt: skip
         gradient = np.zeros(self.n_numbers)

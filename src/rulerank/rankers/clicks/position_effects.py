@@ -15,8 +15,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.render.tables import markdown_table, plain_table
 
-HEADER = ("position", "impressions", "clicked", "effect", "std. error")
-LAST = {"log-odds": "odds", "examination": "looked at"}  # what exp(-effect) is
+HEADER = ("position", "impressions", "clicked", "effect", "std. error", "looked at")  # the last is exp(-effect)
 ESTIMATED, GIVEN, NONE, ALONE = "estimated", "given", "none", "alone"
 PRINTED = 20  # positions, from the top
 SOURCES = {
@@ -32,20 +31,19 @@ class PositionEffects:
     """How much less is clicked at each position for no other reason, from the top; one entry per position.
 
     >>> seen = PositionEffects(np.array([1, 2]), np.array([0.0, 0.69]), np.array([math.nan, 0.05]),
-    ...     np.array([100.0, 100.0]), np.array([30.0, 17.0]), "log-odds", ESTIMATED, 20)
+    ...     np.array([100.0, 100.0]), np.array([30.0, 17.0]), ESTIMATED, 20)
     >>> seen
-    position  impressions  clicked  effect  std. error   odds
-           1          100    0.300   0.000           -  1.000
-           2          100    0.170   0.690       0.050  0.502
-    log-odds; estimated from 20 documents that moved
+    position  impressions  clicked  effect  std. error  looked at
+           1          100    0.300   0.000           -      1.000
+           2          100    0.170   0.690       0.050      0.502
+    estimated from 20 documents that moved
     """
 
     positions: Array  # int64
-    effects: Array  # float64: how much lower the log-odds of a click are, or the log of its chance; the first has 0
+    effects: Array  # float64: how much lower the log of the chance of a click is; the first has 0
     errors: Array  # standard errors, NaN where there is none
     impressions: Array
     clicks: Array
-    link: str
     source: str = ESTIMATED
     n_moved: int = 0  # documents that were shown at several positions
     leaving: float = 0.0  # share of people who leave after a click
@@ -53,12 +51,12 @@ class PositionEffects:
     def __repr__(self) -> str:
         cells, more = self._cells(), self.positions.size - PRINTED
         note = f"{self.note}; {counted(more, 'position')} further down not printed" if more > 0 else self.note
-        return f"{plain_table((*HEADER, LAST[self.link]), cells[:PRINTED], n_left=0)}\n{note}"
+        return f"{plain_table(HEADER, cells[:PRINTED], n_left=0)}\n{note}"
 
     @property
     def note(self) -> str:
         """How they came about."""
-        said = f"{self.link}; {SOURCES[self.source].format(n=counted(self.n_moved, 'document'))}"
+        said = SOURCES[self.source].format(n=counted(self.n_moved, "document"))
         if not self.leaving:
             return said
         sure = "; standard errors take that for certain" if self.source == ESTIMATED else ""
@@ -66,7 +64,7 @@ class PositionEffects:
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
-        return f"{markdown_table((*HEADER, LAST[self.link]), self._cells())}\n\n{self.note}\n"
+        return f"{markdown_table(HEADER, self._cells())}\n\n{self.note}\n"
 
     def to_json(self) -> str:
         """Return all digits; what is not known is null."""
@@ -79,7 +77,7 @@ class PositionEffects:
         rows = [dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
         for row in rows:
             row["standard_error"] = None if math.isnan(row["standard_error"]) else row["standard_error"]
-        found = {"positions": rows, "link": self.link, "source": self.source, "documents_that_moved": self.n_moved}
+        found = {"positions": rows, "source": self.source, "documents_that_moved": self.n_moved}
         return found | {"leave_after_click": self.leaving}
 
     def to_state(self) -> dict[str, Any]:
@@ -91,10 +89,10 @@ class PositionEffects:
         """Return what `to_state` described."""
         names = ("positions", "effects", "errors", "impressions", "clicks")
         sizes = {np.shape(state[name]) for name in names}
-        if len(sizes) != 1 or state["source"] not in SOURCES or state["link"] not in LAST:
+        if len(sizes) != 1 or state["source"] not in SOURCES:
             raise DataError(f"expected one effect per position: got {sorted(sizes)}, {state['source']!r}")
         leaving = float(state.get("leaving", 0.0))  # models of before knew of none
-        return cls(**{name: state[name] for name in (*names, "link", "source", "n_moved")}, leaving=leaving)
+        return cls(**{name: state[name] for name in (*names, "source", "n_moved")}, leaving=leaving)
 
     def _cells(self) -> list[list[str]]:
         return [

@@ -72,20 +72,11 @@ class PositionSteps:
         design = np.tril(np.ones((positions.size, n_steps)), -1)
         return cls(np.zeros(positions.size), design, penalty, np.zeros(n_steps), 0.5 * gaps)
 
-    @classmethod
-    def free(cls, positions: Array, lowest: float) -> PositionSteps:
-        """Return effects of their own for every position but the first; `lowest` is the least that one may be."""
-        n_steps = positions.size - 1
-        design = np.vstack([np.zeros((1, n_steps)), np.eye(n_steps)])
-        gaps = np.log(positions[1:].astype(np.float64) / positions[0])
-        zeros = np.zeros((n_steps, n_steps))
-        return cls(np.zeros(positions.size), design, zeros, np.full(n_steps, lowest), 0.5 * gaps)
-
     def at(self, own: Array, positions: Array) -> PositionSteps:
         """Return the same steps for more positions than these, `own`: between two of them in proportion, else as the
         nearest.
 
-        >>> PositionSteps.free(np.array([1, 4]), 0.0).at(np.array([1, 4]), np.array([1, 2, 4, 9])).design.tolist()
+        >>> PositionSteps.falling(np.array([1, 4])).at(np.array([1, 4]), np.array([1, 2, 4, 9])).design.tolist()
         [[0.0], [0.5], [1.0], [1.0]]
         """
         where, known = np.log(positions.astype(np.float64)), np.log(own.astype(np.float64))

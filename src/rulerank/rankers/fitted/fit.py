@@ -9,10 +9,10 @@ import numpy as np
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.rankers.fitted.bins import Axis
+from rulerank.rankers.fitted.gradient import add_pulls
 from rulerank.rankers.fitted.linear_start import linear_votes
-from rulerank.rankers.fitted.outcomes import write_pulls
 from rulerank.rankers.fitted.rounds import add_votes, boost, count_cells
-from rulerank.rankers.fitted.settings import L2, LINEAR_ROWS, Settings
+from rulerank.rankers.fitted.settings import L2, LINEAR_L2, LINEAR_ROWS, Settings
 from rulerank.rankers.fitted.terms import Terms, lay_out
 from rulerank.rankers.fitted.training_folds import TrainingFolds
 
@@ -34,7 +34,7 @@ def linear_stage(
     bins: Array, axes: list[Axis], centres: list[Array], folds: TrainingFolds, monotone: Array, n_jobs: int | None
 ) -> Stage:
     """Learn a straight line in each fold, in which a bin has the value of its centre."""
-    terms = lay_out(bins, axes, monotone, [])
+    terms = lay_out(bins, axes, monotone)
     queries = folds.queries
     votes = np.zeros((folds.n_folds, terms.n_cells))
 
@@ -48,9 +48,8 @@ def linear_stage(
                 folds.grades[rows],
                 queries[rows],
                 weights,
-                folds.linear_l2,
+                LINEAR_L2,
                 monotone,
-                None if folds.clicks is None else folds.clicks.of(rows),
             )
             votes[fold] = np.concatenate(own)
 
@@ -64,10 +63,8 @@ def straight_line(
     bins: Array, axes: list[Axis], centres: list[Array], folds: TrainingFolds, monotone: Array
 ) -> tuple[Terms, Array, Array]:
     """Learn one straight line from all rows; return the tables, their votes and the votes' standard errors."""
-    votes, errors = linear_votes(
-        centres, bins, folds.grades, folds.queries, folds.weights, folds.linear_l2, monotone, folds.clicks
-    )
-    return lay_out(bins, axes, monotone, []), np.concatenate(votes), np.concatenate(errors)
+    votes, errors = linear_votes(centres, bins, folds.grades, folds.queries, folds.weights, LINEAR_L2, monotone)
+    return lay_out(bins, axes, monotone), np.concatenate(votes), np.concatenate(errors)
 
 
 def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings, n_jobs: int | None) -> Stage:
@@ -97,7 +94,8 @@ def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings
                 votes[fold],
                 counts,
                 scores,
-                folds.outcomes,
+                folds.grades,
+                folds.weights,
                 folds.bounds,
                 folds.start_intercepts(),
                 folds.windows(fold, settings.window_rows),
@@ -132,9 +130,9 @@ def out_of_fold_scores(stage: Stage, folds: TrainingFolds) -> Array:
 def out_of_fold_pulls(stage: Stage, folds: TrainingFolds) -> Array:
     """Return the derivatives of the loss, (n_rows, 2), each row's by the fold that has not learned from it."""
     pulls, intercepts = np.zeros((folds.grades.size, 2)), folds.start_intercepts()
-    scores, outcomes = out_of_fold_scores(stage, folds), folds.outcomes
+    scores = out_of_fold_scores(stage, folds)
     for _ in range(SETTLED):
-        write_pulls(scores, outcomes, folds.bounds, 0, folds.n_queries, intercepts, pulls)
+        add_pulls(scores, folds.grades, folds.weights, folds.bounds, 0, folds.n_queries, intercepts, pulls)
     return pulls
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,18 +16,15 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.evaluation.significance import clearly_less
 from rulerank.normalize import NORMALIZATIONS
-from rulerank.rankers.base import Labelled
-from rulerank.rankers.clicks.learns import LearnsFromClicks
 from rulerank.rankers.fitted.bins import MAX_BINS
-from rulerank.rankers.fitted.clicks_in_folds import ClicksToFit, effects_beside
-from rulerank.rankers.fitted.fit import Stage, boosted, linear_stage, out_of_fold_scores, straight_line
+from rulerank.rankers.fitted.fit import Stage, boosted, linear_stage, straight_line
 from rulerank.rankers.fitted.monotone import check_monotone, signs_of
-from rulerank.rankers.fitted.row_views import BinnedRows, OrderedRows, RowKeys, binned_rows
+from rulerank.rankers.fitted.row_views import BinnedRows, RowKeys, binned_rows
 from rulerank.rankers.fitted.sets import with_pairs
 from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES, Settings
 from rulerank.rankers.fitted.tables import tables_of
 from rulerank.rankers.fitted.training_folds import TrainingFolds, deal
-from rulerank.rankers.parts import LearnsFromParts, OnePart, TrainingParts
+from rulerank.rankers.parts import LearnsFromParts, TrainingParts
 from rulerank.rankers.training_rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
 
@@ -42,7 +38,7 @@ class View(NamedTuple):
     stage: Stage | None  # what the folds have learned from single features; None: too few labels
 
 
-class FittedRules(LearnsFromClicks, LearnsFromParts):
+class FittedRules(LearnsFromParts):
     """Rank documents by the sum of one fitted vote for every rule.
 
     score = base + a vote for the bin of each feature + a vote for the bins of a few pairs of features. The votes
@@ -55,7 +51,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
     Parameters
     ----------
     max_pairs: pairs of features that have a table of their own, at most: so many a person can look at.
-    max_size: 1 leaves out the pairs, 3 tries a few triples and keeps them if held-out queries gain.
+    max_size: 1 leaves out the pairs.
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
         "auto" takes "zscore" if held-out queries clearly gain, else None; `normalize_` says which.
     monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
@@ -64,14 +60,12 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
     n_folds: parts of the queries; each is held out once.
     seed: another seed deals the queries to other folds.
     n_jobs: threads; all cores by default. The votes are the same bits whatever the number.
-    link, position_shape, document_spread, leave_after_click: of clicks, as in `QueryIntercepts`.
 
     Attributes
     ----------
     tables_: the model as `AdditiveTables`. Votes are relative to the average training document.
-    pairs_: the chosen pairs (and triples), by name, the most telling first.
+    pairs_: the chosen pairs, by name, the most informative first.
     n_rounds_: rounds of each fold; none when the model is a straight line.
-    position_effects_: of clicks, what each position takes away, with standard errors; `positions()` is the same.
 
     Examples
     --------
@@ -86,7 +80,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "max_pairs": Whole(0, 10_000, meaning="pairs of features with a table of their own at most"),
-        "max_size": Whole(1, 3, meaning="features of a rule at most"),
+        "max_size": Whole(1, 2, meaning="maximum number of features in a rule"),
         "normalize": Word(
             (*NORMALIZATIONS, AUTO), meaning="how features are put on one scale by query first", none="not at all"
         ),
@@ -99,6 +93,9 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         "n_folds": Whole(2, 100, meaning="parts of the queries, each held out once to tell when to stop"),
         "seed": Steps(0, most=2**32 - 1, meaning="another seed deals the queries differently"),
     }
+    former_parameters: ClassVar[frozenset[str]] = frozenset(
+        ("link", "position_shape", "document_spread", "leave_after_click")
+    )
     _weighs_rows: ClassVar[bool] = True
     _knows_categories: ClassVar[bool] = True
 
@@ -115,10 +112,6 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         n_folds: int = 5,
         seed: int = 0,
         n_jobs: int | None = None,
-        link: str = "examination",
-        position_shape: str = "falling",
-        document_spread: float = 1.0,
-        leave_after_click: float | None = None,
     ) -> None:
         self.max_pairs = max_pairs
         self.max_size = max_size
@@ -127,45 +120,6 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         self.n_folds = n_folds
         self.seed = seed
         self.n_jobs = n_jobs
-        self.link = link
-        self.position_shape = position_shape
-        self.document_spread = document_spread
-        self.leave_after_click = leave_after_click
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        qid: Any = None,
-        *,
-        sample_weight: Any = None,
-        group: Any = None,
-        position: Any = None,
-        impressions: Any = None,
-        propensities: Any = None,
-    ) -> Self:
-        """Learn from grades y of rows X that belong to the queries qid (all one query when not given), or from clicks.
-
-        sample_weight: what each row counts, any numbers from 0.
-        group: instead of qid, how many rows each query has, one query after the other.
-        position: where each row was shown, from 1, the top; y then is how often it was clicked of so many
-            `impressions` (1 each when not given), and what positions do to clicks is found and left out of the scores.
-            A Dataset that carries clicks brings all three along.
-        propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
-        """
-        X, y, clicks = self._take_clicks(X, y, position, impressions, propensities, sample_weight)
-        if clicks is not None and not clicks.shown.all():
-            raise DataError(
-                f"row {int((~clicks.shown).argmax())} has no position: FittedRules learns from clicks or from grades; "
-                "QueryIntercepts takes both, with judge"
-            )
-        if clicks is not None and self.normalize == AUTO:
-            raise DataError('normalize="auto" compares scales by grades: with clicks, say None or "zscore"')
-        self._clicks = clicks  # for _learn, and not kept
-        try:
-            return super().fit(X, y, qid, sample_weight=sample_weight, group=group)
-        finally:
-            del self._clicks
 
     @property
     def normalize_(self) -> str | None:
@@ -187,34 +141,18 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
     def _scale_before(self) -> str | None:
         return None if self.normalize == AUTO else self.normalize
 
-    def _learn(self, data: Labelled) -> None:
-        if self._clicks is None:
-            super()._learn(data)
-            return
-        told = self._told(data.X, data.queries, self._clicks)
-        clicks = ClicksToFit.of(self._clicks.rows, told, self.document_spread)
-        self._learn_rows(OnePart.of(data._replace(weights=None), self), clicks)
-
     def _learn_parts(self, parts: TrainingParts) -> None:
-        self._learn_rows(parts, None)
-
-    def _learn_rows(self, parts: TrainingParts, clicks: ClicksToFit | None) -> None:
         categories = parts.facts.categories
         monotone = signs_of(self.monotone, self.feature_names_, categories)
         rows = parts.total(RowKeys.of).ordered()
-        own = None if clicks is None else clicks.rows[rows.order]
-        places, folds = deal(rows.numbers, rows.grades, rows.weights, self.n_folds, self.seed, own)
-        self._view, self.pairs_, self.n_rounds_, self.position_effects_ = None, (), (), None
+        places, folds = deal(rows.numbers, rows.grades, rows.weights, self.n_folds, self.seed)
+        self._view, self.pairs_, self.n_rounds_ = None, (), ()
         if not folds.n_queries:
-            why = "documents of different grades" if own is None else "both clicks and impressions without one"
-            warnings.warn(f"no query has {why}: {NOTHING}", ConvergenceWarning, stacklevel=5)
+            warnings.warn(f"no query has documents of different grades: {NOTHING}", ConvergenceWarning, stacklevel=5)
             self.tables_ = AdditiveTables(0.0, (), self.feature_names_)
             return
-        few = (rows.grades.size if own is None else own.clicks.sum()) < FEW_LABELS or folds.n_queries < FEW_QUERIES
+        few = rows.grades.size < FEW_LABELS or folds.n_queries < FEW_QUERIES
         settings = Settings.of(places.size)
-        if clicks is not None:
-            self._fit_clicks(parts, rows, clicks, places, folds, monotone, None if few else settings)
-            return
 
         def view(name: str | None) -> View:
             n_bins = MAX_BINS // 2 if few else settings.n_bins
@@ -240,36 +178,6 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         stage = self._with_pairs(chosen.stage, binned, folds, monotone, settings)
         self._keep(stage, binned, folds, categories)
 
-    def _fit_clicks(
-        self,
-        parts: TrainingParts,
-        rows: OrderedRows,
-        clicks: ClicksToFit,
-        places: Array,
-        folds: TrainingFolds,
-        monotone: Array,
-        settings: Settings | None,
-    ) -> None:
-        """Learn from clicks; effects that moves do not tell are found again whenever the scores have become better."""
-        categories = parts.facts.categories
-        folds = clicks.dealt(folds, rows.order[places], self.link)
-        n_bins = MAX_BINS // 2 if settings is None else settings.n_bins
-        binned = binned_rows(parts, rows, places, None, n_bins, self.n_jobs)
-        lines = np.stack([own[bins] for own, bins in zip(binned.centres, binned.bins, strict=True)], axis=1)
-        folds, covariance = effects_beside(folds, lines, folds.linear_l2)
-        if settings is None:
-            terms, votes, spread = straight_line(binned.bins, binned.axes, binned.centres, folds, monotone)
-            self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)
-        else:
-            stage = linear_stage(binned.bins, binned.axes, binned.centres, folds, monotone, self.n_jobs)
-            stage = boosted(stage, stage.terms, folds, settings, self.n_jobs)
-            folds, _ = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
-            stage = self._with_pairs(stage, binned, folds, monotone, settings)
-            folds, covariance = effects_beside(folds, out_of_fold_scores(stage, folds)[:, None], 0.0)
-            self._keep(stage, binned, folds, categories)
-        assert folds.clicks is not None
-        self.position_effects_ = clicks.told.effects(clicks.rows, self.link, folds.clicks.found, covariance)
-
     def _keep(
         self, stage: Stage, binned: BinnedRows, folds: TrainingFolds, categories: Mapping[str, tuple[str, ...]]
     ) -> None:
@@ -281,7 +189,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         self, stage: Stage, view: BinnedRows, folds: TrainingFolds, monotone: Array, settings: Settings
     ) -> Stage:
         return with_pairs(
-            stage, view, folds, monotone, settings, max_pairs=self.max_pairs, max_size=self.max_size, n_jobs=self.n_jobs
+            stage, view, folds, monotone, settings, self.max_pairs if self.max_size > 1 else 0, self.n_jobs
         )
 
     def _score(self, X: Array) -> Array:
@@ -293,7 +201,7 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
             "view": self._view,
             "pairs": [list(pair) for pair in self.pairs_],
             "n_rounds": list(self.n_rounds_),
-        } | self._click_state()
+        }
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self.tables_ = AdditiveTables.from_state(state["tables"], self.feature_names_)
@@ -302,4 +210,3 @@ class FittedRules(LearnsFromClicks, LearnsFromParts):
         self._view = state["view"]
         self.pairs_ = tuple(tuple(pair) for pair in state["pairs"])
         self.n_rounds_ = tuple(state["n_rounds"])
-        self._take_click_state(state)

@@ -6,8 +6,6 @@ import numpy as np
 
 from rulerank.core.blas import one_blas_thread
 from rulerank.dataset import Array
-from rulerank.rankers.clicks.joint_fit import fit_clicks
-from rulerank.rankers.fitted.training_folds import FoldClicks
 from rulerank.rankers.linear.newton import minimise
 from rulerank.rankers.linear.query_likelihood import QueryLikelihood
 
@@ -63,9 +61,8 @@ def linear_votes(
     row_weights: Array,
     l2: float,
     monotone: Array,
-    clicks: FoldClicks | None = None,
 ) -> tuple[list[Array], list[Array]]:
-    """Return each feature's votes, weight times centre, and their standard errors; `clicks` instead of grades.
+    """Return each feature's votes, weight times centre, and their standard errors.
 
     A weight whose sign the user ruled out is taken out, and the others are learned again. Where the user gives a sign,
     missing values are at the worst centre.
@@ -77,10 +74,7 @@ def linear_votes(
     kept = np.array([bool(np.any(own)) for own in centres])
     while True:
         weights, errors = np.zeros((2, len(centres)))
-        if kept.any() and clicks is not None:
-            fit = fit_clicks(matrix[:, kept], clicks.rows, queries, clicks.known, clicks.link, l2)
-            weights[kept], errors[kept] = fit.coef, np.nan_to_num(fit.errors)
-        elif kept.any():
+        if kept.any():
             likelihood = QueryLikelihood(
                 matrix[:, kept], grades, queries, l2, 1, row_weights if row_weights.size else None
             )

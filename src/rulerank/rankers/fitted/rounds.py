@@ -1,8 +1,8 @@
 """The loop over rounds: in each, some tables compete, and the one that gains most takes a step.
 
 singles     uint8[n_features, n]         bin of each row in the tables of one feature, which come first
-higher      uint16[n_higher, n]          cell of each row in the tables of two and three
-shapes      int64[n_tables, 3]           numbers of bins; kinds int8[n_tables, 3]: both as in `trees.py`
+higher      uint16[n_higher, n]          cell of each row in the tables of pairs
+shapes      int64[n_tables, 2]           numbers of bins; kinds int8[n_tables, 2]: both as in `trees.py`
 offsets     int64[n_tables + 1]          where each table's votes begin
 votes       float64[n_cells]             of all tables; at the end those of the best round
 counts      float64[n_cells]             rows to learn from in each cell
@@ -10,7 +10,6 @@ scores      float64[n]                   kept up to date; at the end those of th
 windows     int64[n_windows, 4]          queries [a, b) and [c, d) of each window; one window is looked at in a round
 held        int64[2]                     queries [a, b) that are held out
 losses      float64[n_queries]           at the end those of the held-out queries in the best round
-outcomes    grades or clicks: as `outcomes.py` has them
 The rest is as `gradient.py` has it.
 """
 
@@ -20,7 +19,7 @@ import numpy as np
 
 from rulerank.core.compiled import compiled
 from rulerank.dataset import Array
-from rulerank.rankers.fitted.outcomes import Outcomes, write_losses, write_pulls
+from rulerank.rankers.fitted.gradient import add_losses, add_pulls
 from rulerank.rankers.fitted.trees import add_cells, grow_tree, smooth
 
 TURNS = 3  # a table competes in one of so many rounds
@@ -60,7 +59,8 @@ def boost(
     votes: Array,
     counts: Array,
     scores: Array,
-    outcomes: Outcomes,
+    grades: Array,
+    weights: Array,
     bounds: Array,
     intercepts: Array,
     windows: Array,
@@ -88,10 +88,10 @@ def boost(
     now = votes.copy()
     own = np.zeros(losses.size)
     for _ in range(SETTLE):
-        best_loss = write_losses(scores, outcomes, bounds, held[0], held[1], intercepts, losses)
+        best_loss = add_losses(scores, grades, weights, bounds, held[0], held[1], intercepts, losses)
         for w in range(windows.shape[0]):
             for part in range(0, 4, 2):
-                write_pulls(scores, outcomes, bounds, windows[w, part], windows[w, part + 1], intercepts, pulls)
+                add_pulls(scores, grades, weights, bounds, windows[w, part], windows[w, part + 1], intercepts, pulls)
     marked, marked_round, best_round = best_loss, 0, 0
     every = windows.shape[0]
     for r in range(most):
@@ -99,7 +99,7 @@ def boost(
             break
         window = windows[r % windows.shape[0]]
         for part in range(0, 4, 2):
-            write_pulls(scores, outcomes, bounds, window[part], window[part + 1], intercepts, pulls)
+            add_pulls(scores, grades, weights, bounds, window[part], window[part + 1], intercepts, pulls)
         for t in range(n_tables):
             if (t + r) % TURNS == 0:
                 sums[offsets[t] : offsets[t + 1]] = 0.0
@@ -133,7 +133,7 @@ def boost(
             else:
                 add_step(higher[best - n_singles], taken, scores)
         if (r + 1) % every == 0:
-            loss = write_losses(scores, outcomes, bounds, held[0], held[1], intercepts, own)
+            loss = add_losses(scores, grades, weights, bounds, held[0], held[1], intercepts, own)
             if loss < best_loss:
                 best_loss, best_round = loss, r + 1
                 votes[:] = now

@@ -14,55 +14,46 @@ from rulerank.dataset import Array
 
 
 def agreement(
-    bins: Array, n_bins: Array, sets: Array, pulls: Array, odd: Array, l2: float, n_jobs: int | None
+    bins: Array, n_bins: Array, pairs: Array, pulls: Array, odd: Array, l2: float, n_jobs: int | None
 ) -> Array:
-    """Return a score for each set of two or three features: sum over cells of g_even * g_odd / (h + l2).
+    """Return a score for each pair of features: sum over cells of g_even * g_odd / (h + l2).
 
     >>> bins = np.array([[0, 1, 0, 1], [0, 1, 0, 1]], dtype=np.uint8)
     >>> pulls, odd = np.array([[1.0, 1], [-1, 1], [1, 1], [-1, 1]]), np.array([0, 0, 1, 1], dtype=np.uint8)
     >>> agreement(bins, np.array([2, 2]), np.array([[0, 1]]), pulls, odd, 2.0, 1).tolist()
     [0.5]
     """
-    out = np.zeros(len(sets))
-    sizes = np.prod(n_bins[sets], axis=1)
+    out = np.zeros(len(pairs))
+    sizes = np.prod(n_bins[pairs], axis=1)
 
     def work(first: int, last: int) -> None:
         if first < last:
-            score_sets(bins, n_bins, sets[first:last], pulls, odd, l2, int(sizes[first:last].max()), out[first:last])
+            score_pairs(bins, n_bins, pairs[first:last], pulls, odd, l2, int(sizes[first:last].max()), out[first:last])
 
-    in_blocks(work, len(sets), n_jobs, min_block=max(1, 200_000 // max(1, len(pulls))))
+    in_blocks(work, len(pairs), n_jobs, min_block=max(1, 200_000 // max(1, len(pulls))))
     return out
 
 
 @compiled
-def score_sets(
-    bins: Array, n_bins: Array, sets: Array, pulls: Array, odd: Array, l2: float, most: int, out: Array
+def score_pairs(
+    bins: Array, n_bins: Array, pairs: Array, pulls: Array, odd: Array, l2: float, most: int, out: Array
 ) -> None:
-    """Score each set.
+    """Score each pair.
 
-    bins uint8[n_features, n], n_bins int64[n_features], sets int64[n_sets, 2 or 3], pulls float64[n, 2], odd uint8[n].
+    bins uint8[n_features, n], n_bins int64[n_features], pairs int64[n_pairs, 2], pulls float64[n, 2], odd uint8[n].
     """
     g = np.zeros((most, 2))
     h = np.zeros(most)
-    for s in range(sets.shape[0]):
-        size = 1
-        for j in range(sets.shape[1]):
-            size *= n_bins[sets[s, j]]
+    for s in range(pairs.shape[0]):
+        width = n_bins[pairs[s, 1]]
+        size = n_bins[pairs[s, 0]] * width
         g[:size] = 0.0
         h[:size] = 0.0
-        first, second = bins[sets[s, 0]], bins[sets[s, 1]]
-        width = n_bins[sets[s, 1]]
-        if sets.shape[1] == 2:
-            for i in range(odd.size):
-                cell = first[i] * width + second[i]
-                g[cell, odd[i]] += pulls[i, 0]
-                h[cell] += pulls[i, 1]
-        else:
-            third, depth = bins[sets[s, 2]], n_bins[sets[s, 2]]
-            for i in range(odd.size):
-                cell = (first[i] * width + second[i]) * depth + third[i]
-                g[cell, odd[i]] += pulls[i, 0]
-                h[cell] += pulls[i, 1]
+        first, second = bins[pairs[s, 0]], bins[pairs[s, 1]]
+        for i in range(odd.size):
+            cell = first[i] * width + second[i]
+            g[cell, odd[i]] += pulls[i, 0]
+            h[cell] += pulls[i, 1]
         score = 0.0
         for cell in range(size):
             score += g[cell, 0] * g[cell, 1] / (h[cell] + l2)

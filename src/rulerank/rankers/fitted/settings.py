@@ -18,7 +18,6 @@ class Settings:
 
     n_bins: int  # of a feature's own table
     pair_bins: int  # of each side of a pair's
-    triple_bins: int
     screen_bins: int
     n_leaves: int  # of the tree that a round adds
     rate: float  # share of its votes that is added
@@ -39,7 +38,6 @@ class Settings:
         return cls(
             n_bins=min(MAX_BINS, round(64 * much)),
             pair_bins=round(16 * much**0.5),
-            triple_bins=8,
             screen_bins=8,
             n_leaves=round(4 * min(much, 2.0)),
             rate=0.2 * min(much, 1.5),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +14,14 @@ from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Tables of single features first, then those of two and three."""
+    """Tables of single features first, then those of pairs."""
 
     sets: tuple[tuple[int, ...], ...]
     axes: tuple[tuple[Axis, ...], ...]  # of each set
     singles: Array  # uint8 (n_singles, n_rows)
-    higher: Array  # uint16 (n_higher, n_rows)
-    shapes: Array  # int64 (n_tables, 3)
-    kinds: Array  # int8 (n_tables, 3)
+    higher: Array  # uint16 (n_pairs, n_rows)
+    shapes: Array  # int64 (n_tables, 2)
+    kinds: Array  # int8 (n_tables, 2)
     offsets: Array  # int64 (n_tables + 1,)
 
     @property
@@ -33,25 +34,27 @@ class Terms:
         return votes[self.offsets[table] : self.offsets[table + 1]].reshape(self.shapes[table, :size])
 
 
-def lay_out(bins: Array, axes: list[Axis], monotone: Array, higher: list[tuple[tuple[int, ...], int]]) -> Terms:
-    """Lay out a table for each feature, and one for each set of `higher`, given with its number of bins a side.
+def lay_out(
+    bins: Array, axes: list[Axis], monotone: Array, pairs: Sequence[tuple[int, int]] = (), pair_bins: int = 0
+) -> Terms:
+    """Lay out a table for each feature, and one of `pair_bins` bins per side for each pair.
 
     bins: uint8 (n_features, n_rows) fine bins; monotone: int (n_features,) 1, -1, or 0.
     """
     counts = [np.bincount(own, minlength=axis.n_bins) for own, axis in zip(bins, axes, strict=True)]
     sets: list[tuple[int, ...]] = [(f,) for f in range(len(axes))]
     own_axes: list[tuple[Axis, ...]] = [(axis,) for axis in axes]
-    cells = np.empty((len(higher), bins.shape[1]), dtype=np.uint16)
-    for place, (features, k) in enumerate(higher):
+    cells = np.empty((len(pairs), bins.shape[1]), dtype=np.uint16)
+    for place, features in enumerate(pairs):
         cell = np.zeros(bins.shape[1], dtype=np.uint16)
-        coarse = [axes[f].coarser(counts[f], k) for f in features]
+        coarse = [axes[f].coarser(counts[f], pair_bins) for f in features]
         for f, (axis, places) in zip(features, coarse, strict=True):
             cell = cell * np.uint16(axis.n_bins) + places.astype(np.uint16)[bins[f]]
         cells[place] = cell
         sets.append(features)
         own_axes.append(tuple(axis for axis, _ in coarse))
-    shapes = np.ones((len(sets), 3), dtype=np.int64)
-    kinds = np.zeros((len(sets), 3), dtype=np.int8)
+    shapes = np.ones((len(sets), 2), dtype=np.int64)
+    kinds = np.zeros((len(sets), 2), dtype=np.int8)
     for t, (features, axes_of_set) in enumerate(zip(sets, own_axes, strict=True)):
         for j, (f, axis) in enumerate(zip(features, axes_of_set, strict=True)):
             shapes[t, j] = axis.n_bins

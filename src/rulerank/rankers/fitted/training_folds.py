@@ -3,43 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rulerank.dataset import Array, starts_of
-from rulerank.rankers.clicks.click_rows import CLICKS_L2, ClickRows
-from rulerank.rankers.clicks.likelihood import LINKS
-from rulerank.rankers.clicks.position_steps import PositionSteps
-from rulerank.rankers.fitted.outcomes import Outcomes, write_losses
-from rulerank.rankers.fitted.settings import LINEAR_L2
-
-NO_CLICKS = np.zeros(0)
-
-
-@dataclass(frozen=True, eq=False)
-class FoldClicks:
-    """Clicks of the rows of folds, and the effects of their positions as far as they are known."""
-
-    rows: ClickRows  # as they count for scores
-    full: ClickRows  # as they count for positions
-    steps: PositionSteps  # what may be found of them
-    link: str
-    found: Array  # the steps as they were found last
-
-    def of(self, rows: Array) -> FoldClicks:
-        """Return the clicks of some rows."""
-        return replace(self, rows=self.rows[rows], full=self.full[rows])
-
-    @property
-    def effects(self) -> Array:
-        """What the position of each row takes away, and clicks further up."""
-        return self.rows.effects(self.steps.effects(self.found))
-
-    @property
-    def known(self) -> PositionSteps:
-        """The effects as they were found last, and nothing left to find."""
-        return PositionSteps.known(self.steps.effects(self.found))
+from rulerank.rankers.fitted.gradient import add_losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +19,6 @@ class TrainingFolds:
     weights: Array  # float64 (n,), or of size 0
     bounds: Array  # int64 (n_queries + 1,) where each query's rows begin
     fold_bounds: Array  # int64 (n_folds + 1,)
-    clicks: FoldClicks | None = None  # what rows came to instead of grades
-
-    @property
-    def outcomes(self) -> Outcomes:
-        """What the rows came to, for the loops."""
-        if self.clicks is None:
-            return self.grades, self.weights, 0, 0.0, NO_CLICKS, NO_CLICKS, NO_CLICKS
-        rows, link = self.clicks.rows, LINKS[self.clicks.link]
-        return self.grades, self.weights, link, rows.precision, self.clicks.effects, rows.shown, rows.clicks
-
-    @property
-    def linear_l2(self) -> float:
-        """How much the straight line is shrunken that the rounds start from."""
-        return LINEAR_L2 if self.clicks is None else CLICKS_L2
 
     @property
     def n_folds(self) -> int:
@@ -104,8 +59,6 @@ class TrainingFolds:
 
     def start_intercepts(self) -> Array:
         """The best intercepts when all scores are equal, infinite where a query and level say nothing."""
-        if self.clicks is not None:
-            return self._start_of_clicks(self.clicks)
         n_levels = max(1, int(self.grades.max(initial=0)))
         found = np.full((self.n_queries, n_levels), np.inf)
         weights = self.weights if self.weights.size else np.ones(self.grades.size)
@@ -118,28 +71,18 @@ class TrainingFolds:
             found[told, level - 1] = np.log((n[told] - passed[told]) / passed[told])
         return found
 
-    def _start_of_clicks(self, clicks: FoldClicks) -> Array:
-        rows, queries, n = clicks.rows, self.queries, self.n_queries
-        clicked, shown = np.bincount(queries, rows.clicks, n), np.bincount(queries, rows.shown, n)
-        taken = np.bincount(queries, rows.shown * clicks.effects, n) / shown
-        odds: Array = np.log((shown - clicked + 0.5) / (clicked + 0.5)) - taken
-        return odds[:, None]
-
     def losses(self, scores: Array, n_steps: int = 20) -> Array:
         """Return the negative log-likelihood of each query, its intercepts at their best."""
-        losses, intercepts, outcomes = np.zeros(self.n_queries), self.start_intercepts(), self.outcomes
+        losses, intercepts = np.zeros(self.n_queries), self.start_intercepts()
         for _ in range(n_steps):
-            write_losses(scores, outcomes, self.bounds, 0, self.n_queries, intercepts, losses)
+            add_losses(scores, self.grades, self.weights, self.bounds, 0, self.n_queries, intercepts, losses)
         return losses
 
 
-def deal(
-    numbers: Array, grades: Array, weights: Array, n_folds: int, seed: int, clicks: ClickRows | None = None
-) -> tuple[Array, TrainingFolds]:
+def deal(numbers: Array, grades: Array, weights: Array, n_folds: int, seed: int) -> tuple[Array, TrainingFolds]:
     """Put rows, sorted by query number, in the order of folds: return their places and the folds.
 
-    Queries whose documents all have the same grade say nothing and are left out; of clicks, those without any, and
-    those in which everything was clicked.
+    Queries whose documents all have the same grade say nothing and are left out.
 
     >>> places, folds = deal(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), np.zeros(0), 2, seed=0)
     >>> places.tolist(), folds.bounds.tolist(), folds.n_folds
@@ -147,11 +90,7 @@ def deal(
     """
     n_queries = int(numbers[-1]) + 1
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-    if clicks is None:
-        told = np.maximum.reduceat(grades, starts) > np.minimum.reduceat(grades, starts)
-    else:
-        clicked, shown = np.add.reduceat(clicks.clicks, starts), np.add.reduceat(clicks.shown, starts)
-        told = (clicked > 0) & (clicked < shown)
+    told = np.maximum.reduceat(grades, starts) > np.minimum.reduceat(grades, starts)
     rank = np.empty(n_queries, dtype=np.int64)
     rank[np.random.default_rng(seed).permutation(n_queries)] = np.arange(n_queries)
     places = np.argsort(rank[numbers], kind="stable")

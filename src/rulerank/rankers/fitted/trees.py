@@ -1,13 +1,13 @@
 """The loops of one small tree on a table's cells. Nothing here checks its arguments; `fit.py` does.
 
-A table has one to three axes, and is handled as three: shape holds their numbers of bins, 1 where there is none.
+A table has one or two axes and is handled as two: shape holds their numbers of bins, 1 where there is none.
 
 cells   uint8 or uint16[n]     cell of each row in one table, last axis fastest
 pulls   float64[n, 2]          first and second derivative of the loss by each row's score
 sums    float64[n_cells, 2]    the same, added up by cell
 counts  float64[n_cells]       rows in each cell
-shape   int64[3]
-kinds   int8[3]                of the axes: 0 bins in order, the missing values' last; 1 categories, in no order;
+shape   int64[2]
+kinds   int8[2]                of the axes: 0 bins in order, the missing values' last; 1 categories, in no order;
                                2 in order and votes must rise; 3 in order and votes must fall; there a missing value
                                is the worst: its votes are never above those of a value
 votes   float64[n_cells]       what the tree says, overwritten
@@ -56,16 +56,16 @@ def grow_tree(
 
     The vote of a leaf is -g / (h + l2), its gain g^2 / (h + l2).
     """
-    widest = max(shape[0], max(shape[1], shape[2]))
-    order = np.empty((3, widest), dtype=np.int64)
+    widest = max(shape[0], shape[1])
+    order = np.empty((2, widest), dtype=np.int64)
     order_axes(sums, shape, kinds, l2, order)
-    low = np.zeros((n_leaves, 3), dtype=np.int64)
-    high = np.zeros((n_leaves, 3), dtype=np.int64)
+    low = np.zeros((n_leaves, 2), dtype=np.int64)
+    high = np.zeros((n_leaves, 2), dtype=np.int64)
     gains = np.zeros(n_leaves)  # of the best split of each leaf
     split_axis = np.zeros(n_leaves, dtype=np.int64)
     split_at = np.zeros(n_leaves, dtype=np.int64)
-    edges = np.empty((3, widest, 3))
-    for axis in range(3):
+    edges = np.empty((2, widest, 3))
+    for axis in range(2):
         high[0, axis] = shape[axis]
     find_split(sums, counts, shape, kinds, order, l2, min_rows, low, high, 0, edges, gains, split_axis, split_at)
     n = 1
@@ -77,7 +77,7 @@ def grow_tree(
         if gains[best] <= 0.0:
             break
         axis = split_axis[best]
-        for other in range(3):
+        for other in range(2):
             low[n, other] = low[best, other]
             high[n, other] = high[best, other]
         low[n, axis] = split_at[best]
@@ -93,24 +93,22 @@ def grow_tree(
         h = 0.0
         for i in range(low[leaf, 0], high[leaf, 0]):
             for j in range(low[leaf, 1], high[leaf, 1]):
-                for k in range(low[leaf, 2], high[leaf, 2]):
-                    cell = (order[0, i] * shape[1] + order[1, j]) * shape[2] + order[2, k]
-                    g += sums[cell, 0]
-                    h += sums[cell, 1]
+                cell = order[0, i] * shape[1] + order[1, j]
+                g += sums[cell, 0]
+                h += sums[cell, 1]
         vote = -g / (h + l2)
         gain += g * g / (h + l2)
         for i in range(low[leaf, 0], high[leaf, 0]):
             for j in range(low[leaf, 1], high[leaf, 1]):
-                for k in range(low[leaf, 2], high[leaf, 2]):
-                    votes[(order[0, i] * shape[1] + order[1, j]) * shape[2] + order[2, k]] = vote
-    if kinds[0] >= RISING or kinds[1] >= RISING or kinds[2] >= RISING:
+                votes[order[0, i] * shape[1] + order[1, j]] = vote
+    if kinds[0] >= RISING or kinds[1] >= RISING:
         n_monotone = 0
-        for axis in range(3):
+        for axis in range(2):
             if kinds[axis] >= RISING:
                 make_monotone(votes, sums, shape, axis, kinds[axis] == RISING, l2)
                 n_monotone += 1
         if n_monotone > 1:  # the second axis may have undone the first by a little
-            for axis in range(3):
+            for axis in range(2):
                 if kinds[axis] >= RISING:
                     climb(votes, shape, axis, kinds[axis] == RISING)
         gain = 0.0
@@ -122,7 +120,7 @@ def grow_tree(
 @compiled
 def order_axes(sums: Array, shape: Array, kinds: Array, l2: float, order: Array) -> None:
     """Write the order of each axis' bins: as they are, the worst first where votes must rise, categories by vote."""
-    for axis in range(3):
+    for axis in range(2):
         for place in range(shape[axis]):
             order[axis, place] = bin_at(place, shape[axis], kinds[axis] == RISING)
         if kinds[axis] != CATEGORIES:
@@ -130,9 +128,7 @@ def order_axes(sums: Array, shape: Array, kinds: Array, l2: float, order: Array)
         n = shape[axis]
         g = np.zeros(n)
         h = np.zeros(n)
-        stride = 1
-        for later in range(axis + 1, 3):
-            stride *= shape[later]
+        stride = shape[1] if axis == 0 else 1
         for cell in range(sums.shape[0]):
             place = (cell // stride) % n
             g[place] += sums[cell, 0]
@@ -163,28 +159,23 @@ def find_split(
     split_at: Array,
 ) -> None:
     """Find the best place to split one leaf; its gain is 0 when there is none."""
-    for axis in range(3):
+    for axis in range(2):
         for place in range(low[leaf, axis], high[leaf, axis]):
             for what in range(3):
                 edges[axis, place, what] = 0.0
     for i in range(low[leaf, 0], high[leaf, 0]):
         for j in range(low[leaf, 1], high[leaf, 1]):
-            for k in range(low[leaf, 2], high[leaf, 2]):
-                cell = (order[0, i] * shape[1] + order[1, j]) * shape[2] + order[2, k]
-                g, h, n = sums[cell, 0], sums[cell, 1], counts[cell]
-                edges[0, i, 0] += g
-                edges[0, i, 1] += h
-                edges[0, i, 2] += n
-                if shape[1] > 1:
-                    edges[1, j, 0] += g
-                    edges[1, j, 1] += h
-                    edges[1, j, 2] += n
-                if shape[2] > 1:
-                    edges[2, k, 0] += g
-                    edges[2, k, 1] += h
-                    edges[2, k, 2] += n
+            cell = order[0, i] * shape[1] + order[1, j]
+            g, h, n = sums[cell, 0], sums[cell, 1], counts[cell]
+            edges[0, i, 0] += g
+            edges[0, i, 1] += h
+            edges[0, i, 2] += n
+            if shape[1] > 1:
+                edges[1, j, 0] += g
+                edges[1, j, 1] += h
+                edges[1, j, 2] += n
     gains[leaf] = 0.0
-    for axis in range(3):
+    for axis in range(2):
         first, last = low[leaf, axis], high[leaf, axis]
         if last - first < 2:
             continue
@@ -229,9 +220,7 @@ def bin_at(place: int, n_bins: int, rising: bool) -> int:
 def make_monotone(votes: Array, sums: Array, shape: Array, axis: int, rising: bool, l2: float) -> None:
     """Replace votes along an axis by the nearest ones that only rise, or only fall, missing values being the worst."""
     n = shape[axis]
-    stride = 1
-    for later in range(axis + 1, 3):
-        stride *= shape[later]
+    stride = shape[1] if axis == 0 else 1
     means = np.empty(n)
     weights = np.empty(n)
     sizes = np.empty(n, dtype=np.int64)
@@ -269,9 +258,7 @@ def climb(votes: Array, shape: Array, axis: int, rising: bool) -> None:
     Unlike the nearest monotone votes, this keeps every other axis monotone that was so.
     """
     n = shape[axis]
-    stride = 1
-    for later in range(axis + 1, 3):
-        stride *= shape[later]
+    stride = shape[1] if axis == 0 else 1
     for start in range(votes.size):
         if (start // stride) % n != 0:
             continue
@@ -284,13 +271,11 @@ def climb(votes: Array, shape: Array, axis: int, rising: bool) -> None:
 @compiled
 def smooth(votes: Array, shape: Array, kinds: Array) -> None:
     """Mix each bin's vote with its neighbours', 1/4, 1/2, 1/4; categories and missing values stay as they are."""
-    for axis in range(3):
+    for axis in range(2):
         n = shape[axis] - 1
         if kinds[axis] == CATEGORIES or n < 3:
             continue
-        stride = 1
-        for later in range(axis + 1, 3):
-            stride *= shape[later]
+        stride = shape[1] if axis == 0 else 1
         for start in range(votes.size):
             if (start // stride) % shape[axis] != 0:
                 continue

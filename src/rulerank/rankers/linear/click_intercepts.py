@@ -33,7 +33,6 @@ def learn_clicks(
     clicks: Clicks,
     told: Told,
     *,
-    link: str,
     l2: Array,
     max_iter: int,
     document_spread: float,
@@ -59,12 +58,12 @@ def learn_clicks(
         labels = QueryLikelihood(data.X[~shown], data.grades[~shown], label_groups, 0.0, n_jobs, weights)
     seen, steps, effects = told.seen(clicks.rows), told.steps, None
     if steps.n_steps and document_spread > 0:  # all impressions tell positions, documents tell coefficients
-        first = fit_clicks(X, seen, groups, steps, link, l2, labels, max_iter)
-        effects = told.effects(clicks.rows, link, first.steps, first.step_covariance)
+        first = fit_clicks(X, seen, groups, steps, l2, labels, max_iter)
+        effects = told.effects(clicks.rows, first.steps, first.step_covariance)
         steps = PositionSteps.known(effects.effects)
-    found = fit_clicks(X, weighed(seen, told.documents, document_spread), groups, steps, link, l2, labels, max_iter)
+    found = fit_clicks(X, weighed(seen, told.documents, document_spread), groups, steps, l2, labels, max_iter)
     if effects is None:
-        effects = told.effects(clicks.rows, link, found.steps, found.step_covariance)
+        effects = told.effects(clicks.rows, found.steps, found.step_covariance)
     if found.label_intercepts is not None:
         n_levels = found.label_intercepts.shape[1]  # none, where all labels are alike
         intercepts = np.full((len(data.query_ids), max(1, n_levels)), math.nan)

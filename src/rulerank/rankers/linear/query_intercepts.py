@@ -48,10 +48,6 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
     n_jobs: threads; all cores by default. The coefficients are the same bits whatever the number.
     order: "low" compares with the lowest level first, and with the next higher one as long as a document passes: the
         model of the paper's footnote, which it found worse.
-    link: of clicks, P(click) = exp(-effect of the position) / (1 + exp(intercept - w.x)), "examination": somebody looks
-        there, and then likes it; or 1 / (1 + exp(intercept + effect - w.x)), "log-odds".
-    position_shape: of clicks, "falling": effects only grow further down, and do so smoothly where clicks are few;
-        "free": each is what it is.
     document_spread: of clicks, the variance in log-odds of what no feature says of a document: it is the same each time
         the document is shown, so that a thousand impressions of one document say less than one of a thousand. 0 takes
         each impression for a fact of its own.
@@ -87,6 +83,7 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         "max_iter": Steps(1, meaning="Newton steps at most"),
         "order": Word(("high", "low"), meaning="which level a document is compared with first"),
     }
+    former_parameters: ClassVar[frozenset[str]] = frozenset(("link", "position_shape"))
     _takes_sparse: ClassVar[bool] = True
     _weighs_rows: ClassVar[bool] = True
     _free_column: int | None = None  # of clicks: a feature whose coefficient is not shrunken, today's ranking
@@ -99,8 +96,6 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         max_iter: int = 100,
         n_jobs: int | None = None,
         order: str = "high",
-        link: str = "examination",
-        position_shape: str = "falling",
         document_spread: float = 1.0,
         leave_after_click: float | None = None,
     ) -> None:
@@ -110,8 +105,6 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.order = order
-        self.link = link
-        self.position_shape = position_shape
         self.document_spread = document_spread
         self.leave_after_click = leave_after_click
 
@@ -202,7 +195,7 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         if self._free_column is not None:
             l2[self._free_column] = 0.0
         learned = learn_clicks(
-            data._replace(X=self._present(data.X)), clicks, told, link=self.link, l2=l2, max_iter=self.max_iter,
+            data._replace(X=self._present(data.X)), clicks, told, l2=l2, max_iter=self.max_iter,
             document_spread=self.document_spread, n_jobs=self.n_jobs,
         )  # fmt: skip
         found = learned.fit
