@@ -165,7 +165,7 @@ def test_times_that_are_numbers_are_compared_as_they_are():
             "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1, or impressions or clicks are no whole",
         ),
         ("query,doc,position,clicked\nq,a,1,2\n", {}, "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1"),
-        ("query,doc,position,clicked\nq,a,1\n", {}, "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1"),
+        ("query,doc,position,clicked\nq,a,1\n", {}, "2: expected 4 columns as in the first line, got 3"),
         (
             "query,doc,position,clicked\nq,a,1.5,1\nq,a,top,1\n,a,1,1\nq,,1,1\n",
             {},

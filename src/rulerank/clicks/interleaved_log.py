@@ -9,8 +9,7 @@ import polars as pl
 
 from rulerank.clicks.contest import Contest, contest_of
 from rulerank.clicks.interleaving import TOP, A, B, interleave, key_of, ranking_of
-from rulerank.clicks.log_columns import find_columns, naming, text, whole, zero_or_one
-from rulerank.clicks.log_files import LogFile, collected, open_logs
+from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
 from rulerank.core.words import counted, listed
 from rulerank.errors import DataError
 from rulerank.io.trec import Run
@@ -49,42 +48,42 @@ def read_contest(
     given = {"query": query, "session": session, "doc": doc, "position": position, "clicked": clicked}
     given |= {"team": team}
     named = {role: name for role, name in given.items() if name}
-    files = open_logs(sources, format)
-    rows = collected(files, pl.concat([_rows(file, named, a is not None) for file in files], how="diagonal"))
+    with Log(sources, format) as log:
+        rows = log.fetch(" UNION ALL BY NAME ".join(_rows(file, named, a is not None) for file in log.files))
+        name = log.name
     bad = rows.filter(pl.any_horizontal(pl.col("query", "session", "clicked").is_null()))
     if len(bad):
         raise DataError(
-            f"{files[0].name}: {len(bad):,} of {counted(len(rows), 'row')} have no query, no session, or a clicked "
+            f"{name}: {len(bad):,} of {counted(len(rows), 'row')} have no query, no session, or a clicked "
             "that is neither 0 nor 1"
         )
     if not len(rows):
-        raise DataError(f"{files[0].name}: the log holds no impression")
+        raise DataError(f"{name}: the log holds no impression")
     if "team" not in rows.columns:
         assert a is not None
         if b is None:
             raise DataError("two runs are needed to mix the lists of a log again: got one")
-        rows = _with_teams(rows, a, b, top, seed, files[0].name)
-    _check_teams(rows, files[0].name)
+        rows = _with_teams(rows, a, b, top, seed, name)
+    _check_teams(rows, name)
     mine = [pl.col("clicked").filter(pl.col("team") == one).sum().alias(one) for one in (A, B)]
     return contest_of(rows.group_by("query", "session").agg(*mine), names)
 
 
-def _rows(file: LogFile, named: Mapping[str, str], has_runs: bool) -> pl.LazyFrame:
-    types = file.columns()
-    columns = find_columns([*types], named, ROLES, file.fail)
+def _rows(file: LogFile, named: Mapping[str, str], has_runs: bool) -> str:
+    """Return SQL of one file's rows: a column for each role that is there."""
+    there = [*file.columns]
+    columns = find_columns(there, named, ROLES, file.fail)
     for role in ("query", "session", "clicked", *(["doc", "position"] if "team" not in columns and has_runs else [])):
         if role not in columns:
-            file.fail(
-                f"no column is known to be the {role}: the columns are {listed([*types])}; name it ({naming(role)})"
-            )
+            file.fail(f"no column is known to be the {role}: the columns are {listed(there)}; name it ({naming(role)})")
     if "team" not in columns and not has_runs:
         file.fail(
             f"no column says which ranking's a document is (a or b): name it ({naming('team')}), or give the two runs "
             "that were mixed"
         )
     readers = {"clicked": zero_or_one, "position": whole}
-    made = [readers.get(role, text)(name, types[name], file.fail).alias(role) for role, name in columns.items()]
-    return file.scan(list(dict.fromkeys(columns.values()))).select(made)
+    made = [f"{readers.get(role, text)(name, file)} AS {role}" for role, name in columns.items()]
+    return f"SELECT {', '.join(made)} FROM {file.scan}"
 
 
 def _with_teams(rows: pl.DataFrame, a: Run, b: Run, top: int, seed: int, name: str) -> pl.DataFrame:

@@ -1,0 +1,432 @@
+"""Click logs as DuckDB reads them: which file is what, which column is which, and what a cell of it must hold.
+
+A log is csv, tsv, jsonl or Parquet, one file or many, plain or compressed, a data frame or a stream. What DuckDB cannot
+open by its path (a stream, a frame, xz) goes through a temporary file. Columns become SQL expressions that are NULL
+where a cell does not hold what it should.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime
+import glob
+import itertools
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import polars as pl
+
+from rulerank.core.words import joined, listed
+from rulerank.errors import DataError, MissingExtraError, ReadError
+from rulerank.io.delimited import GUARDED_CELL, QUOTE
+from rulerank.io.inputs import note_input
+from rulerank.io.streams import COMPRESSIONS, MAGIC, format_suffix, is_model, read_bytes, read_parts
+from rulerank.io.tables import SEPARATORS, is_frame
+
+ROLES = {  # what a column is, and the names that it is known by
+    "query": ("query", "qid", "query_id", "query_text", "search_query", "keywords"),
+    "doc": ("doc", "docid", "doc_id", "document", "document_id", "item", "item_id", "product_id", "url"),
+    "position": ("position", "pos", "rank"),
+    "clicked": ("clicked", "click", "is_click", "is_clicked"),
+    "impressions": ("impressions", "impression_count", "n_impressions"),
+    "clicks": ("clicks", "click_count", "n_clicks"),
+    "time": ("time", "timestamp", "datetime", "date"),
+    "session": ("session", "session_id", "impression_id", "request_id", "key"),
+    "device": ("device", "device_type", "platform"),
+    "team": ("team", "source", "ranker"),
+}
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+FRAME = "a data frame"
+DUCKDB_UNPACKS = {"gzip", "zstd"}
+KEY_LINES = 100  # of a jsonl file: their keys are its columns
+EXACT = 2**53  # up to here a float64 holds every whole number
+ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?(Z|\+00:00)?$"
+INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+FLOATS = {"FLOAT", "DOUBLE"}
+Moment = str | float | datetime.date
+Fail = Callable[[str], NoReturn]
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """One file of a log: its name in messages, its format, and the path that DuckDB opens."""
+
+    name: str
+    format: str
+    path: str
+    columns: Mapping[str, str]  # type of each column, as DuckDB calls it; those of text formats are VARCHAR
+    scan: str  # SQL of the rows
+
+    def fail(self, message: str) -> NoReturn:
+        raise DataError(message) if self.name == FRAME else ReadError(self.name, None, message)
+
+    def find_mistake(self) -> None:
+        """Raise an error that names the first wrong line of a text; otherwise do nothing."""
+        if self.format == "jsonl":
+            for number, line in enumerate(_lines(self.path), 1):
+                if line.strip():
+                    _json_object(self.name, number, line)
+        elif self.format in SEPARATORS:
+            _find_bad_record(self.name, self.path, SEPARATORS[self.format])
+
+
+class Log:
+    """The files of a log and the DuckDB connection that reads them; a context manager, which removes what it wrote."""
+
+    def __init__(self, sources: Any, format: str | None = None) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtraError("clicks", "duckdb") from None
+        if format is not None and format not in FORMATS.values():
+            raise DataError(f"expected a log's format, csv, tsv, jsonl or parquet, got {format!r}")
+        one = isinstance(sources, str | os.PathLike | pl.LazyFrame) or hasattr(sources, "read") or is_frame(sources)
+        if not one and not (isinstance(sources, Iterable) and (sources := list(sources))):
+            raise DataError(f"expected a log: a file, a folder, a pattern, a data frame, or several: got {sources!r}")
+        self._error = duckdb.Error
+        self._folder = tempfile.TemporaryDirectory(prefix="rulerank-log-")
+        self._connection = duckdb.connect(config={"temp_directory": self._folder.name})
+        try:
+            self.files = [file for source in ([sources] if one else sources) for file in self._opened(source, format)]
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._connection.close()
+        self._folder.cleanup()
+
+    @property
+    def name(self) -> str:
+        """The files' names in messages."""
+        first, last = self.files[0].name, self.files[-1].name
+        return first if len(self.files) == 1 else f"{first} ... {last}"
+
+    def fetch(self, query: str) -> pl.DataFrame:
+        """Return the result of a query over the files, or name the file and line that cannot be read."""
+        path = self._new_path(".parquet")
+        try:
+            self._connection.execute(f"COPY ({query}) TO {quoted(path)} (FORMAT parquet)")
+        except self._error as error:
+            for file in self.files:
+                self._check(file)
+            raise ReadError(self.name, None, f"cannot be read: {_first_line(error)}") from None
+        found = pl.read_parquet(path, glob=False)
+        os.unlink(path)
+        return found
+
+    def _check(self, file: LogFile) -> None:
+        """Name what is wrong with a file, if anything is."""
+        try:
+            self._connection.execute(f"SELECT count(COLUMNS(*)) FROM {file.scan}")
+        except self._error as error:
+            file.find_mistake()
+            what = f"expected {file.format}, got something else or a damaged file: {_first_line(error)}"
+            raise ReadError(file.name, None, what) from None
+
+    def _opened(self, source: Any, format: str | None) -> Iterator[LogFile]:
+        if is_frame(source) or isinstance(source, pl.LazyFrame):
+            frame = source if isinstance(source, pl.DataFrame | pl.LazyFrame) else pl.from_pandas(source)
+            path = self._new_path(".parquet")
+            frame.lazy().sink_parquet(path)
+            yield self._file(FRAME, "parquet", path, None)
+            return
+        if not isinstance(source, str | os.PathLike) or source == "-":
+            yield self._copied(source, format)
+            return
+        name = os.fspath(source)
+        if os.path.isdir(name):
+            names = sorted(str(path) for path in Path(name).rglob("*") if format_suffix(path) in FORMATS)
+            if not names:
+                raise ReadError(name, None, f"the folder holds no log: expected files that end in {', '.join(FORMATS)}")
+        elif any(sign in name for sign in "*?[") and not os.path.exists(name):
+            names = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
+            if not names:
+                raise ReadError(name, None, "no file has such a name")
+        else:
+            names = [name]
+        for path in names:
+            yield self._opened_file(path, format)
+
+    def _opened_file(self, path: str, format: str | None) -> LogFile:
+        if os.path.exists(path) and not os.path.isfile(path):
+            return self._copied(path, format)  # such as a pipe, which can be read once
+        head = next(read_parts(path), b"").lstrip()  # says what is wrong with the file
+        with Path(path).open("rb") as file:
+            note_input(file.fileno(), path)
+            packing = _packing(file.read(MAGIC))
+        format = format or FORMATS.get(format_suffix(path)) or _sniffed(head, path)
+        if is_model(head) or (packing and (packing not in DUCKDB_UNPACKS or format == "parquet")):
+            return self._copied(path, format)
+        if not head:
+            raise ReadError(path, None, "the file is empty")
+        own = path
+        if any(sign in path for sign in "*?["):  # DuckDB would take it for a pattern
+            own = self._new_path()
+            os.symlink(os.path.abspath(path), own)
+        return self._file(path, format, own, packing)
+
+    def _copied(self, source: Any, format: str | None) -> LogFile:
+        """Open what has no path that DuckDB could read."""
+        content, name = read_bytes(source)
+        if not content.strip():
+            raise ReadError(name, None, "the file is empty")
+        path = self._new_path()
+        Path(path).write_bytes(content)
+        return self._file(name, format or FORMATS.get(format_suffix(name)) or _sniffed(content, name), path, None)
+
+    def _file(self, name: str, format: str, path: str, packing: str | None) -> LogFile:
+        if format == "parquet":
+            scan = f"read_parquet({quoted(path)}, hive_partitioning = false)"
+            try:
+                rows = self._connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
+            except self._error as error:
+                what = f"expected parquet, got something else or a damaged file: {_first_line(error)}"
+                raise ReadError(name, None, what) from None
+            return LogFile(name, format, path, {row[0]: row[1] for row in rows}, scan)
+        options = f"compression = {quoted(packing or 'none')}"
+        if format == "jsonl":
+            keys = _json_keys(name, path)
+            options += f", format = 'newline_delimited', records = true, columns = {_as_text(keys)}"
+            scan = f"read_json({quoted(path)}, {options})"
+        else:
+            keys, n_blank = _header(name, path, SEPARATORS[format])
+            quote = quoted(QUOTE[SEPARATORS[format]] or "")
+            options += f", delim = {quoted(SEPARATORS[format])}, quote = {quote}, escape = {quote}, skip = {n_blank}"
+            options += f", auto_detect = false, header = true, columns = {_as_text(keys)}"
+            scan = f"read_csv({quoted(path)}, {options})"
+        return LogFile(name, format, path, dict.fromkeys(keys, "VARCHAR"), scan)
+
+    def _new_path(self, suffix: str = "") -> str:
+        descriptor, path = tempfile.mkstemp(suffix, dir=self._folder.name)
+        os.close(descriptor)
+        os.unlink(path)
+        return path
+
+
+def find_columns(there: Sequence[str], named: Mapping[str, str], wanted: Sequence[str], fail: Fail) -> dict[str, str]:
+    """Return the column of each wanted role that is there: as it is named, or by the names it is known by.
+
+    >>> find_columns(["qid", "docid", "rank"], {"position": "rank"}, ["query", "doc", "position", "time"], print)
+    {'query': 'qid', 'doc': 'docid', 'position': 'rank'}
+    """
+    columns = {}
+    for role in wanted:
+        if role in named:
+            if named[role] not in there:
+                fail(f"there is no column {named[role]!r}; the columns are {listed(there)}")
+            columns[role] = named[role]
+            continue
+        taken = set(named.values())
+        found = [name for name in there if name.lower() in ROLES[role] and name not in taken]
+        if len(found) > 1:
+            fail(f"{joined([repr(name) for name in found])} may be the {role}: name the one that is ({naming(role)})")
+        columns |= {role: found[0]} if found else {}
+    return columns
+
+
+def naming(role: str) -> str:
+    """Return how a column is named in Python and on the command line.
+
+    >>> naming("doc")
+    'doc=..., on the command line --doc-column'
+    """
+    return f"{role}=..., on the command line --{role}-column"
+
+
+def quoted(text: str) -> str:
+    """Return a text as SQL writes it.
+
+    >>> quoted("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def text(column: str, file: LogFile) -> str:
+    """SQL of ids or texts as text; NULL where there is none. Whole numbers are written in decimal."""
+    kind, cell = file.columns[column], _identifier(column)
+    if kind in FLOATS:  # pandas has no empty integers
+        return f"CAST({whole(column, file)} AS VARCHAR)"
+    if kind != "VARCHAR" and kind not in INTEGERS and not kind.startswith("ENUM"):
+        file.fail(f"column {column!r} must hold text or whole numbers: it holds {kind}")
+    if file.format in SEPARATORS:  # a cell that was guarded against spreadsheets reads as it was
+        guarded = f"starts_with({cell}, '''') AND regexp_matches({cell}, {quoted(GUARDED_CELL)})"
+        cell = f"CASE WHEN {guarded} THEN substr({cell}, 2) ELSE {cell} END"
+    return f"nullif(CAST({cell} AS VARCHAR), '')"
+
+
+def whole(column: str, file: LogFile) -> str:
+    """SQL of whole numbers; NULL where there is something else. 3.0 is one, as pandas writes it."""
+    kind, cell = file.columns[column], _identifier(column)
+    if kind in INTEGERS:
+        return f"TRY_CAST({cell} AS BIGINT)"
+    if kind == "VARCHAR":
+        cell = f"TRY_CAST(trim({cell}) AS DOUBLE)"
+    elif kind not in FLOATS:
+        file.fail(f"column {column!r} must hold whole numbers: it holds {kind}")
+    return f"CASE WHEN {cell} = floor({cell}) AND abs({cell}) < {EXACT} THEN CAST({cell} AS BIGINT) END"
+
+
+def zero_or_one(column: str, file: LogFile) -> str:
+    """SQL of whether there was a click, as 0 or 1; NULL where there is something else."""
+    kind, cell = file.columns[column], _identifier(column)
+    if kind == "BOOLEAN":
+        return f"CAST({cell} AS BIGINT)"
+    if kind == "VARCHAR":
+        word = f"lower(trim({cell}))"
+        return f"CASE WHEN {word} IN ('1', 'true', '1.0') THEN 1 WHEN {word} IN ('0', 'false', '0.0') THEN 0 END"
+    number = whole(column, file)
+    return f"CASE WHEN {number} BETWEEN 0 AND 1 THEN {number} END"
+
+
+def moment(column: str, file: LogFile) -> str:
+    """SQL of times as numbers: as they are, or microseconds of dates and times in UTC; NULL where there is none."""
+    kind, cell = file.columns[column], _identifier(column)
+    if kind in INTEGERS | FLOATS:
+        return f"CAST({cell} AS DOUBLE)"
+    if kind.startswith("TIMESTAMP") or kind == "DATE":
+        return f"CAST(epoch_us({cell}) AS DOUBLE)"
+    if kind != "VARCHAR":
+        file.fail(f"column {column!r} must hold times: it holds {kind}")
+    bare = f"regexp_replace({cell}, '(Z|\\+00:00)$', '')"
+    found = f"CAST(epoch_us(TRY_CAST({bare} AS TIMESTAMP)) AS DOUBLE)"
+    return f"CASE WHEN regexp_matches({cell}, {quoted(ISO)}) THEN {found} END"
+
+
+def limit(name: str, given: Moment, numbers: bool) -> float:
+    """Return a bound of time as `moment` gives the times of the column.
+
+    >>> limit("since", "1970-01-01T00:00:01", False), limit("since", "5", True)
+    (1000000.0, 5.0)
+    """
+    if numbers:
+        try:
+            return float(given)  # type: ignore[arg-type]  # a date is refused below, by what float says of it
+        except (TypeError, ValueError):
+            raise DataError(f"the log's times are numbers, so {name} must be one: got {str(given)!r}") from None
+    written = given.isoformat() if isinstance(given, datetime.date) else str(given)
+    if not re.match(ISO, written):
+        raise DataError(
+            f"{name} must be a date or a time in UTC, such as 2026-11-17 or 2026-11-17T09:30: got {written!r}"
+        )
+    try:
+        found = datetime.datetime.fromisoformat(written)
+    except ValueError:
+        raise DataError(f"{name} must be a day that there is: got {written!r}") from None
+    return found.replace(tzinfo=datetime.UTC).timestamp() * 1e6
+
+
+def _as_text(columns: Iterable[str]) -> str:
+    """Return the columns with their type, as readers of text take them."""
+    return "{" + ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in columns) + "}"
+
+
+def _identifier(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["damaged"])[0]
+
+
+def _packing(head: bytes) -> str | None:
+    return next((kind.name for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
+
+
+def _sniffed(content: bytes, name: str) -> str:
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+        return "jsonl"
+    if content.lstrip().startswith((b"[{", b"[\n")):
+        raise ReadError(name, None, "expected JSON lines, an object a line: got an array; write its objects one a line")
+    return "tsv" if b"\t" in content.partition(b"\n")[0] else "csv"
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Yield the lines of a text, unpacked."""
+    rest = b""
+    for part in read_parts(path):
+        *whole_lines, rest = (rest + part).split(b"\n")
+        yield from (line + b"\n" for line in whole_lines)
+    if rest:
+        yield rest
+
+
+def _json_keys(name: str, path: str) -> list[str]:
+    keys: dict[str, None] = {}
+    for number, line in enumerate(itertools.islice(_lines(path), KEY_LINES), 1):
+        if number == 1 and line.startswith(codecs.BOM_UTF8):
+            what = "expected JSON lines, got a byte order mark before the first: save the file as UTF-8 without one"
+            raise ReadError(name, None, what)
+        if line.strip():
+            keys |= dict.fromkeys(_json_object(name, number, line))
+    return list(keys)
+
+
+def _json_object(name: str, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ReadError(name, number, f"expected a JSON object a line: {error}") from None
+    if not isinstance(found, dict):
+        raise ReadError(name, number, f"expected a JSON object a line, got {line.decode().strip():.60}")
+    return found
+
+
+def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:
+    """Return the names of the columns, and how many blank lines come before them."""
+    n_blank = 0
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            n_blank += 1
+            continue
+        cells = next(_records([_decoded(name, number, line.removeprefix(codecs.BOM_UTF8))], separator))
+        twice = next((cell for cell in cells if cells.count(cell) > 1), None)
+        if twice is not None:
+            raise ReadError(name, None, f"column names must differ: {twice!r} is there twice")
+        return cells, n_blank
+    raise ReadError(name, None, "the file is empty")
+
+
+def _find_bad_record(name: str, path: str, separator: str) -> None:
+    """Raise an error that names the first line that is not UTF-8, has an odd quote or another number of columns."""
+    n_columns = 0
+    texts = (_decoded(name, number, line) for number, line in enumerate(_lines(path), 1))
+    records = _records(texts, separator)
+    while True:
+        first = records.line_num + 1
+        try:
+            record = next(records, None)
+        except csv.Error:
+            what = 'a quote (") stands alone: write the cell in quotes and each quote within it twice'
+            raise ReadError(name, first, what) from None
+        if record is None:
+            return
+        n_columns = n_columns or len(record)
+        if record and len(record) != n_columns:
+            what = f"expected {n_columns} columns as in the first line, got {len(record)}"
+            raise ReadError(name, first, what)
+
+
+def _records(lines: Iterable[str], separator: str) -> Any:
+    quoting = csv.QUOTE_MINIMAL if QUOTE[separator] else csv.QUOTE_NONE
+    return csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
+
+
+def _decoded(name: str, number: int, line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise ReadError(name, number, f"expected UTF-8 text, got the byte 0x{line[error.start]:02x}") from None
