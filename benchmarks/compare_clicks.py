@@ -174,8 +174,7 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
         ranker = log.production
     elif method.startswith("true grades"):
         data = log.train[np.unique(log.lists.rows)] if "shown" in method else log.train
-        ranker = rr.FittedRules(n_jobs=1) if "rules" in method else rr.QueryIntercepts(l2=100.0, missing="mean")
-        ranker.fit(data)
+        ranker = rr.QueryIntercepts(l2=100.0, missing="mean").fit(data)
     elif method in ("intercepts", "trained"):
         learned = learn_from_clicks(log.counted, today=log.production, method="auto" if method == "trained" else "QI")
         ranker, note = learned.ranker, learned.positions.to_dict() | {"kept": learned.keep_today}
@@ -190,7 +189,7 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
 
 
 PEERS = {"LightGBM, position": lightgbm, "XGBoost, unbiased": xgboost}
-METHODS = ("production", "intercepts", *PEERS, "true grades, all", "true grades, all, rules", "trained")
+METHODS = ("production", "intercepts", *PEERS, "true grades, all", "trained")
 VARIANTS = ("intercepts, without", "intercepts, known", "intercepts, nobody leaves", "true grades, shown")
 WHERE_IT_MATTERS = 10_000  # impressions: with more, "trained" never keeps production, and takes minutes
 

@@ -17,14 +17,11 @@ import numpy as np
 
 from rulerank.core.arrays import Array
 
-OURS = ("intercepts", "fitted rules")
+OURS = ("intercepts",)
 PEERS = ("LightGBM, position", "XGBoost, unbiased")
-TRUE = {"intercepts": "true grades, all", "fitted rules": "true grades, all, rules"}
+TRUE = {"intercepts": "true grades, all"}
 COLUMNS = ("production", *OURS, *PEERS, *TRUE.values())
-VARIANTS = (
-    "intercepts", "intercepts, without", "intercepts, known", "intercepts, log-odds", "fitted rules",
-    "fitted rules, without", "fitted rules, known", "true grades, shown",
-)  # fmt: skip
+VARIANTS = ("intercepts", "intercepts, without", "intercepts, known", "intercepts, nobody leaves", "true grades, shown")
 
 Cells = dict[str, list[dict[str, Any]]]
 

@@ -91,6 +91,11 @@ class ChecksData(HasParameters, BaseEstimator):
             X, categories, dates = numeric_frame(X)
         if isinstance(X, Dataset):
             names, categories, dates = X.feature_names, X.categories, X.dates
+            if y is None and X.shown is not None and (X.y == UNLABELLED).all():
+                raise DataError(
+                    f"{type(self).__name__} learns from grades, and these rows hold clicks: use QueryIntercepts, "
+                    "which learns from clicks"
+                )
             y = X.y if y is None else y
             qid = X.qid if qid is None else qid
             X = X.X

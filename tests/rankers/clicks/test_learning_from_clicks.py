@@ -268,3 +268,12 @@ def test_what_clicks_cannot_have_is_refused():
         rr.QueryIntercepts(order="low").fit([[0.0], [1.0]], [0, 1], [1, 1], position=[1, 1])
     with pytest.raises(rr.errors.DataError, match="clicks need a judge of their own"):
         rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], [1, 1], judge=["a", "a"], position=[1, None])
+
+
+def test_rankers_that_learn_from_grades_refuse_clicks():
+    world = rr.make_world(n_queries=4, n_features=2, seed=0)
+    seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=40, seed=0)
+    with pytest.raises(
+        rr.errors.DataError, match="FittedRules learns from grades, and these rows hold clicks: use Quer"
+    ):
+        rr.FittedRules().fit(seen)
