@@ -31,7 +31,7 @@ def noise(seen):
 
 
 def test_where_labels_do_not_tell_clicks_say_where_to_start(seen):
-    few = labelled(WORLD.y, every=17)
+    few = labelled(WORLD.y, every=20)
     found = learn_from_both(seen, few, today=TODAY)
     assert found.pairs.verdict == "unclear"
     assert found.starts_from_clicks
