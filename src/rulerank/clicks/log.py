@@ -421,8 +421,9 @@ def _find_bad_record(name: str, path: str, separator: str) -> None:
 
 
 def _records(lines: Iterable[str], separator: str) -> Any:
-    quoting = csv.QUOTE_MINIMAL if QUOTE[separator] else csv.QUOTE_NONE
-    return csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
+    if QUOTE[separator]:
+        return csv.reader(lines, delimiter=separator, strict=True)
+    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
 
 
 def _decoded(name: str, number: int, line: bytes) -> str:

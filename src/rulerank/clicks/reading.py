@@ -175,7 +175,7 @@ def _complain(log: Log, how: Options, found: pl.DataFrame, skip_bad: bool) -> No
     """Refuse rows that cannot be right, or warn how many there are."""
     wrong = found.drop_nulls("wrong").group_by("wrong").agg(pl.col("n_rows").sum()).sort("wrong")
     kinds = [*KINDS]
-    n_wrong, n_rows = wrong["n_rows"].sum(), found["n_rows"].sum()
+    n_wrong, n_rows = int(wrong["n_rows"].sum()), int(found["n_rows"].sum())
     parts = ", ".join(f"{n:,} {kinds[kind]}" for kind, n in wrong.rows())
     share = f"{log.name}: {n_wrong:,} of {counted(n_rows, 'row')} cannot be right: {parts}"
     if skip_bad:

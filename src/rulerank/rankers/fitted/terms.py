@@ -45,14 +45,12 @@ def lay_out(
     sets: list[tuple[int, ...]] = [(f,) for f in range(len(axes))]
     own_axes: list[tuple[Axis, ...]] = [(axis,) for axis in axes]
     cells = np.empty((len(pairs), bins.shape[1]), dtype=np.uint16)
-    for place, features in enumerate(pairs):
-        cell = np.zeros(bins.shape[1], dtype=np.uint16)
-        coarse = [axes[f].coarser(counts[f], pair_bins) for f in features]
-        for f, (axis, places) in zip(features, coarse, strict=True):
-            cell = cell * np.uint16(axis.n_bins) + places.astype(np.uint16)[bins[f]]
-        cells[place] = cell
-        sets.append(features)
-        own_axes.append(tuple(axis for axis, _ in coarse))
+    for place, (f, g) in enumerate(pairs):
+        (first, of_first), (second, of_second) = (axes[one].coarser(counts[one], pair_bins) for one in (f, g))
+        cells[place] = of_first.astype(np.uint16)[bins[f]] * np.uint16(second.n_bins)
+        cells[place] += of_second.astype(np.uint16)[bins[g]]
+        sets.append((f, g))
+        own_axes.append((first, second))
     shapes = np.ones((len(sets), 2), dtype=np.int64)
     kinds = np.zeros((len(sets), 2), dtype=np.int8)
     for t, (features, axes_of_set) in enumerate(zip(sets, own_axes, strict=True)):
