@@ -210,3 +210,22 @@ def test_a_narrow_terminal_shows_names_and_words_in_full(monkeypatch):
     assert not [word for word in words if word.endswith("…")]
     assert {"price", "documents"} <= {*words}
     assert not {"documen", "ts"} & {*words}
+
+
+def dated():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(20100, 20800, 240), rng.uniform(1, 9, 240)])
+    names, qid = ("added", "price"), np.repeat(np.arange(12), 20)
+    return rr.Dataset(X, np.digitize(X[:, 0], [20300, 20600]), qid, feature_names=names, dates=("added",))
+
+
+@pytest.mark.parametrize("ranker", [rr.FittedRules(), rr.GlobalRules(), rr.QueryIntercepts(l2=1.0)], ids=repr)
+def test_dates_are_dates_in_curves_effects_and_what_if(ranker):
+    data = dated()
+    ranker.fit(data)
+    scores = ranker.predict(data)
+    changes = ranker.what_if(data, int(scores.argmin()), above=float(np.median(scores)))
+    for text in (ranker.overview(data).to_text(), ranker.curves(data).to_text(), *map(str, changes)):
+        assert re.search(r"20\d\d-\d\d-\d\d", text) or "added" not in text
+        assert not re.search(r"(?<![\d.-])20[1-8]\d\d(?![\d-])", text)
+    assert re.search(r">2026-\d\d-\d\d</text>", ranker.curves(data).to_html())  # a label of the axis

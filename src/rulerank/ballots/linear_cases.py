@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from rulerank.ballots.ballot import linear_ballot
 from rulerank.ballots.case import Case
 from rulerank.core.intervals import on_scale
-from rulerank.core.words import counted, decimal
+from rulerank.core.words import as_date, counted, decimal
 from rulerank.dataset import Array
 from rulerank.rules.rule import Item
 
@@ -28,11 +28,14 @@ class LinearForm:
     score: Callable[[Array], Array]  # rows without missing values -> scores
     errors: Array | None = None  # float64 (n_features,) standard errors of coef, NaN where one is not known
     scale_of: Callable[[str], str | None] = lambda name: None  # feature -> what its values are put on by query
+    dates: Collection[str] = ()  # features whose values are days since 1970-01-01
 
-    def text(self, feature: int, value: float) -> str:
+    def text(self, feature: int, value: float, sign: str = "=") -> str:
         """Return a value in words, with the name of the scale that it is on."""
         name = self.names[feature]
-        return on_scale(f"{name} = {decimal(value, 4)}", name, self.scale_of(name))
+        scale = self.scale_of(name)
+        number = as_date(round(value)) if name in self.dates and scale is None else decimal(value, 4)
+        return on_scale(f"{name} {sign} {number}", name, scale)
 
 
 def linear_case(form: LinearForm, X: Any, row: int, method: str, behind: int | None = None) -> Case:

@@ -188,8 +188,9 @@ def linear_changes(form: LinearForm, values: Array, above: float) -> tuple[Chang
     changes = []
     for feature in np.flatnonzero(form.coef * form.scale).tolist():
         name, move = form.names[feature], (above - score) / float(form.coef[feature])
-        then = f"{name} {'>' if form.coef[feature] > 0 else '<'} {decimal(float(filled[feature] + move), 4)}"
-        change = Change(name, f"{name} = {decimal(float(filled[feature]), 4)}", then, None, move, above)
+        now, sign = float(filled[feature]), ">" if form.coef[feature] > 0 else "<"
+        texts = form.text(feature, now), form.text(feature, now + move, sign)
+        change = Change(name, *texts, None, move, above)
         changes.append((abs(move) / float(form.scale[feature]), change))
     return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
 

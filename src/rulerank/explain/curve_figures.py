@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulerank.core.intervals import SCALES
-from rulerank.core.words import counted, decimal
+from rulerank.core.words import as_date, counted, decimal
 from rulerank.dataset import Array
 from rulerank.errors import MissingExtraError
 from rulerank.explain.curves import FeatureCurve, FeatureCurves
@@ -197,6 +197,9 @@ def _draw(upper: Axes, lower: Axes | None, curve: FeatureCurve) -> None:
         if lower is not None and curve.counts is not None:
             edges = curve.counts.edges
             lower.bar(edges[:-1], curve.counts.counts, np.diff(edges), align="edge", color=COUNT, lw=0)
+    if curve.date:
+        ticks = np.linspace(*ends_of(curve), 3).round().tolist()
+        foot.set_xticks(ticks, [_value(curve, tick) for tick in ticks])
     if has_missing(curve):
         _draw_missing(upper, lower, curve, missing_at, width)
     if lower is not None:
@@ -221,7 +224,7 @@ def _draw_missing(upper: Axes, lower: Axes | None, curve: FeatureCurve, place: f
     left, right = upper.get_xlim()
     room = place - (right - left) * 0.16
     ticks = [tick for tick in foot.get_xticks() if left <= tick <= (right if curve.kinds is not None else room)]
-    texts = texts if curve.kinds is not None else [f"{tick:.6g}" for tick in ticks]
+    texts = texts if curve.kinds is not None else [_value(curve, tick) for tick in ticks]
     foot.set_xticks([*ticks, place], [*texts, "missing"])
     upper.set_xlim(left, place + 1.8 * width)
     for axis in (upper, lower):
@@ -269,4 +272,6 @@ def _title(curve: FeatureCurve) -> str:
 
 
 def _value(curve: FeatureCurve, value: float) -> str:
-    return decimal(value) if curve.kinds is None else curve.kinds[int(value)]
+    if curve.kinds is not None:
+        return curve.kinds[int(value)]
+    return as_date(round(value)) if curve.date else decimal(value)

@@ -60,6 +60,7 @@ class FeatureCurve:
     middle: float = 0.0  # mean value of the documents: where an unsure slope does not matter
     kinds: tuple[str, ...] | None = None  # what the codes 0, 1, ... name
     counts: ValueCounts | None = None
+    date: bool = False  # the values are days since 1970-01-01
 
     def adds(self, values: Array) -> Array:
         """Return what the feature adds to the score of documents with these values."""
@@ -159,7 +160,10 @@ def make_curves(ranker: Ranker, X: Any, order: Array | None, most: int = MOST, n
     if not chosen:
         raise DataError(f"there is no curve to draw: no feature moves the scores of this {type(ranker).__name__}")
     cells = None if X is None or not wide else OtherCells(X)
-    curves = tuple(one_curve(tables, f, X, cells, errors) for f in chosen[:most])
+    dates = ranker.dates_ if ranker.normalize_ is None else ()
+    curves = tuple(
+        replace(one_curve(tables, f, X, cells, errors), date=tables.feature_names[f] in dates) for f in chosen[:most]
+    )
     n_docs = None if X is None else int(X.shape[0])
     left_out = len(chosen) - len(curves)
     return FeatureCurves(type(ranker).__name__, curves, n_docs, noun, ranker.normalize_, wide, left_out)

@@ -108,7 +108,9 @@ class Anchored(StartsFromToday, WeightedSum):
 
     def _form(self) -> LinearForm:
         ones, errors = np.ones_like(self.coef_), self.standard_errors_
-        return LinearForm(self._weighed_names, self.coef_, ones, self._present, self._score, errors, self.scale_of)
+        return LinearForm(
+            self._weighed_names, self.coef_, ones, self._present, self._score, errors, self.scale_of, self.dates_
+        )
 
     def _moves(self, X: Array) -> Array:
         n_features = len(self.feature_names_)

@@ -137,7 +137,9 @@ class LinearRanker(WeightedSum):
     def linear_form(self) -> LinearForm:
         """Return the fitted model as a weighted sum of values."""
         ones = np.ones_like(self.coef_)
-        return LinearForm(self.feature_names_, self.coef_, ones, self._present, self._score, scale_of=self.scale_of)
+        return LinearForm(
+            self.feature_names_, self.coef_, ones, self._present, self._score, scale_of=self.scale_of, dates=self.dates_
+        )
 
     def _learn(self, data: Labelled) -> None:
         order, queries = canonical_order(data)

@@ -173,7 +173,7 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         """Return the fitted model as a weighted sum of values."""
         errors = self.standard_errors_
         return LinearForm(
-            self.feature_names_, self.coef_, self.scale_, self._present, self._score, errors, self.scale_of
+            self.feature_names_, self.coef_, self.scale_, self._present, self._score, errors, self.scale_of, self.dates_
         )
 
     def _learn(self, data: Labelled) -> None:
