@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test test-suite test-kernels test-lowest lint docs bench release-check clean
+.PHONY: demo test test-suite test-kernels test-lowest lint docs papers bench release-check clean
 
 demo: .venv/core
 	@$(BIN)/rulerank demo
@@ -28,7 +28,7 @@ test-suite: .venv/dev
 
 # the compiled loops as plain Python, where an index out of bounds is an error
 test-kernels: .venv/dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernels $(shell grep -rl --include='*.py' 'mark\.kernels' tests)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m kernels $(shell grep -rl --include='*.py' 'mark\.kernels' tests papers)
 
 # the core tests with the oldest versions that pyproject.toml allows, in an environment of their own
 CORE := tests/test_*.py $(addprefix tests/,aggregate core discretize evaluation features io rankers rules sampling training cli)
@@ -52,6 +52,11 @@ release-check: .venv/release
 	$(BIN)/python -m venv build/release
 	build/release/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
 	cd build/release && bin/rulerank --version && bin/rulerank demo
+
+# the papers on the folds of LETOR that DATA holds: the table of docs/papers.md, and reports in build/papers
+papers: .venv/dev
+	@test -n "$(DATA)" || { echo "say where the folds are: make papers DATA=/path/to/letor" >&2; exit 1; }
+	$(BIN)/python -m papers "$(DATA)"
 
 bench: .venv/bench
 	@for f in benchmarks/bench_*.py; do $(BIN)/python $$f || exit 1; done

@@ -4,7 +4,7 @@ A LETOR set has five parts, each the test part of one fold. For each fold its te
 each is held out in turn and labels are drawn at random from the rest, once as it is and once with one relevant document
 kept in 20: 20 runs a set and kind. Test parts are never evaluated with a model of the fold they belong to.
 
-RULERANK_DATA must name the folder with the sets: python benchmarks/choose_few_labels.py [rules | linear | svm]
+RULERANK_DATA must name the folder with the sets: python benchmarks/choose_few_labels.py [rules | linear]
 """
 
 from __future__ import annotations
@@ -23,18 +23,12 @@ SETS = ("letor3-ohsumed", "letor4-mq2008")
 SIZES = (100, 200, 400, 800)
 
 
-def settings(kind: str) -> dict[str, rr.GlobalRules | rr.QueryIntercepts | rr.RankSVM]:
+def settings(kind: str) -> dict[str, rr.GlobalRules | rr.QueryIntercepts]:
     if kind == "linear":
         return {
             f"l2={l2}, normalize={normalize}": rr.QueryIntercepts(l2=l2, normalize=normalize)
             for normalize in ("zscore", None)
             for l2 in (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-        }
-    if kind == "svm":
-        return {
-            f"C={C}, normalize={normalize}": rr.RankSVM(C=C, normalize=normalize)
-            for normalize in ("zscore", None)
-            for C in (0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 10.0)
         }
     cuts = {
         "mdlp": "mdlp",

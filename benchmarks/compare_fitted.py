@@ -40,10 +40,10 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # papers/ is not installed
+
 import rulerank as rr
-from rulerank.baselines.peers.cat_boost import YetiRank
-from rulerank.baselines.peers.ebm import EBM
-from rulerank.baselines.peers.ilmart import ILMARTLike
+from papers.baselines import EBM, ILMARTLike, LambdaMART, YetiRank
 from rulerank.dataset import query_index
 from rulerank.rankers.foreign import fit_ranker, predict_ranker
 
@@ -73,7 +73,7 @@ LARGE_GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "CatBoost": {"depth": (6,)},
 }
 BAGGED: dict[str, Callable[..., Any]] = {
-    "LambdaMART x5": lambda **given: rr.LambdaMART(n_trees=1000, n_jobs=1, **given),
+    "LambdaMART x5": lambda **given: LambdaMART(n_trees=1000, n_jobs=1, **given),
     "ILMART-like": lambda **given: ILMARTLike(n_trees=1000, n_jobs=1, **given),
     "CatBoost": lambda **given: YetiRank(n_trees=1000, n_jobs=1, **given),
 }

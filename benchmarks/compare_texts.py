@@ -17,7 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # papers/ is not installed
+
 import rulerank as rr
+from papers.baselines import LambdaMART
 from rulerank.core.arrays import Array
 from rulerank.evaluation.single_feature import best_feature, feature_scores
 
@@ -26,7 +29,7 @@ RANKERS = {
     "QueryIntercepts": lambda: rr.QueryIntercepts(missing="mean"),
     "QueryIntercepts, z-scores, l2=100": lambda: rr.QueryIntercepts(missing="mean", normalize="zscore", l2=100.0),
     "GlobalRules": rr.GlobalRules,
-    "LambdaMART (LightGBM)": rr.LambdaMART,
+    "LambdaMART (LightGBM)": LambdaMART,
 }
 
 

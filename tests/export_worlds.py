@@ -21,8 +21,6 @@ RANKERS = {
     "GlobalRules": rr.GlobalRules(),
     "GlobalRules of one": rr.GlobalRules(max_size=1, votes="residual", min_support=0.05),
     "GlobalRules of three": rr.GlobalRules(max_size=3, discretizer=rr.EqualFrequency(3)),
-    "RankBoost": rr.RankBoost(n_rounds=20),
-    "LambdaMART": rr.LambdaMART(n_trees=8, min_docs=5),
     "QueryIntercepts": rr.QueryIntercepts(l2=1),
 }
 LINEAR = ("QueryIntercepts",)
@@ -41,13 +39,8 @@ def edge_rows(ranker, data, n_cuts=8):
     """Rows with a value on a cut, the next float32 up and down, missing, 0, and the largest numbers of float32."""
     rng = np.random.default_rng(0)
     rows = [data.X[:60].astype(np.float32)]
-    try:
-        tables = ranker.additive().tables
-    except rr.errors.DataError:
-        trees = ranker.trees_
-        cuts = list(zip(trees.features.tolist(), trees.thresholds.tolist(), strict=True))
-    else:
-        cuts = [(f, cut) for t in tables for f, own in zip(t.features, t.cuts, strict=True) for cut in own.tolist()]
+    tables = ranker.additive().tables
+    cuts = [(f, cut) for t in tables for f, own in zip(t.features, t.cuts, strict=True) for cut in own.tolist()]
     cuts += [(f, special) for f in range(data.X.shape[1]) for special in (np.nan, 0.0, LARGEST, -LARGEST)]
     for place in (*rng.permutation(len(cuts))[: n_cuts * data.X.shape[1]].tolist(), *range(-24, 0)):
         feature, cut = cuts[place]

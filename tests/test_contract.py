@@ -33,14 +33,6 @@ RANKERS = {
     # z-scores need the queries, which most promises do without
     "Anchored": partial(rr.Anchored, today=0, normalize=None),
     "AnchoredRules": partial(rr.AnchoredRules, today=0, normalize=None),
-    "Regression": partial(rr.Regression, missing="mean"),
-    "RankSVM": partial(rr.RankSVM, missing="mean"),
-    "SVMMAP": partial(rr.SVMMAP, missing="mean"),
-    "LambdaMART": partial(rr.LambdaMART, n_trees=30),
-    "RankBoost": partial(rr.RankBoost, n_rounds=50),
-    "FRank": partial(rr.FRank, n_rounds=50),
-    "AdaRank": partial(rr.AdaRank, missing="mean"),
-    "ListNet": partial(rr.ListNet, missing="mean"),
 }
 
 

@@ -16,7 +16,7 @@ from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.model_selection import cross_val_score
 
 import rulerank as rr
-from plain.importances import importances_plainly, tree_shares_plainly
+from plain.importances import importances_plainly
 from rulerank.errors import DataError
 from rulerank.rankers.importances import sample_of
 
@@ -29,7 +29,6 @@ RANKERS = {
     "rules, literal": rr.GlobalRules(votes="mean"),
     "linear": rr.QueryIntercepts(l2=1.0, missing="mean"),
     "today and tables": rr.AnchoredRules(today=0),
-    "stumps": rr.RankBoost(n_rounds=20),
     "by query": rr.StableRules(normalize="rank"),
 }
 
@@ -37,26 +36,15 @@ RANKERS = {
 @pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
 def test_importances_are_what_explain_adds_less_the_mean_of_the_query(ranker):
     fitted = sklearn.clone(ranker).fit(WORLD)
-    if isinstance(ranker, rr.RankBoost):  # has no explanation of its own
-        shares = fitted.additive().shares(WORLD.X)
-    else:
-        shares = np.zeros(WORLD.X.shape)
-        for row in range(len(WORLD)):
-            for share in fitted.explain(WORLD, row).features:
-                shares[row, NAMES.index(share.feature.removeprefix("baseline ranking "))] += share.adds
-            if isinstance(ranker, rr.AnchoredRules):  # today's part is where its scores start
-                shares[row, 0] += fitted.explain(WORLD, row).base
+    shares = np.zeros(WORLD.X.shape)
+    for row in range(len(WORLD)):
+        for share in fitted.explain(WORLD, row).features:
+            shares[row, NAMES.index(share.feature.removeprefix("baseline ranking "))] += share.adds
+        if isinstance(ranker, rr.AnchoredRules):  # today's part is where its scores start
+            shares[row, 0] += fitted.explain(WORLD, row).base
     expected = importances_plainly(shares, WORLD.qid)
     assert fitted.feature_importances_ == pytest.approx(expected, abs=1e-9)
     assert fitted.importances(WORLD) == pytest.approx(expected, abs=1e-9)
-
-
-def test_shares_of_trees_add_up_and_agree_with_the_plain_way():
-    ranker = rr.LambdaMART(n_trees=5, n_leaves=4, min_docs=3).fit(WORLD)
-    shares = ranker.trees_.shares(WORLD.X)
-    scores = ranker.predict(WORLD)
-    assert scores.mean() + shares.sum(axis=1) == pytest.approx(scores, abs=1e-9)
-    assert shares == pytest.approx(tree_shares_plainly(ranker.trees_, WORLD.X), abs=1e-9)
 
 
 def test_a_ranker_that_tells_nothing_apart_has_importances_of_nothing():

@@ -9,7 +9,8 @@ import pytest
 
 import rulerank as rr
 from model_bytes import change, opened, put, saved, seal
-from rulerank.errors import ModelFileError
+from rulerank.errors import DataError, ModelFileError
+from rulerank.methods import INSTEAD, method_named
 from rulerank.model_file import load
 from rulerank.rankers.global_rules import GlobalRules
 
@@ -108,8 +109,7 @@ def test_numbers_that_are_not_finite_never_reach_a_score(path, bad, tmp_path):
 
 
 def test_a_number_that_is_not_finite_is_named(tmp_path):
-    path = first_version()[-2]
-    assert path.stem == "Regression"
+    [path] = [path for path in first_version() if path.stem == "QI"]
     manifest, content = opened(path)
     place = sum(
         math.prod(one["shape"]) * np.dtype(one["dtype"]).itemsize
@@ -117,6 +117,17 @@ def test_a_number_that_is_not_finite_is_named(tmp_path):
     )
     wrong = content[:place] + np.array(np.nan).tobytes() + content[place + 8 :]
     (tmp_path / "wrong.rulerank").write_bytes(seal(manifest, wrong))
-    message = r"does not describe a Regression: learned.coef holds NaN or infinity, where every number must be finite"
+    message = r"does not describe a QueryIntercepts: learned.coef holds NaN or infinity, where every number must"
     with pytest.raises(ModelFileError, match=message):
         load(tmp_path / "wrong.rulerank")
+
+
+@pytest.mark.parametrize(("name", "instead"), INSTEAD.items())
+def test_a_model_of_a_learner_that_left_says_what_to_train_instead(name, instead, tmp_path):
+    manifest, content = opened(first_version()[0])
+    (tmp_path / "old.rulerank").write_bytes(seal(manifest | {"class": name}, content))
+    message = rf"old.rulerank: holds a {name}, which is no longer part of rulerank; train {instead} instead$"
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "old.rulerank")
+    with pytest.raises(DataError, match=rf"^{name} is no longer part of rulerank; use {instead} instead$"):
+        method_named(name.lower())

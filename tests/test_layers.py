@@ -14,7 +14,6 @@ BELOW = {"errors", "core", "shown", "recall_base", "dataset"}  # everything may 
 GRAPH = {  # folder: what it imports beside BELOW
     "aggregate": {"ballots", "discretize", "evaluation", "io", "methods", "normalize", "rankers", "rules", "splitting"},
     "ballots": {"rules"},
-    "baselines": {"discretize", "evaluation", "rankers", "rules"},
     "cli": {
         "aggregate",
         "clicks",
@@ -47,14 +46,11 @@ GRAPH = {  # folder: what it imports beside BELOW
     "evaluation": {"io", "render"},
     "experiment": {
         "aggregate",
-        "baselines",
-        "discretize",
         "evaluation",
         "features",
         "io",
         "judging",
         "methods",
-        "normalize",
         "rankers",
         "render",
         "sampling",
@@ -83,7 +79,6 @@ GRAPH = {  # folder: what it imports beside BELOW
     "splitting": set(),
     "today": set(),
     "training": {
-        "baselines",
         "discretize",
         "evaluation",
         "methods",

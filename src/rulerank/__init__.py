@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from rulerank.aggregate.fusion import fuse as fuse
     from rulerank.aggregate.linear_fusion import LinearFusion as LinearFusion
     from rulerank.aggregate.runs import fuse_runs as fuse_runs
-    from rulerank.baselines.ada_rank import AdaRank as AdaRank
-    from rulerank.baselines.f_rank import FRank as FRank
-    from rulerank.baselines.lambda_mart import LambdaMART as LambdaMART
-    from rulerank.baselines.list_net import ListNet as ListNet
-    from rulerank.baselines.rank_boost import RankBoost as RankBoost
-    from rulerank.baselines.rank_svm import RankSVM as RankSVM
-    from rulerank.baselines.regression import Regression as Regression
-    from rulerank.baselines.svm_map import SVMMAP as SVMMAP
     from rulerank.clicks.counts import ClickCounts as ClickCounts
     from rulerank.clicks.interleaved_log import read_contest as read_contest
     from rulerank.clicks.interleaving import interleave as interleave
@@ -124,14 +116,6 @@ _NAMES = {
     "rankers.fitted.fitted_rules": ("FittedRules",),
     "rankers.anchored.anchored": ("Anchored",),
     "rankers.anchored.anchored_rules": ("AnchoredRules",),
-    "baselines.regression": ("Regression",),
-    "baselines.rank_svm": ("RankSVM",),
-    "baselines.svm_map": ("SVMMAP",),
-    "baselines.lambda_mart": ("LambdaMART",),
-    "baselines.rank_boost": ("RankBoost",),
-    "baselines.f_rank": ("FRank",),
-    "baselines.ada_rank": ("AdaRank",),
-    "baselines.list_net": ("ListNet",),
     "sampling.ssar": ("SSAR",),
     "sampling.strata": ("Strata",),
     "aggregate.fusion": ("fuse",),

@@ -42,17 +42,14 @@ METHODS = {
         Method("Anchored", "anchored", "rankers.anchored.anchored", "Anchored"),
         Method("AnchoredRules", "anchored-rules", "rankers.anchored.anchored_rules", "AnchoredRules"),
         Method("Competence", "competence", "aggregate.competence", "Competence"),
-        Method("Regression", "regression", "baselines.regression", "Regression"),
-        Method("RankSVM", "ranksvm", "baselines.rank_svm", "RankSVM"),
-        Method("SVMMAP", "svmmap", "baselines.svm_map", "SVMMAP"),
-        Method("LambdaMART", "lambdamart", "baselines.lambda_mart", "LambdaMART"),
-        Method("RankBoost", "rankboost", "baselines.rank_boost", "RankBoost"),
-        Method("FRank", "frank", "baselines.f_rank", "FRank"),
-        Method("AdaRank", "adarank", "baselines.ada_rank", "AdaRank"),
-        Method("ListNet", "listnet", "baselines.list_net", "ListNet"),
     )
 }  # fmt: skip
 
+INSTEAD = {  # learners of version 0.1 that left, and what to use now
+    **dict.fromkeys(("Regression", "RankSVM", "SVMMAP", "AdaRank", "ListNet"), "QueryIntercepts"),
+    **dict.fromkeys(("RankBoost", "FRank"), "FittedRules"),
+    "LambdaMART": "FittedRules, or LightGBM itself",
+}
 FROM_TODAY = ("Anchored", "AnchoredRules")  # those that start from today's ranking, the better one first
 
 
@@ -65,6 +62,9 @@ def method_named(name: str) -> Method:
     for method in METHODS.values():
         if name.lower() in (method.name.lower(), method.short):
             return method
+    left = next((one for one in INSTEAD if one.lower() == name.lower()), None)
+    if left is not None:
+        raise DataError(f"{left} is no longer part of rulerank; use {INSTEAD[left]} instead")
     choices = ", ".join(f"{method.name} ({method.short})" for method in METHODS.values())
     raise DataError(f"unknown method {name!r}; choose from {choices}")
 

@@ -21,7 +21,7 @@ from rulerank.errors import DataError, MissingExtraError, ModelFileError, Rulera
 from rulerank.io.model_container import AGAIN, DTYPES, N_CHECKSUM, arrays_of, container_of, open_container
 from rulerank.io.outputs import check_output, write_bytes
 from rulerank.io.streams import COMPRESSIONS, is_model
-from rulerank.methods import METHODS
+from rulerank.methods import INSTEAD, METHODS
 from rulerank.rankers.base import Ranker
 
 ARRAY = "$array"
@@ -74,7 +74,7 @@ def rebuilt(saved: dict[str, Any]) -> Any:
     """Return what `described` described, bit for bit, after checking what no class checks by itself."""
     found, state = _class_named(saved["class"]), saved["state"]
     if found is None:
-        raise ModelFileError(f"holds a {saved['class']!r}, which rulerank {__version__} does not know")
+        raise _unknown(saved["class"])
     if not issubclass(found, Ranker):  # checks what it takes
         return found.from_state(state)
     _check_features(state)
@@ -150,14 +150,20 @@ def load_version(path: str | os.PathLike[str]) -> tuple[Any, str]:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error.__cause__
 
 
+def _unknown(name: object, written: str = "") -> ModelFileError:
+    """Say that a class is not there, or not any more."""
+    instead = INSTEAD.get(str(name))
+    if instead is not None:
+        return ModelFileError(f"holds a {name}, which is no longer part of rulerank; train {instead} instead")
+    known = ", ".join(_names())
+    return ModelFileError(f"holds a {name!r}, which rulerank {__version__} does not know (it knows {known}){written}")
+
+
 def _read(path: Path) -> tuple[Any, str]:
     manifest, content, start = open_container(path)
     found = _class_named(manifest.get("class"))
     if found is None:
-        raise ModelFileError(
-            f"holds a {manifest.get('class')!r}, which rulerank {__version__} does not know "
-            f"(it knows {', '.join(_names())}); the file was written by rulerank {manifest.get('library')}"
-        )
+        raise _unknown(manifest.get("class"), f"; the file was written by rulerank {manifest.get('library')}")
     try:
         arrays = arrays_of(manifest["arrays"], content, start)
         made = rebuilt({"class": manifest["class"], "state": _unpack(manifest["state"], arrays)})

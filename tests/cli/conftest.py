@@ -109,14 +109,14 @@ def small_report(folder):
     folder.mkdir()
     measures = ["MAP", *(f"{kind}@{k}" for kind in ("NDCG", "P") for k in range(1, 11))]
     results = ["system,group,measure,fold,value,convention,ties"]
-    for place, (system, group) in enumerate([("RE-GR", "rules"), ("QI", "linear"), ("RankSVM", "baselines")]):
+    for place, (system, group) in enumerate([("RE-GR", "rules"), ("QI", "linear"), ("FR+", "rules")]):
         for measure in measures:
             results += [
                 f"{system},{group},{measure},{fold},0.{place + 3},standard,expected" for fold in ("Fold1", "mean")
             ]
     (folder / "results.csv").write_text("\n".join(results) + "\n")
     header = "system,against,measure,difference,low,high,p_t_queries,p_t_folds,p_randomisation,p_holm,wins,losses"
-    lines = [f"{s},RE-GR,{m},0.1,0.05,0.15,0.01,nan,0.01,0.02,5,1" for s in ("QI", "RankSVM") for m in measures]
+    lines = [f"{s},RE-GR,{m},0.1,0.05,0.15,0.01,nan,0.01,0.02,5,1" for s in ("QI", "FR+") for m in measures]
     (folder / "differences.csv").write_text("\n".join([header, *lines]) + "\n")
 
 

@@ -26,7 +26,7 @@ NOT_RUN = {
     ("docs/fitted-rules.md", "score(document) ="): "a formula",
     ("docs/formats.md", "2 qid:10002"): "lines of a file",
     ("docs/judging.md", "   Think of the person"): "a file, which tests/judging reads",
-    ("docs/papers.md", "RULERANK_DATA=..."): "hours, with the real data",
+    ("docs/papers.md", "make papers DATA="): "hours, with the real data; papers/tests run it on less",
     ("docs/scikit-learn.md", 'ranker.save("model'): "needs MLflow; the session below it goes the same steps",
     ("docs/scale.md", "from distributed import Client"): "a cluster; tests/scale has one",
     (
@@ -40,8 +40,7 @@ ANSWERS = {"docs/active-sampling.md": "2\n0\n1\n0\nq\nq\n", "docs/few-labels.md"
 SMALLER = {
     "--splits 20": "--splits 2 --sizes 8,16",
     "--thin 20": "--thin 2",
-    "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report "
-    "--method RE-GR --method RankSVM --method ListNet --method SSAR",
+    "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report --method RE-GR --method QI",
     "compare OHSUMED/ --method": "compare OHSUMED/ --jobs 1 -o other --method",
     "compare judged.csv --folds 5": "compare judged.csv --folds 3 --jobs 1 -o more",
     "curve FOLDS": "curve FOLDS --draws 2 --sizes 8",

@@ -1,4 +1,4 @@
-"""The papers' tables: trials in bold by a t-test, deviations over folds, and all columns of the sampling paper."""
+"""Tables of trials: bold by a t-test, deviations over folds; the report compiles."""
 
 import shutil
 import subprocess
@@ -9,23 +9,16 @@ from scipy import stats
 
 import rulerank as rr
 from rulerank.experiment.report import write_report
-from rulerank.experiment.report.pictures import paper_systems
-from rulerank.experiment.report.sampling import sampling_tables
 from rulerank.experiment.report.trials import deviations_tables, folds_table
 from rulerank.experiment.run import run_experiment
-from rulerank.experiment.sampled import AtRandom, FromTheTop
 from rulerank.experiment.summary import summarise
 
 FOLDS = rr.make_folds(rr.make_world(n_queries=18, docs_per_query=12, n_features=5), n_folds=3)
-NAMES = [
-    "RE-GR", "QI", "Regression", "RankBoost", "SSARP", "Random (SSARP)", "BM25 (SSARP)", "RankSVM (SSARP)",
-    "RankSVM, random (SSARP)", "RankSVM, top (SSARP)", "RE-SR",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    return run_experiment(FOLDS, NAMES)
+    return run_experiment(FOLDS, ["RE-GR", "QI", "RE-SR", "Best feature"])
 
 
 @pytest.fixture(scope="module")
@@ -65,51 +58,6 @@ def test_one_fold_has_no_deviation():
     assert deviations_tables(summarise(run_experiment(FOLDS[:1], ["QI"]))) == []
 
 
-def test_the_sampling_papers_tables_have_all_their_columns(summary):
-    selections, svm, supervised = sampling_tables(summary)
-    found = dict(zip(selections.header, [cell.text for cell in selections.rows[0]], strict=True))
-    assert list(found) == [
-        "chosen by", "MAP", "LRAR", "LBM25", "Random", "G %", "Sel", "Utot", "Sel %", "Rsel %", "R %", "R25 %",
-    ]  # fmt: skip
-    chosen = [summary.row("SSARP").cells[number].chosen for number in range(3)]
-    sel, utot = np.mean([rows.size for rows in chosen]), np.mean([len(fold.train) for fold in FOLDS])
-    assert (found["Sel"], found["Utot"]) == (f"{sel:,.0f}", f"{utot:,.0f}")
-    assert found["Sel %"] == f"{100 * sel / utot:.2f}"
-    relevant = [(fold.train.y[rows] > 0).mean() for fold, rows in zip(FOLDS, chosen, strict=True)]
-    assert found["Rsel %"] == f"{100 * np.mean(relevant):.1f}"
-    assert found["R %"] == f"{100 * np.mean([(fold.train.y > 0).mean() for fold in FOLDS]):.1f}"
-    assert found["LRAR"] == f"{summary.row('RE-GR').means[0]:.4f}"
-    by_rules = [row for row in summary.rows if isinstance(row.system.plan, FromTheTop | AtRandom)]
-    others = [row.means[0] for row in by_rules if not row.system.plan.learner.needs_pairs]
-    assert len(others) == 2
-    gain = summary.row("SSARP").means[0] / max(others)
-    assert found["G %"] == f"{100 * (gain - 1):+.2f}"
-    assert svm.header == ("SSARP", "SVMS", "SBM25", "Random", "G %")
-    assert svm.rows[0][1].text == f"{summary.row('RankSVM (SSARP)').means[0]:.4f}"
-    assert supervised.header == ("measure", "SSARP", "RankBoost", "Regression")
-    assert [row[0].text for row in supervised.rows] == ["MAP", "NDCG@1", "NDCG@5", "NDCG@10"]
-
-
-def test_random_has_the_confidence_interval_of_its_draws(summary):
-    row = summary.row("Random (SSARP)")
-    by_draw = np.mean(
-        [
-            [rr.evaluate(f.test.y, scores, f.test.qid, "MAP").means["MAP"] for scores in row.cells[number].test]
-            for number, f in enumerate(FOLDS)
-        ],
-        axis=0,
-    )
-    low, high = stats.t.interval(0.95, 19, by_draw.mean(), stats.sem(by_draw))
-    assert sampling_tables(summary)[0].rows[0][4].text == f"{by_draw.mean():.4f} ± {(high - low) / 2:.4f}"
-
-
-def test_what_was_not_run_is_a_dash(experiment):
-    some = [system for system in experiment.systems if system.name in ("SSARP", "QI")]
-    cells = {place: scores for place, scores in experiment.cells.items() if place[0] in ("SSARP", "QI")}
-    [table] = sampling_tables(summarise(type(experiment)(experiment.folds, tuple(some), cells, {}, "MAP", 0)))
-    assert [cell.text for cell in table.rows[0]][2:6] == ["–", "–", "–", "–"]
-
-
 @pytest.fixture(scope="module")
 def written(experiment, tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
@@ -119,7 +67,7 @@ def written(experiment, tmp_path_factory):
 
 def test_figures_lie_beside_the_report_and_are_the_same_whenever_they_are_drawn(experiment, written, tmp_path):
     again = [file.name for file in write_report(experiment, tmp_path, ["figures"])]
-    assert {"curves.pdf", "curves.svg", "curves-best.svg", "differences.pdf", "differences.svg"} <= set(again)
+    assert {"curves.pdf", "curves.svg", "differences.pdf", "differences.svg"} <= set(again)
     for name in again:
         assert (tmp_path / "figures" / name).read_bytes() == (written / "figures" / name).read_bytes(), name
 
@@ -130,9 +78,3 @@ def test_the_report_compiles(written):
     done = subprocess.run(command, cwd=written, capture_output=True, text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Undefined control sequence" not in done.stdout
-
-
-def test_the_papers_curves_show_their_rankers_and_the_best_baseline(summary):
-    names = paper_systems(summary)
-    baselines = {name: summary.row(name).means[0] for name in ("RankBoost", "Regression")}
-    assert names == ["RE-GR", "RE-SR", max(baselines, key=baselines.get)]

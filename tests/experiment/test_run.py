@@ -4,18 +4,20 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from threading import Lock
 
 import numpy as np
 import pytest
 
 import rulerank as rr
 from failing_rankers import First
+from papers.plans import Fuse
 from rulerank.dataset import Dataset, Fold
 from rulerank.errors import DataError
-from rulerank.experiment.plans import Fuse, Rank
+from rulerank.experiment.plans import Rank
 from rulerank.experiment.report import make_report
 from rulerank.experiment.run import run_experiment, waves
-from rulerank.experiment.systems import SYSTEMS, System, choose_systems, system_named
+from rulerank.experiment.systems import System, choose_systems, system_named
 
 FOLDS = rr.make_folds(rr.make_world(n_queries=15, docs_per_query=8, n_features=5), n_folds=3)
 
@@ -25,7 +27,7 @@ def files(folder):
 
 
 def test_every_system_scores_every_test_document_of_every_fold():
-    found = run_experiment(FOLDS, ["RE-GR", "RRF", "QI+"])
+    found = run_experiment(FOLDS, ["RE-GR", "Best feature", "QI+"])
     assert [system.name for system in found.complete][-1] == "QI+"
     for number, fold in enumerate(FOLDS):
         expected = rr.GlobalRules(votes="mean", drop_weakest=0.0).fit(fold.train).predict(fold.test)
@@ -106,13 +108,13 @@ def test_a_system_whose_package_is_missing_is_skipped_and_so_is_what_builds_on_i
 def test_processes_give_the_same_scores_and_one_that_dies_takes_only_its_cell(tmp_path):
     bad = [
         System("dies", "yours", Rank(First("process")), ""),
-        System("lambda", "yours", Rank(First(sign=lambda: 1)), ""),
+        System("lock", "yours", Rank(First(sign=Lock())), ""),
     ]
     good = choose_systems(["RE-GR", "QI", "Best feature"])
     alone = run_experiment(FOLDS[:1], good)
     found = run_experiment(FOLDS[:1], [*bad, *good], out=tmp_path, n_jobs=2)
-    assert found.failures["dies", 0].reason == "its process ended with exit code 9: out of memory, or a crash"
-    assert found.failures["lambda", 0].reason.startswith("it cannot be sent to another process, use one job: ")
+    assert found.failures["dies", 0].reason == "its process ended: out of memory, or a crash"
+    assert found.failures["lock", 0].reason.startswith("it cannot be sent to another process, use one job: ")
     assert found.complete == good
     for place, scores in alone.cells.items():
         np.testing.assert_array_equal(found.cells[place].test, scores.test)
@@ -162,16 +164,6 @@ def test_parameters_are_chosen_on_vali_and_never_see_a_grade_of_test():
     for place, scores in seen.cells.items():
         np.testing.assert_array_equal(blind.cells[place].test, scores.test, err_msg=str(place))
         assert blind.cells[place].params == scores.params
-
-
-def test_every_system_of_the_papers_has_a_row():
-    papers = (
-        "RE-GR, RE-SR, RE-QR, Added Value, Certainty, Confidence, Strength Score, Yule's Q, Yule's Y, "
-        "Relative Confidence, DC3A, QC3A, CombMNZ, Borda Count, Condorcet, Linear Combination, QI, SSAR, SSARP, "
-        "Random (SSAR), Top feature (SSAR), RankSVM, RankBoost, FRank, AdaRank-MAP, AdaRank-NDCG, ListNet, SVMMAP, "
-        "Regression, LambdaMART, RRF, Competence"
-    )
-    assert set(papers.split(", ")) <= set(SYSTEMS)
 
 
 @pytest.mark.parametrize(

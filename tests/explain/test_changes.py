@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
+from papers.baselines import RankBoost
 from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError
 from rulerank.explain.changes import Change
@@ -153,10 +154,10 @@ def test_where_a_score_depends_on_the_query_the_values_of_its_other_documents_ar
     assert ranker.what_if(own, worst, above=float(scores[worst]) - 1) == ()
 
 
-def test_trees_have_no_bins_to_change():
+def test_stumps_have_no_bins_to_change():
     data = rr.make_world(n_queries=12, docs_per_query=8, n_features=3, seed=0)
-    with pytest.raises(DataError, match="LambdaMART has no bins to change; what_if works for FittedRules, GlobalRules"):
-        rr.LambdaMART(n_trees=3).fit(data).what_if(data.X[0], above=1.0)
+    with pytest.raises(DataError, match="RankBoost has no bins to change; what_if works for FittedRules, GlobalRules"):
+        RankBoost(n_rounds=3).fit(data).what_if(data.X[0], above=1.0)
 
 
 def test_changes_print_their_bins():

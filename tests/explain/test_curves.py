@@ -67,7 +67,6 @@ def test_a_curve_has_the_votes_of_the_features_table(fitted, curves):
         rr.FittedRules(max_pairs=0),
         rr.GlobalRules(max_size=1),
         rr.QueryIntercepts(missing="mean"),
-        rr.Regression(missing="mean"),
         rr.AnchoredRules(today="bm25_body"),
     ],
     ids=lambda one: type(one).__name__,
@@ -217,6 +216,6 @@ def test_what_cannot_be_drawn_is_said(fitted, data, numbers, tmp_path):
         ranker.fit(numbers).save(tmp_path / "model.rulerank")
         with pytest.raises(DataError, match=message):
             rr.load(tmp_path / "model.rulerank").curves()
-    flat = rr.Regression().fit(np.zeros((4, 2)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
-    with pytest.raises(DataError, match="there is no curve to draw: no feature moves the scores of this Regression"):
+    flat = rr.QueryIntercepts(l2=1.0).fit(np.zeros((4, 2)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
+    with pytest.raises(DataError, match="there is no curve to draw: no feature moves the scores of this Query"):
         flat.curves()

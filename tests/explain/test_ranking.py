@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
+from papers.baselines import RankBoost
 from plain.standing import standing_plainly
 from rulerank.errors import DataError
 from rulerank.explain.ranking import ranks_of
@@ -119,7 +120,7 @@ def test_without_a_data_set_or_a_sum_there_is_no_ranking_to_explain():
     with pytest.raises(DataError, match=r"explained from a Dataset with documents: make one with rr.Dataset"):
         rr.GlobalRules().fit(CLEAN).explain_query(CLEAN.X)
     with pytest.raises(DataError, match="RankBoost gives no explanation"):
-        rr.RankBoost(n_rounds=3).fit(CLEAN).explain_query(CLEAN, "q1")
+        RankBoost(n_rounds=3).fit(CLEAN).explain_query(CLEAN, "q1")
 
 
 def test_today_is_found_by_its_name_or_left_out():

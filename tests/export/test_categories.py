@@ -19,11 +19,9 @@ NEW = {"brand": ["lg", "tcl", "o'neill", "say \"hi\"", "größe", "never seen", 
 RANKERS = {
     "FittedRules": rr.FittedRules(max_pairs=3),
     "GlobalRules": rr.GlobalRules(),
-    "RankBoost": rr.RankBoost(n_rounds=20),
-    "LambdaMART": rr.LambdaMART(n_trees=8, min_docs=5),
 }
-TABLES = [name for name in RANKERS if name != "LambdaMART"]
-warned = pytest.mark.filterwarnings("ignore:(RankBoost|LambdaMART|QueryIntercepts) reads the categories")
+TABLES = list(RANKERS)
+warned = pytest.mark.filterwarnings("ignore:QueryIntercepts reads the categories")
 
 
 def training(brand_missing=0.1):
@@ -169,8 +167,6 @@ def test_notes_tell_the_codes_of_names_other_names_and_missing_values():
         made = export_model(fitted("FittedRules"), target)
         assert made.notes[-1] == f"{said}; any other name is 5, a missing value 6"
         assert made.categories == {"brand": {"names": sorted(BRANDS), "other": 5, "missing": 6}}
-        grown = export_model(fitted("LambdaMART"), target)
-        assert grown.notes[-1] == f"{said}; any other name is 5, a missing value is left out"
     sql = export_model(fitted("FittedRules"), "sql")
     assert sql.notes == (
         "the column 'brand' must hold the names of categories as text, as the model knows them "
@@ -207,22 +203,6 @@ def test_drafts_of_feature_sets_compute_the_codes_and_are_marked():
     assert "# brand: CHECK: a category" in profile
     assert 'if (attribute(brand) == "say \\"hi\\"", 3, ' in profile
     assert 'if (attribute(brand) == "", 6, 5)' in profile
-
-
-@warned
-def test_drafts_leave_a_missing_category_out_where_the_model_has_no_code_for_it():
-    plugin = export_model(fitted("LambdaMART"), "opensearch-ltr").features["featureset"]["features"]
-    (brand,) = [one for one in plugin if one["name"] == "brand"]
-    assert brand["template"]["bool"]["must"][0]["script_score"]["query"] == {"exists": {"field": "brand"}}
-
-
-@warned
-def test_a_split_on_missing_values_alone_is_plain_json_and_sql():
-    """LightGBM's threshold is then infinite, which neither can hold."""
-    ranker = fitted("LambdaMART")
-    assert np.isinf(np.nextafter(ranker.trees_.thresholds, np.inf)).any()
-    json.loads(export_model(ranker, "elasticsearch").to_bytes(), parse_constant=pytest.fail)
-    assert "nfe" not in export_model(ranker, "sql").document
 
 
 def test_the_python_file_refuses_a_number_for_a_category():

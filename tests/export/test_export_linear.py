@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from rulerank.baselines.lambda_mart import LambdaMART
 from rulerank.errors import DataError
 from rulerank.export import TARGETS, export_model
 from rulerank.rankers.fitted.fitted_rules import FittedRules
@@ -112,13 +111,6 @@ def test_what_cannot_be_exported_exactly_is_refused_with_the_reason():
     deep = GlobalRules(max_size=4, drop_weakest=0).fit(make_world(n_queries=20, n_features=4, seed=0))
     with pytest.raises(DataError, match=r"rules of up to 4 features make tables .*; fit with max_size=3"):
         export_model(deep, "solr-ltr")
-
-
-def test_the_trees_of_lambdamart_are_exported_though_they_are_not_additive():
-    trees = LambdaMART(n_trees=3, min_docs=2).fit(world)
-    with pytest.raises(DataError, match=r"LambdaMART is not additive: its trees .*\(export_model writes them as th"):
-        trees.additive()
-    assert "xgboost" in export_model(trees, "opensearch-ltr").to_json()
 
 
 def test_names_are_checked(ranker):

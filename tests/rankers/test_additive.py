@@ -21,10 +21,7 @@ world = rr.make_world(n_queries=30, n_features=6, seed=1)
         rr.GlobalRules(max_size=3, discretizer="equal_frequency"),
         rr.GlobalRules(memory_budget=0),
         rr.FittedRules(),
-        rr.RankBoost(n_rounds=20),
-        rr.FRank(n_rounds=20),
         rr.QueryIntercepts(missing="mean", l2=1),
-        rr.Regression(missing="mean"),
     ],
     ids=repr,
 )

@@ -126,7 +126,7 @@ def test_a_data_set_with_names_where_the_model_learned_numbers_is_refused():
     numbers = rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], feature_names=("brand",))
     names = rr.Dataset([[0.0], [1.0]], [0, 1], [1, 1], feature_names=("brand",), categories={"brand": ("lg", "tcl")})
     with pytest.raises(DataError, match=r"^the model reads numbers in 'brand': the data has names there, such as"):
-        rr.Regression().fit(numbers).predict(names)
+        rr.QueryIntercepts(l2=1.0).fit(numbers).predict(names)
 
 
 @pytest.mark.parametrize(

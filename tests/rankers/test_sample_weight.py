@@ -6,7 +6,7 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 
-COUNTING = [rr.GlobalRules, rr.StableRules, rr.QueryRules, rr.Regression]
+COUNTING = [rr.GlobalRules, rr.StableRules, rr.QueryRules]
 
 
 @pytest.fixture(scope="module")

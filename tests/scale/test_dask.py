@@ -26,7 +26,6 @@ RANKERS = [
     rr.GlobalRules(discretizer="equal_frequency", normalize="zscore"),
     rr.StableRules(),
     rr.QueryIntercepts(missing="mean", l2=1.0),
-    rr.Regression(missing="mean"),
 ]
 
 
@@ -46,7 +45,6 @@ def client():
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr("rulerank.rankers.linear.query_intercepts.CHUNK_ROWS", 37)
-    monkeypatch.setattr("rulerank.baselines.regression.CHUNK_ROWS", 37)
 
 
 @pytest.fixture

@@ -23,8 +23,6 @@ RANKERS = [
     rr.StableRules(stability="clustered", normalize="minmax"),
     rr.QueryIntercepts(missing="mean", l2=1.0),
     rr.QueryIntercepts(missing="mean", normalize="zscore"),
-    rr.Regression(missing="mean"),
-    rr.Regression(missing="mean", normalize="rank", l2=3.0),
     rr.FittedRules(),
 ]
 
@@ -33,7 +31,6 @@ RANKERS = [
 def small_chunks(monkeypatch):
     """Let chunks be smaller than the worlds, so that they lie across parts."""
     monkeypatch.setattr("rulerank.rankers.linear.query_intercepts.CHUNK_ROWS", 37)
-    monkeypatch.setattr("rulerank.baselines.regression.CHUNK_ROWS", 37)
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=str)
@@ -53,7 +50,7 @@ def test_worlds_cut_anywhere_give_the_same_model(tmp_path_factory, seed, k, n_qu
     parts = cut(data, k)
     expected = model_bytes(ranker.fit(data), folder)
     assert model_bytes(rr.fit_parts(ranker, parts), folder) == expected
-    if not isinstance(ranker, rr.QueryIntercepts | rr.Regression):  # whose chunks are in the order of the parts
+    if not isinstance(ranker, rr.QueryIntercepts):  # whose chunks are in the order of the parts
         shuffled = [parts[i] for i in np.random.default_rng(seed).permutation(len(parts))]
         assert model_bytes(rr.fit_parts(ranker, shuffled), folder) == expected
 
@@ -131,7 +128,7 @@ def test_bin_numbers_need_no_cuts(tmp_path):
 
 @pytest.mark.parametrize(
     "ranker",
-    [rr.GlobalRules(), rr.StableRules(), rr.QueryIntercepts(missing="mean"), rr.Regression(missing="mean")],
+    [rr.GlobalRules(), rr.StableRules(), rr.QueryIntercepts(missing="mean")],
     ids=str,
 )
 @pytest.mark.parametrize("as_files", [False, True])

@@ -46,7 +46,7 @@ def test_scores_are_those_of_predict_bit_for_bit(rerankers, world, name, cells, 
     assert reranker.rank("any", docs, top=3).ids == found.ids[:3]
 
 
-@pytest.mark.parametrize("name", ["GlobalRules", "GlobalRules, rank", "QueryIntercepts", "LambdaMART"])
+@pytest.mark.parametrize("name", ["GlobalRules", "GlobalRules, rank", "QueryIntercepts", "RankBoost"])
 def test_arrays_frames_and_data_sets_score_as_predict_scores_them(rerankers, world, name):
     reranker = rerankers(name)
     one = world[world.qid == world.qid[0]]
@@ -102,10 +102,10 @@ def test_reasons_are_the_shares_of_the_explanation(rerankers, dicts, name):
 
 
 def test_a_ranker_that_gives_no_reasons_says_so_when_asked_to_explain(rerankers, dicts):
-    reranker = rerankers("LambdaMART")
+    reranker = rerankers("RankBoost")
     assert reranker.rank("", dicts)[0].reasons == ()
     assert reranker.rank("", dicts).to_dict()["results"][0]["reasons"] == []
-    with pytest.raises(DataError, match="LambdaMART gives no explanation: its score is not a sum of parts"):
+    with pytest.raises(DataError, match="RankBoost gives no explanation: its score is not a sum of parts"):
         reranker.explain("", "d0", docs=dicts)
 
 

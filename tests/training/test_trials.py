@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rulerank as rr
+from papers.baselines import RankBoost
 from rulerank.errors import DataError
 from rulerank.training.trials import Fit, Scoring, Staged, settings_of, try_settings
 from rulerank.training.validating import fit_tuned
@@ -53,8 +54,8 @@ def test_parts_make_one_figure_over_all_queries_and_one_each():
 
 
 def test_a_stage_is_chosen_on_a_validation_set_and_told():
-    found = fit_tuned(rr.RankBoost(n_rounds=6), DATA, DATA, measure="NDCG@5")
-    assert isinstance(rr.RankBoost(), Staged)
+    found = fit_tuned(RankBoost(n_rounds=6), DATA, DATA, measure="NDCG@5")
+    assert isinstance(RankBoost(), Staged)
     assert found.best.chosen == {"rounds": found.best.stage}
     np.testing.assert_array_equal(found.scores, found.ranker.predict(DATA))
     assert found.best.mean == Scoring("NDCG@5").mean(DATA, found.scores)

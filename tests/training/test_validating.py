@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from rulerank.baselines.ada_rank import AdaRank
-from rulerank.baselines.rank_boost import RankBoost
+from papers.baselines import AdaRank, RankBoost
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.global_rules import GlobalRules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +20,6 @@ from rulerank.cli.options import (
     columns,
     report_left_out,
 )
-from rulerank.core.words import lasting
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -76,21 +74,11 @@ def compare(
     tune_by: Annotated[str, typer.Option(metavar="MEASURE", help="What parameters are chosen by, on vali.")] = "MAP",
     convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
     ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
-    reference: Annotated[
-        str, typer.Option(help="Published figures to show: auto, none, ohsumed, td2003, ..., hp2004.")
-    ] = "auto",
-    feature: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Whose top documents are labelled beside SSAR's, such as BM25's [the best on vali]."
-        ),
-    ] = None,
     formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv, figures.")] = (
         "html,markdown,latex,csv,figures"
     ),
     title: Annotated[str | None, typer.Option(help="Title of the report [the name of DATA].")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes [-1: one per core].")] = -1,
-    quick: Annotated[bool, typer.Option("--quick", help="A few systems, without the label curve.")] = False,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of a file [by name].")] = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
@@ -118,7 +106,7 @@ def compare(
         rulerank compare . --method RE-GR --method QI --to markdown,csv --jobs 1
         rulerank compare test.csv --folds 3 --method RE-GR --run engine=one.run --scores old=scores.txt --jobs 1 -o mine
         rulerank compare test.csv --qrels qrels.txt --method QI --folds 3 --jobs 1 -o judged
-        rulerank compare . --quick --jobs 1 --title "A small world" -o small
+        rulerank compare . --method RE-GR+ --method QI --jobs 1 --title "A small world" -o small
     """
     if listed:
         list_systems(as_json)
@@ -148,18 +136,13 @@ def compare(
         tune_by=tune_by,
         convention=convention,
         ties=ties,
-        reference=reference,
         formats=[name.strip().lower() for name in formats.split(",")],
         title=title,
         n_jobs=jobs,
-        quick=quick,
-        feature=feature,
         on_step=Lines().tell,
     )
     if compared.found is not None:
         report_left_out(compared.found, compared.found.rows.size + compared.n_ungraded)
-    if compared.no_curve is not None:
-        print(f"the report has no label curve: {compared.no_curve}", file=sys.stderr)
     if as_json:
         print_json(compared.to_dict())
     else:
@@ -215,7 +198,7 @@ def list_systems(as_json: bool) -> None:
 
 
 class Lines:
-    """Tells on stderr how far the work is and how long it will take, where no bar is drawn, and every failure."""
+    """Tells on stderr how far the work is, where no bar is drawn, and every failure."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
@@ -229,13 +212,4 @@ class Lines:
         now = time.monotonic()
         if now - self._last >= SECONDS_BETWEEN_LINES and not somebody_looks():
             self._last = now
-            print(f"{step.n_done} of {step.n_cells} cells, {in_words(step.seconds_left)}", file=sys.stderr)
-
-
-def in_words(seconds: float) -> str:
-    """Say how much longer it takes.
-
-    >>> in_words(45.2), in_words(400), in_words(float("nan"))
-    ('about 45 seconds left', 'about 7 minutes left', 'too early to say how long it takes')
-    """
-    return "too early to say how long it takes" if math.isnan(seconds) else f"about {lasting(seconds)} left"
+            print(f"{step.n_done} of {step.n_cells} cells", file=sys.stderr)

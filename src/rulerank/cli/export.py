@@ -44,8 +44,8 @@ def export(
 
     A Competence is written in --parts: its members one by one, and how their scores are put together.
 
-    FittedRules, GlobalRules with lifts, linear models, RankBoost and FRank, and the trees of LambdaMART can be written
-    exactly. What cannot, and models that normalise features by query, are refused with the reason.
+    FittedRules, GlobalRules with lifts and linear models can be written exactly. What cannot, and models that normalise
+    features by query, are refused with the reason.
 
     Categories: sql and python take their names. The other targets take codes: a note lists them, --draft computes them,
     and --json prints all of them.

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from rulerank.dataset import Dataset
     from rulerank.rankers.base import Ranker
 
-OF_MODELS = ("competence", "scores", "effects")  # drawn from a model and documents
 OF_REPORTS = ("curves", "differences", "labels")  # drawn from the folder of a report
-KINDS = (*OF_REPORTS, *OF_MODELS)
-WORDS = {"competence": "competence map", "scores": "mean scores"}  # of what was drawn
+KINDS = (*OF_REPORTS, "effects")
 
 
 def figure(
@@ -46,21 +44,16 @@ def figure(
 ) -> None:
     """Draw a picture as PDF, SVG or PNG; the same bytes every time.
 
-    Of the folder that `rulerank compare` wrote: curves, precision and NDCG at the first ten places, of the papers'
-    systems unless --method names some; differences, to the system compared with, with intervals; labels, quality
-    against labels (or of the JSON that `rulerank curve --json` prints).
+    Of the folder that `rulerank compare` wrote: curves, precision and NDCG at the ranks 1 to 10, of the first ten
+    systems unless --method names some; differences, to the system compared with, with intervals. Of the JSON that
+    `rulerank curve --json` prints: labels, quality against labels.
 
-    Of a model and DATA: competence, who judges which graded documents well, of an RE-QR model the training queries, of
-    a literal Competence (DC3A, QC3A) its members, and beside them which are chosen: that paper's Figure 1; scores, the
-    mean score of each member by grade: its Figure 2; effects, what each of the most influential features adds to the
-    score, by its value, and below how many documents have it.
+    Of a model and DATA: effects, what each of the most influential features adds to the score, by its value, and below
+    how many documents have it.
 
     Example:
 
     \b
-        rulerank figure competence query.rulerank test.txt -o map.pdf
-        rulerank figure competence dc3a.rulerank test.txt -o figure1.svg
-        rulerank figure scores dc3a.rulerank test.txt -o figure2.svg
         rulerank figure effects model.rulerank test.txt -o curves.svg
         rulerank figure curves small --method RE-GR --method QI -o curves.pdf
         rulerank figure differences small -m NDCG@10 -o differences.svg
@@ -72,7 +65,7 @@ def figure(
     if kind not in KINDS:
         raise DataError(f"unknown figure {kind!r}; choose from {', '.join(KINDS)}")
     if kind in OF_REPORTS and data is not None:
-        raise DataError(f"{kind} are drawn from the folder of a report alone: leave out {data!r}")
+        raise DataError(f"{kind} are drawn from SOURCE alone: leave out {data!r}")
     if method and kind not in ("curves", "differences"):
         raise DataError(f"--method chooses systems of curves and differences: {kind} has none to choose")
     target = check_figure_file(out)
@@ -81,10 +74,8 @@ def figure(
     if kind in OF_REPORTS:
         drawn, about = of_report(kind, source, measure, method or []), f"{kind} of {source}"
     else:
-        if data is None and kind != "effects":
-            raise DataError(f"{kind} needs documents, too: rulerank figure {kind} MODEL DATA -o {out}")
-        drawn, n_rows = of_model(kind, source, data, format, columns(qid, docid, grade, features))
-        about = f"{WORDS.get(kind, kind)} of {n_rows:,} documents" if data else f"{kind} without documents"
+        drawn, n_rows = of_model(source, data, format, columns(qid, docid, grade, features))
+        about = f"{kind} of {n_rows:,} documents" if data else f"{kind} without documents"
         payload["rows"] = n_rows
     write_bytes(target, figure_bytes(drawn, target.suffix))
     report(payload, f"{out}: {about}", as_json=as_json, target=out)
@@ -101,10 +92,8 @@ def of_report(kind: str, source: str, measure: str, systems: list[str]) -> Figur
     return from_report.labels_figure(source)
 
 
-def of_model(
-    kind: str, model: str, source: str | None, format: str | None, named: dict[str, Any]
-) -> tuple[Figure, int]:
-    """Draw a figure of a model and documents, and say how many they are."""
+def of_model(model: str, source: str | None, format: str | None, named: dict[str, Any]) -> tuple[Figure, int]:
+    """Draw the effects of a model on documents, and say how many they are."""
     from rulerank.model_file import load_ranker
     from rulerank.rankers.documents import read_documents
 
@@ -113,7 +102,7 @@ def of_model(
         return of_effects(ranker, None), 0
     names = ranker.feature_names_
     data = read_documents(source, format, named, wanted=names).with_features(names)
-    return of_effects(ranker, data) if kind == "effects" else of_competence(kind, ranker, data), len(data)
+    return of_effects(ranker, data), len(data)
 
 
 def of_effects(ranker: Ranker, data: Dataset | None) -> Figure:
@@ -125,13 +114,3 @@ def of_effects(ranker: Ranker, data: Dataset | None) -> Figure:
         return curves_figure(ranker.curves())
     overview = ranker.overview(data)
     return effects_figure(overview) if overview.curves is None else curves_figure(overview.curves)
-
-
-def of_competence(kind: str, ranker: Any, data: Dataset) -> Figure:
-    """Draw who is competent for which documents, or what each member says."""
-    from rulerank.aggregate.competence import Competence
-    from rulerank.experiment.figures.competence import average_scores, competence_domains, competence_map
-
-    if kind == "scores":
-        return average_scores(ranker, data)
-    return competence_domains(ranker, data) if isinstance(ranker, Competence) else competence_map(ranker, data)

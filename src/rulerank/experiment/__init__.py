@@ -1,8 +1,8 @@
 """Experiments: many rankers, folds and label sets, run and laid out as tables and pictures.
 
-`systems.py` names what can be run; `plans.py`, `sampled.py` and `given.py` say how each ranks a fold. `run.py` runs
-them, `cells.py` keeps what is finished, `workers.py` spreads it over cores. `summary.py` makes the figures, `shown.py`,
-`report/` and `figures/` show them, beside published ones (`reference.py`). `sources.py` opens what is compared,
+`systems.py` names what can be run; `plans.py` and `given.py` say how each ranks a fold. `run.py` runs them on all
+cores, `cells.py` keeps what is finished. `summary.py` makes the figures, `shown.py`, `report/` and `figures/` show
+them. `sources.py` opens what is compared,
 `compare.py` does all of it. `label_curve/` asks what labels are worth, `demo.py` shows what the library is for. The
 names below load when they are used.
 """

@@ -1,4 +1,4 @@
-"""From files to a report: every system on every fold, the label curve, the files."""
+"""From files to a report: every system on every fold, and the files."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rulerank.errors import RulerankError
 from rulerank.evaluation.measures import as_measures
-from rulerank.evaluation.single_feature import feature_scores
-from rulerank.experiment.label_curve.curve import kept_label_curve
-from rulerank.experiment.reference import choose_reference
 from rulerank.experiment.report import DRAWN, FORMATS, HEADLINE, check_formats, make_report, write_files
 from rulerank.experiment.run import Experiment, Step, run_experiment
 from rulerank.experiment.sources import open_folds, own_systems
 from rulerank.experiment.summary import Summary, check_rules
-from rulerank.experiment.systems import QUICK, SYSTEMS, choose_systems, system_named, with_top_feature
+from rulerank.experiment.systems import SYSTEMS, choose_systems, system_named
 from rulerank.recall_base import CountedRows
-
-# one name, one ranker: RE-GR is the literal one here, and few labels have settings of their own
-CURVE_NAMES = {"RE-GR": ("RE-GR for few labels", "RE-GR+"), "QI": ("QI for few labels", "QI for few labels")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +26,6 @@ class Compared:
     sentence: str
     measures: tuple[str, ...]  # of the first table
     files: tuple[Path, ...]
-    no_curve: str | None  # why the report has no label curve, where it should have one
     n_ungraded: int = 0  # documents of the file that were left out
     found: CountedRows | None = None  # of a file: the rows that count, and what was left out
 
@@ -83,12 +75,9 @@ def compare_folds(
     tune_by: str = "MAP",
     convention: str = "standard",
     ties: str | None = None,
-    reference: str = "auto",
     formats: Sequence[str] = FORMATS,
     title: str | None = None,
     n_jobs: int | None = None,
-    quick: bool = False,
-    feature: str | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Compared:
     """Run systems over the folds of a directory, or of one file, and write the report.
@@ -101,8 +90,6 @@ def compare_folds(
     qrels: a `Qrels` or a file of judgements, which meet the documents by ids: grades are theirs, and relevant documents
         that are not in the data count as missed.
     unjudged, judged_extra: as in `Dataset.labelled`.
-    quick: a few systems unless some are named, and no label curve.
-    feature: whose top documents are labelled beside SSAR's, such as the one that is BM25; the best on vali by default.
     """
     check_formats(formats)
     opened = open_folds(
@@ -111,23 +98,11 @@ def compare_folds(
     )  # fmt: skip
     folds = opened.folds
     own = own_systems(opened, rankers or {}, runs or {}, scores or {})
-    asked = systems if systems is not None else QUICK if quick else list(SYSTEMS)
+    asked = systems if systems is not None else list(SYSTEMS)
     chosen = choose_systems([*asked, own])
     baseline = None if against is None else against if against in own else system_named(against).name
     check_rules(folds, chosen, measures, convention, ties, baseline)
-    collection = choose_reference(reference, folds, os.fspath(source))
-    if feature is not None:
-        for fold in folds:
-            feature_scores(fold.vali, feature)  # says which there are
-        chosen = with_top_feature(chosen, feature)
-    cells = Path(out, "cells")
-    experiment = run_experiment(folds, chosen, out=cells, measure=tune_by, n_jobs=n_jobs, on_step=on_step)
-    curve = no_curve = None
-    if not quick and "SSAR" in {system.name for system in chosen}:
-        try:
-            curve = kept_label_curve(folds, cells).renamed(CURVE_NAMES)
-        except RulerankError as error:
-            no_curve = str(error)
+    experiment = run_experiment(folds, chosen, out=Path(out, "cells"), measure=tune_by, n_jobs=n_jobs, on_step=on_step)
     page, summary = make_report(
         experiment,
         title=title or f"Ranking systems on {Path(source).resolve().name}",
@@ -135,10 +110,8 @@ def compare_folds(
         convention=convention,
         ties=ties,
         against=baseline,
-        collection=collection,
-        curve=curve,
         draw=any(name in DRAWN for name in formats),
     )
     files = write_files(page, summary, Path(out), formats)
     labels = tuple(str(measure) for measure in as_measures(measures))
-    return Compared(experiment, summary, page.lead[0], labels, tuple(files), no_curve, opened.n_ungraded, opened.found)
+    return Compared(experiment, summary, page.lead[0], labels, tuple(files), opened.n_ungraded, opened.found)

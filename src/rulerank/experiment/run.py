@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-import math
 import os
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import BrokenProcessPool
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from rulerank.core.progress import Bar, progress
 from rulerank.core.threads import n_threads
 from rulerank.dataset import UNLABELLED, Fold
-from rulerank.errors import DataError
+from rulerank.errors import DataError, MissingExtraError
 from rulerank.evaluation import Measure
 from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
 from rulerank.experiment.systems import Asking, System, choose_systems
-from rulerank.experiment.workers import Cell, Outcome, run_cells
 from rulerank.render.notebook import ShownTable, html_table
 
 if TYPE_CHECKING:
     import polars as pl
 
 Place = tuple[str, int]  # system, fold
-ENOUGH = 10  # cells that must have run before a guess of the time left is worth telling
+Outcome = Scores | Failure
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A system on a fold, to be run."""
+
+    system: System
+    fold: int
+    used: Mapping[str, Scores]
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +104,6 @@ class Step:
     failure: Failure | None
     n_done: int
     n_cells: int
-    seconds_left: float  # by the times of the same systems on other folds; NaN before enough is known
 
 
 def run_experiment(
@@ -148,10 +162,9 @@ class RunningExperiment:
         self.keys: dict[Place, str] = {}
         self.outcomes: dict[Place, Outcome] = {}
         self.n_reused = 0
-        self.clock = Clock([system.name for system in systems], len(folds))
 
     def unfinished(self, wave: Sequence[System]) -> list[Cell]:
-        """Take over what was finished before; return the rest, fold by fold, so that each system is soon timed."""
+        """Take over what was finished before; return the rest, fold by fold."""
         cells = []
         for number, fold in enumerate(self.folds):
             for system in wave:
@@ -161,12 +174,12 @@ class RunningExperiment:
                 lacking = [(name, found) for name, found in used.items() if isinstance(found, Failure)]
                 if lacking:
                     name, failure = lacking[0]
-                    self._note(place, Failure(f"it builds on {name}: {failure.reason}", failure.skipped), None)
+                    self._note(place, Failure(f"it builds on {name}: {failure.reason}", failure.skipped))
                     continue
                 kept = self.store.load(system.name, fold.name, self.keys[place], len(fold.vali), len(fold.test))
                 if kept is not None:
                     self.n_reused += 1
-                    self._note(place, kept, None)
+                    self._note(place, kept)
                 else:
                     scores = {name: found for name, found in used.items() if isinstance(found, Scores)}
                     cells.append(Cell(system, number, scores))
@@ -175,12 +188,9 @@ class RunningExperiment:
     def finish(self, cell: Cell, outcome: Outcome) -> None:
         """Keep what came out of a cell."""
         place = cell.system.name, cell.fold
-        seconds = None
         if isinstance(outcome, Scores):
             self.store.save(cell.system.name, self.folds[cell.fold].name, self.keys[place], outcome)
-            before = sum(scores.tune_seconds + scores.predict_seconds for scores in cell.used.values())
-            seconds = max(0.0, outcome.tune_seconds + outcome.predict_seconds - before)
-        self._note(place, outcome, seconds)
+        self._note(place, outcome)
 
     def result(self) -> Experiment:
         order = [(system.name, fold) for system in self.systems for fold in range(len(self.folds))]
@@ -198,51 +208,75 @@ class RunningExperiment:
         used = {name: self.keys[name, fold] for name in system.uses}
         return cell_key(system.name, system.plan.describe(), self.digests[fold], used, self.measure)
 
-    def _note(self, place: Place, outcome: Outcome, seconds: float | None) -> None:
+    def _note(self, place: Place, outcome: Outcome) -> None:
         self.outcomes[place] = outcome
-        self.clock.add(place[0], seconds)
         self.bar.advance()
         if self.on_step is not None:
             failure = outcome if isinstance(outcome, Failure) else None
-            fold = self.folds[place[1]].name
-            self.on_step(Step(place[0], fold, failure, self.clock.n_done, self.clock.n_cells, self.clock.left()))
+            n_cells = len(self.systems) * len(self.folds)
+            self.on_step(Step(place[0], self.folds[place[1]].name, failure, len(self.outcomes), n_cells))
 
 
-class Clock:
-    """Guesses the time left by how long the same systems took on other folds.
+def run_cells(
+    cells: Sequence[Cell], folds: Sequence[Fold], measure: str, n_jobs: int
+) -> Iterator[tuple[Cell, Outcome]]:
+    """Yield each cell with its outcome as soon as it is done, by several processes when there are several jobs.
 
-    >>> now = iter([0.0, 60.0])
-    >>> clock = Clock(["slow", "quick"], n_folds=20, now=lambda: next(now))
-    >>> for _ in range(10):
-    ...     clock.add("slow", 5.0)
-    >>> clock.left()  # 10 of slow and, as nothing is known of it, 20 of quick as slow
-    180.0
+    A process that dies breaks the others, too: what they had not finished then runs again, one process at a time, and
+    only the cell that kills its process fails.
     """
+    if n_jobs == 1 or not cells:
+        yield from ((cell, run_cell(cell, folds[cell.fold], measure)) for cell in cells)
+        return
+    left = set(range(len(cells)))
+    run = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)  # compiled loops take no mapped arrays
+    try:
+        tasks = (delayed(numbered)(n, cell, folds[cell.fold], measure) for n, cell in enumerate(cells))
+        for number, outcome in run(tasks):
+            left.remove(number)
+            yield cells[number], outcome
+    except (BrokenProcessPool, PicklingError):
+        for number in sorted(left):
+            yield cells[number], run_apart(cells[number], folds[cells[number].fold], measure)
 
-    def __init__(self, systems: Sequence[str], n_folds: int, now: Callable[[], float] = time.monotonic) -> None:
-        self._waiting = dict.fromkeys(systems, n_folds)
-        self._seconds: dict[str, list[float]] = {}
-        self._now = now
-        self._start = now()
-        self.n_cells = len(systems) * n_folds
-        self.n_done = 0
 
-    def add(self, system: str, seconds: float | None) -> None:
-        """Count a cell; seconds of one core that it took, None when it was finished before."""
-        self.n_done += 1
-        self._waiting[system] -= 1
-        if seconds is not None:
-            self._seconds.setdefault(system, []).append(seconds)
+def run_apart(cell: Cell, fold: Fold, measure: str) -> Outcome:
+    """Run one cell in a process of its own."""
+    try:
+        found: Outcome = get_reusable_executor(max_workers=1).submit(run_cell, cell, fold, measure).result()
+        return found
+    except BrokenProcessPool:
+        return Failure("its process ended: out of memory, or a crash")
+    except PicklingError as error:
+        return Failure(f"it cannot be sent to another process, use one job: {reason_of(error)}")
 
-    def left(self) -> float:
-        """Return the seconds left; NaN before enough is known."""
-        n_known = sum(map(len, self._seconds.values()))
-        total = sum(map(sum, self._seconds.values()))
-        if n_known < ENOUGH or not total:
-            return math.nan
-        each = {name: sum(times) / len(times) for name, times in self._seconds.items()}
-        work = sum(n * each.get(name, total / n_known) for name, n in self._waiting.items())
-        return (self._now() - self._start) * work / total
+
+def numbered(number: int, cell: Cell, fold: Fold, measure: str) -> tuple[int, Outcome]:
+    return number, run_cell(cell, fold, measure)
+
+
+def run_cell(cell: Cell, fold: Fold, measure: str) -> Outcome:
+    """Run one cell on one core; whatever goes wrong becomes its outcome."""
+    try:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a setting of the grid that converges slowly is not the user's concern
+            found = cell.system.plan.run(fold, cell.used, measure)
+        for scores in (found.vali, found.test):
+            wrong = np.isinf(scores) if getattr(cell.system.plan, "leaves_out", False) else ~np.isfinite(scores)
+            if wrong.any():
+                return Failure("its scores are not all finite numbers")
+        return found
+    except MissingExtraError as error:
+        return Failure(str(error), skipped=True)
+    except Exception as error:  # a report with a hole is better than none
+        return Failure(reason_of(error))
+
+
+def reason_of(error: BaseException) -> str:
+    """Return an error in one line: its kind, what it says, and where it happened."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{where}"
 
 
 def waves(systems: Sequence[System]) -> list[list[System]]:

@@ -96,7 +96,7 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
         return table_changes(in_tables, values, float(above))
     raise DataError(
         f"{type(ranker).__name__} has no bins to change; what_if works for FittedRules, GlobalRules, StableRules, "
-        "QueryRules, Competence, QueryIntercepts and the linear baselines"
+        "QueryRules, Competence and QueryIntercepts"
     )
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.export.trees import LARGEST64, Leaf, Tree, split, tree_of, with_missing_code
+from rulerank.export.trees import Leaf, Tree, tree_of, with_missing_code
 from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
 from rulerank.rules.folding import folded
 
@@ -24,8 +24,7 @@ class Form:
     kind: str  # the ranker's class
     feature_names: tuple[str, ...]
     base: float = 0.0
-    tables: AdditiveTables | None = None  # None: trees that were grown, or weights
-    grown: tuple[Tree, ...] = ()
+    tables: AdditiveTables | None = None  # None: weights
     weights: Array | None = None
     fill: Array | None = None  # what stands for a missing value in a weighted sum
     filled: bool = False  # whether that ever happened in training
@@ -35,7 +34,7 @@ class Form:
     def trees(self) -> tuple[Tree, ...]:
         """The trees without the base; in trees of tables a category that is missing has a code of its own, too."""
         if self.tables is None:
-            return self.grown
+            return ()
         n_names = {self.feature_names.index(name): len(names) for name, names in self.categories.items()}
         return tuple(tree_of(with_missing_code(table, n_names)) for table in self.tables.tables)
 
@@ -112,9 +111,6 @@ def _form_of(ranker: Any) -> Form:
             f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), and other systems score "
             "each document by itself; fit it again with normalize=None to export it, or score with rulerank itself"
         )
-    if hasattr(ranker, "trees_"):
-        trees = ranker.trees_
-        return Form(kind, ranker.feature_names_, grown=tuple(_grown(trees, root) for root in trees.roots.tolist()))
     if hasattr(ranker, "additive"):
         try:
             tables = ranker.additive()
@@ -140,12 +136,3 @@ def _foreign(ranker: Any, kind: str) -> Form:
     if not np.allclose(np.diff(ranker.predict(probes)), np.diff(probes @ coef), rtol=1e-6):
         raise DataError(f"{kind} cannot be exported exactly: its scores are not what its coefficients add up to")
     return Form(kind, ranker.feature_names_, weights=coef)
-
-
-def _grown(trees: Any, node: int) -> Tree:
-    """Take one of the trees that LightGBM grew; up to a threshold is below the next number."""
-    if node < 0:
-        return Leaf(float(trees.leaves[-1 - node]))
-    cut = min(float(np.nextafter(trees.thresholds[node], np.inf)), LARGEST64)  # above all: it asks what is missing
-    left, right = (_grown(trees, int(side[node])) for side in (trees.lefts, trees.rights))
-    return split(int(trees.features[node]), cut, left, right, bool(trees.nan_lefts[node]))

@@ -21,7 +21,6 @@ __all__, __getattr__ = surface(
         "stable_rules": ("StableRules",),
         "query_rules": ("QueryRules",),
         "linear.query_intercepts": ("QueryIntercepts",),
-        "linear.linear_ranker": ("LinearRanker",),
         "foreign": (
             "fit_ranker",
             "predict_ranker",

@@ -127,7 +127,8 @@ class Ranker(ChecksData, Facade, ABC):
 
         >>> import rulerank as rr
         >>> X = [[0.1, 3.0], [0.9, 3.0], [0.2, 5.0], [0.7, 5.0]]
-        >>> rr.Regression().fit(X, [0, 1, 0, 1], qid=["a", "a", "b", "b"]).feature_importances_.round(6).tolist()
+        >>> ranker = rr.QueryIntercepts(l2=1.0).fit(X, [0, 1, 0, 1], qid=["a", "a", "b", "b"])
+        >>> ranker.feature_importances_.round(6).tolist()
         [1.0, 0.0]
         """
         check_is_fitted(self)
@@ -238,8 +239,7 @@ class Ranker(ChecksData, Facade, ABC):
         if form is None:
             raise DataError(
                 f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
-                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts, Competence and the linear "
-                "baselines give one"
+                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts and Competence give one"
             )
         return linear_case(form, X, row, f"{type(self).__name__}, linear")
 
@@ -270,7 +270,7 @@ class Ranker(ChecksData, Facade, ABC):
         check_is_fitted(self)
         raise DataError(
             f"{type(self).__name__} is not additive: {self._why_not_additive}; use FittedRules, GlobalRules with "
-            'votes="evidence", QueryIntercepts or a linear baseline, which are'
+            'votes="evidence" or QueryIntercepts, which are'
         )
 
     def needs_the_query(self) -> bool:

@@ -1,38 +1,13 @@
-"""Training rows by what they hold: an order that the file's never changes, and the queries that say anything."""
+"""Training rows by what they hold: an order that the file's never changes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.rankers.base import Labelled
 from rulerank.rankers.linear.kernels import dense_scores
 
 NOTHING = "there is nothing to learn from, and all scores are 0"
-
-
-def informative_queries(kinds: Array, queries: Array) -> Array:
-    """Tell of each query, numbered from 0, whether it has documents of different kinds, such as grades.
-
-    >>> informative_queries(np.array([0, 1, 2, 2, 0]), np.array([0, 0, 1, 1, 2])).tolist()
-    [True, False, False]
-    """
-    n_queries = queries.max() + 1
-    lowest, highest = np.full(n_queries, kinds.max()), np.full(n_queries, kinds.min())
-    np.minimum.at(lowest, queries, kinds)
-    np.maximum.at(highest, queries, kinds)
-    return lowest < highest
-
-
-def canonical_order(data: Labelled) -> tuple[Array, Array]:
-    """Return the rows, query by query, in an order of their content, and the query number of each, from 0 up.
-
-    >>> X, grades, queries = np.array([[5.0], [1.0], [3.0]]), np.array([0, 1, 0]), np.array([0, 1, 0])
-    >>> order, numbers = canonical_order(Labelled(X, grades, queries, np.array(["a", "b"])))
-    >>> X[order].ravel().tolist(), numbers.tolist()
-    ([3.0, 5.0, 1.0], [0, 0, 1])
-    """
-    return order_by_content(content_keys(data.X), data.grades, data.queries)
 
 
 def content_keys(X: Array) -> Array:
@@ -45,7 +20,10 @@ def content_keys(X: Array) -> Array:
 
 
 def order_by_content(keys: Array, grades: Array, queries: Array) -> tuple[Array, Array]:
-    """Return the order of `canonical_order`, given what tells rows from each other."""
+    """Return the rows, query by query, in an order of their content, and the query number of each, from 0 up.
+
+    keys: what tells rows from each other, as `content_keys` gives it.
+    """
     order = np.lexsort((keys, grades, queries))
     starts = np.flatnonzero(np.diff(queries[order], prepend=-1))
     hashes = np.add.reduceat(scrambled(keys, grades)[order], starts)

@@ -115,7 +115,7 @@ def check_learns(ranker: Any) -> None:
     if not isinstance(ranker, LearnsFromParts):
         raise DataError(
             f"{type(ranker).__name__} needs the data in memory: read it (rr.read_table) and call fit; "
-            "GlobalRules, StableRules, QueryIntercepts, FittedRules and Regression learn from parts"
+            "GlobalRules, StableRules, QueryIntercepts and FittedRules learn from parts"
         )
 
 

@@ -124,7 +124,7 @@ class Result:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """The parts that add up to the score, the base first; none for rankers that cannot tell, such as LambdaMART."""
+        """The parts that add up to the score, the base first; none for rankers that cannot tell."""
         return self.scored.reasons(self.place)
 
     def top_reasons(self, n: int = 3) -> tuple[Reason, ...]:

@@ -14,7 +14,6 @@ BY_RULES = ("RE-GR", "RE-SR", "RE-QR")
 FEW_LABELS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(BY_RULES, COARSE_RULES),
     "QI": {"l2": 300.0, "normalize": "zscore"},
-    "RankSVM": {"C": 0.01, "normalize": "zscore"},
 }
 
 

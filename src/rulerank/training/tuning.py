@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rulerank.baselines.rank_svm import C_GRID
 from rulerank.core.progress import Bar, progress
 from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
 from rulerank.errors import DataError
@@ -32,9 +31,6 @@ GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings th
     "n_trusted": (10, 25),
     "shrink": (20.0, 100.0),
     "l2": L2_GRID,
-    "C": C_GRID,
-    "n_trees": (50, 100, 300),
-    "n_leaves": (7, 31),
 }
 SHOWN = 10  # settings in print
 

@@ -42,11 +42,11 @@ def fit_tuned(
     A ranker with `staged_predict` is tried after every number of steps as well, which costs no further fit; one whose
     fit takes `vali` decides there when to stop. Any ranker will do, those of other libraries too.
 
-    >>> from rulerank.baselines.rank_boost import RankBoost
+    >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
     >>> from rulerank.worlds import make_world
     >>> train, vali = make_world(n_queries=20, seed=1), make_world(n_queries=20, seed=2)
-    >>> tuned = fit_tuned(RankBoost(n_rounds=30), train, vali, {"normalize": [None, "minmax"]})
-    >>> tuned.ranker.n_rounds == tuned.best.stage, len(tuned.table)
+    >>> tuned = fit_tuned(QueryIntercepts(missing="mean"), train, vali, {"l2": [1.0, 100.0]})
+    >>> tuned.ranker.l2 == tuned.best.params["l2"], len(tuned.table)
     (True, 2)
     """
     settings = settings_of(grid or {}, ranker)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.plain.click_likelihood import click_loss, fit_clicks_plainly, joined_plainly
 
 import rulerank as rr
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks
 from rulerank.rankers.clicks.likelihood import ClickLikelihood
 from rulerank.rankers.clicks.moves import joined_positions
 from rulerank.rankers.clicks.position_steps import PositionSteps
+from tests.plain.click_likelihood import click_loss, fit_clicks_plainly, joined_plainly
 
 
 def shown_rows(seed, n_queries=4, n_docs=5, n_positions=3, most=6):

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from tests.plain.click_likelihood import click_chances
 
 import rulerank as rr
 from rulerank.dataset import query_index
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.clicks.learns import PositionWarning
 from rulerank.shown import Shown
+from tests.plain.click_likelihood import click_chances
 
 EFFECTS = np.array([0.0, 0.5, 0.9, 1.1, 1.6, 1.7, 2.0, 2.1, 2.3, 2.4])
 WEIGHTS = np.array([1.0, -0.5, 0.3])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.plain.leaving import still_there_plainly
 
 import rulerank as rr
 from rulerank.rankers.clicks.click_rows import ClickRows
 from rulerank.rankers.clicks.leaving import ClicksAbove
+from tests.plain.leaving import still_there_plainly
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Pictures of experiments, drawn with Matplotlib (the extra `figures`), which each function loads when it draws.
 
-`competence.py` draws who is competent for which documents, `comparison.py` how systems differ, `label_curve.py` quality
-against labels; `from_report.py` draws them from the files of a report. The `draw_` functions write files, the others
+`comparison.py` draws how systems differ, `label_curve.py` quality against labels; `from_report.py` draws them from the
+files of a report. The `draw_` functions write files, the others
 return a Matplotlib figure.
 """

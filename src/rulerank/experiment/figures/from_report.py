@@ -21,18 +21,15 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 MOST = 10  # lines that look different
-PAPERS = ("RE-GR", "RE-SR", "RE-QR")
 
 
 def curves_figure(report: str, systems: Sequence[str] = ()) -> Figure:
-    """Draw P and NDCG at the first ten places of some systems, by default the papers' and the best baseline."""
+    """Draw P and NDCG at the first ten places of some systems, by default the first ten."""
     means: dict[str, dict[str, float]] = {}
-    groups: dict[str, str] = {}
-    for row in _read(report, "results.csv", ("system", "group", "measure", "fold", "value")):
+    for row in _read(report, "results.csv", ("system", "measure", "fold", "value")):
         if row["fold"] == "mean":
             means.setdefault(row["system"], {})[row["measure"]] = _number(row["value"], report)
-            groups[row["system"]] = row["group"]
-    shown = _chosen(systems, list(means)) if systems else _usual(means, groups)
+    shown = _chosen(systems, list(means)) if systems else list(means)[:MOST]
     ranks = range(1, 11)
     try:
         curves = {kind: {name: [means[name][f"{kind}@{k}"] for k in ranks] for name in shown} for kind in ("P", "NDCG")}
@@ -63,32 +60,16 @@ def differences_figure(report: str, measure: str = "MAP", systems: Sequence[str]
 
 
 def labels_figure(source: str) -> Figure:
-    """Draw the label curve of a report, or one that `rulerank curve --json` wrote."""
+    """Draw the label curve that `rulerank curve --json` wrote."""
     from rulerank.experiment.figures.label_curve import label_curve_figure
 
     path = Path(source)
-    if path.is_dir():
-        kept = sorted(path.glob("cells/label-curve-*.json"))
-        if not kept:
-            raise DataError(
-                f"{source} has no label curve: rulerank compare draws one when SSAR is among its systems; "
-                "rulerank curve --json writes one of its own"
-            )
-        path = kept[0]
     try:
         return label_curve_figure(LabelCurve.from_json(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ReadError(str(path), None, f"cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, UnicodeDecodeError):
         raise ReadError(str(path), None, "expected a label curve as rulerank curve --json writes it") from None
-
-
-def _usual(means: dict[str, dict[str, float]], groups: dict[str, str]) -> list[str]:
-    shown = [name for name in PAPERS if name in means]
-    baselines = [name for name in means if groups[name] == "baselines"]
-    if shown and baselines:
-        shown.append(max(baselines, key=lambda name: means[name].get("MAP", 0.0)))
-    return shown if len(shown) > 1 else list(means)[:MOST]
 
 
 def _chosen(asked: Iterable[str], known: Sequence[str]) -> list[str]:

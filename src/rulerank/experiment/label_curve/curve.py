@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from rulerank.dataset import Dataset, Fold
 from rulerank.errors import DataError
-from rulerank.experiment.cells import cell_key, fold_digest
 from rulerank.experiment.label_curve.design import (
-    RANKERS,
-    SAMPLERS,
     AnySampler,
     fold_design,
     samplers_named,
@@ -22,7 +18,6 @@ from rulerank.experiment.label_curve.learners import make_learners
 from rulerank.experiment.label_curve.points import all_lines, all_points
 from rulerank.experiment.label_curve.result import LabelCurve
 from rulerank.experiment.label_curve.stages import choose_all, learn_all, plan_steps
-from rulerank.io.outputs import write_bytes
 from rulerank.rankers.base import Ranker
 from rulerank.today import find_today
 
@@ -103,20 +98,3 @@ def label_curve(
         today=None if now is None else now.option,
         n_splits=n_splits,
     )
-
-
-def kept_label_curve(folds: Sequence[Fold], directory: Path, n_draws: int = 20) -> LabelCurve:
-    """Return the curve, from the directory if it was drawn there before; a curve of other folds there goes."""
-    what = {"draws": n_draws, "rankers": list(RANKERS), "samplers": list(SAMPLERS)}
-    key = cell_key("label curve", what, "".join(map(fold_digest, folds)), {}, "MAP")
-    path = directory / f"label-curve-{key}.json"
-    try:
-        return LabelCurve.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # not there, or not whole
-    curve = label_curve(folds, n_draws=n_draws)
-    write_bytes(path, curve.to_json().encode())
-    for old in directory.glob("label-curve-*.json"):
-        if old != path:
-            old.unlink(missing_ok=True)
-    return curve

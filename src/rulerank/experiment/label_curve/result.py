@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any
 
 from rulerank.experiment.label_curve.splits import LOSS, Gains
@@ -67,18 +66,6 @@ class LabelCurve:
     n_draws: int
     today: str | None = None  # the feature that ranks the documents now
     n_splits: int | None = None  # that were asked for, when folds are splits into halves
-
-    def renamed(self, names: Mapping[str, tuple[str, str]]) -> LabelCurve:
-        """Return the curve with rankers under other names: what learns from few labels, and what from all of them."""
-        few = {name: new for name, (new, _) in names.items()}
-        points = tuple(replace(point, ranker=few.get(point.ranker, point.ranker)) for point in self.points)
-        lines = tuple(
-            replace(line, name=f"{names[line.ranker][1]}, all labels", ranker=few[line.ranker])
-            if line.ranker is not None and line.ranker in names
-            else line
-            for line in self.lines
-        )
-        return replace(self, points=points, lines=lines)
 
     @property
     def rankers(self) -> list[str]:

@@ -1,6 +1,6 @@
 """The report of an experiment: one page, rendered as HTML, Markdown and LaTeX, its figures as csv, its pictures as PDF.
 
-`sections.py` puts the page of `render` together from the tables of `tables.py`, `trials.py` and `sampling.py` and the
+`sections.py` puts the page of `render` together from the tables of `tables.py` and `trials.py` and the
 pictures of `pictures.py`; `files.py` writes it.
 """
 

@@ -12,9 +12,7 @@ from typing import Any
 from rulerank import __version__
 from rulerank.core.words import joined, lasting
 from rulerank.dataset import Dataset, query_index
-from rulerank.experiment.label_curve.result import LabelCurve
-from rulerank.experiment.reference import published
-from rulerank.experiment.report import pictures, sampling, tables, trials
+from rulerank.experiment.report import pictures, tables, trials
 from rulerank.experiment.report.files import DRAWN, FORMATS, check_formats, write_files
 from rulerank.experiment.run import Experiment
 from rulerank.experiment.summary import Difference, Summary, summarise
@@ -24,22 +22,9 @@ from rulerank.render.document import Cell, Page, Picture, Section, Table, cells,
 HEADLINE = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars", "lightgbm", "matplotlib")
 NAMED = 6  # systems in a sentence
-ABOUT_FOLDS = "The papers' trials: each fold is trained, validated and tested by itself."
-ABOUT_PUBLISHED = (
-    "The papers' figures are theirs, ours stand beside them. Fitting the bins of the rules to whole files, test grades "
-    "included, brings literal RE-GR close to the papers' folds (a mean MAP of .452 on OHSUMED), which suggests, "
-    "without proving it, how the figure of RE-GR came about; it explains none of the gains that they report for RE-SR, "
-    "RE-QR and DC3A. Here bins see training documents only. In LETOR 3.0's OHSUMED the order of the file itself is a "
-    "good ranking: where documents tie, the official rule keeps that order, and the last column does not."
-)
-ABOUT_COMPETENCE = (
-    "DC3A takes the metric whose score comes closest to the grade for documents like this one, QC3A for queries like "
-    "this one. The metrics have different scales, four of the seven near 1, so that this tells the grade rather than "
-    "who is competent: over the ten test folds of OHSUMED 3.0 and MQ2008, DC3A takes only confidence and strength, and "
-    "QC3A strength for all documents in eight. DC3A scaled and QC3A scaled put what is taken on one scale by query."
-)
+ABOUT_FOLDS = "Each fold is trained, validated and tested by itself."
 ABOUT_PLUS = (
-    "A name with + is this library's default where it is not the paper's letter. These defaults were developed on "
+    "A name with + is this library's default where it is not as published. These defaults were developed on "
     "OHSUMED and MQ2008; the documentation of each says how, and which test figures were seen on the way."
 )
 
@@ -70,13 +55,10 @@ def make_report(
     convention: str = "standard",
     ties: str | None = None,
     against: str | None = None,
-    collection: str | None = None,
-    curve: LabelCurve | None = None,
     draw: bool = True,
 ) -> tuple[Page, Summary]:
     """Return the report of an experiment and the figures it is made of.
 
-    collection: whose published figures are shown, as `reference.choose_reference` returns it.
     draw: without pictures no Matplotlib is needed.
     """
     summary = summarise(experiment, measures, convention=convention, ties=ties, against=against)
@@ -94,17 +76,13 @@ def make_report(
             "folds",
         ),
         Section("Significance", tuple(gaps), key="significance"),
-        _published(summary, collection),
-        Section("Execution time", (tables.times_table(summary, published(), collection),), key="time"),
-        Section("Competence", tuple(pictures.competence_pictures(summary) if draw else ()), key="competence"),
-        Section("Chosen labels", tuple(sampling.sampling_tables(summary)), sampling.ABOUT, "sampling"),
-        _labels(curve, draw),
+        Section("Execution time", (tables.times_table(summary),), key="time"),
         _what_was_run(summary),
     ]
     page = Page(
         title,
         (sentence(summary, first, differences[first]),),
-        tuple(section for section in sections if section is not None and section.parts),
+        tuple(section for section in sections if section.parts),
         facts=facts(summary),
         groups=tuple(GROUPS.items()),
         footer="Made by rulerank compare. Click a column's title to sort by it.",
@@ -159,43 +137,16 @@ def _results(
     if draw:
         if differences[labels[0]]:
             drawn.append(pictures.differences_picture(summary, labels[0], differences[labels[0]]))
-        drawn += pictures.curves_pictures(summary)
+        about, shown = "Of each group the system with the best MAP, and all of yours.", pictures.best_systems(summary)
+        drawn.append(pictures.curves_picture(summary, "curves", "Precision and NDCG", about, shown))
     return (tables.means_table(summary, labels, differences), *drawn)
-
-
-def _published(summary: Summary, collection: str | None) -> Section | None:
-    if collection is None:
-        return None
-    letor = summarise(summary.experiment, convention="letor3", against=summary.against)
-    neutral = summarise(summary.experiment, convention="letor3", ties="expected", against=summary.against)
-    parts = (
-        tables.published_table(letor, neutral, published(), collection),
-        tables.published_folds_table(letor, published(), collection),
-    )
-    return Section("Beside the papers", tuple(part for part in parts if part.rows), ABOUT_PUBLISHED, "published")
-
-
-def _labels(curve: LabelCurve | None, draw: bool) -> Section | None:
-    if curve is None:
-        return None
-    parts: list[Table | Picture] = [pictures.labels_picture(curve)] if draw else []
-    for ranker in curve.rankers:
-        header, rows = curve.table(ranker)
-        note = f"{curve.measure} on the test queries after learning from the labels of the documents chosen."
-        columns = ("chosen by", *header[1:])
-        found = tuple(cells(*row) for row in rows)
-        parts.append(Table(f"Labels for {ranker}", columns, found, note=note, key=f"labels-{ranker}"))
-    about = "How many labels are enough, by how the documents to label are chosen (train in random order)."
-    return Section("Label efficiency", tuple(parts), about, "labels")
 
 
 def _what_was_run(summary: Summary) -> Section:
     failures = tables.failures_table(summary)
     parts = (tables.runs_table(summary), _data_table(summary), _versions_table())
-    names = {row.name for row in summary.rows}
-    plus = any(name.endswith("+") for name in names)
-    about = [ABOUT_COMPETENCE] * bool(names & {"DC3A", "QC3A"}) + [ABOUT_PLUS] * plus
-    return Section("What was run", ((failures, *parts) if failures else parts), " ".join(about), "run")
+    about = ABOUT_PLUS if any(row.name.endswith("+") for row in summary.rows) else ""
+    return Section("What was run", ((failures, *parts) if failures else parts), about, "run")
 
 
 def _data_table(summary: Summary) -> Table:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rulerank.experiment.reference import Published
 from rulerank.experiment.summary import ALPHA, Difference, Row, Summary
 from rulerank.render.document import DASH, Cell, Table, cells, number_cell
 
-WORDS = ("learned from", "source", "in the paper")  # columns of words wherever they stand
-SHOWN = ("MAP", "NDCG@10", "P@10")  # of the published figures
+WORDS = ("learned from",)  # columns of words wherever they stand
 BOLD = "Bold: the best, and those not significantly worse by a paired t-test over queries."
 
 
@@ -70,7 +68,7 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Difference
     )  # fmt: skip
     note = (
         f"{measure} less that of {summary.against}, mean over queries. {how(summary)} Bootstrap intervals and the "
-        f"randomisation test have {summary.n_rounds:,} rounds (seed {summary.seed}); the t-tests are the papers'. "
+        f"randomisation test have {summary.n_rounds:,} rounds (seed {summary.seed}); the t-tests are paired. "
         f"Bold: p < {ALPHA:g}."
     )
     of_rows = tuple(summary.row(d.system).system.group for d in found)
@@ -79,102 +77,33 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Difference
     )
 
 
-def published_table(ours: Summary, neutral: Summary, figures: Sequence[Published], collection: str) -> Table:
-    """Return published means beside ours, by the rules of the LETOR scripts and with neutral ties."""
-    rows = []
-    for figure in sorted(figures, key=lambda one: (one.collection != collection, measure_order(one.measure))):
-        if figure.fold != "mean" or figure.measure not in SHOWN or not same_texts(figure.collection, collection):
-            continue
-        if figure.system not in {row.name for row in ours.rows}:
-            continue
-        place = ours.place(figure.measure)
-        mean = float(ours.row(figure.system).means[place])
-        # features of another version of the collection: their figure stands there, but a difference says nothing
-        gap = number_cell(mean - figure.value, signed=True) if figure.collection == collection else Cell(DASH)
-        rows.append(
-            (
-                named(ours.row(figure.system)),
-                Cell(figure.measure),
-                Cell(figure.collection.split(", ")[-1]),
-                number_cell(figure.value, 3),
-                number_cell(mean),
-                gap,
-                number_cell(float(neutral.row(figure.system).means[place])),
-                Cell(figure.source),
-            )
-        )
-    header = (
-        "system",
-        "measure",
-        "published on",
-        "published",
-        "ours",
-        "ours - theirs",
-        "ours, ties expected",
-        "source",
-    )
-    note = (
-        f"Means of five folds; ours on {collection}. Column ours: convention {ours.convention}, ties {ours.ties}, as "
-        "the official scripts that the published figures came from; ties expected: the exact mean over all orders of "
-        f"tied documents, convention {neutral.convention}. A figure of another version of LETOR, which has other "
-        "features, is not subtracted."
-    )
-    return Table("Beside the published figures", header, tuple(rows), 3, note, key="published", words=WORDS)
-
-
-def published_folds_table(ours: Summary, figures: Sequence[Published], collection: str) -> Table:
-    """Return the papers' MAP fold by fold with ours below each; no rows for other folds than their five."""
-    rows: list[tuple[Cell, ...]] = []
-    of_groups: list[str] = []
-    place = ours.place("MAP")
-    for row in ours.rows:
-        found = [f for f in figures if (f.system, f.measure, f.collection) == (row.name, "MAP", collection)]
-        source = next((f.source for f in found if f.fold == "1"), None)  # a paper that tells the folds
-        theirs = {f.fold: f for f in found if f.source == source}
-        if len(theirs) < 6 or row.folds.shape[1] != 5:
-            continue
-        folds = [number_cell(theirs[str(fold)].value, 3) for fold in range(1, 6)]
-        own = [number_cell(float(value), 3) for value in row.folds[place]]
-        rows.append((named(row), Cell("published"), *folds, number_cell(theirs["mean"].value, 3)))
-        rows.append((named(row), Cell("ours"), *own, number_cell(float(row.means[place]), 3)))
-        of_groups += [row.system.group] * 2
-    header = ("system", "whose", "1", "2", "3", "4", "5", "mean")
-    note = f"MAP on {collection}, trial by trial; ours by convention {ours.convention}, ties {ours.ties}."
-    return Table("Trial by trial", header, tuple(rows), 2, note, key="published-folds", groups=tuple(of_groups))
-
-
-def times_table(summary: Summary, figures: Sequence[Published], collection: str | None) -> Table:
-    """Return how long training, choosing and ranking took, beside the papers' times."""
+def times_table(summary: Summary) -> Table:
+    """Return how long training, choosing and ranking took."""
     n_folds = len(summary.experiment.folds)
-    theirs = {
-        figure.system: f"{figure.value:g} s" + ("/query" if figure.measure == "seconds per query" else "")
-        for figure in figures
-        if figure.measure.startswith("seconds") and figure.collection == collection
-    }
     rows = []
     for row in summary.rows:
         fit = sum(cell.fit_seconds for cell in row.cells)
         tune = sum(cell.tune_seconds for cell in row.cells)
         predict = sum(cell.predict_seconds for cell in row.cells)
-        numbers = [
+        numbers = (
             named(row),
             number_cell(fit / n_folds, 3),
             number_cell(tune / n_folds, 3),
             number_cell(1000 * predict / summary.n_queries, 3),
             number_cell((fit + predict) / summary.n_queries, 4),
             number_cell(fit + predict, 2),
-        ]
-        rows.append((*numbers, Cell(theirs.get(row.name, DASH))) if theirs else tuple(numbers))
+        )
+        rows.append(numbers)
     header = (
         "system", "training, s per fold", "with choosing, s per fold", "ranking, ms per query", "all, s per query",
-        "all, s", *(["in the paper"] if theirs else []),
+        "all, s",
     )  # fmt: skip
     note = (
         "Seconds of one core, compiled loops already loaded. Training: the chosen setting; with choosing: all settings "
-        "and their validation. All: training and ranking of all folds, as the papers count it; systems that combine "
-        "others include them."
+        "and their validation. All: training and ranking of all folds; systems that combine others include "
+        "them."
     )
-    return Table("Execution time", header, tuple(rows), note=note, key="times", words=WORDS, groups=groups(summary))
+    return Table("Execution time", header, tuple(rows), note=note, key="times", groups=groups(summary))
 
 
 def runs_table(summary: Summary) -> Table:
@@ -242,17 +171,3 @@ def shown(params: dict[str, object]) -> str:
     return ", ".join(
         f"{name} ({shown(value)})" if isinstance(value, dict) else f"{name} {value}" for name, value in params.items()
     )
-
-
-def same_texts(one: str, other: str) -> bool:
-    """Tell whether two collections hold the same documents and queries, whatever their features.
-
-    >>> same_texts("TD2003, LETOR 2.0", "TD2003, LETOR 3.0"), same_texts("TD2003, LETOR 3.0", "TD2004, LETOR 3.0")
-    (True, False)
-    """
-    return one.split(", ")[0] == other.split(", ")[0]
-
-
-def measure_order(measure: str) -> tuple[str, int]:
-    name, _, cutoff = measure.partition("@")
-    return {"MAP": "0", "NDCG": "1", "P": "2"}.get(name, "3"), int(cutoff or 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,20 +10,16 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import LinearForm
-from rulerank.core.blas import one_blas_thread
 from rulerank.core.parameters import Parameter, Word
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.base import Ranker
 from rulerank.rankers.linear.kernels import dense_scores, sparse_scores
-from rulerank.rankers.training_rows import canonical_order
 from rulerank.rules.additive import AdditiveTables
 
 MISSING = ("error", "mean")
 ROWS_PER_THREAD = 20_000
-LARGEST = 1e140  # squared and added up over a file of rows, it is a number still
 LISTED = 5  # features named in a message
 
 
@@ -104,70 +99,6 @@ class WeightedSum(Ranker):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "mean"
         return tags
-
-
-class LinearRanker(WeightedSum):
-    """Base of the linear baselines: weights from rows in an order of their own.
-
-    A subclass stores `normalize`, `missing` and `n_jobs` beside its own parameters, and has `_weigh`, which returns one
-    weight per feature. What else it learned it lists in `_also_learned`, and a model file keeps it.
-
-    >>> class Difference(LinearRanker):
-    ...     _also_learned = ("n_good_",)
-    ...     def __init__(self, normalize=None, missing="error", n_jobs=None):
-    ...         self.normalize, self.missing, self.n_jobs = normalize, missing, n_jobs
-    ...     def _weigh(self, X, grades, queries):
-    ...         self.n_good_ = int((grades > 0).sum())
-    ...         return X[grades > 0].mean(axis=0) - X[grades == 0].mean(axis=0)
-    >>> ranker = Difference().fit([[0, 1], [2, 1], [4, 0]], [0, 1, 1], qid=[7, 7, 7])
-    >>> ranker.coef_.tolist(), ranker.predict([[1, 2]]).tolist(), ranker.contributions([[1, 2]]).tolist()
-    ([3.0, -0.5], [2.0], [[3.0, -1.0]])
-    """
-
-    _also_learned: ClassVar[tuple[str, ...]] = ()  # attributes: numbers, text, lists or arrays of numbers
-
-    @abstractmethod
-    def _weigh(self, X: Array, grades: Array, queries: Array) -> Array:
-        """Return a weight for each feature of X, float64 without missing values.
-
-        The rows come in an order that depends on their content alone, so that results do not depend on the file's.
-        queries has the number of each row's query, counted from 0 without gaps.
-        """
-
-    def linear_form(self) -> LinearForm:
-        """Return the fitted model as a weighted sum of values."""
-        ones = np.ones_like(self.coef_)
-        return LinearForm(
-            self.feature_names_, self.coef_, ones, self._present, self._score, scale_of=self.scale_of, dates=self.dates_
-        )
-
-    def _learn(self, data: Labelled) -> None:
-        order, queries = canonical_order(data)
-        X = data.X[order]
-        self._check_size(X)
-        self._learn_missing(X)
-        with one_blas_thread():
-            self.coef_ = self._weigh(self._present(X).astype(np.float64), data.grades[order], queries)
-
-    def _check_size(self, X: Array) -> None:
-        self._check_largest(np.nanmax(np.abs(X), axis=0, initial=0.0))
-
-    def _check_largest(self, largest: Array) -> None:
-        feature = int(largest.argmax())
-        size = float(largest[feature])
-        if size > LARGEST:
-            raise DataError(
-                f"the feature {self.feature_names_[feature]!r} has values of {size:.1e}, more than "
-                f'{LARGEST:.0e}, and their squares are not numbers any more: divide it, or give normalize="rank"'
-            )
-
-    def _learned_state(self) -> dict[str, Any]:
-        return super()._learned_state() | {name: getattr(self, name) for name in self._also_learned}
-
-    def _take_learned(self, state: dict[str, Any]) -> None:
-        super()._take_learned(state)
-        for name in self._also_learned:
-            setattr(self, name, state[name])
 
 
 def check_present(X: Any, feature_names: tuple[str, ...]) -> None:

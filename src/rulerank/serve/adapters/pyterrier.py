@@ -42,7 +42,7 @@ class RulerankTransformer(pt.Estimator):
     >>> results = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": ["a", "b", "a", "c"], "score": [4, 3, 2, 1]})
     >>> results["features"] = [np.array(row) for row in ([0.1, 2], [0.9, 1], [0.2, 3], [0.8, 0])]
     >>> qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["b", "c"], "label": [1, 1]})
-    >>> learned = RulerankTransformer(rr.Regression()).fit(results, qrels)
+    >>> learned = RulerankTransformer(rr.QueryIntercepts(l2=1.0)).fit(results, qrels)
     >>> learned(results)[["qid", "docno", "rank"]].values.tolist()
     [['1', 'a', 1], ['1', 'b', 0], ['2', 'a', 1], ['2', 'c', 0]]
     """
@@ -70,7 +70,7 @@ class RulerankTransformer(pt.Estimator):
     def fit(self, topics_or_res_tr: Any, qrels_tr: Any, topics_or_res_va: Any = None, qrels_va: Any = None) -> Self:
         """Learn from results, or topics where there are TextFeatures, and qrels; what is not judged counts as grade 0.
 
-        Validation data goes to rankers whose fit takes it, such as LambdaMART.
+        Validation data goes to rankers whose fit takes `vali`.
         """
         if self.ranker is None:
             raise DataError("fit needs a ranker to fit: RulerankTransformer(rr.FittedRules())")

@@ -1,0 +1,97 @@
+"""The report of `rulerank compare`, with the sections that only the papers need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from papers.competence_figures import average_scores, competence_domains, competence_map
+from papers.published import published_section, with_published_times
+from papers.sampling_tables import ABOUT, sampling_tables
+from papers.systems import GROUPS
+from rulerank.aggregate.competence import Competence
+from rulerank.errors import TooLargeError
+from rulerank.experiment.report import make_report
+from rulerank.experiment.report.pictures import curves_picture, picture
+from rulerank.experiment.run import Experiment
+from rulerank.experiment.summary import Summary
+from rulerank.rankers.query_rules import QueryRules
+from rulerank.render.document import Page, Picture, Section
+
+MAP_DPI = 80  # one pixel is then about one document
+ABOUT_CURVES = "Figures 1 and 3 of the paper on query-level rules: its rankers as published, and the best baseline."
+ABOUT_COMPETENCE = (
+    "DC3A takes the metric whose score comes closest to the grade for documents like this one, QC3A for queries like "
+    "this one. The metrics have different scales, four of the seven near 1, so that this tells the grade rather than "
+    "who is competent: over the ten test folds of OHSUMED 3.0 and MQ2008, DC3A takes only confidence and strength, and "
+    "QC3A strength for all documents in eight. DC3A scaled and QC3A scaled put what is taken on one scale by query."
+)
+
+
+def papers_report(
+    experiment: Experiment, *, title: str, collection: str | None = None, draw: bool = True
+) -> tuple[Page, Summary]:
+    """Return the report with the papers' own sections, and the figures it is made of.
+
+    collection: whose published figures are shown, as `reference.choose_reference` returns it.
+    """
+    page, summary = make_report(experiment, title=title, draw=draw)
+    own = {block.key: block for block in page.blocks if isinstance(block, Section)}
+    shown = paper_systems(summary)
+    if draw and len(shown) > 1:
+        curves = curves_picture(
+            summary, "curves-papers", "Precision and NDCG, the papers' systems", ABOUT_CURVES, shown
+        )
+        own["results"] = replace(own["results"], parts=(*own["results"].parts, curves))
+    time = own.pop("time")
+    run = own.pop("run")
+    if {"DC3A", "QC3A"} & {row.name for row in summary.rows}:
+        run = replace(run, about=f"{ABOUT_COMPETENCE} {run.about}".strip())
+    sections = [*own.values()]
+    if collection is not None:
+        sections.append(published_section(summary, collection))
+        time = replace(time, parts=tuple(with_published_times(table, collection) for table in time.parts))
+    sections += [
+        time,
+        Section("Competence", tuple(competence_pictures(summary) if draw else ()), key="competence"),
+        Section("Chosen labels", tuple(sampling_tables(summary)), ABOUT, "sampling"),
+        run,
+    ]
+    blocks = tuple(section for section in sections if section.parts)
+    return replace(page, blocks=blocks, groups=tuple(GROUPS.items())), summary
+
+
+def competence_pictures(summary: Summary) -> list[Picture]:
+    """Draw who is competent for which test documents of the first fold: RE-QR's queries, DC3A's metrics."""
+    fold = summary.experiment.folds[0]
+    names = {row.name for row in summary.rows}
+    pictures = []
+    try:
+        if "RE-QR" in names:
+            queries = QueryRules(literal=True).fit(fold.train)
+            about = (
+                f"Every training query of {fold.name} (from top to bottom) judges every test document (from left to "
+                "right), one panel per grade; light where its estimate is close to the grade."
+            )
+            drawn = competence_map(queries, fold.test)
+            pictures.append(picture("competence-map", "Which queries are competent (RE-QR)", about, drawn, MAP_DPI))
+        if "DC3A" in names:
+            metrics = Competence(literal=True).fit(fold.train)
+            about = (
+                f"Left: how close each metric comes to the grade of each test document of {fold.name}; right: how much "
+                "DC3A listens to it. Where choosing works, light is where light is."
+            )
+            drawn = competence_domains(metrics, fold.test)
+            pictures.append(picture("domains", "Which metrics are competent (DC3A)", about, drawn, MAP_DPI))
+            about = f"Mean score by grade on the test documents of {fold.name}; the broken line is the grade itself."
+            pictures.append(picture("scores", "What each metric says", about, average_scores(metrics, fold.test)))
+    except TooLargeError:
+        pass  # every query's judgement of every document may not fit in memory; the report goes without the picture
+    return pictures
+
+
+def paper_systems(summary: Summary) -> list[str]:
+    """Return the rule rankers to the letter, and the best of the baselines of the papers."""
+    place = summary.place("MAP")
+    names = [row.name for row in summary.rows if row.name in ("RE-GR", "RE-SR", "RE-QR")]
+    baselines = [row for row in summary.rows if row.system.group == "baselines"]
+    return names + ([max(baselines, key=lambda row: float(row.means[place])).name] if names and baselines else [])
