@@ -12,7 +12,7 @@ from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Parameter, Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.rankers.learning_on import LearnsOn
+from rulerank.rankers.incremental import IncrementalRules
 from rulerank.rankers.parts import TrainingParts
 from rulerank.rankers.rule_ranker import binned_rows
 from rulerank.rankers.rule_tables import additive_tables, axes_of
@@ -24,7 +24,7 @@ from rulerank.rules.rule_book import RuleBook
 from rulerank.rules.votes import VOTES, LiftVotes, votes_named
 
 
-class GlobalRules(LearnsOn):
+class GlobalRules(IncrementalRules):
     """Rank documents by the votes of the association rules that cover them (RE-GR).
 
     Parameters
@@ -35,15 +35,15 @@ class GlobalRules(LearnsOn):
     metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
         "yule_y" or "relative_confidence"; `rulerank.rules.metrics` defines them.
     votes: "evidence" averages how far each cell's grades lie above what its queries lead one to expect, weighed by
-        how well its features tell relevant documents apart; "residual" weighs all cells alike; "mean" is the papers'
-        literal RE-GR, the mean strength (metric) of the rules.
+        how well its features tell relevant documents apart; "mean" is the papers' literal RE-GR, the mean strength
+        (metric) of the rules.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the literal votes="mean".
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
-    keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for `add` and
-        `remove`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
+    keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
+        `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
     mapped: False lets rules vote with their metric as the papers print it, signed and unbounded (votes="mean" only):

@@ -14,7 +14,7 @@ from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.learning_on import LearnsOn
+from rulerank.rankers.incremental import IncrementalRules
 from rulerank.rankers.parts import TrainingParts
 from rulerank.rankers.rule_ranker import binned_rows
 from rulerank.rules.kept_rows import KeptRows
@@ -52,7 +52,7 @@ class Stability:
         )
 
 
-class StableRules(LearnsOn):
+class StableRules(IncrementalRules):
     """Rank documents by the rules that say the same whatever the query (RE-SR).
 
     Parameters
@@ -62,10 +62,9 @@ class StableRules(LearnsOn):
     min_support: share of the training rows a rule must hold in; one row is always needed.
     stability: how far a set of items is trusted. "agreement" takes the mean over the training queries of how far its
         documents lie above their query's mean grade, one voice per query, and weighs it by the share of the queries
-        that agree with its sign and by how well its features tell relevant documents apart; "signs" and "clustered"
-        weigh its mean grade by how many of its rows lie in queries that agree, or by its evidence with queries as
-        the units that vary; "mean" is a reading of the paper: a rule X -> r is stable when its confidence in the
-        queries that hold X is, in their mean, within phi of its confidence overall.
+        that agree with its sign and by how well its features tell relevant documents apart; "mean" is a reading of
+        the paper: a rule X -> r is stable when its confidence in the queries that hold X is, in their mean, within phi
+        of its confidence overall.
     min_queries: a rule must hold in documents of this many training queries to be called stable; by default 2, and 1
         as the paper has it when literal or stability="mean".
     literal: the paper to the letter: a rule X -> r is stable when its confidence in every query that holds X is
@@ -77,8 +76,8 @@ class StableRules(LearnsOn):
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
         They do not grow with the number of queries.
-    keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for `add` and
-        `remove`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
+    keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
+        `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
     n_jobs: threads; all cores by default. The scores are the same bits whatever the number.
 
@@ -149,9 +148,6 @@ class StableRules(LearnsOn):
 
     def _to_count(self, kept: KeptRows, n_grades: int) -> QueryRows:
         return QueryRows(**vars(kept.rows(n_grades)), starts=kept.starts)
-
-    def _counts_can_be_taken_away(self) -> bool:
-        return not self.params_["literal"]  # what the largest confidence is without a query is not known
 
     def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
         """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""

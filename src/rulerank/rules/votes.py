@@ -16,7 +16,6 @@ from rulerank.rules.metrics import check_metric, metric_number
 from rulerank.rules.tables import UNIT, Counts, Rows
 
 EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
-RESIDUAL_SHRINK = 20.0
 CELLS_PER_THREAD = 100_000
 ROUNDING = 1e-12  # signed votes that add up to less cancel out
 
@@ -139,17 +138,16 @@ class LiftVotes:
 
     needs_expected = True
 
-    def __init__(self, shrink: float, by_strength: bool, additive: bool = False) -> None:
-        self.shrink = shrink
-        self.by_strength = by_strength  # a set of features weighs as much as its features are strong on average
+    def __init__(self, additive: bool = False) -> None:
         self.additive = additive
 
     def width(self, training: Training) -> int:
         return 2
 
     def set_weights(self, sets: FeatureSets, training: Training) -> Array:
-        """Return what each set weighs, float64 (n_sets,)."""
-        return training.strength[sets.features].mean(axis=1) if self.by_strength else np.ones(len(sets.features))
+        """Return what each set weighs, float64 (n_sets,): as much as its features are strong on average."""
+        found: Array = training.strength[sets.features].mean(axis=1)
+        return found
 
     def total_weight(self, layout: Layout, training: Training) -> float:
         """Return what all sets weigh, added up in their order."""
@@ -162,7 +160,7 @@ class LiftVotes:
             counts.grades,
             counts.expected,
             UNIT,
-            self.shrink,
+            EVIDENCE_SHRINK,
             training.min_rows,
             weights,
             sets.offsets,
@@ -185,8 +183,7 @@ class LiftVotes:
 
 VOTES: dict[str, Votes] = {
     "mean": MeanVotes(),
-    "evidence": LiftVotes(EVIDENCE_SHRINK, by_strength=True, additive=True),
-    "residual": LiftVotes(RESIDUAL_SHRINK, by_strength=False, additive=True),
+    "evidence": LiftVotes(additive=True),
 }
 
 
@@ -210,7 +207,7 @@ def votes_named(name: str, metric: str = "confidence", additive: bool = True, ma
     if metric != "confidence":
         raise DataError(f"votes={name!r} vote with lifts, not with a metric: metric={metric!r} needs votes='mean'")
     if isinstance(scheme, LiftVotes) and not additive:
-        return LiftVotes(scheme.shrink, scheme.by_strength)
+        return LiftVotes()
     return scheme
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.learning_on import LearnsOn
 
 Grades = Mapping[int, int]  # grade of each labelled row
 
@@ -82,28 +80,6 @@ class PoolLearner:
         )
         fitted.dates_ = self.pool.dates
         return fitted
-
-    def learn_on(self, ranker: Ranker, before: Grades, now: Grades) -> Ranker:
-        """Return what `fit` makes of labels, {row: grade}, given what it made of others: rules count the difference.
-
-        >>> import rulerank as rr
-        >>> learner = PoolLearner(rr.GlobalRules(discretizer="equal_width"), rr.make_world(n_queries=5, seed=0))
-        >>> ranker = learner.fit(np.array([0, 7, 12]), [0, 1, 2])
-        >>> same = learner.fit(np.array([0, 12]), [0, 1])
-        >>> changed = learner.learn_on(ranker, {0: 0, 7: 1, 12: 2}, {0: 0, 12: 1})
-        >>> bool((changed.predict(learner.pool) == same.predict(learner.pool)).all())
-        True
-        """
-        gone = {row: grade for row, grade in before.items() if now.get(row) != grade}
-        come = {row: grade for row, grade in now.items() if before.get(row) != grade}
-        if not isinstance(ranker, LearnsOn) or self.bins is None or 2 * (len(gone) + len(come)) > len(now):
-            return self.fit(*rows_and_grades(now))
-        changed = copy(ranker)
-        for labels, learn in ((come, changed.add_prepared), (gone, changed.remove_prepared)):
-            if labels:
-                rows, grades = rows_and_grades(labels)
-                learn(self.X[rows], grades, self.query[rows])
-        return changed
 
     def scores(self, ranker: Ranker, rows: Array) -> Array:
         """Return a fitted ranker's scores of some rows, each seen among all documents of its query."""

@@ -22,12 +22,11 @@ from rulerank.training.trials import Fit, Scoring, Trial, settings_of, try_setti
 
 GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings that do equally well the earlier wins
     "max_size": (1, 2),
-    "votes": ("evidence", "residual", "mean"),
+    "votes": ("evidence", "mean"),
     "discretizer": ("mdlp", "equal_width", "equal_frequency"),
     "normalize": (None, "minmax", "rank", "zscore"),
     "min_support": (0.0, 0.001),
     "drop_weakest": (0.0, 0.25),
-    "stability": ("agreement", "signs"),
     "n_trusted": (10, 25),
     "shrink": (20.0, 100.0),
     "l2": L2_GRID,

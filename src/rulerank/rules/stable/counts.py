@@ -1,14 +1,14 @@
 """What the queries, each by itself, say of every cell: counted beside the grades, in the same parts and budget.
 
 All are sums of integers (or largest values, for the extremes of theta): the same bits in any order of the queries, and
-the sums of two shards that hold whole queries add up. Squares are rounded once for each query and cell, to 2**-40.
+the sums of two shards that hold whole queries add up.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,12 +18,13 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 from rulerank.rules.engine import Engine, joined, picked
 from rulerank.rules.layout import FeatureSets
-from rulerank.rules.stable.kernels import EXTREMES, SQUARE_UNITS, THETAS, tally_queries
+from rulerank.rules.stable.kernels import EXTREMES, THETAS, tally_queries
 from rulerank.rules.tables import UNIT, Counter, Counts, Rows
 from rulerank.rules.votes import Parts, Training, Votes, vote_table
 
 THETA_UNIT = 2.0**-40  # of a confidence within one query
 SETS_AT_ONCE = 1 << 16
+FORMER = ("squares", "square_units")  # counts that files of version 0.1 hold, and nothing reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +50,6 @@ class QueryCounts(Counts):
     """
 
     tallies: Array  # int64 (n_cells, n_tallies) columns as in the kernels; lifts in UNITs, thetas in THETA_UNITs
-    squares: Array  # float64 (n_cells,) sum over queries of (lift times rows) squared
-    square_units: Array = field(  # int64 (n_cells, 2) the same as a sum of integers; models of before have none
-        default_factory=lambda: np.zeros((0, 2), dtype=np.int64)
-    )
 
     def __add__(self, other: Counts) -> QueryCounts:
         """Join two shards that hold whole queries."""
@@ -62,8 +59,7 @@ class QueryCounts(Counts):
         if self._holds_extremes():
             tallies[:, THETAS:] = np.maximum(self.tallies, other.tallies)[:, THETAS:]
         sums = super().__add__(other)
-        units = self.square_units + other.square_units
-        return QueryCounts(sums.grades, sums.expected, tallies, squares_of(units), units)
+        return QueryCounts(sums.grades, sums.expected, tallies)
 
     def __iadd__(self, other: Counts) -> Self:
         """Take another shard in, without a third table."""
@@ -73,8 +69,6 @@ class QueryCounts(Counts):
         added = THETAS if self._holds_extremes() else self.tallies.shape[1]
         self.tallies[:, :added] += other.tallies[:, :added]
         np.maximum(self.tallies[:, added:], other.tallies[:, added:], out=self.tallies[:, added:])
-        self.square_units.__iadd__(other.square_units)
-        self.squares[:] = squares_of(self.square_units)
         return self
 
     def __sub__(self, other: Counts) -> QueryCounts:
@@ -82,8 +76,7 @@ class QueryCounts(Counts):
         if not isinstance(other, QueryCounts) or self._holds_extremes():
             return NotImplemented  # what the largest confidence would be without a query is not known
         sums = super().__sub__(other)
-        units = self.square_units - other.square_units
-        return QueryCounts(sums.grades, sums.expected, self.tallies - other.tallies, squares_of(units), units)
+        return QueryCounts(sums.grades, sums.expected, self.tallies - other.tallies)
 
     def _holds_extremes(self) -> bool:
         return self.tallies.shape[1] == n_tallies(EXTREMES, self.grades.shape[1])
@@ -124,13 +117,12 @@ class QueryCounter(Counter):
             tallied = self._tally(none, other, part, np.full_like(self.n_bins, 2))
             parts.append(picked(tallied, slice(None, None, n_cells)))
         tallied = joined(parts)
-        return QueryCounts(counts.grades, counts.expected, tallied.tallies, tallied.squares, tallied.square_units)
+        return QueryCounts(counts.grades, counts.expected, tallied.tallies)
 
     def _tally(self, counts: Counts, bins: Array, sets: FeatureSets, n_bins: Array) -> QueryCounts:
         rows, n_cells = self.rows, len(counts.grades)
         expected = np.zeros(n_cells, dtype=np.int64)
         tallies = np.zeros((n_cells, self._n_tallies), dtype=np.int64)
-        squares = np.zeros((n_cells, 2), dtype=np.int64)
 
         def work(first: int, last: int) -> None:
             tally_queries(
@@ -149,11 +141,10 @@ class QueryCounter(Counter):
                 last,
                 expected,
                 tallies,
-                squares,
             )
 
         in_blocks(work, len(sets.features), self.n_jobs, min_block=4)
-        return QueryCounts(counts.grades, expected, tallies, squares_of(squares), squares)
+        return QueryCounts(counts.grades, expected, tallies)
 
 
 class QueryVotes(ABC):
@@ -194,7 +185,7 @@ class QueryEngine(Engine):
     def cell_bytes(cls, scheme: Votes, training: Training) -> int:
         """Return how much memory the counts and votes of one cell take."""
         assert isinstance(scheme, QueryVotes)
-        return super().cell_bytes(scheme, training) + 8 * (n_tallies(scheme.needs_thetas, training.n_grades) + 3)
+        return super().cell_bytes(scheme, training) + 8 * (n_tallies(scheme.needs_thetas, training.n_grades))
 
     @classmethod
     def from_state(cls, state: dict[str, Any], scheme: Votes, n_jobs: int | None = None) -> Self:
@@ -204,6 +195,8 @@ class QueryEngine(Engine):
             _check_starts(state["rows"]["starts"], len(state["rows"]["grades"]))
         else:
             _check_tallies(state["counts"], n_tallies(scheme.needs_thetas, state["training"]["n_grades"]))
+            kept = {name: array for name, array in state["counts"].items() if name not in FORMER}
+            state = state | {"counts": kept}
         return super().from_state(state, scheme, n_jobs)
 
     def votes_of(self, row_bins: Array) -> tuple[QueryCounts, Array]:
@@ -219,16 +212,6 @@ class QueryEngine(Engine):
         return counts, np.concatenate(tables)
 
 
-def squares_of(units: Array) -> Array:
-    """Return sums of squares from what the kernel counts.
-
-    >>> squares_of(np.array([[2, 1 << 38]])).tolist()
-    [2.25]
-    """
-    found: Array = units[:, 0] + units[:, 1] / SQUARE_UNITS
-    return found
-
-
 def n_tallies(thetas: int, n_grades: int) -> int:
     """Return how many columns of tallies there are, so many of them per grade for confidences."""
     return THETAS + n_grades * thetas
@@ -241,13 +224,8 @@ def _check_starts(starts: Array, n_rows: int) -> None:
 
 
 def _check_tallies(counts: dict[str, Array], width: int) -> None:
-    n_cells, tallies, squares = len(counts["grades"]), counts["tallies"], counts["squares"]
+    n_cells, tallies = len(counts["grades"]), counts["tallies"]
     if tallies.dtype != np.int64 or tallies.shape != (n_cells, width):
         raise ModelFileError(
             f"the rules are damaged: tallies must have the shape {(n_cells, width)}: got {tallies.shape}"
         )
-    if squares.dtype != np.float64 or squares.shape != (n_cells,) or not (np.isfinite(squares) & (squares >= 0)).all():
-        raise ModelFileError("the rules are damaged: squares must be numbers from 0, one per cell")
-    units = counts.get("square_units", squares[:0])
-    if len(units) and (units.dtype != np.int64 or units.shape != (n_cells, 2) or (squares_of(units) != squares).any()):
-        raise ModelFileError("the rules are damaged: squares and their units differ")

@@ -7,8 +7,6 @@ excess    int64[n_rows]               grade times the query's rows, less the sum
 expected  int64[n_rows]               as in `kernels.py`; the same for all rows of a query
 sums      int64[n_cells]              as in `kernels.py`
 tallies   int64[n_cells, 6 or more]   what queries say of the cell, in the columns named below
-squares   int64[n_cells, 2]           sum over queries of (what the cell's rows have above the query's mean) squared:
-                                      whole ones, and what is left of each in units of 2**-40
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ N_QUERIES = 0  # that hold the cell
 N_UP, N_DOWN = 1, 2  # where its rows have a higher (lower) mean grade than all rows of the query
 ROWS_UP, ROWS_DOWN = 3, 4  # of the cell, in such queries
 LIFTS = 5  # sum over queries of that difference of means
-SQUARE_UNITS = 2.0**40  # in one: sums over eight million queries stay inside int64
 THETAS = 6  # from here on, what the confidences in single queries come to, none or one of:
 SUMS = 1  # columns per grade: the sum over queries of the confidence
 EXTREMES = 2  # per grade, the largest confidence in a query; then, per grade, the largest of 1 less the confidence
@@ -48,7 +45,6 @@ def tally_queries(
     last: int,
     sums: Array,
     tallies: Array,
-    squares: Array,
 ) -> None:
     """Go through the queries of every set first..last-1: fill a small table, then add its cells to the tallies."""
     size = sets.shape[1]
@@ -84,10 +80,6 @@ def tally_queries(
                 n = rows[own]
                 sums[cell] += n * expected[starts[q]]
                 above = surplus[own] / n_rows
-                square = above * above
-                whole = math.floor(square)
-                squares[cell, 0] += whole
-                squares[cell, 1] += math.floor((square - whole) * SQUARE_UNITS + 0.5)
                 tallies[cell, N_QUERIES] += 1
                 tallies[cell, LIFTS] += math.floor(above / n * units + 0.5)
                 if surplus[own] > 0:

@@ -17,13 +17,11 @@ from rulerank.rules.stable.kernels import (
     N_DOWN,
     N_QUERIES,
     N_UP,
-    ROWS_DOWN,
-    ROWS_UP,
     SUMS,
     THETAS,
 )
 from rulerank.rules.tables import UNIT, Counts
-from rulerank.rules.votes import EVIDENCE_SHRINK, LiftVotes, MeanVotes, Parts, Training, weighted_parts
+from rulerank.rules.votes import LiftVotes, MeanVotes, Parts, Training, weighted_parts
 
 LIFT_SHRINK = 1.0  # queries' worth of "no difference" mixed into each cell's mean lift
 SLACK = 1e-9  # a confidence of 0.4 is within 0.1 of 0.3, whatever floating point makes of it
@@ -34,7 +32,7 @@ class WeighedVotes(QueryVotes):
 
     def __init__(self, min_queries: int) -> None:
         self.min_queries = min_queries
-        self.otherwise = LiftVotes(EVIDENCE_SHRINK, by_strength=True)
+        self.otherwise = LiftVotes()
 
     @abstractmethod
     def say(self, cells: QueryCounts, set_strength: Array, training: Training) -> tuple[Array, Array]:
@@ -70,25 +68,6 @@ class AgreementVotes(WeighedVotes):
         lifts = _beyond_rounding(cells.tallies[:, LIFTS] * UNIT, n_queries)
         agree = np.where(lifts > 0, cells.tallies[:, N_UP], np.where(lifts < 0, cells.tallies[:, N_DOWN], 0))
         return lifts / (n_queries + LIFT_SHRINK), set_strength * (agree / np.maximum(n_queries, 1))
-
-
-class SignVotes(WeighedVotes):
-    """Mean grades, weighed by how many more of a cell's rows lie in queries that agree with it than in others."""
-
-    def say(self, cells: QueryCounts, set_strength: Array, training: Training) -> tuple[Array, Array]:
-        n_rows, above = _above_expectation(cells)
-        agree = np.where(above > 0, cells.tallies[:, ROWS_UP], np.where(above < 0, cells.tallies[:, ROWS_DOWN], 0))
-        return _mean_grade(cells, training), np.maximum(0.0, 2 * agree / np.maximum(n_rows, 1) - 1)
-
-
-class ClusteredVotes(WeighedVotes):
-    """Mean grades, weighed by how many standard errors they lie from what is expected, a query counting as one draw."""
-
-    def say(self, cells: QueryCounts, set_strength: Array, training: Training) -> tuple[Array, Array]:
-        _, above = _above_expectation(cells)
-        error = np.sqrt(cells.squares)
-        weight = np.divide(np.abs(above), error, out=np.zeros(len(error)), where=error > 0)
-        return _mean_grade(cells, training), weight
 
 
 class ConfidenceVotes(QueryVotes):
@@ -154,13 +133,8 @@ class MeanThetaVotes(ConfidenceVotes):
         return found
 
 
-WEIGHED: dict[str, type[WeighedVotes]] = {
-    "agreement": AgreementVotes,
-    "signs": SignVotes,
-    "clustered": ClusteredVotes,
-}
 MEAN = "mean"
-STABILITIES = (*WEIGHED, MEAN)
+STABILITIES = ("agreement", MEAN)
 
 
 def stability_named(name: str, min_queries: int, phi: float) -> QueryVotes:
@@ -169,29 +143,15 @@ def stability_named(name: str, min_queries: int, phi: float) -> QueryVotes:
     >>> type(stability_named("agreement", min_queries=2, phi=0.1)).__name__
     'AgreementVotes'
     """
-    try:
-        return MeanThetaVotes(phi, min_queries) if name == MEAN else WEIGHED[name](min_queries)
-    except (KeyError, TypeError):
-        raise DataError(f"unknown stability {name!r}; choose from {', '.join(STABILITIES)}") from None
+    if name not in STABILITIES:
+        raise DataError(f"unknown stability {name!r}; choose from {', '.join(STABILITIES)}")
+    return MeanThetaVotes(phi, min_queries) if name == MEAN else AgreementVotes(min_queries)
 
 
 def _cells(counts: Counts, sets: FeatureSets, first: int, last: int) -> tuple[QueryCounts, slice]:
     assert isinstance(counts, QueryCounts)
     own = slice(int(sets.offsets[first]), int(sets.offsets[last]))
     return picked(counts, own), own
-
-
-def _above_expectation(cells: QueryCounts) -> tuple[Array, Array]:
-    """Return the rows of each cell and the sum of what their grades have above their queries' means."""
-    n_rows = cells.grades.sum(axis=1)
-    total = cells.grades @ np.arange(cells.grades.shape[1])
-    return n_rows, _beyond_rounding(total - cells.expected * UNIT, n_rows)
-
-
-def _mean_grade(cells: QueryCounts, training: Training) -> Array:
-    """Return how far the mean grade of each cell, mixed with the general one, lies above that."""
-    total = cells.grades @ np.arange(training.n_grades) + EVIDENCE_SHRINK * training.mean_grade
-    return total / (cells.grades.sum(axis=1) + EVIDENCE_SHRINK) - training.mean_grade
 
 
 def _beyond_rounding(sums: Array, n_terms: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Learn from more rows, or unlearn some: what comes out is what `fit` makes of the new rows with the same bins."""
+"""Add rows to a fitted ranker or remove some: the model is what `fit` makes of the rows then, with the same bins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from rulerank.rankers.base import Labelled
 from rulerank.rankers.parts import LearnsFromParts, TrainingParts
 from rulerank.rankers.rows import query_numbers
 from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.rules.changed_rows import threads_for, with_changed_rows
 from rulerank.rules.engine import Engine
 from rulerank.rules.kept_rows import KeptRows, LooseRows
 from rulerank.rules.strength import BinCounts
@@ -30,53 +29,47 @@ from rulerank.rules.tables import Rows
 NO_QUERIES = "{} was given no qid, so all rows count as one query; give the query of each row, {}(X, y, qid=qid)"
 
 
-class LearnsOn(LearnsFromParts, RuleRanker):
-    """Base of the rankers that take more rows, and give up rows, after `fit`: counts are sums."""
+class IncrementalRules(LearnsFromParts, RuleRanker):
+    """Base of the rankers that learn incrementally: they keep their training rows in bins and count them again."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "keep_rows": Number(
             0,
             math.inf,
             "MiB of training rows",
-            meaning="MiB of training rows to keep for add and remove; 0: none",
+            meaning="MiB of training rows to keep for partial_fit and unlearn; 0: none",
             of_machine=True,
         ),
     }
 
     keep_rows: float
-    _kept: LooseRows | KeptRows | None = None  # None: add and remove cannot be done
-    _bin_counts: BinCounts | None = None  # of the kept rows, once they were counted
+    _kept: LooseRows | KeptRows | None = None  # None: partial_fit and unlearn are refused
 
-    def add(self, X: Any, y: Any = None, qid: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, qid: Any = None) -> Self:
         """Learn from more rows: the model is then what `fit` makes of all rows with the bins it has now.
 
-        X, y, qid: as for `fit`; a row may belong to a query that is known or to a new one.
+        X, y, qid: as for `fit`; a row may belong to a known query or to a new one. An unfitted ranker is fitted.
 
         >>> import rulerank as rr
         >>> world = rr.make_world(n_queries=30, seed=0)
         >>> ranker = rr.GlobalRules().fit(world[world.qid != "q7"])
-        >>> str(ranker.rules_[0]), str(ranker.add(world[world.qid == "q7"]).rules_[0])
+        >>> str(ranker.rules_[0]), str(ranker.partial_fit(world[world.qid == "q7"]).rules_[0])
         ('bm25_body < 1.35 -> 0 (190 of 201)', 'bm25_body < 1.35 -> 0 (198 of 209)')
         """
-        return self._learn_on(X, y, qid, "add")
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, y, qid)
+        return self._change(X, y, qid, "partial_fit")
 
-    def remove(self, X: Any, y: Any = None, qid: Any = None) -> Self:
-        """Unlearn rows that were learned from: the model is then what `fit` makes of the others, with the same bins.
+    def unlearn(self, X: Any, y: Any = None, qid: Any = None) -> Self:
+        """Remove rows that were learned from: the model is then what `fit` makes of the others, with the same bins.
 
         X, y, qid: the rows as they were given. One that was never given is an error, and then nothing is removed.
         """
-        return self._learn_on(X, y, qid, "remove")
-
-    def add_prepared(self, X: Array, y: Any, qid: Any) -> Self:
-        """Add rows that are on the scale that `normalize` asks for, as `fit_prepared` takes them."""
-        return self._change(self._in_bins(X, y, qid, "add"), "add")
-
-    def remove_prepared(self, X: Array, y: Any, qid: Any) -> Self:
-        """Remove rows that are on the scale that `normalize` asks for, as `fit_prepared` takes them."""
-        return self._change(self._in_bins(X, y, qid, "remove"), "remove")
-
-    def _learn_on(self, X: Any, y: Any, qid: Any, verb: str) -> Self:
         check_is_fitted(self)
+        return self._change(X, y, qid, "unlearn")
+
+    def _change(self, X: Any, y: Any, qid: Any, verb: str) -> Self:
+        """Check the rows, add or remove them, and count all rows again; nothing changes where that fails."""
         if isinstance(X, Dataset):
             y = X.y if y is None else y
             qid = X.qid if qid is None else qid
@@ -92,13 +85,25 @@ class LearnsOn(LearnsFromParts, RuleRanker):
         more = self._in_bins(self.check_rows(X, qid), y, qid, verb)
         if self.normalize_ is not None:
             self._check_whole_queries(more, verb)
-        return self._change(more, verb)
+        old = self._rows_so_far(verb)
+        new = old.with_rows(more) if verb == "partial_fit" else old.without(more)
+        if new.bins.size > self.keep_rows * 2**20 and verb == "partial_fit":
+            raise TooLargeError(
+                f"with these rows there are {new.n_rows:,}, which take {new.bins.size / 2**20:,.1f} MiB in bins, more "
+                f"than keep_rows={self.keep_rows:g}; raise it, set_params(keep_rows={math.ceil(new.bins.size / 2**19)})"
+            )
+        learned = self._as_fitted()
+        engine = self._count_all(learned, new)
+        self.n_bins_, self.engine_, self._kept = learned.n_bins_, engine, new
+        self._sample = None  # what was removed is gone
+        self.params_ = self.params_ | {"keep_rows": self.keep_rows}  # another dictionary: a copy may share it
+        return self
 
     def _in_bins(self, X: Array, y: Any, qid: Any, verb: str) -> KeptRows:
         """Check rows to add or remove, and put them into bins and in order."""
         self._rows_so_far(verb)
         if not len(X):
-            raise DataError(f"expected rows to {verb}: got none")
+            raise DataError(f"{verb} expects at least one row: got none")
         grades = check_grades(y, len(X))
         if (grades == UNLABELLED).any():
             raise DataError(
@@ -115,66 +120,25 @@ class LearnsOn(LearnsFromParts, RuleRanker):
     def _check_whole_queries(self, more: KeptRows, verb: str) -> None:
         """Where features are on one scale by query, a row that comes or goes changes the others of its query."""
         own = self._rows_so_far(verb).of_queries(more.keys)
-        if verb == "add" and own.n_rows:
+        if verb == "partial_fit" and own.n_rows:
             raise DataError(
                 f"this ranker normalises features by query (normalize={self.normalize_!r}), so new documents change "
                 f"those of their query that it has learned from: {counted(len(own.keys), 'query')} of these "
                 "are known already; remove the query's rows first and add all of them together, or fit again"
             )
-        if verb == "remove" and own.n_rows != more.n_rows:
+        if verb == "unlearn" and own.n_rows != more.n_rows:
             raise DataError(
                 f"this ranker normalises features by query (normalize={self.normalize_!r}): remove whole queries; "
                 f"it has learned from {own.n_rows:,} rows of these queries, and got {more.n_rows:,}"
             )
 
-    def _change(self, more: KeptRows, verb: str) -> Self:
-        """Learn what the rows that come or go change, and then take it over all at once."""
-        old = self._rows_so_far(verb)
-        new = old.with_rows(more) if verb == "add" else old.without(more)
-        if new.bins.size > self.keep_rows * 2**20 and verb == "add":
-            raise TooLargeError(
-                f"with these rows there are {new.n_rows:,}, which take {new.bins.size / 2**20:,.1f} MiB in bins, more "
-                f"than keep_rows={self.keep_rows:g}; raise it, set_params(keep_rows={math.ceil(new.bins.size / 2**19)})"
-            )
-        learned = self._as_fitted()
-        same_grades = new.n_grades == self.engine_.training.n_grades
-        any_size = self.params_["max_size"] is None  # which sets are counted may change
-        counted = self.engine_.counts is not None and self.engine_.layout.n_cells > 0
-        if same_grades and counted and not any_size and self._counts_can_be_taken_away():
-            counts, engine = self._count_changes(learned, old, new, more.keys)
-        else:
-            counts, engine = self._count_all(learned, new)
-        self.n_bins_, self.engine_, self._kept, self._bin_counts = learned.n_bins_, engine, new, counts
-        self._sample = None  # what was removed is gone
-        self.params_ = self.params_ | {"keep_rows": self.keep_rows}  # another dictionary: a copy may share it
-        return self
-
-    def _count_all(self, learned: Self, new: KeptRows) -> tuple[BinCounts, Engine]:
-        """Count the kept rows anew."""
-        widths = bin_limits(self.discretizer_, len(self.feature_names_))
+    def _count_all(self, learned: Self, new: KeptRows) -> Engine:
+        """Count the rows anew."""
         rows = self._to_count(new, new.n_grades)
-        counts = BinCounts.of(rows, widths, self.n_jobs)
+        counts = BinCounts.of(rows, bin_limits(self.discretizer_, len(self.feature_names_)), self.n_jobs)
         layout, training = learned._lay_out_counts(counts, lambda look: look(rows))
         scheme, budget = self.engine_.scheme, learned.memory_budget * 2**20
-        engine = type(self.engine_).learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
-        return counts, engine
-
-    def _count_changes(self, learned: Self, old: KeptRows, new: KeptRows, keys: Array) -> tuple[BinCounts, Engine]:
-        """Take away what the queries that change have counted, and add what they count now."""
-        engine, n_grades = self.engine_, self.engine_.training.n_grades
-        widths = bin_limits(self.discretizer_, len(self.feature_names_))
-        counts = self._bin_counts or BinCounts.of(old.rows(n_grades), widths, self.n_jobs)
-        changed = old.of_queries(keys), new.of_queries(keys)
-        before, after = (self._to_count(part, n_grades) if part.n_rows else None for part in changed)
-        if before is not None:
-            counts = counts - BinCounts.of(before, widths, threads_for(before.bins.size, self.n_jobs))
-        if after is not None:
-            counts = counts + BinCounts.of(after, widths, threads_for(after.bins.size, self.n_jobs))
-        everything = partial(self._to_count, new, n_grades)
-        layout, training = learned._lay_out_counts(counts, lambda look: look(everything()))
-        if layout.n_cells * engine.cell_bytes(engine.scheme, training) > learned.memory_budget * 2**20:
-            return counts, type(engine)(layout, engine.scheme, training, self.n_jobs, everything(), None, None)
-        return counts, with_changed_rows(engine, layout, training, before=before, after=after, everything=everything)
+        return type(self.engine_).learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
 
     def _as_fitted(self) -> Self:
         """Return a copy with the parameters of the fit, whatever `set_params` has changed since."""
@@ -191,8 +155,8 @@ class LearnsOn(LearnsFromParts, RuleRanker):
             n_rows = int(self.engine_.training.n_by_grade.sum())
             need = n_rows * len(self.feature_names_) / 2**20
             raise DataError(
-                f"this {type(self).__name__} has not kept the {n_rows:,} rows it has learned from, which it needs to "
-                f"{verb} some exactly: fit it again with keep_rows={max(1, math.ceil(2 * need))} or more (MiB; they "
+                f"this {type(self).__name__} has not kept the {n_rows:,} rows it has learned from, which "
+                f"{verb} needs: fit it again with keep_rows={max(1, math.ceil(2 * need))} or more (MiB; they "
                 f"take {need:,.1f}), or on all rows together"
             )
         return self._kept
@@ -200,7 +164,6 @@ class LearnsOn(LearnsFromParts, RuleRanker):
     def _keep(self, parts: TrainingParts) -> None:
         """Keep the rows of training, in bins, where they take at most `keep_rows` MiB."""
         n_bytes = parts.facts.n_rows * len(parts.facts.feature_names)
-        self._bin_counts = None
         self._kept = None
         if n_bytes <= self.keep_rows * 2**20:
             self._kept = parts.total(partial(loose_rows, self.discretizer_))
@@ -213,9 +176,6 @@ class LearnsOn(LearnsFromParts, RuleRanker):
     def _to_count(self, kept: KeptRows, n_grades: int) -> Rows:
         """Return rows as the engine counts them."""
         return kept.rows(n_grades)
-
-    def _counts_can_be_taken_away(self) -> bool:
-        return True
 
     def _kept_state(self) -> dict[str, Any]:
         self._kept = in_order(self._kept)
