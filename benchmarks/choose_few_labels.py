@@ -43,7 +43,7 @@ def settings(kind: str) -> dict[str, rr.GlobalRules | rr.QueryIntercepts]:
             discretizer=discretizer, votes=votes, max_size=size, normalize=normalize
         )
         for label, discretizer in cuts.items()
-        for votes in ("evidence", "residual")
+        for votes in ("evidence", "mean")
         for size in (1, 2)
         for normalize in (None, "zscore")
     }

@@ -28,7 +28,7 @@ def main() -> None:
         return
     choices: dict[str, Score] = {
         f"votes={votes}, max_size={size}, drop_weakest={drop}": by_rules(votes=votes, max_size=size, drop_weakest=drop)
-        for votes in ("mean", "residual", "evidence")
+        for votes in ("mean", "evidence")
         for size in (1, 2)
         for drop in (0.0, 0.25, 0.5)
     }

@@ -35,13 +35,12 @@ OTHERS = (
     0.5,
     0.0,
     "rank",
-    "residual",
+    "mean",
     "yule_q",
     "equal_width",
     "share",
     "best",
     "query",
-    "signs",
 )
 
 

@@ -19,7 +19,7 @@ RANKERS = {
     "FittedRules": rr.FittedRules(max_pairs=6),
     "FittedRules, no pairs": rr.FittedRules(max_size=1),
     "GlobalRules": rr.GlobalRules(),
-    "GlobalRules of one": rr.GlobalRules(max_size=1, votes="residual", min_support=0.05),
+    "GlobalRules of one": rr.GlobalRules(max_size=1, min_support=0.05),
     "GlobalRules of three": rr.GlobalRules(max_size=3, discretizer=rr.EqualFrequency(3)),
     "QueryIntercepts": rr.QueryIntercepts(l2=1),
 }

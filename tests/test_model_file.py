@@ -24,7 +24,7 @@ TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
         ROWS,
         MEAN,
         {"votes": "mean", "memory_budget": 0},
-        {"votes": "residual", "normalize": "rank", "max_size": 3},
+        {"votes": "mean", "normalize": "rank", "max_size": 3},
         {"discretizer": EqualWidth(n_bins=4)},
         {"max_size": np.int64(1), "min_support": np.float64(0.01)},
     ],

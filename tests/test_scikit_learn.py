@@ -44,7 +44,7 @@ def test_cross_validate_hands_the_queries_to_everyone(routing, ranker):
 
 
 def test_grid_search_finds_the_best_setting_and_refits_it(routing):
-    grid = {"votes": ["mean", "residual"], "normalize": [None, "zscore"]}
+    grid = {"votes": ["mean", "evidence"], "normalize": [None, "zscore"]}
     search = GridSearchCV(GlobalRules(), grid, scoring=scorer("MAP"), cv=QueryKFold(), error_score="raise")
     search.fit(X, y, qid=qid)
     means = [np.mean(by_hand(GlobalRules(**params))) for params in search.cv_results_["params"]]

@@ -16,7 +16,7 @@ def world():
     return rr.make_world(n_queries=25, docs_per_query=12, n_features=5, seed=3)
 
 
-RULES = {"votes": rr.GlobalRules(max_size=1), "signs": rr.StableRules(max_size=1, stability="signs")}
+RULES = {"votes": rr.GlobalRules(max_size=1), "stable": rr.StableRules(max_size=1)}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_has_no_parts_is_refused_with_the_reason(world):
             rr.Competence(max_size=1, members=["confidence", "yule_q"]),
             "the metrics of a Competence are divided .*fit it over rankers that can",
         ),
-        (rr.Competence(RULES), "member 'signs': StableRules cannot be exported exactly"),
+        (rr.Competence(RULES), "member 'stable': StableRules cannot be exported exactly"),
     ]:
         with pytest.raises(DataError, match=message):
             export_parts(ranker.fit(world), "python")

@@ -31,7 +31,7 @@ def test_a_model_is_what_the_library_learns(run, folder):
 @pytest.mark.parametrize(
     ("options", "params"),
     [
-        (["--max-size", "1", "--min-support", "0.02", "--votes", "residual"], {"max_size": 1, "votes": "residual"}),
+        (["--max-size", "1", "--min-support", "0.02", "--votes", "mean"], {"max_size": 1, "votes": "mean"}),
         (["--literal"], {"votes": "mean", "drop_weakest": 0.0}),
         (["--discretizer", "equal_width", "--normalize", "rank"], {"discretizer": "equal_width", "normalize": "rank"}),
         (["--normalize", "none", "--drop-weakest", "0"], {"normalize": None, "drop_weakest": 0.0}),

@@ -37,20 +37,11 @@ def score_stably(
             continue
         own = {q: [i for i in rows if queries[i] == q] for q in holding}
         sums = {q: _above(own[q], grades, queries) for q in holding}
-        total = sum(sums.values())
-        value = float((sum(grades[i] for i in rows) + GENERAL * general) / (len(rows) + GENERAL) - general)
-        if stability == "agreement":
-            lifts = [sums[q] / len(own[q]) for q in holding]
-            agree = [lift for lift in lifts if lift * sum(lifts) > 0]
-            strength = sum(_strength(train, grades, queries, f) for f in members) / len(members)
-            weight = strength * len(agree) / len(holding)
-            value = float(sum(lifts) / (len(holding) + 1))
-        elif stability == "signs":
-            n_agree = sum(len(own[q]) for q in holding if sums[q] * total > 0)
-            weight = max(0.0, 2 * n_agree / len(rows) - 1)
-        else:
-            squares = float(sum(s * s for s in sums.values()))
-            weight = abs(float(total)) / math.sqrt(squares) if squares else 0.0
+        lifts = [sums[q] / len(own[q]) for q in holding]
+        agree = [lift for lift in lifts if lift * sum(lifts) > 0]
+        strength = sum(_strength(train, grades, queries, f) for f in members) / len(members)
+        weight = strength * len(agree) / len(holding)
+        value = float(sum(lifts) / (len(holding) + 1))
         above += weight * value
         below += weight
     if below == 0:

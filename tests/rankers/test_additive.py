@@ -17,7 +17,7 @@ world = rr.make_world(n_queries=30, n_features=6, seed=1)
     "ranker",
     [
         rr.GlobalRules(),
-        rr.GlobalRules(votes="residual", min_support=0.05),
+        rr.GlobalRules(min_support=0.05),
         rr.GlobalRules(max_size=3, discretizer="equal_frequency"),
         rr.GlobalRules(memory_budget=0),
         rr.FittedRules(),

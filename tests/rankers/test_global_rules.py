@@ -204,7 +204,7 @@ def test_feature_strength_is_the_mean_squared_surprise_of_its_definition():
             {"metric": "yule_q", "votes": "evidence"},
             "votes='evidence' vote with lifts, not with a metric: metric='yule_q' needs votes='mean'",
         ),
-        ({"votes": "loud"}, "unknown votes 'loud'; choose from mean, evidence, residual"),
+        ({"votes": "loud"}, "unknown votes 'loud'; choose from mean, evidence"),
         ({"discretizer": "magic"}, "unknown discretizer 'magic'; choose from 'mdlp'"),
         ({"n_jobs": 0}, "n_jobs must be a positive number, or -1 for all cores: got 0"),
     ],

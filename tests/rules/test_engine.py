@@ -180,5 +180,5 @@ def test_one_enormous_table_is_refused():
 
 
 def test_unknown_votes_list_the_choices():
-    with pytest.raises(DataError, match="unknown votes 'loud'; choose from mean, evidence, residual"):
+    with pytest.raises(DataError, match="unknown votes 'loud'; choose from mean, evidence"):
         votes_named("loud")

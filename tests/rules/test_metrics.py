@@ -175,5 +175,5 @@ def test_tuning_over_metrics_counts_once_and_still_votes_with_each():
 def test_unknown_metrics_and_votes_without_one_are_named():
     with pytest.raises(DataError, match="unknown metric 'lift'; choose from added_value, certainty, confidence, str"):
         check_metric("lift")
-    with pytest.raises(DataError, match=r"votes='residual' vote with lifts, .* metric='yule_y' needs votes='mean'"):
-        votes_named("residual", "yule_y")
+    with pytest.raises(DataError, match=r"votes='evidence' vote with lifts, .* metric='yule_y' needs votes='mean'"):
+        votes_named("evidence", "yule_y")

@@ -14,13 +14,13 @@ from rulerank.io.tables import write_table
 
 RANKERS = [
     rr.GlobalRules(),
-    rr.GlobalRules(votes="residual", max_size=1),
+    rr.GlobalRules(max_size=1),
     rr.GlobalRules(votes="mean", discretizer="equal_frequency"),
     rr.GlobalRules(discretizer="tube", normalize="zscore"),
     rr.GlobalRules(discretizer=rr.TUBE(cross_validate=True), normalize="rank", min_support=0.02),
     rr.StableRules(),
     rr.StableRules(literal=True, discretizer="equal_width"),
-    rr.StableRules(stability="clustered", normalize="minmax"),
+    rr.StableRules(normalize="minmax"),
     rr.QueryIntercepts(missing="mean", l2=1.0),
     rr.QueryIntercepts(missing="mean", normalize="zscore"),
     rr.FittedRules(),

@@ -39,16 +39,6 @@ def train(
             metavar="DATA", help="Graded documents, - for stdin; a folder or a pattern of files is streamed."
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="Learn on from this model (RE-GR, RE-SR), with --more or --less."),
-    ] = None,
-    more: Annotated[
-        str | None, typer.Option(metavar="FILE", help="With --model: graded documents to add to what it learned from.")
-    ] = None,
-    less: Annotated[
-        str | None, typer.Option(metavar="FILE", help="With --model: documents to unlearn, as they were learned.")
-    ] = None,
     vali: Annotated[
         str | None,
         typer.Option(
@@ -150,22 +140,18 @@ def train(
     ranking is better than today's (--today, a feature or a model), today's is kept, and a line says so. With --labels
     of documents that were shown, labels go on from the clicks' model or from today's ranking, as both say.
 
-    With --model and --more or --less, a model learns on: the same bins, new counts, and exactly the model that training
-    on the new rows with these bins would give.
-
     Example:
 
     \b
         rulerank train train.txt -o model.rulerank
         rulerank train parts -o model.rulerank --method RE-GR
-        rulerank train train.csv -o model.rulerank --qid query --method RE-GR --votes residual
+        rulerank train train.csv -o model.rulerank --qid query --method RE-GR --votes mean
         rulerank train --parameters intercepts
         rulerank train train.txt --vali vali.txt -o model.rulerank --method RE-GR --max-size 1
         rulerank train train.txt -o model.rulerank --method intercepts --set l2=10 --set missing=mean
         rulerank train pool.csv --labels graded.csv --today bm25_body -o model.rulerank
         rulerank train pool.csv --labels each.csv --judges gpt -o model.rulerank
         rulerank train pool.csv --labels graded.csv --today clicks.rulerank -o both.rulerank
-        rulerank train --model model.rulerank --more new.txt --less withdrawn.txt -o newer.rulerank
         rulerank train judged.csv -o model.rulerank --method intercepts --judge judge --set missing=mean
         rulerank train pool-with-clicks.parquet -o model.rulerank --propensities looked-at.csv
         rulerank train pool-with-clicks.parquet --today clicks.rulerank -o newer.rulerank
@@ -184,18 +170,6 @@ def train(
         raise DataError("a model is written to a file: name one, such as -o model.rulerank")
     check_target(out)
     named = columns(qid, docid, grade, features)
-    if model is not None or more is not None or less is not None:
-        from rulerank.cli.learn_on import learn_on
-
-        others = {
-            "DATA": source, "--vali": vali, "--labels": labels, "--tune": tune, "--today": today, "--literal": literal,
-            "--method": method.lower() != AUTO, "--max-size": max_size, "--min-support": min_support, "--votes": votes,
-            "--discretizer": discretizer, "--normalize": normalize, "--drop-weakest": drop_weakest, "--set": settings,
-            "--judge": judge, "--judges": judges, "--propensities": propensities, "--unjudged": unjudged,
-            "--judged-extra": judged_extra,
-        }  # fmt: skip
-        learn_on(model, more, less, out, others, format, named, as_json=as_json)
-        return
     if source is None:
         raise DataError("name the graded documents to learn from: rulerank train DATA -o model.rulerank")
     words = known_words(votes=votes, discretizer=discretizer, normalize=normalize)

@@ -64,21 +64,13 @@ class PoolModel:
         self._rules: PoolLearner | None = None  # made when first needed: it puts the whole pool into bins
         self._last: TimedRanker | None = None
 
-    def train(self, grades: Grades, last: TimedRanker | None = None) -> GlobalRules | None:
-        """Return RE-GR trained on some rows, None when they are too few or all have the same grade.
-
-        last: what was trained before; the same ranker comes out, and only the difference is counted.
-        """
+    def train(self, grades: Grades) -> GlobalRules | None:
+        """Return RE-GR trained on some rows, None when they are too few or all have the same grade."""
         if len(grades) < LEAST_LABELS or len(set(grades.values())) < 2:
             return None
         if self._rules is None:
             self._rules = PoolLearner(few_label_ranker("RE-GR"), self.pool.data)
-        learner = self._rules
-        ranker = (
-            learner.fit(*rows_and_grades(grades))
-            if last is None
-            else learner.learn_on(last.ranker, last.grades, grades)
-        )
+        ranker = self._rules.fit(*rows_and_grades(grades))
         assert isinstance(ranker, GlobalRules)
         return ranker
 
@@ -113,7 +105,7 @@ class PoolModel:
                 if last.grades == wanted or (slow and len(wanted) < GROWTH * len(last.grades)):
                     return last
             start = time.perf_counter()
-            ranker = self.train(wanted, last)
+            ranker = self.train(wanted)
             if ranker is None:
                 return None
             self._last = TimedRanker(ranker, wanted, time.perf_counter() - start)

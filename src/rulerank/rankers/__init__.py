@@ -3,7 +3,7 @@
 `base.py` is what every ranker is, `checked.py` and `rows.py` how it looks at its data, `facade.py` what it offers and
 folders above do (explain, save), `rule_ranker.py` what those share that count rules (`global_rules.py`,
 `stable_rules.py`, `query_rules.py` with `query_limits.py`; `rule_tables.py` is their additive form, `shared_counts.py`
-fits several settings from the same counts, `learning_on.py` adds and removes rows). `fitted/` holds the rules whose
+fits several settings from the same counts, `incremental.py` adds and removes rows). `fitted/` holds the rules whose
 votes are fitted, `linear/` the weighted sums, `anchored/` what starts from today's ranking; `training_rows.py` puts
 rows into an order that no file changes; `parts.py` is data that is looked at part by part, and `chunks.py` how sums of
 floats come out the same whatever the parts. `foreign.py` fits and asks any ranker, those of other libraries too;
