@@ -19,14 +19,14 @@ from rulerank.rules.by_query import kernels, trusted_kernels
 from rulerank.rules.by_query.labels import SHARE, Labels, shares_needed
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.tables import Counter, Rows, rows_needed
-from rulerank.rules.votes import EVIDENCE_SHRINK, LiftVotes, Training, vote_table
+from rulerank.rules.votes import LiftVotes, Training, vote_table
 
 TABLE_BYTES = 1 << 25
 SUM_BYTES = 1 << 27
 BASE_BYTES = 1 << 28
 MAX_QUERIES = 64  # of a block: wider rows of a table fall out of the cache
 CELLS_PER_THREAD = 1000
-LIFTS = LiftVotes(EVIDENCE_SHRINK, by_strength=True)
+LIFTS = LiftVotes()
 
 
 class Counted(NamedTuple):

@@ -21,7 +21,7 @@ class TrustedVotes(LiftVotes):
     """
 
     def __init__(self, by_query: ByQuery, trusted: Array, shrink: float) -> None:
-        super().__init__(LIFTS.shrink, LIFTS.by_strength)
+        super().__init__()
         rows = np.flatnonzero(np.isin(by_query.queries, trusted))
         number = np.searchsorted(trusted, by_query.queries[rows])
         self._bins = np.ascontiguousarray(by_query.bins[:, rows])
