@@ -7,16 +7,17 @@ from sklearn.base import clone
 
 import rulerank as rr
 from frozen import FROZEN, differences, exports, facts, judging_api, output_of, postgres_schema, read_json, service_api
+from rulerank.errors import ModelFileError
 
 SCORES = {
     f"{folder}/{name}": scores
     for folder in ("first", "models")
     for name, scores in read_json(f"{folder}/scores.json").items()
+    if name != "RE-GR-zscore"  # votes that version 0.2 no longer has
 }
 # sums in a fixed order; the others multiply matrices, which processors add up in their own order
 EXACT = [name for name in SCORES if name.split("/")[1].startswith(("RE-", "FR", "DC3A", "QC3A"))]
 ROUNDED = [name for name in SCORES if name not in EXACT]
-AGAIN = [name for name in EXACT if name != "first/RE-GR-zscore"]  # its min_support leaves cells empty, which now weigh
 ADDITIVE = {name: made for name, made in read_json("exports.json.gz").items() if made}
 COMMANDS = read_json("commands.json")
 
@@ -47,7 +48,7 @@ def test_a_model_with_matrix_products_scores_as_it_did(name):
     assert scores_of(old_model(name), name) == pytest.approx(old_scores(name), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", AGAIN)
+@pytest.mark.parametrize("name", EXACT)
 def test_a_model_fitted_again_scores_to_the_last_bit(name):
     assert scores_of(clone(old_model(name)).fit(rows_of(name)), name) == old_scores(name)
 
@@ -58,10 +59,10 @@ def test_a_model_saved_again_scores_as_before(name, tmp_path):
     assert scores_of(rr.load(tmp_path / "again.rulerank"), name) == old_scores(name)
 
 
-def test_empty_cells_have_no_say_in_a_model_of_before_0_1_and_vote_0_when_it_is_fitted_again():
-    name = "first/RE-GR-zscore"
-    again = clone(old_model(name)).fit(rows_of(name))
-    assert old_scores(name) != scores_of(again, name)
+def test_a_model_with_votes_that_were_removed_says_what_to_use():
+    expected = "RE-GR-zscore.rulerank: the GlobalRules was fitted with votes='residual', .*again with votes='evidence'"
+    with pytest.raises(ModelFileError, match=expected):
+        old_model("first/RE-GR-zscore")
 
 
 @pytest.mark.parametrize("name", ADDITIVE)

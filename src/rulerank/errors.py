@@ -35,6 +35,10 @@ class ModelFileError(RulerankError, ValueError):
     """A model file that is damaged, foreign, or of a newer version."""
 
 
+class OutdatedModelError(ModelFileError):
+    """A model of something that earlier versions had and this one has not."""
+
+
 class TooLargeError(RulerankError, MemoryError):
     """Work that would take hours or not fit in memory, with its size and what to lower."""
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from rulerank import __version__
 from rulerank.dataset import Array
-from rulerank.errors import DataError, MissingExtraError, ModelFileError, RulerankError
+from rulerank.errors import DataError, MissingExtraError, ModelFileError, OutdatedModelError, RulerankError
 from rulerank.io.model_container import AGAIN, DTYPES, N_CHECKSUM, arrays_of, container_of, open_container
 from rulerank.io.outputs import check_output, write_bytes
 from rulerank.io.streams import COMPRESSIONS, is_model
@@ -167,7 +167,7 @@ def _read(path: Path) -> tuple[Any, str]:
     try:
         arrays = arrays_of(manifest["arrays"], content, start)
         made = rebuilt({"class": manifest["class"], "state": _unpack(manifest["state"], arrays)})
-    except MissingExtraError:
+    except (MissingExtraError, OutdatedModelError):
         raise
     except NONSENSE as error:
         raise ModelFileError(f"does not describe a {found.__name__}: {error}; {AGAIN}") from error

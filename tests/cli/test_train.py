@@ -150,7 +150,7 @@ def test_vali_tunes_what_is_not_given_inside_both_files(run, folder):
     done = run("train", "train.txt", "--vali", "vali.txt", "-o", "model.rulerank", *fixed)
     assert done.code == 0
     assert "chosen by MAP in cross-validation by query" in done.out
-    assert "the best 10 of 48 settings" in done.out
+    assert "the best 10 of 32 settings" in done.out
     table = done.out.split("\n\n")[2].splitlines()
     assert table[0].split() == ["votes", "normalize", "min_support", "drop_weakest", "MAP", "behind"]
     [defaults] = [line for line in table if line.endswith("  defaults")]
@@ -163,7 +163,7 @@ def test_vali_tunes_what_is_not_given_inside_both_files(run, folder):
     payload = json.loads(tuned.out)
     assert payload["tuning"]["measure"] == "NDCG@5"
     table = payload["tuning"]["table"]
-    assert len(table) == 48
+    assert len(table) == 32
     assert set(table[0]["params"]) == {"votes", "normalize", "min_support", "drop_weakest"}
     assert payload["params"].items() >= max(table, key=lambda trial: trial["mean"])["params"].items()
     assert payload["params"]["max_size"] == 1

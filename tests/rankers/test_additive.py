@@ -66,7 +66,7 @@ def test_what_is_not_additive_says_why_and_what_to_use():
 def test_a_model_of_the_first_version_is_not_additive_and_says_so():
     from pathlib import Path
 
-    old = rr.load(Path(__file__).parent.parent / "data" / "v0.1" / "first" / "RE-GR-zscore.rulerank")
+    old = rr.load(Path(__file__).parent.parent / "data" / "v0.1" / "first" / "RE-GR.rulerank")
     with pytest.raises(DataError, match="in models of the first version the cells that no training row is in have"):
         old.additive()
 

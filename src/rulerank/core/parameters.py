@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rulerank.core.checks import check_number, is_number, is_whole
-from rulerank.errors import DataError
+from rulerank.errors import DataError, OutdatedModelError
 
 SHOWN = 60  # characters of a wrong value in a message
 FINITE = sys.float_info.max
@@ -213,6 +213,7 @@ class HasParameters:
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {}
     former_parameters: ClassVar[frozenset[str]] = frozenset()  # files of earlier versions hold them; they are ignored
+    former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}  # of earlier versions, and what to use instead
     params_: dict[str, Any]  # as they were when fitted, whatever set_params did later
 
     def check_parameters(self) -> None:
@@ -227,6 +228,12 @@ class HasParameters:
         # the first version let 1 stand for true
         flags = {name for name, value in params.items() if isinstance(table.get(name), Flag) and value is not None}
         kept = {name: value for name, value in params.items() if name not in cls.former_parameters}
+        for name, instead in cls.former_values.items():
+            if kept.get(name) in instead:
+                raise OutdatedModelError(
+                    f"the {cls.__name__} was fitted with {name}={kept[name]!r}, which this version no longer has: "
+                    f"fit it again with {name}={instead[kept[name]]!r}"
+                )
         made = cls(**{name: bool(value) if name in flags else value for name, value in kept.items()})
         made.check_parameters()
         made.record_params()

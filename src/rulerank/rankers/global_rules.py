@@ -66,6 +66,8 @@ class GlobalRules(IncrementalRules):
         "mapped": Flag(meaning='map signed metrics onto 0 to 1 before they vote (votes="mean")'),
     }
 
+    former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"votes": {"residual": "evidence"}}
+
     def __init__(
         self,
         max_size: int | None = 2,

@@ -108,6 +108,9 @@ class StableRules(IncrementalRules):
             none='0.1, or 0.05 for stability="mean"',
         ),
     }
+    former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "stability": {"signs": "agreement", "clustered": "agreement"}
+    }
     _why_not_additive: ClassVar[str] = "which rules vote, and what their weights add up to, depends on the document"
 
     engine_: QueryEngine

@@ -8,7 +8,7 @@ from rulerank.core.progress import progress
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.rules.by_query import trusted_kernels as kernels
-from rulerank.rules.by_query.counts import LIFTS, ByQuery
+from rulerank.rules.by_query.counts import ByQuery
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import Counts
 from rulerank.rules.votes import LiftVotes, Training
