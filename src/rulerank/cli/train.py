@@ -80,7 +80,7 @@ def train(
     today: TodayStart = None,
     max_size: Annotated[int | None, typer.Option(help="Items in a rule at most [2].")] = None,
     min_support: Annotated[float | None, typer.Option(help="Share of the rows a rule must hold in [0].")] = None,
-    votes: Annotated[str | None, typer.Option(help="evidence, residual or mean [evidence].")] = None,
+    votes: Annotated[str | None, typer.Option(help="evidence or mean [evidence].")] = None,
     discretizer: Annotated[
         str | None, typer.Option(help="mdlp, tube, equal_width, equal_frequency; none: bins are given [mdlp].")
     ] = None,
