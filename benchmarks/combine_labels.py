@@ -106,7 +106,7 @@ def one_split(data: rr.Dataset, today: str, seed: int) -> list[dict[str, Any]]:
         for how in COMBINATIONS:
             more = {"held out": held_out(given, how)} if how in MODELS else {}
             for way, grades in {how: combine(given, how), f"{how}, decided": combine(given, how, decided)}.items():
-                right = float(np.mean([grades[row] == true[row] for row in rows]))
+                right = float(np.mean([grades.get(row) == true[row] for row in rows]))
                 note(team, way, gain=learned(grades) - alone, right=right, **(more if way == how else {}))
     others = [int(row) for row in rng.permutation(len(pool)) if int(row) not in one][:BY_JUDGE]
     linear = PoolLearner(few_label_ranker("QI"), pool)
