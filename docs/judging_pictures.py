@@ -1,4 +1,4 @@
-"""Take the pictures of docs/judging.md from the demo in a real browser: python docs/judging_pictures.py [FOLDER]
+"""Take the pictures of docs/judging.md from a made-up shop in a real browser: python docs/judging_pictures.py [FOLDER]
 
 With a folder they go there, in the light, in the dark and on a phone, to be looked at.
 """
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from rulerank.judging.demo import GUIDELINES, MAX_GRADE, demo_pool
 from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.loop import Judging
 from rulerank.judging.store import LabelStore
@@ -21,6 +20,9 @@ from rulerank.judging.web.app import create_app
 from rulerank.web.server import make_server, open_socket, url_of
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+from shop_pool import GUIDELINES, MAX_GRADE, shop_pool  # noqa: E402
+
 LOOKS = {
     "-light": {"color_scheme": "light"},
     "-dark": {"color_scheme": "dark"},
@@ -28,11 +30,11 @@ LOOKS = {
 }
 TODAY = "bm25(all)"
 TOKEN = "a secret of yours"
-COMMAND = "rulerank judge --demo --train --model model.rulerank --method {}"
+COMMAND = "rulerank judge shop.parquet --train --model model.rulerank --method {}"
 
 
 def main() -> None:
-    pool = demo_pool()
+    pool = shop_pool()
     with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder, "labels.db")) as store:
         judging = Judging(pool, store, today=TODAY, max_grade=MAX_GRADE, overlap=0.3)
         judge_truly(judging)

@@ -63,7 +63,7 @@ GRAPH = {  # folder: what it imports beside BELOW
     "export": {"rules"},
     "features": {"evaluation", "io"},
     "io": {"worlds"},
-    "judging": {"features", "io", "methods", "rankers", "render", "sampling", "shop", "today", "training"},
+    "judging": {"io", "methods", "rankers", "render", "sampling", "today", "training"},
     "judging.web": {"judging", "methods", "web"},
     "methods": set(),
     "model_file": {"io", "methods", "rankers"},

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rulerank.judging.store import LabelStore
+
 
 @pytest.fixture
 def model(run, folder):
@@ -48,6 +50,10 @@ def test_without_a_ranking_the_models_own_is_taken(run, folder, model):
     ("args", "message"),
     [
         ([], "every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv"),
+        (
+            ["--own-grades", "--labels", "labels.db"],
+            "known grades join a file of labels, as --labels labels.csv, and no",
+        ),
         (["--own-grades", "--grades", "qrels.txt"], "--grades and --own-grades are two ways to get grades: choose one"),
         (
             ["--labels", "high.csv", "--max-grade", "2"],
@@ -61,3 +67,14 @@ def test_mistakes_end_in_one_line(run, folder, model, args, message):
     done = run("check", "pool.csv", "few.rulerank", *args)
     assert done.code == 2
     assert done.err.startswith(f"error: {message}")
+
+
+def test_a_person_answers_into_a_label_store(run, folder, model, answer):
+    answer("1", "0", "q")
+    asked = ("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--labels", "labels.db")
+    done = run(*asked, "--json")
+    assert (json.loads(done.out)["stop"], json.loads(done.out)["labels"]) == ("quit", "labels.db")
+    with LabelStore("labels.db") as store:
+        assert [label.grade for label in store.labels()] == [1, 0]
+    answer("q")
+    assert ", 1 of these have labels already" in run(*asked).err

@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 import rulerank as rr
-from rulerank.judging.demo import demo_pool
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
 from rulerank.web.tokens import Tokens
@@ -59,23 +58,15 @@ def test_documents_are_chosen_query_by_query_or_among_all(words, per_query, run,
     assert asked == sampler.select(pool.data, lambda row: grades[row], budget=6).tolist()
 
 
-def test_the_demo_keeps_its_labels_apart(run, folder):
-    done = run("judge", "--demo", "--port", "0")
-    assert "40 queries" in done.out
-    assert (folder / "demo-labels.db").exists()
-
-
-def test_what_the_demo_trains_ranks_its_documents(run, folder):
-    pool = demo_pool()
-    rows = zip(pool.data.qid.tolist(), pool.data.docid.tolist(), pool.data.y.tolist(), strict=True)
-    with LabelStore("demo-labels.db") as store:
-        store.add_all((query, doc, max(0, grade), "ann") for query, doc, grade in list(rows)[:40])
-        store.add(*pool.pairs[50], 2, "ann")
-    done = run("judge", "--demo", "--train")
+def test_what_is_trained_ranks_the_documents(run, folder):
+    pool = read_pool("pool.csv")
+    with LabelStore("labels.db") as store:
+        store.add_all((*pair, row % 3, "ann") for row, pair in enumerate(pool.pairs[:40]))
+    done = run("judge", "pool.csv", "--train")
     command = done.out.rstrip().rpartition("\n    ")[2]
-    assert command == "rulerank rank model.rulerank demo-pool.csv --format csv"
+    assert command == "rulerank rank model.rulerank pool.csv --format csv"
     assert len(run(*command.split()[1:]).out.splitlines()) == 1 + len(pool)
-    assert f"Rank with model.rulerank:\n    {command}\n" in run("judge", "--demo", "--port", "0").out
+    assert f"Rank with model.rulerank:\n    {command}\n" in run("judge", "pool.csv", "--port", "0").out
 
 
 def test_the_address_for_others_brings_the_token(run, folder):
@@ -103,11 +94,10 @@ def test_an_invitation_is_a_link_that_carries_the_name(run, folder):
     [
         (["pool.csv", "--invite", "ann"], "--invite needs --token: the secret from which personal links are made"),
         (["--token", "a secret & long", "--invite", "a\nb"], "--invite: a rater's name has 1 to 50 printable"),
-        (["pool.csv", "--demo"], "--demo brings its own documents: leave out pool.csv, or --demo"),
-        (["--no-open"], "name the documents to judge, or try the page with --demo"),
+        (["--no-open"], "name the documents to judge; `rulerank world shop --texts` makes some to try the page on"),
         (["pool.csv", "--host", "0.0.0.0"], "--host 0.0.0.0 opens the page to other machines, which needs --token"),
         (["pool.csv", "--token", "short"], "--token must have at least 12 characters: got 5"),
-        (["pool.csv", "--today", "m.rulerank"], "--today m.rulerank: the judging page ranks by a feature, which "),
+        (["pool.csv", "--today", "m.rulerank"], "--today m.rulerank: the judging page ranks by a feature: give "),
         (["pool.csv", "--overlap", "lots"], "--overlap must be a share such as 10% or 0.1: got 'lots'"),
         (["pool.csv", "--rater", "a\nb"], "--rater: a rater's name has 1 to 50 printable characters"),
         (["pool.csv", "--guidelines", "none.txt"], "none.txt: No such file or directory"),
@@ -170,11 +160,11 @@ def test_a_mistake_with_labels_is_one_line(words, message, run, folder):
     assert message in done.err
 
 
-def test_ctrl_c_ends_a_real_session_cleanly(tmp_path):
-    command = [sys.executable, "-m", "rulerank", "judge", "--demo", "--rater", "ann", "--port", "0", "--no-open"]
+def test_ctrl_c_ends_a_real_session_cleanly(folder):
+    command = [sys.executable, "-m", "rulerank", "judge", "pool.csv", "--rater", "ann", "--port", "0", "--no-open"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         lines = []
         while not lines or not lines[-1].startswith("Labels go to"):
@@ -187,6 +177,6 @@ def test_ctrl_c_ends_a_real_session_cleanly(tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert "1 label in demo-labels.db." in out
-    assert "rulerank judge --demo --train" in out
-    assert err == "today's ranking is taken to be bm25(all), by its name; --today says otherwise\n"
+    assert "1 label in labels.db." in out
+    assert "rulerank judge pool.csv --train" in out
+    assert err == "today's ranking is taken to be bm25_body, by its name; --today says otherwise\n"

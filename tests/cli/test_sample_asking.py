@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from rulerank.io.convert import read_any
+from rulerank.judging.store import LabelStore
 from sampled_labels import chosen_by_ssar, labels_in
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "labels.qrels", "labels.txt"])
-def test_every_answer_is_appended(run, folder, answer, name):
+def test_answers_are_appended(run, folder, answer, name):
     data = read_any("train.txt")
     expected = chosen_by_ssar(data)
     answer(*(grade for *_, grade in expected[:3]), "q")
@@ -141,3 +142,13 @@ def test_guidelines_say_which_grades_there_are_and_what_they_mean(run, folder, a
     assert "Be strict.\n  0 no: Off topic.\n  1 yes\n      for example a tent\n" in done.err
     assert done.err.count("Keys: 0 to 1 grade") == 2  # 2 is no grade
     assert [grade for *_, grade in labels_in("labels.csv")] == [1]
+
+
+def test_a_label_store_takes_answers_and_goes_on(run, folder, answer):
+    answer("1", "q")
+    done = run("sample", "train.txt", "--sampler", "ssar", "--ask", "-o", "labels.db")
+    assert done.out.endswith("go on with: rulerank sample train.txt --ask --resume labels.db --sampler ssar\n")
+    answer("0", "q")
+    assert run("sample", "train.txt", "--sampler", "ssar", "--ask", "--resume", "labels.db").code == 0
+    with LabelStore("labels.db") as store:
+        assert [(label.grade, label.page) for label in store.labels()] == [(1, "terminal"), (0, "terminal")]

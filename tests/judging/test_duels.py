@@ -7,11 +7,11 @@ import pytest
 
 import rulerank as rr
 from rulerank.judging.check import Check
-from rulerank.judging.duel_terminal import check_in_terminal
 from rulerank.judging.duels import MOST, Duels, Tally, run_duels
-from rulerank.judging.label_files import LabelFile
+from rulerank.judging.label_files import keep_answers
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
+from rulerank.judging.terminal import check_in_terminal
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +77,7 @@ def test_forty_duels_are_the_most(pool):
     assert Tally(6, 4, 3).line() == f"No clear difference yet: {won}, 3 drawn (97 % interval 24-90 %)."
     assert not Tally(6, 4, MOST - 11).over
     assert run_duels(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0]), lambda duel: (1, 1)).drawn == MOST
+    assert run_duels(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0]), lambda duel: None).n == 0  # passed over
 
 
 def test_the_gain_has_an_interval_from_five_duels_on(pool):
@@ -111,7 +112,7 @@ def test_a_check_that_is_begun_again_takes_fresh_queries(pool, tmp_path):
         store.add(task.query, task.docs[0].doc, 1, "ann")
         again = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
         assert task.query not in {duel.query for duel in again.duels}
-        assert (again.tally().n, again.n_left_out) == (0, 1)
+        assert again.tally().n == 0
 
 
 def answers(*lines):
@@ -128,36 +129,40 @@ def answers(*lines):
 
 def test_duels_in_the_terminal_are_kept_skipped_and_taken_back(pool, tmp_path, capsys):
     path = tmp_path / "labels.csv"
-    file = LabelFile(pool, str(path), "csv")
-    check = Check(pool, file, pool.data.X[:, 2], pool.data.X[:, 0])
-    assert check_in_terminal(check, answers("1", "u", "2", "0", "x", "s", "q"), max_grade=2) == "quit"
-    file.close()
-    assert check.tally().n == 1
+    with keep_answers(pool, str(path)) as store:
+        check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
+        assert check_in_terminal(check, answers("1", "u", "2", "0", "x", "s", "q"), max_grade=2) == "quit"
+        assert check.tally().n == 1
+        assert {label.page for label in store.labels()} == {"terminal"}
     assert [line.rpartition(",")[2] for line in path.read_text().splitlines()] == ["grade", "2", "0"]
     said = capsys.readouterr().err
     assert said.count("grade of A?") == 5
     assert "Keys: 0 to 2 grade, s skip, u undo, q save and quit." in said
 
 
-def test_the_terminal_ends_when_the_duels_have_decided(pool, tmp_path):
-    file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv")
-    check = Check(pool, file, pool.data.X[:, 2], pool.data.X[:, 0])
+@pytest.fixture
+def store(tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        yield store
+
+
+def test_the_terminal_ends_when_the_duels_have_decided(pool, store):
+    check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
     first = [(duel.shown[0] == duel.entered) for duel in check.duels[:7]]
     keys = [key for won in first for key in (("1", "0") if won else ("0", "1"))]
     assert check_in_terminal(check, answers(*keys), max_grade=1) == "over"
     assert check.line() == "Better: the new ranking won 7 of 7 duels, 0 drawn (97 % interval 55-100 %)."
 
 
-def test_where_nothing_differs_there_is_nothing_to_check(pool, tmp_path):
-    file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv")
-    check = Check(pool, file, pool.data.X[:, 0], pool.data.X[:, 0])
+def test_where_nothing_differs_there_is_nothing_to_check(pool, store):
+    check = Check(pool, store, pool.data.X[:, 0], pool.data.X[:, 0])
     assert check.next("you") is None
     assert check.line() == "There is nothing to check: both rankings have the same top 3 in every query."
 
 
-def test_where_all_that_differs_has_labels_it_is_said_what_to_do(pool, tmp_path):
-    file = LabelFile(pool, str(tmp_path / "labels.csv"), "csv", dict.fromkeys(range(len(pool.data)), 1))
-    check = Check(pool, file, pool.data.X[:, 2], pool.data.X[:, 0])
+def test_where_all_that_differs_has_labels_it_is_said_what_to_do(pool, store):
+    store.add_all((*pair, 1, "ann") for pair in pool.pairs)
+    check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
     assert check.next("you") is None
     assert check.changed == 1
     assert check.line() == (

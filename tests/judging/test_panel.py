@@ -4,7 +4,6 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.judging.label_files import LabelFile
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
@@ -69,12 +68,6 @@ def test_the_lead_grades_within_the_grades_there_are(judging):
         judging.panel.decide("lea", *POOL.pairs[0], 3)
     with pytest.raises(DataError):
         judging.panel.decide("lea", "q1", "nothing", 1)
-
-
-def test_a_file_of_labels_keeps_no_decisions(tmp_path):
-    judging = Judging(POOL, LabelFile(POOL, str(tmp_path / "labels.csv"), "csv"), max_grade=2)
-    with pytest.raises(DataError, match=r"labels\.csv: a file of labels keeps no decisions; a label store does"):
-        judging.panel.decide("lea", *POOL.pairs[0], 1)
 
 
 @pytest.fixture

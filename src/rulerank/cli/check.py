@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +24,7 @@ from rulerank.cli.options import (
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.judging.check import Check
+    from rulerank.judging.duels import Duel, Duels
 
 
 def check(
@@ -35,7 +33,10 @@ def check(
     labels: Annotated[
         str | None,
         typer.Option(
-            "--labels", "-o", metavar="FILE", help="The labels so far, whose queries are left out; answers go there."
+            "--labels",
+            "-o",
+            metavar="FILE",
+            help="Labels so far, whose queries are left out; a file or a store (.db), which gets the answers.",
         ),
     ] = None,
     today: TodayStart = None,
@@ -70,14 +71,13 @@ def check(
         rulerank check train.txt model.rulerank --today f1 --grades qrels.txt --json
     """
     from rulerank.cli.output import print_json
-    from rulerank.core.words import counted, percent
     from rulerank.judging.check import Check
-    from rulerank.judging.duel_terminal import check_in_terminal
+    from rulerank.judging.duels import Duels, run_duels
     from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
-    from rulerank.judging.label_files import LabelFile, appended_format, label_format
+    from rulerank.judging.label_files import append_labels, is_store, keep_answers
     from rulerank.judging.pool import read_pool
-    from rulerank.judging.terminal import answers, tell_grades
+    from rulerank.judging.terminal import answers, check_in_terminal, tell_grades
     from rulerank.model_file import load_beside_data
     from rulerank.rankers.anchored.today_model import option_in_words, scores_today
 
@@ -86,6 +86,8 @@ def check(
     simulated = grades is not None or own_grades
     if unjudged is not None and not simulated:
         raise DataError("--unjudged is for grades that are known: add --grades FILE or --own-grades")
+    if simulated and labels is not None and is_store(labels):
+        raise DataError(f"known grades join a file of labels, as --labels labels.csv, and no label store: got {labels}")
     if labels is None and not simulated:
         raise DataError("every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv")
     ranker = load_beside_data(model, source)
@@ -104,27 +106,39 @@ def check(
     found = start_of(pool.data.feature_names, given)  # its column in this file
     meant = None if guidelines is None else read_guidelines(guidelines, max_grade)
     highest = max_grade if meant is None else meant.max_grade
-    has_labels = labels is not None and Path(labels).exists()
+    has_labels = labels is not None and not is_store(labels) and Path(labels).exists()
     before = read_labels(pool, str(labels), strict=False, max_grade=highest) if has_labels else {}
     new, old = ranker.predict(pool.data), scores_today(found, pool.data)
-    with ExitStack() as stack:
-        kept = labels or str(Path(stack.enter_context(TemporaryDirectory())) / "labels.csv")
-        file_format = appended_format(Path(kept)) or label_format(None, kept)
-        file = stack.enter_context(closing(LabelFile(pool, kept, file_format, before)))
-        duels = Check(pool, file, new, old, seed)
-        ready = counted(len(duels.duels), "comparison")
-        known = f", {duels.n_left_out} of these have labels already" if duels.n_left_out else ""
-        print(f"The top 3 differs in {percent(duels.changed)} of queries{known}: {ready} available.", file=sys.stderr)
-        if simulated:
-            simulate_duels(duels, answered)
-            stop = "over" if duels.tally().over else "none"
-        else:
-            highest = highest or 4
-            with answers(highest) as read:
+    judged = {pool.pairs[row][0] for row in before}
+    if simulated:
+        duels = Duels(pool, new, old, judged, seed)
+        report_duels(duels)
+        used: dict[int, int] = {}
+
+        def answer(duel: Duel) -> tuple[int, int] | None:
+            first, second = duel.shown
+            if first not in answered or second not in answered:
+                return None
+            used.update({first: answered[first], second: answered[second]})
+            return answered[first], answered[second]
+
+        tally = run_duels(duels, answer)
+        stop = "over" if tally.over else "none"
+        if labels is not None:
+            append_labels(pool, labels, used)
+    else:
+        with keep_answers(pool, str(labels), before) as store:
+            if is_store(str(labels)):
+                judged = {label.query for label in store.labels()}
+            duels = Duels(pool, new, old, judged, seed)
+            report_duels(duels)
+            fought = Check(pool, store, new, old, seed, judged)
+            with answers(highest or 4) as read:
                 if meant is not None:
                     tell_grades(meant)
-                stop = check_in_terminal(duels, read, highest)
-        tally, line = duels.tally(), duels.line()
+                stop = check_in_terminal(fought, read, highest or 4)
+            tally = fought.tally()
+    line = duels.line(tally)
     if as_json:
         gain = tally.gain(duels.changed)
         print_json(
@@ -144,19 +158,14 @@ def check(
     if gain is not None:
         interval = f"90 % interval {gain[1]:+.2f} to {gain[2]:+.2f}"
         print(f"Relevant documents in the first three: {gain[0]:+.2f} a query ({interval}).")
-    if stop == "none" and duels.duels and tally.verdict in ("too few", "unclear"):
+    if stop == "none" and len(duels) and tally.verdict in ("too few", "unclear"):
         print("No more queries differ among those without labels: take more queries into the pool.")
 
 
-def simulate_duels(duels: Check, grades: dict[int, int]) -> None:
-    """Let grades that are known decide the duels; those of documents without one are passed over."""
-    from rulerank.judging.label_files import PERSON
+def report_duels(duels: Duels) -> None:
+    """Say how often the two rankings differ, and how many duels that makes."""
+    from rulerank.core.words import counted, percent
 
-    pool = duels.pool
-    while (task := duels.next(PERSON)) is not None:
-        rows = [pool.row(doc.query, doc.doc) for doc in task.docs]
-        if all(row in grades for row in rows):
-            for row in rows:
-                duels.store.add(*pool.pairs[row], grades[row], PERSON)
-        else:
-            duels.skip(PERSON, task.query)
+    ready = counted(len(duels), "comparison")
+    known = f", {duels.n_left_out} of these have labels already" if duels.n_left_out else ""
+    print(f"The top 3 differs in {percent(duels.changed)} of queries{known}: {ready} available.", file=sys.stderr)

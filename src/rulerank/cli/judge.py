@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rulerank.judging.guidelines import Guidelines
     from rulerank.today import Today
 
-DEMO_POOL = "demo-pool.csv"
 COMMAND_LINE = "the command line"  # who says so, in the history
 NO_MODEL = (
     "the judging page ranks by a feature: give the pool the model's scores as a column (rulerank rank MODEL POOL "
@@ -46,7 +45,6 @@ def judge(
     source: Annotated[
         str | None, typer.Argument(metavar="[POOL]", help="The documents to judge: LETOR text or a table.")
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Judge products of a made-up shop; no POOL is needed.")] = False,
     labels: Annotated[
         str | None,
         typer.Option(metavar="STORE", help="Where labels are kept: a file or a postgresql:// URL [labels.db]."),
@@ -121,7 +119,7 @@ def judge(
     Ctrl-C stops it; the labels stay in STORE, and the next start goes on from there. --invite without POOL only prints.
 
     Example:
-        rulerank judge --demo
+        rulerank judge pool.csv
         rulerank judge pool.csv --rater ann --overlap 10%
         rulerank judge pool.csv --judgements 2
         rulerank judge pool.csv --list 20 --images images.example.org
@@ -129,8 +127,6 @@ def judge(
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --invite ann --invite ben
         rulerank judge --token "a secret of yours" --invite cem
     """
-    from rulerank.io.tables import write_table
-    from rulerank.judging import demo as example
     from rulerank.judging.lists import ListChoices
     from rulerank.judging.loop import Judging
     from rulerank.judging.pool import read_pool
@@ -143,31 +139,25 @@ def judge(
         check_packages()
     from rulerank.judging.store import LabelStore
 
-    if demo and source is not None:
-        raise DataError(f"--demo brings its own documents: leave out {source}, or --demo")
     if not train:
         from rulerank.web.server import check_token
 
         check_token(host, token)
     links = [] if train else personal_links(invite or [], token)
-    if links and source is None and not demo:
+    if links and source is None:
         print_links(links, f"http://{host}:{port or server_port()}/", as_json=as_json)
         return
-    if demo:
-        pool, source = example.demo_pool(), DEMO_POOL
-        write_table(pool.data, DEMO_POOL)  # so that the model has something to rank
-    elif source is None:
-        raise DataError("name the documents to judge, or try the page with --demo")
-    else:
-        named = {"query_text": query_text, "description": description, "title": title, "text": text}
-        named |= {"url": url, "image": image}
-        chosen: dict[str, Any] = {role: column for role, column in named.items() if column}
-        chosen |= columns(qid, docid, None, features)
-        pool = read_pool(source, format=format, show=show or (), **chosen)
-    target = labels or ("demo-labels.db" if demo else "labels.db")
+    if source is None:
+        raise DataError("name the documents to judge; `rulerank world shop --texts` makes some to try the page on")
+    named = {"query_text": query_text, "description": description, "title": title, "text": text}
+    named |= {"url": url, "image": image}
+    chosen: dict[str, Any] = {role: column for role, column in named.items() if column}
+    chosen |= columns(qid, docid, None, features)
+    pool = read_pool(source, format=format, show=show or (), **chosen)
+    target = labels or "labels.db"
     if train and "://" not in target and not Path(target).exists():
         raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
-    meant = grade_texts(guidelines, max_grade, example.GUIDELINES if demo else "")
+    meant = grade_texts(guidelines, max_grade)
     lists = ListChoices(n_listed or 10, come_first=n_listed is not None, shows_rank=show_rank)
     words = Words(context, source, model)
     with LabelStore(target) as store:
@@ -202,13 +192,13 @@ def todays_ranking(names: Sequence[str], given: str | None) -> Today | None:
     return today_of(names, given)
 
 
-def grade_texts(path: str | None, max_grade: int | None, usual: str) -> Guidelines:
+def grade_texts(path: str | None, max_grade: int | None) -> Guidelines:
     """Return what the grades mean by a file of guidelines, which also says how many there are, or without one."""
     from rulerank.judging.guidelines import parse_guidelines, read_guidelines
 
     if path is not None:
         return read_guidelines(path, max_grade)
-    return parse_guidelines("" if max_grade else usual, max_grade)
+    return parse_guidelines("", max_grade)
 
 
 def share(text: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -92,9 +91,9 @@ def sample(
 
     Documents from all over today's ranking (--today, a feature or a model) are asked for, one query after the other in
     random order: ten documents each of ten queries, 100 labels, are a good start, and `rulerank train --labels` learns
-    from them. With --ask you grade in the terminal, and every answer is in the file at once (`rulerank judge` shows
-    the texts of documents, this their titles and features); with --grades the answers come from a file; otherwise the
-    next documents to judge are listed.
+    from them. With --ask you grade in the terminal, and every answer is kept at once: FILE is a label store (.db), as
+    `rulerank judge` has it, or a file of labels, which gets the answers when you stop. With --grades the answers come
+    from a file; otherwise the next documents to judge are listed.
 
     --sampler ssar asks for the document that the labels so far say least about, needs no ranking of today, and stops by
     itself. In a list each document then counts as if it had the most common grade so far, so that it is not all alike.
@@ -113,7 +112,7 @@ def sample(
     from rulerank.io.outputs import check_output, write_bytes
     from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
-    from rulerank.judging.label_files import appended_format, check_appendable, label_bytes, label_format
+    from rulerank.judging.label_files import check_appendable, is_store, label_bytes, label_format
     from rulerank.judging.pool import read_pool
     from rulerank.judging.sample import list_next, simulate, with_known_grades
     from rulerank.judging.terminal import label_in_terminal
@@ -121,10 +120,11 @@ def sample(
     if ask + (grades is not None) + own_grades > 1:
         raise DataError("--ask, --grades and --own-grades are three ways to get grades: choose one")
     target = out or (resume if ask and resume else "-")
-    check_output(target, [source, grades, None if ask else resume])
+    if not (ask and is_store(target)):
+        check_output(target, [source, grades, None if ask else resume])
     if ask:
         check_appendable(target, resume)
-    chosen_format = (ask and appended_format(Path(target))) or label_format(target_format, target)
+    chosen_format = label_format(target_format, target)
     pool = read_pool(source, format=format, **columns(qid, docid, None, features))
     if grades is not None or own_grades:
         given = None if grades is None else read_given(pool, grades, strict=False)
@@ -135,7 +135,7 @@ def sample(
         raise DataError("--unjudged is for grades that are known: add --grades FILE or --own-grades")
     meant = read_guidelines(guidelines, max_grade) if guidelines else None
     highest = max_grade if meant is None else meant.max_grade
-    labels = read_labels(pool, resume, strict=True, max_grade=highest) if resume else {}
+    labels = read_labels(pool, resume, strict=True, max_grade=highest) if resume and not is_store(resume) else {}
     ssar_options = {
         "size": size,
         "partitions": partitions,

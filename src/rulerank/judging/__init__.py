@@ -30,10 +30,8 @@ _NAMES = {  # loaded when used: labels in files must not need the store's packag
     "labels": ("Label", "StoreError"),
     "loop": ("Judging",),
     "store": ("LabelStore",),
-    "label_files": ("LabelFile",),
     "given_labels": ("read_labels",),
     "transfer": ("export_labels", "import_labels"),
-    "demo": ("demo_pool",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

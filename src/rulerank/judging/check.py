@@ -11,12 +11,16 @@ import threading
 from collections.abc import Set
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from rulerank.dataset import Array
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.duels import MOST, Duel, Duels, Tally
-from rulerank.judging.labels import JudgingTask, KeepsLabels, Plain
+from rulerank.judging.labels import JudgingTask, Plain
 from rulerank.judging.pool import Pool
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
 
 READY = 10 * MOST  # duels that are drawn beforehand: some are skipped
 CLAIM_SECONDS = 900
@@ -34,18 +38,18 @@ class DuelTask(Plain):
 class Check:
     """Hand out duels of two rankings, and say how they stand.
 
-    store: keeps the labels, a `LabelStore` or a `LabelFile`.
+    store: keeps the labels.
     new, today: scores of the pool's rows.
     judged: the queries that had labels when the check began; by default those that have some now.
 
     >>> import tempfile, rulerank as rr
-    >>> from rulerank.judging.label_files import LabelFile
+    >>> from rulerank.judging.store import LabelStore
     >>> pool = Pool(rr.make_world(n_queries=8, docs_per_query=9, seed=0))
-    >>> file = LabelFile(pool, tempfile.mkdtemp() + "/labels.csv", "csv")
-    >>> check = Check(pool, file, new=pool.data.X[:, 1], today=pool.data.X[:, 0])
+    >>> store = LabelStore(tempfile.mkdtemp() + "/labels.db")
+    >>> check = Check(pool, store, new=pool.data.X[:, 1], today=pool.data.X[:, 0])
     >>> task = check.next("you")
     >>> for place, doc in enumerate(task.docs):
-    ...     label = file.add(doc.query, doc.doc, place, "you")
+    ...     label = store.add(doc.query, doc.doc, place, "you")
     >>> check.tally().n, check.next("you").query != task.query
     (1, True)
     """
@@ -53,7 +57,7 @@ class Check:
     def __init__(
         self,
         pool: Pool,
-        store: KeepsLabels,
+        store: LabelStore,
         new: Array,
         today: Array,
         seed: int = 0,
@@ -67,8 +71,7 @@ class Check:
             judged = {pool.pairs[row][0] for row in self._current.by_row}
         duels = Duels(pool, new, today, judged, seed)
         self.changed = duels.changed
-        self.n_left_out = duels.n_left_out  # queries whose first three differ and that have labels
-        self._why_none = duels.why_none()
+        self._drawn_from = duels
         self.duels = list(islice(duels, READY))
 
     def tally(self) -> Tally:
@@ -100,10 +103,7 @@ class Check:
 
     def line(self) -> str:
         """Say what follows from the duels so far."""
-        tally = self.tally()
-        if not self.duels and not tally.n:
-            return self._why_none
-        return tally.line()
+        return self._drawn_from.line(self.tally())
 
     def _fought(self, duel: Duel) -> bool:
         """Tell whether both documents have been looked at; one that cannot be judged ends a duel too."""

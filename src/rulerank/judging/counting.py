@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rulerank.judging.combine import COMBINATIONS, combine
-from rulerank.judging.labels import KeepsLabels, Label
+from rulerank.judging.labels import Label
 from rulerank.judging.team import PERSON, Fact, Settings, settings_of
 
 if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
     from rulerank.judging.team_store import TeamStore
 
 Pair = tuple[str, str]  # query, doc
@@ -29,7 +30,7 @@ class Counting(NamedTuple):
     decided: Mapping[Pair, int | None] = {}  # by the lead; None: cannot be judged
 
     @classmethod
-    def now(cls, store: KeepsLabels) -> Counting:
+    def now(cls, store: LabelStore) -> Counting:
         """Return what counts now."""
         decided = {(one.query, one.doc): one.grade for one in store.decisions()}
         return cls(store.settings(), store.judges(), decided)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from rulerank.judging.combine import MODELS, ONE_BY_ONE
 from rulerank.judging.counting import Counting
-from rulerank.judging.labels import KeepsLabels, Label, State
+from rulerank.judging.labels import Label, State
 from rulerank.judging.pool import Pool
 from rulerank.judging.rater_model import RaterModel
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
 
 GROWTH = 1.1  # how many more labels there must be until a model of the raters is learned again
 
@@ -27,7 +31,7 @@ class CurrentLabels:
     {4: 2}
     """
 
-    def __init__(self, pool: Pool, store: KeepsLabels) -> None:
+    def __init__(self, pool: Pool, store: LabelStore) -> None:
         self._pool, self._store = pool, store
         self._state: State | None = None  # of the store when labels were last read
         self.counting = Counting()

@@ -193,6 +193,10 @@ class Duels:
             "and here."
         )
 
+    def line(self, tally: Tally) -> str:
+        """Say what follows from duels, or why there are none."""
+        return tally.line() if tally.n or len(self) else self.why_none()
+
     def next(self, skip: Collection[str] = ()) -> Duel | None:
         """Return the first duel whose query is not in skip; None: there is none left."""
         return next((duel for duel in self if duel.query not in skip), None)
@@ -210,7 +214,7 @@ class Duels:
 
 
 def run_duels(duels: Duels, ask: Callable[[Duel], tuple[int, int] | None], most: int = MOST) -> Tally:
-    """Ask until the duels have decided, `most` were fought or none is left; ask may return None to stop early.
+    """Ask until the duels have decided, `most` were fought or none is left; ask may return None to pass one over.
 
     ask: returns the grades of the two documents in the order in which they are shown.
 
@@ -226,7 +230,7 @@ def run_duels(duels: Duels, ask: Callable[[Duel], tuple[int, int] | None], most:
             break
         grades = ask(duel)
         if grades is None:
-            break
+            continue
         by_row = dict(zip(duel.shown, grades, strict=True))
         tally = tally.add(duel, by_row[duel.entered], by_row[duel.left])
     return tally

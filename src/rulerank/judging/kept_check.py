@@ -5,20 +5,20 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Set
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rulerank.errors import DataError
 from rulerank.judging.check import Check
 from rulerank.judging.compare import NewRanking
 from rulerank.judging.counting import Counting
-from rulerank.judging.labels import CheckRecord, KeepsLabels, ReadOnlyError, labels_at
+from rulerank.judging.labels import CheckRecord, ReadOnlyError, labels_at
 from rulerank.judging.pool import Pool
 from rulerank.judging.train import PoolModel
 from rulerank.rankers.base import Ranker
 from rulerank.today import Today
 
 if TYPE_CHECKING:
-    from rulerank.judging.team_store import TeamStore
+    from rulerank.judging.store import LabelStore
 
 
 class KeptCheck:
@@ -28,7 +28,7 @@ class KeptCheck:
     which queries were judged before: so a check goes on after a restart, and other processes have the same one.
     """
 
-    def __init__(self, pool: Pool, store: KeepsLabels, model: PoolModel, today: Today) -> None:
+    def __init__(self, pool: Pool, store: LabelStore, model: PoolModel, today: Today) -> None:
         self._pool, self._store, self._model, self._today = pool, store, model, today
         self._lock = threading.Lock()
         self._check: Check | None = None
@@ -74,7 +74,7 @@ class KeptCheck:
             for label in labels_at(self._store.history(), noted.last_label, noted.time)
             if (label.query, label.doc) in self._pool.rows
         ]
-        counting = Counting.at(cast("TeamStore", self._store), noted.time)  # a file notes no check
+        counting = Counting.at(self._store, noted.time)
         rows = self._pool.rows
         grades = {rows[pair]: grade for pair, grade in counting.grades(labels).items() if pair in rows}
         others = {

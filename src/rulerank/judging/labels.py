@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
@@ -13,7 +13,7 @@ from rulerank.errors import DataError, RulerankError
 from rulerank.judging.fields import ShownField
 
 if TYPE_CHECKING:
-    from rulerank.judging.team import Decision, Settings
+    pass
 
 MOST_BYTES = {
     "query": 1000,
@@ -117,39 +117,6 @@ class CheckRecord(NamedTuple):
     method: str
     today: str
     time: datetime  # UTC
-
-
-class KeepsLabels(Protocol):
-    """What the labelling loop needs of what keeps its labels: `LabelStore` for a team, `LabelFile` for one person."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def identity(self) -> str: ...
-    def add(
-        self,
-        query: str,
-        doc: str,
-        grade: int | None,
-        rater: str,
-        *,
-        judgement: str | None = None,
-        once: bool = False,
-        page: str | None = None,
-    ) -> Label: ...
-    def undo(self, rater: str, *, judgement: str | None = None, page: str | None = None) -> Label | None: ...
-    def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]: ...
-    def state(self) -> State: ...
-    def glance(self, rater: str) -> Glance: ...
-    def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool: ...
-    def skip(self, query: str, doc: str, rater: str, *, judgement: str | None = None) -> None: ...
-    def skipped(self, rater: str) -> list[tuple[str, str]]: ...
-    def history(self) -> list[Label]: ...
-    def note_check(self, last_label: int, method: str, today: str) -> CheckRecord | None: ...
-    def last_check(self) -> CheckRecord | None: ...
-    def decisions(self) -> list[Decision]: ...
-    def judges(self) -> dict[str, str]: ...
-    def settings(self) -> Settings: ...
 
 
 class Plain:

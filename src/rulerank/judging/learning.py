@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Set
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rulerank.errors import DataError
 from rulerank.judging.by_judge import OtherGrades
 from rulerank.judging.check import Check
 from rulerank.judging.compare import Comparison, NewRanking, compare, reasons
 from rulerank.judging.kept_check import KeptCheck
-from rulerank.judging.labels import KeepsLabels
 from rulerank.judging.pool import Pool
 from rulerank.judging.standing import Standing
 from rulerank.judging.train import Estimate, PoolModel
 from rulerank.rankers.base import Ranker
 from rulerank.today import Today
 from rulerank.training.in_pool import Grades
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
 
 
 class Lesson(NamedTuple):
@@ -35,7 +37,7 @@ class Lesson(NamedTuple):
 class Learning:
     """Everything that is learned from the labels of one pool."""
 
-    def __init__(self, pool: Pool, store: KeepsLabels, today: Today | None, max_grade: int) -> None:
+    def __init__(self, pool: Pool, store: LabelStore, today: Today | None, max_grade: int) -> None:
         self._pool, self.today = pool, today
         self._model = PoolModel(pool, max_grade)
         self._standing = Standing(pool, today)

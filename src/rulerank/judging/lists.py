@@ -11,6 +11,7 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +19,13 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.labels import JudgingTask, KeepsLabels, Plain, check_name
+from rulerank.judging.labels import JudgingTask, Plain, check_name
 from rulerank.judging.offers import Asker, Offering, Stop
 from rulerank.judging.pool import Pool
 from rulerank.today import Today
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
 
 MOST = 50  # documents of a list
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
@@ -86,7 +90,7 @@ class QueryLists:
     def __init__(
         self,
         pool: Pool,
-        store: KeepsLabels,
+        store: LabelStore,
         current: CurrentLabels,
         offering: Offering,
         lock: threading.RLock,

@@ -11,7 +11,7 @@ from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
 from rulerank.judging.agreement import agreement
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.labels import JudgingTask, KeepsLabels, Label, Progress, StoreError, check_grade, check_name
+from rulerank.judging.labels import JudgingTask, Label, Progress, StoreError, check_grade, check_name
 from rulerank.judging.lists import QueryLists
 from rulerank.judging.loop_learning import LearnsFromLabels
 from rulerank.judging.offers import Offering, Stop
@@ -25,6 +25,7 @@ from rulerank.today import check_no_category, find_today, suggest_today
 
 if TYPE_CHECKING:
     from rulerank.judging.learning import Learning
+    from rulerank.judging.store import LabelStore
     from rulerank.judging.train import Estimate
 
 
@@ -39,7 +40,7 @@ class Judging(LearnsFromLabels):
 
     Parameters
     ----------
-    store: keeps the labels: a `LabelStore`, or a `LabelFile` for one person.
+    store: keeps the labels.
     sampler: chooses what to judge; by default strata of today's ranking where that is named, else SSAR query by query.
     today: the feature that ranks the documents now, which models start from and are compared with; by default the one
         whose name says so, if there is one.
@@ -62,7 +63,7 @@ class Judging(LearnsFromLabels):
     def __init__(
         self,
         pool: Pool,
-        store: KeepsLabels,
+        store: LabelStore,
         *,
         sampler: Any = None,
         today: str | None = None,

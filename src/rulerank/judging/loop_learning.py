@@ -7,7 +7,6 @@ import threading
 from typing import TYPE_CHECKING
 
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.labels import KeepsLabels
 from rulerank.judging.pool import Pool
 from rulerank.judging.trainer import Trainer, Training
 from rulerank.today import Today
@@ -15,6 +14,7 @@ from rulerank.today import Today
 if TYPE_CHECKING:
     from rulerank.judging.check import Check
     from rulerank.judging.learning import Learning, Lesson
+    from rulerank.judging.store import LabelStore
     from rulerank.judging.train import SavedModel
     from rulerank.rankers.base import Ranker
 
@@ -23,7 +23,7 @@ class LearnsFromLabels:
     """The part of `loop.Judging` that trains; it takes the labels in force under the loop's lock."""
 
     pool: Pool
-    store: KeepsLabels
+    store: LabelStore
     today: Today | None
     max_grade: int
     _lock: threading.RLock

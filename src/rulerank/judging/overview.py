@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulerank.judging.agreement import Agreement
-from rulerank.judging.labels import KeepsLabels, Label, Plain
+from rulerank.judging.labels import Label, Plain
 from rulerank.judging.pool import Pool
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
 
 Labels = Mapping[int, Mapping[str, Label]]  # row -> rater -> label
 
@@ -81,7 +84,7 @@ def count_queries(pool: Pool, grades: Mapping[int, int], labels: Labels) -> tupl
     return tuple(counts)
 
 
-def count_raters(labels: Labels, pool: Pool, store: KeepsLabels) -> tuple[RaterCount, ...]:
+def count_raters(labels: Labels, pool: Pool, store: LabelStore) -> tuple[RaterCount, ...]:
     """Count the labels of every rater who has given some."""
     raters = sorted({rater for by_rater in labels.values() for rater in by_rater})
     return tuple(_count_rater(rater, labels, len(pool.rows_in(store.skipped(rater)))) for rater in raters)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from rulerank.judging.agreement_parts import AgreementParts, Alpha, JudgeAgreement, agreement_parts, judge_agreement
 from rulerank.judging.counting import Counting
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.disputes import Dispute, disputes
-from rulerank.judging.labels import KeepsLabels, Label, check_grade
+from rulerank.judging.labels import Label, check_grade
 from rulerank.judging.overview import QueryCount, RaterCount, count_queries, count_raters
 from rulerank.judging.pool import Pool
-from rulerank.judging.team import Decision, team_of
+from rulerank.judging.team import Decision
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
 
 
 class Panel:
@@ -34,7 +38,7 @@ class Panel:
     def __init__(
         self,
         pool: Pool,
-        store: KeepsLabels,
+        store: LabelStore,
         current: CurrentLabels,
         lock: threading.RLock,
         max_grade: int,
@@ -95,14 +99,14 @@ class Panel:
         """Keep the lead's grade of a document, which counts instead of the raters' and stays beside them."""
         self._pool.row(query, doc)
         grade = check_grade(grade, self._max_grade)
-        return team_of(self._store).decide(query, doc, grade, rater, judgement=judgement, page=page)
+        return self._store.decide(query, doc, grade, rater, judgement=judgement, page=page)
 
     def undo_decision(
         self, rater: str, query: str, doc: str, *, judgement: str | None = None, page: str | None = None
     ) -> Decision | None:
         """Take the decision on a document back; None: there is none."""
         self._pool.row(query, doc)
-        return team_of(self._store).undo_decision(query, doc, rater, judgement=judgement, page=page)
+        return self._store.undo_decision(query, doc, rater, judgement=judgement, page=page)
 
     def judges(self) -> list[JudgeAgreement]:
         """Return how well each judge who is no person agrees with the people."""

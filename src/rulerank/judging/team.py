@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rulerank.core.checks import is_whole
 from rulerank.errors import DataError
 from rulerank.judging.combine import check_combination
-from rulerank.judging.labels import KeepsLabels, check_name
+from rulerank.judging.labels import check_name
 
 if TYPE_CHECKING:
-    from rulerank.judging.team_store import TeamStore
+    pass
 
 PERSON = "person"
 KINDS = {  # what a rater is; labels of any but a person count nowhere unless the lead says so
@@ -114,13 +114,6 @@ def settings_of(values: dict[str, Any]) -> Settings:
     if "training_judges" in known:
         known["training_judges"] = tuple(known["training_judges"])
     return Settings(**known)
-
-
-def team_of(store: KeepsLabels) -> TeamStore:
-    """Return a store that keeps decisions, or say that it keeps none."""
-    if not hasattr(store, "decide"):
-        raise DataError(f"{store.name}: a file of labels keeps no decisions; a label store does")
-    return cast("TeamStore", store)
 
 
 def check_kind(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Label documents in the terminal, one at a time: a key for the grade, or to go back, skip, look closer or stop."""
+"""Label documents in the terminal, one at a time or two of a duel: a key for the grade, or to go back, skip or stop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,16 @@ import numpy as np
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
+from rulerank.judging.check import Check, DuelTask
 from rulerank.judging.guidelines import Guidelines
-from rulerank.judging.label_files import PERSON, LabelFile
+from rulerank.judging.label_files import PERSON, keep_answers
 from rulerank.judging.labels import JudgingTask
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.sample import Sample, check_budget
 
 KEYS = "f features, s skip, u undo, q save and quit"
+DUEL_KEYS = "s skip, u undo, q save and quit"
 NOTHING = "there is nothing to undo: no label was given in this session"
 
 
@@ -36,7 +38,7 @@ def label_in_terminal(
     budget: int | None,
     guidelines: Guidelines | None = None,
 ) -> Sample:
-    """Ask the person at the terminal, and append every answer to a file; labels: those given before, by row.
+    """Ask the person at the terminal, and keep every answer (`keep_answers`); labels: those of the file, by row.
 
     guidelines: say what the grades mean, and which there are.
     """
@@ -45,13 +47,14 @@ def label_in_terminal(
     if not is_whole(max_grade, 1, MAX_GRADE):
         raise DataError(f"--max-grade must be between 1 and {MAX_GRADE}: got {max_grade}")
     check_budget(budget)
-    with closing(LabelFile(pool, path, format, labels)) as file:
-        judging = Judging(pool, file, sampler=sampler, max_grade=max_grade)
+    with keep_answers(pool, path, labels, format) as store:
+        judging = Judging(pool, store, sampler=sampler, max_grade=max_grade)
         with answers(max_grade) as read:
             if guidelines is not None:
                 tell_grades(guidelines)
             stop = ask_all(judging, budget, read)
-        given = [(pool.row(label.query, label.doc), label.grade) for label in file.given_now()]
+        given = [(row, one.grade) for one in store.labels(PERSON) if (row := pool.rows.get((one.query, one.doc)))
+                 is not None and one.grade is not None]  # fmt: skip
         progress = judging.progress(PERSON)
     rows, grades = np.array(given, dtype=np.int64).reshape(-1, 2).T
     return Sample(rows, grades, progress.labelled, stop, progress.closeness)
@@ -137,6 +140,57 @@ def _features(pool: Pool, row: int) -> str:
 
 def _help(judging: Judging) -> str:
     return f"Keys: 0 to {judging.max_grade} grade, {KEYS}."
+
+
+def check_in_terminal(check: Check, read: Callable[[], str], max_grade: int) -> str:
+    """Ask until the check has decided, no duel is left or the person has had enough; say which: over, none or quit.
+
+    read: gives what is typed; EOFError or KeyboardInterrupt end it.
+    """
+    keys = f"Keys: 0 to {max_grade} grade, {DUEL_KEYS}."
+    say(f"Two documents of a query, one by each ranking, in an order that tells nothing. Grade both. {keys}")
+    while (task := check.next(PERSON)) is not None:
+        try:
+            answer = _ask_both(check, task, read, max_grade, keys)
+        except (EOFError, KeyboardInterrupt):
+            say("")
+            return "quit"
+        if answer == "q":
+            return "quit"
+        if answer == "s":
+            check.skip(PERSON, task.query)
+        elif answer == "u" and check.store.undo(PERSON) is None:
+            say(NOTHING)
+    return "over" if check.tally().over else "none"
+
+
+def _ask_both(check: Check, task: DuelTask, read: Callable[[], str], max_grade: int, keys: str) -> str:
+    """Ask for the grades that the two documents lack; return what ended it: a key, or nothing when both have one."""
+    tally = check.tally()
+    query_text = task.docs[0].query_text
+    named = f"query {task.query}" if query_text is None else f"query {task.query}: {query_text}"
+    say(f"\n{named}   (duel {task.number}, {tally.won} : {tally.lost} so far, {tally.drawn} drawn)")
+    given = {(label.query, label.doc) for label in check.store.labels()}
+    for name, doc in zip("AB", task.docs, strict=True):
+        say(f"  {name}  {_shown(doc)}")
+    for name, doc in zip("AB", task.docs, strict=True):
+        if (doc.query, doc.doc) in given:
+            continue
+        while True:
+            say(f"grade of {name}? ", end="")
+            answer = read().strip().lower()
+            if answer in ("u", "s", "q"):
+                return answer
+            if answer.isdecimal() and int(answer) <= max_grade:
+                check.store.add(doc.query, doc.doc, int(answer), PERSON, page="terminal")
+                break
+            say(keys)
+    return ""
+
+
+def _shown(doc: JudgingTask) -> str:
+    texts = [text for text in (doc.title, doc.text, doc.url) if text]
+    return " | ".join(texts)[:400] if texts else doc.doc
 
 
 def say(text: str, end: str = "\n") -> None:

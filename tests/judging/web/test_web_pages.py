@@ -3,7 +3,6 @@
 import pytest
 
 from rulerank.errors import DataError
-from rulerank.judging.demo import demo_pool
 from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.loop import Judging
 from rulerank.judging.store import LabelStore
@@ -101,12 +100,3 @@ def test_guidelines_that_contradict_the_loop_are_refused(make_pool, tmp_path):
         judging = Judging(make_pool(), store, max_grade=4)
         with pytest.raises(DataError, match="the guidelines have the grades 0 to 1, and the judging loop takes 0 to 4"):
             create_app(judging, guidelines=parse_guidelines("0: no\n1: yes"))
-
-
-def test_the_demo_tells_its_grades_by_its_texts():
-    pool = demo_pool()
-    assert {"query_text", "description", "title", "text", "url"} == set(pool.texts)
-    assert list(pool.fields) == ["price in EUR", "rating", "stock", "brand", "in the shop since"]
-    assert "sold out" in pool.fields["stock"]
-    assert all(text.startswith("Looking for: ") for text in pool.texts["description"])
-    assert set(pool.own_grades.values()) == {0, 1, 2, 3}

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from rulerank.judging.combine import COMBINATIONS
 from rulerank.judging.labels import MAX_RATER
 from rulerank.judging.queries import ORDERS, USUAL_ORDER, QueryPage, page_of_queries
-from rulerank.judging.store import LabelStore
 from rulerank.judging.team import KINDS, MOST_JUDGEMENTS, PERSON
 from rulerank.judging.web.api import DOC, QUERY, RATER, Api, Payload
 from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
@@ -86,24 +85,18 @@ class LeadApi:
         """Change some of them; what is left out stays."""
         for name, value in values.items():
             if value is not None:
-                self._store.change_setting(name, value, rater, page="lead")
+                self.judging.store.change_setting(name, value, rater, page="lead")
         return self.settings()
 
     def name_judge(self, rater: str, judge: str, kind: str) -> Payload:
         """Say what a rater is: a person, or something whose labels count only where the lead says so."""
-        self._store.name_judge(rater_named(judge), kind, rater, page="lead")
+        self.judging.store.name_judge(rater_named(judge), kind, rater, page="lead")
         return {"kinds": self.kinds()}
 
     def kinds(self) -> dict[str, str]:
         """Return what every rater is who has given labels or was named."""
         named = self.judging.store.judges()
         return dict.fromkeys(sorted(row.rater for row in self.judging.panel.count_raters()), PERSON) | named
-
-    @property
-    def _store(self) -> LabelStore:
-        store = self.judging.store
-        assert isinstance(store, LabelStore)  # a page is never served from a file of one person
-        return store
 
     def _check_query(self, query: str) -> None:
         if query not in self.judging.pool.queries:

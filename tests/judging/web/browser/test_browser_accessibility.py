@@ -2,9 +2,9 @@
 
 import pytest
 
-from rulerank.judging.demo import GUIDELINES, demo_pool
 from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.lists import ListChoices
+from shop_pool import GUIDELINES, shop_pool
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -21,7 +21,7 @@ FOCUSED = """() => {
 
 @pytest.fixture(scope="module")
 def pool():
-    return demo_pool()
+    return shop_pool()
 
 
 @pytest.fixture

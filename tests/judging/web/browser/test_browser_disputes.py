@@ -3,13 +3,13 @@
 import pytest
 
 from browser_windows import LOOKS
-from rulerank.judging.demo import GUIDELINES, demo_pool
 from rulerank.judging.guidelines import parse_guidelines
+from shop_pool import GUIDELINES, shop_pool
 
 
 @pytest.fixture(scope="module")
 def pool():
-    return demo_pool()
+    return shop_pool()
 
 
 @pytest.fixture

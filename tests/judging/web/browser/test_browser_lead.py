@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rulerank.judging.demo import demo_pool
 from rulerank.judging.pool import read_pool
 from rulerank.web.tokens import Tokens
+from shop_pool import shop_pool
 
 SECRET = "a secret that is long"
 LOOKS = {
@@ -23,7 +23,7 @@ LOOKS = {
 
 def shop():
     """Return the shop of the demo."""
-    return demo_pool()
+    return shop_pool()
 
 
 def movies():

@@ -9,10 +9,10 @@ import pytest
 import rulerank as rr
 from browser_windows import LOOKS
 from list_windows import docs, grades, press, ready
-from rulerank.judging.demo import GUIDELINES, demo_pool
 from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.lists import ListChoices
 from rulerank.judging.pool import Pool
+from shop_pool import GUIDELINES, shop_pool
 
 N_DOCS = 4
 
@@ -183,7 +183,7 @@ def test_the_switch_changes_the_way_to_judge(served, visit):
 
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_a_list_fits_its_window(look, serve, visit):
-    served = serve(demo_pool(), max_grade=3, guidelines=parse_guidelines(GUIDELINES), rater="ann")
+    served = serve(shop_pool(), max_grade=3, guidelines=parse_guidelines(GUIDELINES), rater="ann")
     window = visit(f"{served.url}list", **LOOKS[look])
     ready(window)
     assert not window.is_too_wide()

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from browser_windows import LOOKS
-from rulerank.judging.demo import demo_pool
 from rulerank.judging.guidelines import parse_guidelines
+from shop_pool import shop_pool
 
 NASTY = (
     '<script>window.stolen = 1</script><img src=x onerror="window.stolen = 2"><svg onload="window.stolen = 3">'
@@ -19,7 +19,7 @@ NASTY = (
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_fits_its_window(look, serve, visit):
     grades = parse_guidelines("0: bad - Off topic.\n1: fair\n2: good\n3: excellent\n4: perfect - Nothing better.")
-    served = serve(demo_pool(), max_grade=4, guidelines=grades, rater="ann")
+    served = serve(shop_pool(), max_grade=4, guidelines=grades, rater="ann")
     for place in range(12):
         task = served.judging.next("ben" if place % 3 else "ann")
         served.judging.grade("ben" if place % 3 else "ann", task.query, task.doc, place % 5)

@@ -28,12 +28,8 @@ FEATURES = (
 )
 
 
-def demo_pool(seed: int = 0) -> Pool:
-    """Return the candidates of forty searches in the synthetic shop; its own grades are the true ones.
-
-    >>> demo_pool()
-    Pool(600 documents, 40 queries, 14 features, texts: query_text, description, title, text, url)
-    """
+def shop_pool(seed: int = 0) -> Pool:
+    """Return the candidates of forty searches in the synthetic shop; its own grades are the true ones."""
     shop = make_shop(n_products=800, n_queries=N_QUERIES, seed=seed)
     features = TextFeatures(features=FEATURES, language="none").fit(shop.texts)  # stemming needs an extra
     data = shop.graded(features.dataset(shop.queries, top=TOP))
