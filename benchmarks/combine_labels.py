@@ -26,8 +26,8 @@ import numpy as np
 
 import rulerank as rr
 from rulerank.io.convert import read_any
+from rulerank.judging.agreement import disputes
 from rulerank.judging.combine import COMBINATIONS, MODELS, combine
-from rulerank.judging.disputes import disputes
 from rulerank.training.few_labels import few_label_ranker
 from rulerank.training.in_pool import PoolLearner
 

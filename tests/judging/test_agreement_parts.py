@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from rulerank.judging.agreement import krippendorff_alpha
-from rulerank.judging.agreement_parts import (
+from rulerank.judging.agreement import (
     LEVEL,
-    NO_SPREAD,
+    NO_DIFFERENCE,
     TOO_FEW,
     Share,
     agreement_parts,
     alpha_interval,
     judge_agreement,
+    krippendorff_alpha,
 )
 from rulerank.judging.labels import Label
 
@@ -93,7 +93,7 @@ def test_the_interval_of_alpha_is_that_of_leaving_out_one_document_at_a_time(doc
         return
     alphas = [krippendorff_alpha(units[:n] + units[n + 1 :], level).value for n in range(len(units))]
     if any(math.isnan(alpha) for alpha in alphas) or max(alphas) - min(alphas) < 1e-12:
-        assert found == NO_SPREAD
+        assert found == NO_DIFFERENCE
         return
     n = len(units)
     error = math.sqrt((n - 1) / n * sum((alpha - fmean(alphas)) ** 2 for alpha in alphas))
@@ -114,8 +114,8 @@ def test_an_interval_of_alpha_covers_what_many_documents_give():
 
 
 def test_raters_who_never_differ_get_no_interval():
-    assert alpha_interval([[1, 1]] * 20) == NO_SPREAD
-    assert alpha_interval([[0, 0], [1, 1]] * 10) == NO_SPREAD
+    assert alpha_interval([[1, 1]] * 20) == NO_DIFFERENCE
+    assert alpha_interval([[0, 0], [1, 1]] * 10) == NO_DIFFERENCE
 
 
 def test_a_judge_is_compared_on_what_people_have_graded_too():

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.judging.combine import COMBINATIONS
-from rulerank.judging.counting import Counting
 from rulerank.judging.current import CurrentLabels
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
+from rulerank.judging.team import Counting
 
 POOL = Pool(rr.make_world(n_queries=2, docs_per_query=3, seed=0))
 RATERS = st.sampled_from(["ann", "bob", "gpt"])

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulerank.judging.disputes import disputes
+from rulerank.judging.agreement import disputes
 
 docs = st.dictionaries(
     st.integers(0, 30), st.dictionaries(st.sampled_from("abcd"), st.one_of(st.none(), st.integers(0, 4))), max_size=12

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulerank.errors import DataError, ReadError
-from rulerank.judging.fields import ShownField, field_text
+from rulerank.judging.labels import ShownField, field_text
 from rulerank.judging.pool import Pool, read_pool
 from rulerank.judging.web.images import ImageHosts
 from rulerank.worlds import make_world

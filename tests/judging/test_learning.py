@@ -6,10 +6,10 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.judging import standing as standing_module
+from rulerank.judging import learning as standing_module
+from rulerank.judging.learning import FIRST, NO_TODAY, Standing
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
-from rulerank.judging.standing import FIRST, NO_TODAY, Standing
 from rulerank.judging.store import LabelStore
 from rulerank.judging.trainer import BusyError
 from rulerank.today import find_today

@@ -21,7 +21,8 @@ def test_an_estimate_comes_from_the_labels_of_the_other_documents(store):
     assert estimate.n_labels == len(WORLD) - 1
     assert 0 <= estimate.grade <= 2
     assert 1 <= estimate.rank <= estimate.n_docs == len(judging.pool.rows_of(first.query))
-    assert len(estimate.reasons) == 3
+    assert len(estimate.reasons) == 4
+    assert estimate.reasons[-1].endswith("other rules")  # so that they add up
     assert " like it in training: " in estimate.reasons[0]
     judging.grade("ann", first.query, first.doc, 2 - TRUTH[first.query, first.doc])
     assert judging.estimate(first.query, first.doc) == estimate

@@ -9,7 +9,7 @@ from rulerank.core.words import counted
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.judging.agreement_parts import Share
+    from rulerank.judging.agreement import Share
     from rulerank.judging.store import LabelStore
 
 COMMAND_LINE = "the command line"  # who says so, in the history
@@ -17,7 +17,7 @@ COMMAND_LINE = "the command line"  # who says so, in the history
 
 def print_counts(store: LabelStore, *, as_json: bool) -> None:
     """Print how many labels there are, and how they count."""
-    from rulerank.judging.counting import Counting
+    from rulerank.judging.team import Counting
 
     found, counting = store.labels(), Counting.now(store)
     counts = {
@@ -43,8 +43,8 @@ def print_counts(store: LabelStore, *, as_json: bool) -> None:
 
 def print_disputes(store: LabelStore, *, as_json: bool) -> None:
     """Print the documents on which people disagree, the largest dispute first, and then those of other judges."""
-    from rulerank.judging.counting import Counting
-    from rulerank.judging.disputes import disputes
+    from rulerank.judging.agreement import disputes
+    from rulerank.judging.team import Counting
 
     counting, labels = Counting.now(store), store.labels()
     said = {(label.query, label.doc, label.rater): label for label in labels}
@@ -83,9 +83,8 @@ def print_disputes(store: LabelStore, *, as_json: bool) -> None:
 
 def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     """Print how well people agree, and other judges with them, each with its interval."""
-    from rulerank.judging.agreement import agreement
-    from rulerank.judging.agreement_parts import agreement_parts, alpha_interval, judge_agreement
-    from rulerank.judging.counting import Counting
+    from rulerank.judging.agreement import agreement, agreement_parts, alpha_interval, judge_agreement
+    from rulerank.judging.team import Counting
 
     counting, labels = Counting.now(store), store.labels()
     people = [label for label in labels if label.rater not in counting.judges]

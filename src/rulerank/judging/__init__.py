@@ -1,25 +1,15 @@
 """People give the grades: what they judge, where their labels are kept, and what is made of them.
 
-`pool.py` holds the documents, `added.py` those that come later (`growing.py` while people judge); `loop.py` is the
-loop, on the page (`web/`) and in the terminal (`terminal.py`), `offers.py` which documents a rater may get; `store.py`
-keeps the labels of a team (`schema.py` its tables, `versions.py` the steps between them, `engines.py` the databases,
-`judgements.py` what came already, `rows.py` what a row says) and `label_files.py` those of one person; `labels.py` has
-the words they share, `current.py` the labels in force; `given_labels.py` reads files of labels, people's and other
-judges' apart, and `transfer.py` takes labels from a store to files and back;
-`sample.py` chooses documents without a person; `agreement.py` and `overview.py` say what the labels are worth,
-`learning.py` what is learned from them (`loop_learning.py` in the loop,
-`train.py` the models, `standing.py` what can be said of one, `trainer.py` one
-training at a time, `compare.py` a model beside today's ranking). `queries.py` and `report.py` are what the lead sees of
-it all. `duels.py` compares a model with today's ranking, `check.py` is the loop of it for the terminal
-(`duel_terminal.py`) and the page. `demo.py` is a pool to try it on. Only the store needs a package of the extra
-`judge`, and only `web/` needs all of them.
-What a team keeps beside labels is in `team_store.py`: decisions, orders, judges and settings (`team.py` has their
-words, `team_schema.py` the tables); `store_file.py` has the transactions of both. `combine.py` makes one grade of
-several (`rater_model.py` learns how reliable raters are), `counting.py` says which labels count, and `panel.py` what
-the lead sees: `disputes.py`, `judge_queue.py`, `agreement_parts.py`; `by_judge.py` trains on other judges' labels, too.
-What raters see beside a document: `fields.py` and `guidelines.py`, which also say which grades there are. `lists.py`
-hands out the list of a query, `moves.py` says what a model would move in it, `preferences.py` what raters' orders say
-of a ranking, `order_files.py` writes them.
+Documents: `pool.py` holds them with what raters see, `guidelines.py` says what the grades mean. The loop: `loop.py`, on
+the page (`web/`) and in the terminal (`terminal.py`, `label_files.py`); `offers.py` says which documents a rater may
+get, `lists.py` hands out the list of a query, `duels.py` and `check.py` compare a model with the baseline ranking.
+Labels: `store.py` keeps them and `team_store.py` what a team keeps beside them (`engines.py` is the database under
+both, `schema.py` its tables, `versions.py` the steps between them, `rows.py` what a row says); `labels.py`
+and `team.py` have the words; `current.py` has the labels in force, `combine.py` makes one grade of several (`rater_model.py`);
+`given_labels.py` reads files of labels, `transfer.py` takes labels from a store to files and back; `sample.py` chooses
+documents without a person. What they are worth: `agreement.py`, `overview.py` and `report.py`, `panel.py` for the lead;
+`learning.py` is what is learned from them (`train.py` the models, `by_judge.py` with other judges, `trainer.py` one
+training at a time). Only the store needs a package of the extra `judge`, and only `web/` needs all of them.
 """
 
 import importlib

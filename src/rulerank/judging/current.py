@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rulerank.judging.combine import MODELS, ONE_BY_ONE
-from rulerank.judging.counting import Counting
 from rulerank.judging.labels import Label, State
 from rulerank.judging.pool import Pool
 from rulerank.judging.rater_model import RaterModel
+from rulerank.judging.team import Counting
 
 if TYPE_CHECKING:
     from rulerank.judging.store import LabelStore

@@ -5,14 +5,20 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from rulerank.judging.agreement_parts import AgreementParts, Alpha, JudgeAgreement, agreement_parts, judge_agreement
-from rulerank.judging.counting import Counting
+from rulerank.judging.agreement import (
+    AgreementParts,
+    Alpha,
+    Dispute,
+    JudgeAgreement,
+    agreement_parts,
+    disputes,
+    judge_agreement,
+)
 from rulerank.judging.current import CurrentLabels
-from rulerank.judging.disputes import Dispute, disputes
 from rulerank.judging.labels import Label, check_grade
 from rulerank.judging.overview import QueryCount, RaterCount, count_queries, count_raters
 from rulerank.judging.pool import Pool
-from rulerank.judging.team import Decision
+from rulerank.judging.team import Counting, Decision
 
 if TYPE_CHECKING:
     from rulerank.judging.store import LabelStore

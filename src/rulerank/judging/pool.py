@@ -21,8 +21,7 @@ from rulerank.io.marked_columns import FIELD
 from rulerank.io.streams import read_bytes
 from rulerank.io.table_columns import TEXT_COLUMNS, feature_columns
 from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
-from rulerank.judging.fields import ShownField, field_text
-from rulerank.judging.labels import check_name
+from rulerank.judging.labels import ShownField, check_name, field_text
 
 IMAGE_COLUMNS = ("image", "image_url", "thumbnail")  # taken for the address of a picture
 ROLES = (*TEXT_COLUMNS, "image")

@@ -11,10 +11,9 @@ from rulerank.core.checks import check_number, is_whole
 from rulerank.errors import DataError
 from rulerank.judging import schema as sql
 from rulerank.judging import versions
-from rulerank.judging.judgements import note, seen
 from rulerank.judging.labels import CheckRecord, Claim, Glance, Label, Skip, State, check_grade, check_name
 from rulerank.judging.rows import as_text, check_of, claim_of, label_of, skip_of
-from rulerank.judging.team_store import TeamStore, page_named
+from rulerank.judging.team_store import TeamStore, note, page_named, seen
 
 if TYPE_CHECKING:
     import sqlalchemy as sa

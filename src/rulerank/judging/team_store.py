@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rulerank.judging.judgements import note, seen
-from rulerank.judging.labels import check_grade, check_name
+from rulerank.errors import DataError
+from rulerank.judging import schema as sql
+from rulerank.judging.engines import StoreFile
+from rulerank.judging.labels import Label, check_grade, check_name
 from rulerank.judging.rows import as_text, decision_of, judge_of, order_of, setting_of
-from rulerank.judging.store_file import StoreFile
+from rulerank.judging.schema import DECISIONS, JUDGES, ORDERS, SETTINGS, FactTable
 from rulerank.judging.team import (
     PERSON,
     Decision,
@@ -23,7 +25,6 @@ from rulerank.judging.team import (
     check_setting,
     settings_of,
 )
-from rulerank.judging.team_schema import DECISIONS, JUDGES, ORDERS, SETTINGS, FactTable
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -166,3 +167,38 @@ def page_named(page: str | None) -> str | None:
 
 def _names(values: dict[str, Any]) -> dict[str, Any]:
     return {f"the_{name}": values[name] for name in ("query", "doc", "rater") if name in values}
+
+
+def seen(connection: sa.Connection, kind: str, judgement: str | None, names: dict[str, Any]) -> Any:
+    """Return the row of a judgement that was kept before; None: it is new, or has no id.
+
+    An id that stands for anything else is refused: nobody is told that something is kept which is not.
+    """
+    if judgement is None:
+        return None
+    row = connection.execute(sql.KNOWN_JUDGEMENT, {"judgement_id": check_name("judgement", judgement)}).first()
+    if row is not None and (row.kind, row.rater, row.query, row.doc) != _what(kind, names):
+        raise DataError(
+            f"the judgement id {judgement!r:.60} stands for another judgement: make a new id for each key press"
+        )
+    return row
+
+
+def note(
+    connection: sa.Connection,
+    kind: str,
+    judgement: str | None,
+    names: dict[str, Any],
+    label: Label | None = None,
+    fact: int | None = None,
+) -> None:
+    """Keep the id of a judgement and what came of it: a label, or the id of a fact of another kind."""
+    if judgement is None:
+        return
+    columns = dict(zip(("kind", "rater", "query", "doc"), _what(kind, names), strict=True))
+    row = columns | {"id": judgement, "label": None if label is None else label.id, "fact": fact}
+    connection.execute(sql.ADD_JUDGEMENT, row)
+
+
+def _what(kind: str, names: dict[str, Any]) -> tuple[Any, ...]:
+    return kind, names["the_rater"], names.get("the_query"), names.get("the_doc")

@@ -1,11 +1,14 @@
-"""Labels from a store into files and back: LETOR, qrels, Quepid's csv, csv, tsv and parquet."""
+"""Labels from a store into files and back (LETOR, qrels, Quepid's csv, csv, tsv, parquet), and their history."""
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -19,12 +22,11 @@ from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, write_frame
 from rulerank.io.trec import require_docids
 from rulerank.judging.combine import check_combination
-from rulerank.judging.counting import Counting, Pair
 from rulerank.judging.given_labels import COLUMNS, read_each
-from rulerank.judging.labels import Label
+from rulerank.judging.labels import Label, Plain, Skip
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
-from rulerank.judging.team import PERSON, check_kind
+from rulerank.judging.team import PERSON, Counting, Decision, Fact, Pair, Setting, check_kind
 
 
 def export_labels(
@@ -198,3 +200,92 @@ def _comments(
 
 def _grades(agreed: dict[tuple[str, str], int | None], pairs: list[tuple[str, str]]) -> Array:
     return np.array([UNLABELLED if (grade := agreed[pair]) is None else grade for pair in pairs], dtype=np.int16)
+
+
+AnyFact = TypeVar("AnyFact", bound=Fact)
+CANNOT = "cannot be judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Event(Plain):
+    """One thing that somebody did."""
+
+    time: str  # ISO 8601, UTC
+    who: str
+    what: str  # label, undo label, skip, decision, undo decision, order, undo order, judge, setting
+    qid: str | None
+    docid: str | None
+    grade: int | None
+    value: str  # what was said, if it is no grade: the documents in order, what a judge is, a setting
+    page: str | None  # where; None: it is not known
+    id: int | None  # of the label, decision, order, judge or setting; a skip has none
+
+
+def audit(store: LabelStore) -> list[Event]:
+    """Return all that was ever done in a store, in the order of time.
+
+    A skip is there until its rater grades the document, and it has no page; claims are not kept.
+
+    >>> import tempfile
+    >>> with LabelStore(tempfile.mkdtemp() + "/labels.db") as store:
+    ...     label = store.add("milk", "d1", 3, "ann", page="list")
+    ...     undone = store.undo("ann", page="document")
+    ...     for event in audit(store):
+    ...         print(event.who, event.what, event.qid, event.docid, event.grade, event.page)
+    ann label milk d1 3 list
+    ann undo label milk d1 3 document
+    """
+    events = [
+        *_of_labels(store.history()),
+        *_of_skips(store.skips()),
+        *_of_facts(store.decision_history(), "decision", _graded),
+        *_of_facts(store.order_history(), "order", lambda one: (one.query, None, None, " > ".join(one.docs))),
+        *_of_facts(store.judge_history(), "judge", lambda one: (None, None, None, f"{one.judge} is {one.kind}")),
+        *_of_facts(store.setting_history(), "setting", lambda one: (None, None, None, _setting(one))),
+    ]
+    return [event for _, event in sorted(events, key=lambda one: one[0])]
+
+
+def write_audit(store: LabelStore, path: str | os.PathLike[str], format: str | None = None) -> int:
+    """Write the audit as a table (csv, tsv, parquet) and return how many events there are."""
+    format = format or format_suffix(path).removeprefix(".")
+    if format not in TABLE_FORMATS:
+        raise DataError(f"the history is a table: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
+    events = audit(store)
+    schema = {field.name: pl.Int64 if field.name in ("id", "grade") else pl.String for field in fields(Event)}
+    write_frame(pl.DataFrame([event.to_dict() for event in events], schema=schema), path, format=format)
+    return len(events)
+
+
+Timed = tuple[datetime, Event]
+Said = tuple[str | None, str | None, int | None, str]  # qid, docid, grade, value
+
+
+def _of_labels(history: Iterable[Label]) -> Iterator[Timed]:
+    for one in history:
+        said = _graded(one)
+        yield one.time, Event(one.time.isoformat(), one.rater, "label", *said, one.page, one.id)
+        if one.withdrawn is not None:
+            page = one.withdrawn_page
+            yield one.withdrawn, Event(one.withdrawn.isoformat(), one.rater, "undo label", *said, page, one.id)
+
+
+def _of_skips(skips: Iterable[Skip]) -> Iterator[Timed]:
+    for one in skips:
+        yield one.time, Event(one.time.isoformat(), one.rater, "skip", one.query, one.doc, None, "", None, None)
+
+
+def _of_facts(history: Iterable[AnyFact], kind: str, said: Callable[[AnyFact], Said]) -> Iterator[Timed]:
+    for one in history:
+        yield one.time, Event(one.time.isoformat(), one.rater, kind, *said(one), one.page, one.id)
+        if one.withdrawn is not None:
+            who, page = one.withdrawn_by or one.rater, one.withdrawn_page
+            yield one.withdrawn, Event(one.withdrawn.isoformat(), who, f"undo {kind}", *said(one), page, one.id)
+
+
+def _graded(one: Label | Decision) -> Said:
+    return one.query, one.doc, one.grade, "" if one.grade is not None else CANNOT
+
+
+def _setting(one: Setting) -> str:
+    return f"{one.name} = {json.dumps(one.value)}"

@@ -5,10 +5,7 @@ from __future__ import annotations
 import secrets
 
 from rulerank.judging.labels import StoreError
-from rulerank.judging.team_schema import METADATA, TEAM  # first: it names the extra when SQLAlchemy is missing
-
-# isort: split
-from rulerank.judging.schema import CHECKS, JUDGEMENTS, LABELS, NEW, STORE
+from rulerank.judging.schema import CHECKS, JUDGEMENTS, LABELS, METADATA, NEW, STORE, TEAM  # names a missing extra
 
 # isort: split
 import sqlalchemy as sa

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rulerank.judging.agreement_parts import TOO_FEW
-from rulerank.judging.web.dispute_api import DISPUTES_PER_PAGE, QUERIES_PER_PAGE
+from rulerank.judging.agreement import TOO_FEW
+from rulerank.judging.web.lead_api import DISPUTES_PER_PAGE, QUERIES_PER_PAGE
 from rulerank.web.tokens import Tokens
 
 SECRET = "a secret that is long"

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import rulerank as rr
-from rulerank.judging.queries import ROWS_PER_PAGE
+from rulerank.judging.overview import ROWS_PER_PAGE
 from rulerank.web.tokens import Tokens
 
 SECRET = "a secret that is long"

@@ -15,13 +15,11 @@ from rulerank.judging.guidelines import Guidelines, default_guidelines
 from rulerank.judging.labels import StoreError, check_rater
 from rulerank.judging.lists import ListChoices
 from rulerank.judging.loop import Judging
-from rulerank.judging.web.api import Api, endpoints
-from rulerank.judging.web.dispute_api import DisputeApi, dispute_endpoints
+from rulerank.judging.web.api import Api, ListApi, endpoints, list_endpoints
 from rulerank.judging.web.endpoint import STORE_HEADER
 from rulerank.judging.web.images import ImageHosts
-from rulerank.judging.web.lead_api import LeadApi, lead_endpoints
+from rulerank.judging.web.lead_api import DisputeApi, LeadApi, dispute_endpoints, lead_endpoints
 from rulerank.judging.web.lead_pages import LeadPages
-from rulerank.judging.web.list_api import ListApi, list_endpoints
 from rulerank.judging.web.openapi import describe_api
 from rulerank.judging.web.pages import PAGES, JudgingPages
 from rulerank.web.endpoint import routes_of

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.labels import MAX_RATER
 from rulerank.judging.lists import ListChoices
-from rulerank.judging.queries import page_of_queries
+from rulerank.judging.overview import page_of_queries
 from rulerank.judging.web.api import Api
 from rulerank.judging.web.endpoint import (
     known_rater,
