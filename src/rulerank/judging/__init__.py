@@ -5,7 +5,8 @@ the page (`web/`) and in the terminal (`terminal.py`, `label_files.py`); `offers
 get, `lists.py` hands out the list of a query, `duels.py` and `check.py` compare a model with the baseline ranking.
 Labels: `store.py` keeps them and `team_store.py` what a team keeps beside them (`engines.py` is the database under
 both, `schema.py` its tables, `versions.py` the steps between them, `rows.py` what a row says); `labels.py`
-and `team.py` have the words; `current.py` has the labels in force, `combine.py` makes one grade of several (`rater_model.py`);
+and `team.py` have the words; `current.py` has the labels in force, `combine.py` makes one grade of several
+(`rater_model.py`);
 `given_labels.py` reads files of labels, `transfer.py` takes labels from a store to files and back; `sample.py` chooses
 documents without a person. What they are worth: `agreement.py`, `overview.py` and `report.py`, `panel.py` for the lead;
 `learning.py` is what is learned from them (`train.py` the models, `by_judge.py` with other judges, `trainer.py` one
