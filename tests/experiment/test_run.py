@@ -116,8 +116,10 @@ def test_processes_give_the_same_scores_and_one_that_dies_takes_only_its_cell(tm
     assert found.failures["dies", 0].reason == "its process ended: out of memory, or a crash"
     assert found.failures["lock", 0].reason.startswith("it cannot be sent to another process, use one job: ")
     assert found.complete == good
+    again = run_experiment(FOLDS[:1], good, n_jobs=2)  # after a death other processes start
     for place, scores in alone.cells.items():
         np.testing.assert_array_equal(found.cells[place].test, scores.test)
+        np.testing.assert_array_equal(again.cells[place].test, scores.test)
 
 
 SCRIPT = """

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
-from joblib.externals.loky.process_executor import BrokenProcessPool
+from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from rulerank.core.progress import Bar, progress
@@ -243,7 +242,8 @@ def run_cells(
 def run_apart(cell: Cell, fold: Fold, measure: str) -> Outcome:
     """Run one cell in a process of its own."""
     try:
-        found: Outcome = get_reusable_executor(max_workers=1).submit(run_cell, cell, fold, measure).result()
+        with ProcessPoolExecutor(max_workers=1) as process:
+            found: Outcome = process.submit(run_cell, cell, fold, measure).result()
         return found
     except BrokenProcessPool:
         return Failure("its process ended: out of memory, or a crash")
