@@ -77,7 +77,10 @@ class AdaRank(StagedLinearRanker):
 
     def _path(self, X: Array, grades: Array, queries: Array) -> list[Array]:
         def measured(scores: Array) -> Array:
-            return evaluate(grades, scores, queries, self.measure, ties="expected", n_jobs=self.n_jobs).values[0]
+            found = evaluate(
+                grades, scores, queries, self.measure, ties="expected", any_grades=True, n_jobs=self.n_jobs
+            )
+            return found.values[0]
 
         path: list[Array] = []
         picked: list[int] = []

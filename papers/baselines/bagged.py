@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.core.parameters import HasParameters, Parameter, Whole
 from rulerank.dataset import Array, Dataset, query_index
-from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker
+from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
 
 
 class Bagged(HasParameters, BaseEstimator):
@@ -63,7 +63,8 @@ class Bagged(HasParameters, BaseEstimator):
             self.members_ = [fit_ranker(fresh(self.ranker), data)]
         else:
             self.members_ = [
-                fit_ranker(fresh(self.ranker), data[part != bag], vali=data[part == bag]) for bag in range(n_bags)
+                fit_ranker(fresh_for_part(self.ranker), data[part != bag], vali=data[part == bag])
+                for bag in range(n_bags)
             ]
         return self
 

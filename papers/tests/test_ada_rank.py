@@ -11,6 +11,7 @@ from papers.tests.boosting_worlds import worlds
 from papers.tests.plain_boosting import adarank_rounds
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
+from rulerank.rankers.foreign import fresh_for_part
 
 # one feature ties all documents, the other puts two that are not relevant first
 USELESS = (np.array([[0, 0], [0, 2], [0, 3]], dtype=float), np.array([1, 0, 0], dtype=np.int16), np.zeros(3, dtype=int))
@@ -99,7 +100,7 @@ def test_a_stage_is_what_fewer_rounds_would_have_learned():
 
 def test_without_two_grades_in_a_query_all_scores_are_0_and_that_is_said():
     with pytest.warns(ConvergenceWarning, match="^no query has documents of more than one grade: there is nothing to"):
-        ranker = AdaRank().fit([[1.0], [2.0], [3.0]], [1, 1, 0], qid=["a", "a", "b"])
+        ranker = fresh_for_part(AdaRank()).fit([[1.0], [2.0], [3.0]], [1, 1, 0], qid=["a", "a", "b"])
     assert ranker.predict([[1.0], [5.0]]).tolist() == [0.0, 0.0]
     assert ranker.at_stage(1).predict([[1.0]]).tolist() == [0.0]
 

@@ -14,6 +14,7 @@ from papers.tests.boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, roun
 from papers.tests.plain_boosting import all_stumps, fidelity_gain, fidelity_loss, pairs_of
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
+from rulerank.rankers.foreign import fresh_for_part
 
 pytestmark = pytest.mark.kernels
 
@@ -90,7 +91,7 @@ def test_a_perfect_stump_is_the_last():
 
 def test_without_anything_to_learn_all_scores_are_0():
     with pytest.warns(ConvergenceWarning, match="^no query has documents of more than one grade: there is nothing to"):
-        ranker = FRank().fit([[1.0], [2.0]], [0, 1], qid=["a", "b"])
+        ranker = fresh_for_part(FRank()).fit([[1.0], [2.0]], [0, 1], qid=["a", "b"])
     assert ranker.predict([[1.0], [2.0]]).tolist() == [0.0, 0.0]
     assert FRank().fit(np.ones((2, 1)), [0, 1], qid=[1, 1]).predict([[5.0]]).tolist() == [0.0]
 

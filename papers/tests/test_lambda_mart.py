@@ -6,6 +6,7 @@ import rulerank as rr
 from papers.baselines.lambda_mart import LambdaMART
 from rulerank.errors import DataError, TooLargeError
 from rulerank.evaluation import evaluate
+from rulerank.rankers.foreign import fresh_for_part
 
 WORLD = rr.make_world(n_queries=40, docs_per_query=(5, 30), seed=0)
 FOLD = rr.make_folds(WORLD)[0]
@@ -40,7 +41,7 @@ def test_without_different_grades_in_a_query_nothing_is_learned_and_that_is_said
     X, qid = np.random.default_rng(0).random((60, 2)), np.repeat(range(6), 10)
     for grades, queries in ((np.ones(60), qid), (np.tile([0, 1], 30), np.arange(60))):
         with pytest.warns(ConvergenceWarning, match=r"^no query has documents of more than one grade: .*") as caught:
-            ranker = LambdaMART(n_trees=5).fit(X, grades, qid=queries)
+            ranker = fresh_for_part(LambdaMART(n_trees=5)).fit(X, grades, qid=queries)
         assert caught[0].filename == __file__
         assert not ranker.predict(X).any()
 

@@ -12,6 +12,7 @@ from papers.baselines.list_net import ListNet, Lists
 from papers.tests.boosting_worlds import rounded_scores
 from papers.tests.plain_boosting import cross_entropy
 from rulerank.errors import DataError
+from rulerank.rankers.foreign import fresh_for_part
 
 
 def noisy_world(seed=0, n_features=3, n_queries=6, n_docs=8):
@@ -114,7 +115,7 @@ def test_a_stage_is_what_fewer_steps_would_have_learned():
 
 def test_without_two_grades_in_a_query_all_scores_are_0_and_that_is_said():
     with pytest.warns(ConvergenceWarning, match="^no query has documents of more than one grade: there is nothing to"):
-        ranker = ListNet().fit([[1.0], [2.0], [3.0]], [1, 1, 0], qid=["a", "a", "b"])
+        ranker = fresh_for_part(ListNet()).fit([[1.0], [2.0], [3.0]], [1, 1, 0], qid=["a", "a", "b"])
     assert ranker.predict([[1.0], [5.0]]).tolist() == [0.0, 0.0]
 
 

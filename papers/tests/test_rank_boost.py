@@ -15,6 +15,7 @@ from papers.tests.boosting_worlds import HAND_GRADES, HAND_QUERIES, HAND_X, roun
 from papers.tests.plain_boosting import all_stumps, exponential_loss, pairs_of, r_of
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
+from rulerank.rankers.foreign import fresh_for_part
 
 pytestmark = pytest.mark.kernels
 
@@ -121,7 +122,7 @@ def test_a_missing_value_where_training_had_none_is_below_every_threshold():
 @pytest.mark.parametrize("y", [[1, 1, 1], [0, 0, 2]])
 def test_without_two_grades_in_a_query_all_scores_are_0_and_that_is_said(y):
     with pytest.warns(ConvergenceWarning, match="^no query has documents of more than one grade: there is nothing to"):
-        ranker = RankBoost().fit([[1.0], [2.0], [3.0]], y, qid=["a", "a", "b"])
+        ranker = fresh_for_part(RankBoost()).fit([[1.0], [2.0], [3.0]], y, qid=["a", "a", "b"])
     assert ranker.predict([[1.0], [5.0]]).tolist() == [0.0, 0.0]
     assert list(ranker.staged_predict([[1.0]])) == []
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +20,8 @@ from rulerank.shown import Shown
 
 UNLABELLED = -1  # the grade of a document nobody has judged
 SHOWN_ROWS, SHOWN_FEATURES = 5, 8  # of a data set in a notebook
+ONE_SIDED = 0.8  # share of labels with one grade, from which on a warning is given
+FEWEST_TO_WARN = 10  # labels
 MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file
 
 
@@ -288,6 +292,66 @@ def query_index(qid: Array) -> tuple[Array, Array]:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return place[inverse.reshape(-1)], ids[order]
+
+
+def has_contrast(grades: Array, queries: Array) -> bool:
+    """Tell whether any query, by number, has documents of two grades: without, no ranking is better than another.
+
+    >>> has_contrast(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1]))
+    False
+    """
+    if not len(grades):
+        return False
+    one = np.zeros(int(queries.max()) + 1, dtype=grades.dtype)
+    one[queries] = grades
+    return bool((grades != one[queries]).any())
+
+
+def check_contrast(grades: Array, queries: Array, purpose: str = "learn from") -> None:
+    """Refuse grades of which nothing can be learned, or by which nothing can be compared.
+
+    purpose: what they would be there to do.
+    """
+    if has_contrast(grades, queries):
+        return
+    kinds = np.unique(grades).tolist()
+    what = f"all {len(grades):,} have grade {kinds[0]}" if len(kinds) == 1 else "each query has one grade only"
+    raise no_contrast(what if len(grades) != 1 else "there is 1 sample", purpose)
+
+
+def no_contrast(what: str, purpose: str) -> DataError:
+    """Return the error that says so, and what to do."""
+    return DataError(
+        f"no query has documents of two grades ({what}), so there is nothing to {purpose}: grade more documents of "
+        "each query; where the judgements list relevant documents only, count the others as not relevant "
+        "(--unjudged 0, in Python unjudged=0)"
+    )
+
+
+def one_sided(grades: Iterable[int]) -> str | None:
+    """Return a warning where over 80 % of at least ten labels have the same grade; None where they do not.
+
+    >>> one_sided([1] * 9 + [0] * 2)
+    '9 of 11 labels have grade 1: a model learns from different grades within a query; label documents of other grades'
+    """
+    found = Counter(map(int, grades))
+    n_labels = found.total()
+    if n_labels < FEWEST_TO_WARN:
+        return None
+    grade, n = found.most_common(1)[0]
+    if n <= ONE_SIDED * n_labels:
+        return None
+    return (
+        f"{n:,} of {n_labels:,} labels have grade {grade}: a model learns from different grades within a query; "
+        "label documents of other grades"
+    )
+
+
+def warn_if_one_sided(grades: Iterable[int]) -> None:
+    """Warn where `one_sided` has something to say."""
+    said = one_sided(grades)
+    if said is not None:
+        warnings.warn(said, stacklevel=3)
 
 
 def _no_query(row: int, found: object) -> DataError:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
+from rulerank.rankers.foreign import fresh_for_part
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.vote_kernels import mapped_theta
 
@@ -67,7 +68,7 @@ def worlds(draw):
 def test_the_literal_form_is_the_paper_s_algorithm(world, max_size, centric):
     bins, grades, queries = world
     ranker = rr.Competence(SOME, centric=centric, literal=True, max_size=max_size, discretizer=None)
-    ranker.fit(bins, grades, qid=queries)
+    ranker = fresh_for_part(ranker).fit(bins, grades, qid=queries)
     distance = np.empty((len(bins), len(SOME)))
     for row, document in enumerate(bins.tolist()):
         others = np.flatnonzero(queries != queries[row])

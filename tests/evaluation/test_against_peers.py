@@ -91,7 +91,7 @@ def test_standard_agrees_with_trec_eval_on_runs_with_ties(case):
     y, scores, qid, docid, retrieved = case
     qrels, run = as_dicts(*case)
     peer = pytrec_eval.RelevanceEvaluator(qrels, set(TREC.values())).evaluate(run)
-    ours = evaluate(y, scores, qid, list(TREC), ties="docid", docid=docid, retrieved=retrieved)
+    ours = evaluate(y, scores, qid, list(TREC), ties="docid", docid=docid, retrieved=retrieved, any_grades=True)
     for query, number in zip(ours.queries, range(ours.n_queries), strict=True):
         for measure, theirs in TREC.items():
             # a query of which nothing was retrieved is not in the run: trec_eval passes over it, we count it 0
@@ -110,7 +110,7 @@ def test_standard_agrees_with_ir_measures_on_runs_with_ties(case):
     peer = {str(measure): value for measure, value in peer.items()}
     ours = evaluate(
         y, scores, qid, [{"R@5": "Recall@5"}.get(m, m) for m in IR_MEASURES],
-        ties="docid", docid=docid, retrieved=retrieved,
+        ties="docid", docid=docid, retrieved=retrieved, any_grades=True,
     ).means  # fmt: skip
     for theirs, value in zip(IR_MEASURES, ours.values(), strict=True):
         assert value == pytest.approx(peer[theirs], abs=1e-12), theirs
@@ -150,5 +150,5 @@ def test_a_label_is_the_same_in_ir_measures_but_for_capitals():
 def test_a_query_without_relevant_documents_counts_0_in_trec_eval_too():
     peer = pytrec_eval.RelevanceEvaluator({"q": {"a": 0}}, {"map", "ndcg"}).evaluate({"q": {"a": 1.0}})
     assert peer == {"q": {"map": 0.0, "ndcg": 0.0}}
-    ours = evaluate([0], [1.0], ["q"], ["MAP", "NDCG"])
+    ours = evaluate([0], [1.0], ["q"], ["MAP", "NDCG"], any_grades=True)
     assert (ours.means, ours.n_without_relevant) == ({"MAP": 0.0, "NDCG": 0.0}, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plain.measures import expected_measure, measure_ranking
 from rulerank.dataset import query_index
 from rulerank.errors import DataError
-from rulerank.evaluation import CONVENTIONS, Measure, evaluate
+from rulerank.evaluation import CONVENTIONS, Measure, compare, evaluate
 
 pytestmark = pytest.mark.kernels
 
@@ -58,7 +58,15 @@ def plainly(y, scores, qid, retrieved, measure, convention, ties, relevant_from,
 def test_every_measure_agrees_with_its_definition_over_all_orders_of_the_ties(convention, ties, run, relevant_from):
     y, scores, qid, retrieved = run
     result = evaluate(
-        y, scores, qid, ALL, convention=convention, ties=ties, retrieved=retrieved, relevant_from=relevant_from
+        y,
+        scores,
+        qid,
+        ALL,
+        convention=convention,
+        ties=ties,
+        retrieved=retrieved,
+        relevant_from=relevant_from,
+        any_grades=True,
     )
     for measure in ALL:
         want = plainly(y, scores, qid, retrieved, Measure.parse(measure), convention, ties, relevant_from, int(y.max()))
@@ -167,9 +175,26 @@ def test_documents_not_retrieved_need_no_score_but_count():
     assert set(nothing.means.values()) == {0.0}
 
 
+@pytest.mark.parametrize(
+    ("y", "what"), [([1, 1, 1, 1], "all 4 have grade 1"), ([2, 2, 0, 0], "each query has one grade only")]
+)
+def test_grades_that_are_the_same_in_every_query_tell_no_rankings_apart(y, what):
+    scores, qid = [0.1, 0.2, 0.3, 0.4], ["a", "a", "b", "b"]
+    for call in (lambda: evaluate(y, scores, qid), lambda: compare(y, {"one": scores, "two": scores}, qid)):
+        with pytest.raises(DataError) as told:
+            call()
+        assert f"no query has documents of two grades ({what}), so there is nothing to tell rankings ap" in str(
+            told.value
+        )
+        assert "grade more documents of each query" in str(told.value)
+        assert "(--unjudged 0, in Python unjudged=0)" in str(told.value)
+    assert evaluate(y, scores, qid, "NDCG@10", any_grades=True).n_queries == 2
+    assert evaluate(y, scores, qid, "R@10", retrieved=[True, True, True, False]).means["Recall@10"] < 1
+
+
 def test_max_grade_sets_the_scale_of_err():
-    assert evaluate([1], [0.0], [1], "ERR").means["ERR"] == 0.5
-    assert evaluate([1], [0.0], [1], "ERR", max_grade=4).means["ERR"] == 1 / 16
+    assert evaluate([1], [0.0], [1], "ERR", any_grades=True).means["ERR"] == 0.5
+    assert evaluate([1], [0.0], [1], "ERR", max_grade=4, any_grades=True).means["ERR"] == 1 / 16
 
 
 def test_a_result_prints_its_figures_its_tie_rule_and_how_many_are_tied():

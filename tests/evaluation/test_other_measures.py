@@ -30,7 +30,7 @@ def rbp_plainly(relevant, scores, p, cutoff):
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=5), st.sampled_from([1, 2, 9]))
 def test_rbp_is_the_mean_over_all_orders_of_ties(docs, cutoff):
     y, scores = [grade for grade, _ in docs], [score for _, score in docs]
-    found = rr.evaluate(y, scores, ["q"] * len(y), f"RBP(p=0.7)@{cutoff}", relevant_from=2)
+    found = rr.evaluate(y, scores, ["q"] * len(y), f"RBP(p=0.7)@{cutoff}", relevant_from=2, any_grades=True)
     expected = rbp_plainly([grade >= 2 for grade in y], scores, 0.7, cutoff)
     assert found.means[f"RBP(p=0.7)@{cutoff}"] == pytest.approx(expected, abs=1e-12)
 

@@ -7,6 +7,7 @@ import rulerank as rr
 from plain.by_query import deltas_plainly, score_literally
 from rulerank.discretize import EqualFrequency
 from rulerank.errors import DataError, ModelFileError, TooLargeError
+from rulerank.rankers.foreign import fresh_for_part
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rules.by_query.labels import Labels
 from worked_example import X, d10, d11, d12, qid, y
@@ -68,7 +69,7 @@ def test_literal_scores_agree_with_the_plain_way_end_to_end(seed, min_support, l
     queries = np.sort(rng.integers(0, 4, n_rows))  # in order of appearance, some of one document
     documents = rng.integers(0, 4, (5, 3))
     options = {"max_size": max_size, "min_support": min_support, "leave_one_out": leave_one_out}
-    ranker = QueryRules(**LITERAL, **options, ties=ties).fit(train, grades, qid=queries)
+    ranker = fresh_for_part(QueryRules(**LITERAL, **options, ties=ties)).fit(train, grades, qid=queries)
     assert ranker.competence_ == pytest.approx(
         np.array(deltas_plainly(train.tolist(), grades, queries, **options)), abs=1e-6, nan_ok=True
     )
@@ -153,7 +154,7 @@ def test_where_support_leaves_no_query_a_rule_global_rules_vote():
 @pytest.mark.parametrize("options", [{}, {"literal": True}])
 @pytest.mark.parametrize("queries", [[0, 0, 0], [0, 1, 2], None])
 def test_one_query_or_one_document_per_query_is_enough(options, queries):
-    ranker = QueryRules(discretizer=None, **options).fit([[0], [1], [1]], [0, 1, 2], qid=queries)
+    ranker = fresh_for_part(QueryRules(discretizer=None, **options)).fit([[0], [1], [1]], [0, 1, 2], qid=queries)
     assert np.isfinite(ranker.predict([[0], [1]])).all()
     assert ranker.competence_.shape == (3, ranker.queries_.size)
 

@@ -166,6 +166,7 @@ class Competence(WeighsMembers):
         self._rules = MemberRules(
             () if rankers else self.names_, self.max_size, self.min_support, self.discretizer, self.n_jobs, self.mapped
         )
+        self._rules.of_a_part = True  # these grades were looked at already
         if self.literal or not rankers:
             self._rules.fit(X, grades, qid=queries)
         if rankers:

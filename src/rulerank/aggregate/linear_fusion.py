@@ -62,7 +62,7 @@ class LinearFusion(HasParameters, BaseEstimator):
 
         def value(weights: Array) -> float:
             scores = neutral_sum(parts * weights[:, None])
-            return next(iter(evaluate(y, scores, query, self.measure).means.values()))
+            return next(iter(evaluate(y, scores, query, self.measure, any_grades=True).means.values()))
 
         starts = [np.full(len(lists), 1 / len(lists)), *np.eye(len(lists))]
         values = [value(weights) for weights in starts]

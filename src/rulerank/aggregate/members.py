@@ -11,7 +11,7 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 from rulerank.methods import METHODS, method_named
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker
+from rulerank.rankers.foreign import fit_ranker, fresh_for_part, predict_ranker
 from rulerank.rules.metrics import METRICS, check_metric
 from rulerank.splitting import QueryKFold
 
@@ -51,7 +51,7 @@ def fit_member(ranker: Any, X: Array, grades: Array, queries: Array) -> Any:
     >>> fit_member(LinearRegression(), np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([0, 0])).coef_.round(6)
     array([1.])
     """
-    return fit_ranker(fresh(ranker), X, grades, queries)
+    return fit_ranker(fresh_for_part(ranker), X, grades, queries)
 
 
 def member_scores(fitted: Sequence[Any], X: Array, queries: Array | None) -> Array:

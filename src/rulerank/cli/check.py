@@ -70,13 +70,17 @@ def check(
         rulerank check train.txt model.rulerank --today f1 --labels labels.csv --own-grades
         rulerank check train.txt model.rulerank --today f1 --grades qrels.txt --json
     """
+    import numpy as np
+
     from rulerank.cli.output import print_json
+    from rulerank.dataset import check_contrast, warn_if_one_sided
     from rulerank.judging.check import Check
     from rulerank.judging.duels import Duels, run_duels
     from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
     from rulerank.judging.label_files import append_labels, is_store, keep_answers
     from rulerank.judging.pool import read_pool
+    from rulerank.judging.team import Counting
     from rulerank.judging.terminal import answers, check_in_terminal, tell_grades
     from rulerank.model_file import load_beside_data
     from rulerank.rankers.anchored.today_model import option_in_words, scores_today
@@ -101,6 +105,8 @@ def check(
             candidates = [row for row, extra in enumerate(pool.data.base.extra) if not extra]
             answered = {place: answered[row] for place, row in enumerate(candidates) if row in answered}
             pool = pool.only(candidates)
+        grades_known = np.array([*answered.values()], dtype=int)
+        check_contrast(grades_known, pool.query_numbers[[*answered]], "decide comparisons by")
     known = getattr(ranker, "today_", None)
     given = known.option if today is None and known is not None else today
     found = start_of(pool.data.feature_names, given)  # its column in this file
@@ -108,6 +114,7 @@ def check(
     highest = max_grade if meant is None else meant.max_grade
     has_labels = labels is not None and not is_store(labels) and Path(labels).exists()
     before = read_labels(pool, str(labels), strict=False, max_grade=highest) if has_labels else {}
+    warn_if_one_sided(before.values())
     new, old = ranker.predict(pool.data), scores_today(found, pool.data)
     judged = {pool.pairs[row][0] for row in before}
     if simulated:
@@ -130,6 +137,7 @@ def check(
         with keep_answers(pool, str(labels), before) as store:
             if is_store(str(labels)):
                 judged = {label.query for label in store.labels()}
+                warn_if_one_sided(Counting.now(store).grades(store.labels()).values())
             duels = Duels(pool, new, old, judged, seed)
             report_duels(duels)
             fought = Check(pool, store, new, old, seed, judged)

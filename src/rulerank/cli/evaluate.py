@@ -120,6 +120,8 @@ def evaluate(
             relevant_from=relevant_from,
             max_grade=max_grade,
             judged=ranking.judged,
+            # a run may hold relevant documents only, and other runs others
+            any_grades=qrels is not None and unjudged != "skip",
         )
         for ranking in rankings
     }

@@ -17,6 +17,7 @@ COMMAND_LINE = "the command line"  # who says so, in the history
 
 def print_counts(store: LabelStore, *, as_json: bool) -> None:
     """Print how many labels there are, and how they count."""
+    from rulerank.dataset import warn_if_one_sided
     from rulerank.judging.team import Counting
 
     found, counting = store.labels(), Counting.now(store)
@@ -28,6 +29,7 @@ def print_counts(store: LabelStore, *, as_json: bool) -> None:
     payload: dict[str, object] = {f"{noun}s": n for noun, n in counts.items()}
     payload |= {"decisions": len(counting.decided), "judges": dict(counting.judges)}
     payload["settings"] = counting.settings.to_dict()
+    warn_if_one_sided(counting.grades(found).values())
     text = f"{store.name}: {', '.join(counted(n, noun) for noun, n in counts.items())}"
     if counting.decided:
         text += f", {counted(len(counting.decided), 'decision')}"

@@ -109,6 +109,7 @@ def sample(
         rulerank sample train.txt --grades qrels.txt --partitions 5 -o labels.txt --json
     """
     from rulerank.cli.output import StatusLine, print_json, report
+    from rulerank.dataset import warn_if_one_sided
     from rulerank.io.outputs import check_output, write_bytes
     from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
@@ -169,6 +170,7 @@ def sample(
         chosen = list_next(pool, chooser, n, labels=labels)
     if not ask and not (as_json and target == "-"):
         write_bytes(target, label_bytes(pool, chosen.rows, chosen.grades, chosen_format))
+    warn_if_one_sided([*labels.values(), *(grade for grade in chosen.grades.tolist() if grade >= 0)])
     payload: dict[str, object] = {
         "pool": len(pool),
         "labels": chosen.n_labels,

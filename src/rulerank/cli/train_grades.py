@@ -8,8 +8,8 @@ from typing import Any
 from rulerank.cli.options import report_left_out, start_of
 from rulerank.cli.parameters import make_ranker, used_params
 from rulerank.cli.train_asked import Asked
-from rulerank.cli.trained import Trained
-from rulerank.dataset import Dataset
+from rulerank.cli.trained import Trained, warn_of_one_side
+from rulerank.dataset import Dataset, check_contrast, query_index
 from rulerank.errors import DataError
 from rulerank.methods import method_named
 from rulerank.rankers.base import Ranker
@@ -29,6 +29,7 @@ def train_on_grades(asked: Asked, data: Dataset, n_left_out: int) -> None:
         given["today"] = start_of(data.feature_names, asked.today, WITHOUT_TODAY).option
     elif asked.today is not None:
         start_of(data.feature_names, asked.today)  # there must be one, even where --set says another
+    check_contrast(data.y, query_index(data.qid)[0])
     start = perf_counter()
     chosen, tuned, method = None, None, asked.method
     if asked.auto:
@@ -46,6 +47,7 @@ def train_on_grades(asked: Asked, data: Dataset, n_left_out: int) -> None:
         ranker = ranker.fit(data)
     seconds = perf_counter() - start
     ranker.save(asked.out)
+    warn_of_one_side(data)
     Trained(ranker, method, data, n_left_out, seconds, chosen, tuned, untuned).say(asked)
 
 

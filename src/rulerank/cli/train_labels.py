@@ -10,7 +10,8 @@ from rulerank.cli.parameters import make_ranker
 from rulerank.cli.train_asked import Asked
 from rulerank.cli.train_both import train_on_both
 from rulerank.cli.train_grades import WITHOUT_TODAY
-from rulerank.cli.trained import Trained
+from rulerank.cli.trained import Trained, warn_of_one_side
+from rulerank.dataset import check_contrast, query_index
 from rulerank.judging.by_judge import PEOPLE, fit_by_judge
 from rulerank.judging.given_labels import counted_grades, labels_to_learn_from
 from rulerank.judging.pool import read_pool
@@ -34,6 +35,8 @@ def train_on_labels(asked: Asked) -> None:
         return
     asked.check_no_propensities()
     pool, data = read.graded(counting.people), counting.labelled(read.data)
+    would_be = " (the model would equal the baseline ranking)" if asked.anchored else ""
+    check_contrast(data.y, query_index(data.qid)[0], f"learn from{would_be}")
     start = perf_counter()
     learned, now, given, method = None, None, dict(asked.given), asked.method
     if asked.anchored and "today" not in given:
@@ -58,6 +61,7 @@ def train_on_labels(asked: Asked) -> None:
     warn_of_few_labels(method.name, len(data))
     if learned is None:
         warn_of_ties(ranker, pool)
+        warn_of_one_side(data)
     Trained(ranker, method, data, counting.n_left_out, seconds, learned=learned).say(asked)
 
 

@@ -6,11 +6,13 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rulerank.cli.output import print_json, print_tuning
 from rulerank.cli.parameters import as_word, used_params
 from rulerank.cli.train_asked import Asked
 from rulerank.core.words import counted, listed
-from rulerank.dataset import Dataset
+from rulerank.dataset import Dataset, one_sided
 from rulerank.errors import TooLargeError
 from rulerank.methods import Method
 from rulerank.rankers.base import Ranker
@@ -19,6 +21,7 @@ from rulerank.training.from_both import FromBoth
 from rulerank.training.from_today import FromToday
 from rulerank.training.tuning import Tuned
 
+MANY = 1000  # labels, with which no learner is short of grades above 0
 SAMPLE = 1000  # rows that nearly always show whether scores differ
 
 
@@ -84,6 +87,13 @@ def count_rules(ranker: Ranker) -> int | None:
         return None if rules is None else len(rules)
     except TooLargeError:
         return None
+
+
+def warn_of_one_side(data: Dataset) -> None:
+    """Warn where nearly all labels have one grade; where there are many, grade 0 may well be the grade of most."""
+    said = one_sided(data.y.tolist())
+    if said is not None and (len(data) < MANY or np.bincount(data.y).argmax() > 0):
+        warnings.warn(said, stacklevel=3)
 
 
 def warn_if_useless(ranker: Ranker, data: Dataset) -> None:

@@ -11,7 +11,16 @@ from numpy.typing import ArrayLike
 from rulerank.core.arrays import refuse_mask
 from rulerank.core.checks import is_whole
 from rulerank.core.threads import in_blocks
-from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, check_grades, query_index
+from rulerank.dataset import (
+    MAX_GRADE,
+    UNLABELLED,
+    Array,
+    Dataset,
+    check_column,
+    check_contrast,
+    check_grades,
+    query_index,
+)
 from rulerank.errors import DataError
 from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures, convention_named
 from rulerank.evaluation.other_measures import OtherMeasure, other_measure, other_values
@@ -35,6 +44,7 @@ def evaluate(
     max_grade: int | None = None,
     judged: ArrayLike | None = None,
     unjudged: int | str | None = None,
+    any_grades: bool = False,
     n_jobs: int | None = None,
 ) -> Result:
     """Measure how well scores rank the documents of each query; rows may come in any order.
@@ -67,6 +77,8 @@ def evaluate(
         Bpref and Judged@10 tell them from documents that were judged so.
     unjudged : of a Dataset: 0 counts documents without a grade as not relevant, "skip" leaves them out, as in
         `Dataset.labelled`. Relevant documents that its recall base has and its rows have not count as not retrieved.
+    any_grades : measure also where no query has documents of two grades, as in a part of the data or in one query. All
+        rankings measure the same there, so that it is an error otherwise.
     """
     from rulerank.evaluation.kernels import measure_queries  # numba takes longer to load than the rest of the library
 
@@ -91,6 +103,12 @@ def evaluate(
     if rows is not None:
         score_bits, grades, ranked = score_bits[rows], grades[rows], ranked[rows]
         known = None if known is None else known[rows]
+
+    if not any_grades and ranked.all():
+        differs = np.append(grades[1:] != grades[:-1], False)
+        differs[starts[1:] - 1] = False
+        if not differs.any():
+            check_contrast(grades, np.repeat(np.arange(queries.size), np.diff(starts)), "tell rankings apart by")
 
     steps = np.arange(MAX_GRADE + 1)
     gains = 2.0**steps - 1 if rules.exponential_gain else steps.astype(np.float64)

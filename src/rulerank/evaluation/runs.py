@@ -56,6 +56,8 @@ they are not counted; complete=True counts them 0
     both = join(made, judged, complete, unjudged)
     result = evaluate(
         both.y, both.scores, both.qid, measures, convention=convention, ties=ties, docid=both.docid,
-        retrieved=both.retrieved, relevant_from=relevant_from, max_grade=max_grade, judged=both.judged, n_jobs=n_jobs,
+        retrieved=both.retrieved, relevant_from=relevant_from, max_grade=max_grade, judged=both.judged,
+        any_grades=unjudged != "skip",
+        n_jobs=n_jobs,
     )  # fmt: skip
     return replace(result, remarks=queries_apart(made, judged, complete=complete, otherwise="complete=True"))

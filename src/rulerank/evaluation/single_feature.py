@@ -47,6 +47,6 @@ def best_feature(data: Dataset, measure: str = "MAP") -> str:
     """
 
     def quality(name: str) -> float:
-        return float(evaluate(data, feature_scores(data, name), measures=measure).values[0].mean())
+        return float(evaluate(data, feature_scores(data, name), measures=measure, any_grades=True).values[0].mean())
 
     return max((sign + name for name in data.feature_names for sign in ("", "-")), key=quality)

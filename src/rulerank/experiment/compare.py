@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rulerank.dataset import check_contrast, query_index
 from rulerank.evaluation.measures import as_measures
 from rulerank.experiment.report import DRAWN, FORMATS, HEADLINE, check_formats, make_report, write_files
 from rulerank.experiment.run import Experiment, Step, run_experiment
@@ -97,6 +100,8 @@ def compare_folds(
         **columns or {},
     )  # fmt: skip
     folds = opened.folds
+    grades, qid = (np.concatenate([getattr(fold.test, name) for fold in folds]) for name in ("y", "qid"))
+    check_contrast(grades, query_index(qid)[0], "compare systems by")
     own = own_systems(opened, rankers or {}, runs or {}, scores or {})
     asked = systems if systems is not None else list(SYSTEMS)
     chosen = choose_systems([*asked, own])

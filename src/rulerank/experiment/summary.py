@@ -168,7 +168,7 @@ def check_rules(
     """Complain before the work, not after it, about what `summarise` would refuse."""
     for fold in folds:
         docid = None if fold.test.docid is None else ["a"]
-        evaluate([1], [0.0], [0], measures, convention=convention, ties=ties, docid=docid)
+        evaluate([1], [0.0], [0], measures, convention=convention, ties=ties, docid=docid, any_grades=True)
     names = [system.name for system in systems]
     if against is not None and against not in names:
         raise DataError(f"cannot compare with {against!r}, which is not run; choose from {', '.join(names)}")
@@ -207,7 +207,7 @@ def summarise(
         for fold, cell in zip(experiment.folds, cells, strict=True):
             draws = [
                 evaluate(fold.test, scores, measures=asked, convention=convention, ties=tie_rule,
-                         retrieved=returned(scores))
+                         retrieved=returned(scores), any_grades=True)
                 for scores in np.atleast_2d(cell.test)
             ]  # fmt: skip
             values.append(np.mean([draw.values for draw in draws], axis=0))

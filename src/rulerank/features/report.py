@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.dataset import Dataset
+from rulerank.dataset import Dataset, has_contrast, query_index
 from rulerank.evaluation import evaluate
 from rulerank.evaluation.single_feature import feature_scores
 from rulerank.features.fields import Field
@@ -35,11 +35,12 @@ def found_features(data: Dataset) -> list[dict[str, Any]]:
     [{'feature': 'price', 'coverage': 1.0, 'NDCG@10': 1.0, 'best': 'lowest'}]
     """
     judged = data.labelled()
+    contrast = has_contrast(judged.y, query_index(judged.qid)[0])  # else every feature would have the same NDCG
     known = 1.0 - np.isnan(data.X).mean(axis=0)
     found = []
     for name, share in zip(data.feature_names, known.tolist(), strict=True):
         alone: dict[str, Any] = {MEASURE: None, "best": None}
-        if len(judged) and name not in data.categories:
+        if contrast and name not in data.categories:
             quality = {
                 best: float(evaluate(judged, feature_scores(judged, sign + name), measures=MEASURE).values[0].mean())
                 for best, sign in (("highest", ""), ("lowest", "-"))

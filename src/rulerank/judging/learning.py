@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulerank.core.words import counted
-from rulerank.dataset import Array
+from rulerank.dataset import Array, one_sided, warn_if_one_sided
 from rulerank.errors import DataError
 from rulerank.judging.by_judge import OtherGrades
 from rulerank.judging.check import Check
@@ -84,10 +84,10 @@ class Learning:
 
     def train(self, path: str | os.PathLike[str], method: str, lesson: Lesson) -> Ranker:
         """Train a ranker, save it, and begin its check."""
-        if len(set(lesson.grades.values())) < 2:
-            n_docs = len(lesson.grades)
-            found = "no document has a grade" if not n_docs else f"all {n_docs} labels have the same grade"
-            raise DataError(f"nothing can be learned yet: {found}; judge documents of different grades first")
+        if not self._pool.has_contrast(lesson.grades):
+            found = "no query has labels of two grades" if lesson.grades else "no document has a grade"
+            raise DataError(f"nothing can be learned yet: {found}; judge more documents of each query")
+        warn_if_one_sided(lesson.grades.values())
         ranker = self._model.train_method(method, lesson.grades, self.today, lesson.others)
         ranker.save(path)
         if self._check is not None:
@@ -122,7 +122,8 @@ class Standing:
     def lines(self, grades: Grades) -> tuple[str, ...]:
         """Return the sentences; of older labels, and it says so, while those of the newest take long to find."""
         if self._today is None:
-            return (NO_TODAY,)
+            warning = one_sided(grades.values())
+            return (NO_TODAY,) if warning is None else (f"{warning}.", NO_TODAY)
         wanted = dict(grades)
         with self._lock:
             if self._will_do(wanted):
@@ -287,7 +288,7 @@ class KeptCheck:
             judge: {rows[pair]: grade for pair, grade in given.items()}
             for judge, given in counting.others(labels).items()
         }
-        if len(set(grades.values())) < 2:
+        if not self._pool.has_contrast(grades):
             return
         try:
             with warnings.catch_warnings():

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rulerank.core.words import counted, listed
-from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, has_contrast, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.base_columns import MARKED_COLUMNS
 from rulerank.io.convert import FRAME, NamedBytes, read_any
@@ -142,6 +142,10 @@ class Pool:
         y = np.full(len(self), UNLABELLED)
         y[[*grades]] = [*grades.values()]
         return replace(self.data, y=y, base=None)  # these labels are not the judgements of the base
+
+    def has_contrast(self, grades: Mapping[int, int]) -> bool:
+        """Tell whether these grades by row give any query two grades: without, there is nothing to learn from."""
+        return has_contrast(np.array([*grades.values()]), self.query_numbers[[*grades]])
 
     def rows_of(self, query: str) -> Array:
         """Return the rows of a query's documents."""

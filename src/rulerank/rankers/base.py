@@ -59,6 +59,7 @@ class Ranker(ChecksData, Facade, ABC):
         self.check_parameters()
         qid = query_of_each(X, qid, group)
         data = self._check_training(X, y, qid, sample_weight)
+        self.check_contrast(data)
         self.record_params()
         try:
             self._learn(data)
@@ -173,10 +174,12 @@ class Ranker(ChecksData, Facade, ABC):
         """
         done = {"normalize": None} | ({} if discretizer is None else {"discretizer": _Found(discretizer)})
         asked = {name: value for name, value in self.get_params(deep=False).items() if name in done}
+        self.of_a_part = True  # whoever knows more rows says whether these are enough
         try:
             self.set_params(**{name: done[name] for name in asked}).fit(X, y, qid=qid, **more)
         finally:
             self.set_params(**asked)
+            del self.of_a_part
         self.feature_names_, self.has_names_ = feature_names, True
         self.categories_ = dict(categories or {})
         if discretizer is not None:

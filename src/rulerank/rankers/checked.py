@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from rulerank.core.arrays import unmasked
 from rulerank.core.parameters import HasParameters, Parameter, Threads
 from rulerank.core.words import listed
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, check_grades, has_contrast
 from rulerank.errors import DataError
 from rulerank.io.frame_columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.normalize import NORMALIZE, normalize_by_query
@@ -57,6 +57,9 @@ class ChecksData(HasParameters, BaseEstimator):
     _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
     _leaves_categories_out: ClassVar[bool] = False  # or give them no weight
 
+    _without_contrast: ClassVar[str | None] = None  # what becomes of grades that are the same; None: they are refused
+    of_a_part = False  # whether it is fitted to a part of the data, which may hold no query with two grades
+
     feature_names_: tuple[str, ...]
     has_names_: bool  # whether the names are the data's own, and not made up for an array
     categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
@@ -81,6 +84,18 @@ class ChecksData(HasParameters, BaseEstimator):
         return (
             f"{type(self).__name__} reads the categories of {names} as numbers, as if they had an order; "
             "FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are"
+        )
+
+    def check_contrast(self, data: Labelled) -> None:
+        """Refuse grades that are the same in every query, or warn; in a part of the data, as a fold is one, neither."""
+        if self.of_a_part or has_contrast(data.grades, data.queries):
+            return
+        if self._without_contrast is None:
+            check_contrast(data.grades, data.queries)
+        warnings.warn(
+            f"no query has documents of two grades, so nothing can be learned: {self._without_contrast}; grade more "
+            "documents of each query",
+            stacklevel=3,
         )
 
     def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:

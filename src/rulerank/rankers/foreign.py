@@ -27,6 +27,14 @@ def fresh(ranker: Any) -> Any:
     return clone(ranker) if hasattr(ranker, "get_params") else deepcopy(ranker)
 
 
+def fresh_for_part(ranker: Any) -> Any:
+    """Return an unfitted copy that takes a part of the data though no query of it has two grades, as in a fold."""
+    made = fresh(ranker)
+    if isinstance(made, Ranker):
+        made.of_a_part = True
+    return made
+
+
 def fit_ranker(ranker: Any, X: Any, y: Any = None, qid: Any = None, *, vali: Dataset | None = None) -> Any:
     """Fit any ranker to rows of queries, or to a Dataset, and return it.
 

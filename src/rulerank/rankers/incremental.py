@@ -42,6 +42,7 @@ class IncrementalRules(LearnsFromParts, RuleRanker):
         ),
     }
 
+    _without_contrast = "add rows of other grades"
     keep_rows: float
     _kept: LooseRows | KeptRows | None = None  # None: partial_fit and unlearn are refused
 

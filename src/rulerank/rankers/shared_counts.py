@@ -9,7 +9,7 @@ from typing import Any
 
 from rulerank.dataset import Array
 from rulerank.discretize import Discretizer
-from rulerank.rankers.foreign import fit_ranker, fresh
+from rulerank.rankers.foreign import fit_ranker, fresh_for_part
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rules.engine import Engine
 from rulerank.rules.tables import Counts, rows_needed
@@ -24,12 +24,12 @@ def fit_sharing_counts(rankers: Sequence[Any], X: Array, y: Array, qid: Array) -
     for places in groups.values():
         counted = None
         for place in places:
-            ranker = fresh(rankers[place])
+            ranker = fresh_for_part(rankers[place])
             if len(places) > 1 and isinstance(ranker, GlobalRules):
                 if counted is None:  # evidence needs all that is ever counted
                     share = ranker.drop_share
                     everything = {"votes": "evidence", "metric": "confidence", "mapped": True, "drop_weakest": share}
-                    counted = fresh(ranker).set_params(**everything).fit(X, y, qid=qid)
+                    counted = fresh_for_part(ranker).set_params(**everything).fit(X, y, qid=qid)
                 if counted.engine_.counts is not None:
                     yield place, _vote_again(counted, counted.engine_.counts, ranker, len(y))
                     continue

@@ -152,6 +152,7 @@ def surveyed(
         check_whole(twice, opened, runner)
         if not survey.n_rows:
             raise DataError("no document has a grade, so there is nothing to learn from")
+        survey.check_contrast("learn from")
         small = 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20
         if isinstance(runner, InProcess) and small:
             opened = [part if isinstance(part, DatasetPart) else KeptPart.of(part, shape) for part in opened]

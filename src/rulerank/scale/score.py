@@ -114,6 +114,8 @@ def evaluate_parts(
         shape = Shape(ranker.feature_names_, ranker.categories_, labelled_only=True, own_kinds=True)
         twice, survey = look_at_all(opened, shape, runner)
         check_whole(twice, opened, runner)
+        if survey.n_rows:
+            survey.check_contrast("tell rankings apart by")
         options = {"max_grade": survey.highest} | options  # of all parts, for ERR
         found = runner.listed(partial(_measured, ranker, shape, asked, options), opened, "measuring parts")
     results = [one for one in found if one is not None]
@@ -180,7 +182,9 @@ def _measured(
     data = graded_part(part, shape)
     if not len(data):
         return None
-    return evaluate(data.y, _scored(ranker, data, part.name), data.qid, measures, docid=data.docid, **options)
+    return evaluate(
+        data.y, _scored(ranker, data, part.name), data.qid, measures, docid=data.docid, any_grades=True, **options
+    )
 
 
 def _file_names(parts: Sequence[Part]) -> list[str]:

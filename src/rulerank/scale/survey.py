@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from rulerank.dataset import Array
+from rulerank.dataset import Array, has_contrast, no_contrast
 from rulerank.errors import DataError, ReadError
 from rulerank.io.base_columns import BASE_COLUMNS
 from rulerank.io.shown_columns import SHOWN_COLUMNS
@@ -32,6 +32,7 @@ class Survey:
     n_queries: int
     n_left_out: int
     highest: int  # grade
+    contrast: bool  # whether any query has documents of two grades
     hashes: tuple[Array, ...]  # uint64, of the query ids of each part
     numbers: tuple[int, ...]  # of the parts
     sizes: tuple[int, ...]  # rows of each part
@@ -42,6 +43,7 @@ class Survey:
             self.n_queries + other.n_queries,
             self.n_left_out + other.n_left_out,
             max(self.highest, other.highest),
+            self.contrast or other.contrast,
             self.hashes + other.hashes,
             self.numbers + other.numbers,
             self.sizes + other.sizes,
@@ -55,6 +57,11 @@ class Survey:
         hashes, parts = hashes[order], parts[order]
         same = np.flatnonzero(hashes[1:] == hashes[:-1])
         return sorted({(int(parts[i]), int(parts[i + 1])) for i in same[:1000]})
+
+    def check_contrast(self, purpose: str) -> None:
+        """Refuse parts in which every query has one grade, as `check_contrast` does in memory."""
+        if not self.contrast:
+            raise no_contrast("each query has one grade only", purpose)
 
     def slim(self) -> Survey:
         """Return the figures without what grows with the queries."""
@@ -72,11 +79,13 @@ def survey_part(shape: Shape, numbered: tuple[int, Part]) -> Survey:
     rows = counted_rows(part.name, keys.grades, shape)
     used = keys.query_ids if rows is None else keys.query_ids[np.unique(keys.queries[rows])]
     n_rows = keys.grades.size if rows is None else rows.size
+    used_rows = slice(None) if rows is None else rows
     return Survey(
         n_rows,
         len(used),
         keys.grades.size - n_rows,
         int(keys.grades.max()),
+        has_contrast(keys.grades[used_rows], keys.queries[used_rows]),
         (hashed(keys.query_ids),),
         (number,),
         (n_rows,),

@@ -10,12 +10,13 @@ import numpy as np
 
 from rulerank.core.progress import Bar, progress
 from rulerank.core.words import counted
-from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
 from rulerank.methods import method_named
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.fitted.settings import FEW_LABELS, FEW_QUERIES
+from rulerank.rankers.foreign import fresh_for_part
 from rulerank.render.notebook import ShownTable, table_of
 from rulerank.splitting import QueryKFold
 from rulerank.training.trials import Fit, Scoring, Trial, try_settings
@@ -115,6 +116,7 @@ def choose_ranker(
         )
     if (data.y == UNLABELLED).any():
         raise DataError("only labelled rows can be learned from: leave the others out, choose_ranker(data.labelled())")
+    check_contrast(data.y, query_index(data.qid)[0])
     if not candidates:
         raise DataError("expected at least one method to choose from: got none")
     label = str(Measure.parse(measure) if isinstance(measure, str) else measure)
@@ -149,7 +151,7 @@ def _parts(query: Array, n_queries: int, seed: int) -> list[tuple[Array, Array]]
 def _fits(candidates: Sequence[Candidate], data: Dataset, parts: list[tuple[Array, Array]], bar: Bar) -> Iterator[Fit]:
     for place, (train, test) in enumerate(parts):
         for number, candidate in enumerate(candidates):
-            yield Fit(number, place, candidate.make().fit(data[train]), data[test])
+            yield Fit(number, place, fresh_for_part(candidate.make()).fit(data[train]), data[test])
             bar.advance()
 
 

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from rulerank.core.words import counted, listed, percent
-from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, one_sided, query_index
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.anchored.today_model import TodayModel, find_start, option_in_words, scores_today
 from rulerank.rankers.base import Ranker
 from rulerank.today import Today
 from rulerank.training.few_labels import few_label_ranker
-from rulerank.training.in_pool import PoolLearner, fit_in_pool
+from rulerank.training.in_pool import PoolLearner
 from rulerank.training.pair_accuracy import (
     PairAccuracy,
     TopGain,
@@ -49,6 +50,8 @@ class FromToday:
     tied: float  # share of the pool's documents that are level with another one of their query
     to_gain: float | None  # share of DCG@10 that more labels could add, at least about; None: not estimated
     pairs: PairAccuracy | None  # new against today on held-out labels; None: all labels are of one query
+    contrast: bool  # whether any query has labels of two grades; else the ranker is the baseline ranking
+    one_sided: str | None  # a warning, where nearly all labels have one grade
     left_out: tuple[str, ...] = ()  # features of categories, where the ranker does without them
 
     @property
@@ -73,6 +76,13 @@ class FromToday:
         if self.to_gain is not None:
             first += f"; more labels could add {gain_in_words(self.to_gain)}"
         lines = [f"{first}."]
+        if not self.contrast:
+            lines.append(
+                "No query has labels of two grades, so nothing was learned: the model equals the baseline ranking. "
+                "Label more documents of each query."
+            )
+        if self.one_sided is not None:
+            lines.append(f"{self.one_sided}.")
         if self.left_out:
             lines.append(f"Left out: {listed(self.left_out)}, for categories are no amounts.")
         if self.took_over is not None:
@@ -82,7 +92,7 @@ class FromToday:
             lines.append(said[0].upper() + said[1:] + ".")
         if self.worse:
             lines.append("Keep the baseline ranking until you have more labels.")
-        elif self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels >= GOOD_START:
+        elif self._may_be_enough():
             lines.append(
                 "That may be enough, though the estimate is a low one: check it against today's ranking, and use it if "
                 "it is not behind."
@@ -90,6 +100,10 @@ class FromToday:
         if self.tied > TIED:
             lines.append(words_for_ties(self.tied))
         return lines
+
+    def _may_be_enough(self) -> bool:
+        balanced = self.contrast and self.one_sided is None
+        return balanced and self.to_gain is not None and self.to_gain < ENOUGH and self.n_labels >= GOOD_START
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values."""
@@ -102,6 +116,8 @@ class FromToday:
             "today": option_in_words(self.today),
             "labels": self.n_labels,
             "labelled_queries": self.n_queries,
+            "learned": self.contrast,
+            "warning": self.one_sided,
             "top_changed": round(self.changed, 4),
             "tied": round(self.tied, 4),
             "took_over": None if self.took_over is None else self.took_over._asdict(),
@@ -117,6 +133,8 @@ def learn_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranker
     ranker: another one to learn with; by default `Anchored`, which hands over to a full learner (`HAND_OVER`) from
     1,000 labels on, if, cross-validated by query, that one has a higher NDCG@10 and the 90 % interval excludes 0.
 
+    Where no query has labels of two grades, nothing can be learned, and the ranker is the baseline ranking.
+
     >>> import rulerank as rr
     >>> data = rr.make_world(n_queries=20, seed=0)
     >>> grades = np.where(np.arange(len(data)) % 10 == 0, data.y, -1)
@@ -126,17 +144,20 @@ def learn_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranker
     """
     found = find_start(pool.feature_names, today)
     today_scores = scores_today(found, pool)
+    query = query_index(pool.qid)[0]
     rows = np.flatnonzero(pool.y != UNLABELLED)
     grades = pool.y[rows]
     learner = PoolLearner(Anchored(today=found.option) if ranker is None else ranker, pool)
+    contrast = has_contrast(grades, query[rows])
+    if not contrast and not isinstance(learner.ranker, StartsFromToday):
+        check_contrast(grades, query[rows])
     method = type(learner.ranker).__name__
-    held_out = held_out_scores(learner, rows, grades) if np.unique(grades).size > 1 else None
+    held_out = held_out_scores(learner, rows, grades) if contrast else None
     took_over = None
     if ranker is None and held_out is not None:
         learner, method, held_out, took_over = hand_over(learner, rows, grades, held_out)
-    fitted = learner.fit(rows, grades) if rows.size else fit_in_pool(learner.ranker, pool)
+    fitted = learner.fit(rows, grades) if contrast else clone(learner.ranker).start(pool.feature_names)
     scores = fitted.predict(pool)
-    query = query_index(pool.qid)[0]
     pairs = None
     if held_out is not None:
         of_rows = query_index(query[rows])[0]
@@ -154,6 +175,8 @@ def learn_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranker
         tied=share_tied(scores, query),
         to_gain=still_to_gain(fitted, pool) if isinstance(fitted, Anchored) else None,  # made for its posterior
         pairs=pairs,
+        contrast=contrast,
+        one_sided=one_sided(grades),
         left_out=tuple(pool.categories) if isinstance(fitted, StartsFromToday) else (),
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
@@ -38,6 +38,8 @@ def fit_in_pool(ranker: Ranker, pool: Dataset) -> Ranker:
         return clone(ranker).start(pool.feature_names, pool.categories)  # today's ranking, until labels say otherwise
     if not rows.size:
         raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")
+    if not isinstance(ranker, StartsFromToday):
+        check_contrast(pool.y[rows], query_index(pool.qid)[0][rows])
     return PoolLearner(ranker, pool).fit(rows, pool.y[rows])
 
 

@@ -27,7 +27,7 @@ class Scorer:
                 "cross_validate, after sklearn.set_config(enable_metadata_routing=True)"
             )
         scores = predict_ranker(estimator, X, qid)
-        result = evaluate(y, scores, qid, self.measure, convention=self.convention, ties=self.ties)
+        result = evaluate(y, scores, qid, self.measure, convention=self.convention, ties=self.ties, any_grades=True)
         return next(iter(result.means.values()))
 
     def get_metadata_routing(self) -> MetadataRequest:
@@ -57,5 +57,7 @@ def scorer(measure: str | Measure = "MAP", convention: str = "standard", ties: s
     """
     if not isinstance(measure, str | Measure):
         raise DataError(f"a scorer has one measure, such as 'MAP' or 'NDCG@10': got {measure!r}")
-    evaluate([1], [0.0], [0], measure, convention=convention, ties=ties)  # complain here, not in each fold
+    evaluate(
+        [1], [0.0], [0], measure, convention=convention, ties=ties, any_grades=True
+    )  # complain here, not in each fold
     return Scorer(str(measure), convention, ties)

@@ -84,7 +84,9 @@ class Scoring:
     ties: str | None = None
 
     def __call__(self, data: Dataset, scores: Array) -> Result:
-        return evaluate(data, scores, measures=self.measure, convention=self.convention, ties=self.ties)
+        return evaluate(
+            data, scores, measures=self.measure, convention=self.convention, ties=self.ties, any_grades=True
+        )
 
     def mean(self, data: Dataset, scores: Array) -> float:
         """Return the mean over the queries.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rulerank.core.progress import Bar, progress
-from rulerank.dataset import UNLABELLED, Array, Dataset, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
 from rulerank.errors import DataError
 from rulerank.evaluation import Measure
 from rulerank.normalize import NORMALIZATIONS, normalize_by_query
@@ -132,6 +132,7 @@ def tune(
         )
     if (data.y == UNLABELLED).any():
         raise DataError("only labelled rows can be learned from: leave the others out, tune(data.labelled())")
+    check_contrast(data.y, query_index(data.qid)[0])
     ranker = GlobalRules() if ranker is None else ranker
     if not hasattr(ranker, "fit"):
         raise DataError(f"expected a ranker to tune, such as rr.GlobalRules(): got {ranker!r:.60}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.dataset import Array, Dataset
+from rulerank.dataset import Array, Dataset, check_contrast, query_index
 from rulerank.evaluation import Measure
 from rulerank.rankers.foreign import fit_ranker, fresh
 from rulerank.training.trials import Fit, Scoring, Trial, settings_of, try_settings
@@ -49,6 +49,7 @@ def fit_tuned(
     >>> tuned.ranker.l2 == tuned.best.params["l2"], len(tuned.table)
     (True, 2)
     """
+    check_contrast(vali.y, query_index(vali.qid)[0], "choose by in the validation part")
     settings = settings_of(grid or {}, ranker)
     scoring = Scoring(measure, convention, ties)
     tried = try_settings(settings, _fits(ranker, settings, train, vali), vali, [np.arange(len(vali))], scoring)

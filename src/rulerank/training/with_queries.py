@@ -31,7 +31,7 @@ class WithQueries(RegressorMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: None = None) -> float:
         """Return NDCG@10, as the ranker's own `score` does."""
-        return evaluate(y, self.predict(X), self.qid, "NDCG@10").means["NDCG@10"]
+        return evaluate(y, self.predict(X), self.qid, "NDCG@10", any_grades=True).means["NDCG@10"]
 
     def fit(self, X: Any, y: Any = None) -> WithQueries:
         """Refuse: what it holds is fitted."""

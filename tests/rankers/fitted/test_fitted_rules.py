@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rulerank as rr
 from plain.fitted import additive_scores_plainly
 from rulerank.errors import DataError, ModelFileError
+from rulerank.rankers.foreign import fresh_for_part
 
 
 @parametrize_with_checks([rr.FittedRules()])
@@ -211,7 +212,7 @@ def test_nothing_to_learn_from_is_said(grades):
     with pytest.warns(
         ConvergenceWarning, match="no query has documents of different grades: there is nothing to learn"
     ):
-        ranker = rr.FittedRules().fit(X, grades, qid=[0] * 4 + [1] * 4)
+        ranker = fresh_for_part(rr.FittedRules()).fit(X, grades, qid=[0] * 4 + [1] * 4)
     assert ranker.predict(X).tolist() == [0.0] * 8
     assert ranker.explain(X[0]).score == 0.0
 

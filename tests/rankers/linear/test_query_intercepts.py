@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from plain.likelihood import information, loss, one_hot
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, TooLargeError
+from rulerank.rankers.foreign import fresh_for_part
 from rulerank.rankers.linear.query_intercepts import MAX_FEATURES, QueryIntercepts
 from rulerank.worlds import make_world
 
@@ -156,7 +157,7 @@ def test_threads_and_the_order_of_rows_do_not_matter():
 def test_one_grade_only_teaches_nothing_and_says_so():
     for grades in (np.zeros(96, dtype=int), np.full(96, 2), qid % 3):  # the last: one grade in each query
         with pytest.warns(ConvergenceWarning, match="no query has documents of different grades: there is nothing"):
-            ranker = QueryIntercepts().fit(X, grades, qid=qid)
+            ranker = fresh_for_part(QueryIntercepts()).fit(X, grades, qid=qid)
         assert not ranker.predict(X).any()
         assert np.isnan(ranker.standard_errors_).all()
 

@@ -36,6 +36,7 @@ class StartsFromToday(Ranker):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {"today": START}
     _weighs_rows: ClassVar[bool] = True
+    _without_contrast = "the model is the baseline ranking, or hardly differs from it"
     _why_not_additive: ClassVar[str] = "it starts from a model, whose scores are put on one scale by query"
 
     today: str | int | Ranker | None

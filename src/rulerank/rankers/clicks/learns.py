@@ -15,7 +15,7 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, Dataset, check_column
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
-from rulerank.rankers.base import Ranker
+from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
 from rulerank.rankers.clicks.leaving import find_leaving
 from rulerank.rankers.clicks.moves import document_numbers, id_numbers, joined_positions
@@ -97,6 +97,11 @@ class LearnsFromClicks(Ranker):
         if found is None:
             raise DataError("this ranker was not fitted with position, so it knows of no position's effect")
         return found
+
+    def check_contrast(self, data: Labelled) -> None:
+        """Look at grades only: clicks say something of every query that has some."""
+        if self._clicks is None:
+            super().check_contrast(data)
 
     def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
         """Return rows normalised by query, in which a document counts once however many positions it was shown at."""

@@ -1,0 +1,200 @@
+"""Grades that are the same in every query, and labels that nearly all have one grade: said wherever they count."""
+
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rulerank as rr
+from rulerank.dataset import has_contrast, one_sided
+from rulerank.errors import DataError
+from rulerank.experiment.label_curve.splits import HalfSplits
+from rulerank.features.report import found_features
+from rulerank.judging.learning import Standing
+from rulerank.judging.pool import Pool
+from rulerank.rankers.base import Ranker
+from rulerank.training.choose import choose_ranker
+from rulerank.training.from_today import FromToday
+from rulerank.training.in_pool import fit_in_pool
+from rulerank.training.validating import fit_tuned
+
+NOTHING = "no query has documents of two grades \\(all {} have grade 1\\), so there is nothing to {}: grade more docum"
+
+
+@pytest.fixture(scope="module")
+def world():
+    return rr.make_world(n_queries=12, docs_per_query=12, n_features=4, seed=0)
+
+
+@pytest.fixture(scope="module")
+def positive(world):
+    """The relevant documents alone, as judgements list them."""
+    return replace(world, y=np.ones(len(world), dtype=int))
+
+
+@pytest.mark.parametrize(
+    ("grades", "queries", "expected"),
+    [([], [], False), ([1], [0], False), ([0, 1], [0, 1], False), ([0, 1], [0, 0], True), ([1, 0, 1], [0, 1, 1], True)],
+)
+def test_contrast_is_within_a_query(grades, queries, expected):
+    assert has_contrast(np.array(grades, dtype=int), np.array(queries, dtype=int)) == expected
+
+
+@pytest.mark.parametrize("ranker", [rr.QueryRules(), rr.FittedRules(), rr.QueryIntercepts(), rr.Competence()])
+def test_nothing_is_learned_from_one_grade(ranker, positive):
+    with pytest.raises(DataError, match=NOTHING.format(144, "learn from")):
+        ranker.fit(positive)
+    with pytest.raises(DataError, match="each query has one grade only"):
+        ranker.fit(replace(positive, y=(positive.qid == positive.qid[0]).astype(int)))
+    with pytest.raises(DataError, match="nothing to learn from"):
+        fit_in_pool(ranker, positive)
+
+
+@pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.StableRules()])
+def test_rankers_to_which_rows_can_be_added_warn(ranker, positive, world):
+    with pytest.warns(
+        UserWarning, match="no query has documents of two grades, so nothing can be learned: add rows of"
+    ):
+        ranker.fit(positive)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker.fit(world)
+    with pytest.raises(DataError, match="nothing to learn from"):
+        fit_in_pool(ranker, positive)
+
+
+def test_what_chooses_says_so_before_it_works(positive, world):
+    for call in (choose_ranker, rr.tune):
+        with pytest.raises(DataError, match=NOTHING.format(144, "learn from")):
+            call(positive)
+    with pytest.raises(DataError, match="nothing to choose by in the validation part"):
+        fit_tuned(rr.QueryIntercepts(), world, positive)
+    with pytest.raises(DataError, match="nothing to show gains by"):
+        HalfSplits(positive, 2)
+
+
+def test_folds_without_contrast_end_nothing(world):
+    one = replace(world, y=np.where(world.qid == world.qid[0], world.y > 0, 1).astype(int))
+    tuned = rr.tune(one, rr.QueryIntercepts(missing="mean"), {"l2": [1.0, 10.0]})
+    assert isinstance(tuned.ranker, Ranker)
+    assert not tuned.ranker.of_a_part
+    rules = rr.tune(one, rr.GlobalRules(max_size=1), {"votes": ["evidence", "mean"]})
+    assert len(rules.table) == 2
+    members = {"a": rr.QueryIntercepts(l2=1.0, missing="mean"), "b": rr.GlobalRules(max_size=1)}
+    assert rr.Competence(members=members).fit(one).predict(one).size == len(one)
+
+
+def test_what_starts_from_the_baseline_stays_there_and_says_so(world, positive):
+    with pytest.warns(UserWarning, match="nothing can be learned: the model is the baseline ranking, or hard"):
+        rr.Anchored(today="bm25_body").fit(positive)
+    between = replace(positive, y=np.where(positive.qid == positive.qid[0], 0, 1))  # a contrast of queries alone
+    learned = rr.learn_from_today(between, "bm25_body")
+    assert not learned.contrast
+    assert learned.changed == 0
+    assert "so nothing was learned: the model equals the baseline ranking." in learned.lines()[1]
+    assert learned.to_dict()["learned"] is False
+    with pytest.raises(DataError, match="nothing to learn from"):
+        rr.learn_from_today(positive, "bm25_body", ranker=rr.QueryIntercepts(missing="mean"))
+
+
+def test_parts_are_looked_at_together(world, positive):
+    parts = [positive[positive.qid == query] for query in dict.fromkeys(positive.qid)]
+    for call in (
+        lambda: rr.fit_parts(rr.GlobalRules(), parts),
+        lambda: rr.evaluate_parts(rr.GlobalRules().fit(world), parts),
+    ):
+        with pytest.raises(DataError, match="no query has documents of two grades \\(each query has one grade only"):
+            call()
+    parts[0] = world[world.qid == world.qid[0]]
+    assert rr.evaluate_parts(rr.fit_parts(rr.GlobalRules(), parts), parts).n_queries == 12
+
+
+def test_features_of_one_grade_have_no_quality(world, positive):
+    assert {one["NDCG@10"] for one in found_features(positive)} == {None}
+    assert None not in {one["NDCG@10"] for one in found_features(world)}
+
+
+def test_over_eighty_percent_of_one_grade_are_warned_of():
+    assert one_sided([1] * 8 + [0] * 2) is None
+    assert one_sided([1] * 9) is None  # too few to say so
+    assert one_sided([0] * 83 + [1] * 17).startswith(
+        "83 of 100 labels have grade 0: a model learns from different grad"
+    )
+
+
+def test_one_sided_labels_are_never_enough(world):
+    learned = rr.learn_from_today(world, "bm25_body")
+    enough = vars(learned) | {"to_gain": 0.0, "n_labels": 100, "pairs": None}
+    assert any(line.startswith("That may be enough") for line in FromToday(**enough).lines())
+    warned = FromToday(**enough | {"one_sided": "90 of 100 labels have grade 1"}).lines()
+    assert "90 of 100 labels have grade 1." in warned
+    for lines in (warned, FromToday(**enough | {"contrast": False}).lines()):
+        assert not any("may be enough" in line for line in lines)
+
+
+def test_the_overview_of_the_judging_page_warns(world):
+    pool, grades = Pool(world), dict.fromkeys(range(30), 1) | {3: 0}
+    assert Standing(pool, None).lines(grades)[0].startswith("29 of 30 labels have grade 1: ")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, world):
+    monkeypatch.chdir(tmp_path)
+    rr.write_table(world, "pool.csv")
+    names = list(zip(world.qid, world.docid, strict=True))
+    for name, zeros in (("all.qrels", 0), ("most.qrels", 1)):
+        grades = [1] * (60 - zeros) + [0] * zeros
+        lines = [f"{qid} 0 {doc} {grade}\n" for (qid, doc), grade in zip(names[:60], grades, strict=True)]
+        Path(name).write_text("".join(lines))
+    ones = np.ones(len(world), dtype=int)
+    rr.write_table(replace(world, y=ones), "positive.csv")
+    rr.write_table(replace(world, y=np.where(np.arange(len(world)) % 12, ones, 0)), "most.csv")
+
+
+@pytest.mark.parametrize(
+    ("command", "nothing"),
+    [
+        (["train", "positive.csv", "-o", "m.rulerank"], "learn from"),
+        (["train", "positive.csv", "--method", "RE-GR", "-o", "m.rulerank"], "learn from"),
+        (
+            ["train", "pool.csv", "--labels", "all.qrels", "--today", "bm25_body", "-o", "m.rulerank"],
+            "learn from (the model would equal the baseline ranking)",
+        ),
+        (["evaluate", "positive.csv", "--feature", "bm25_body"], "tell rankings apart by"),
+        (["compare", "positive.csv", "--method", "QI", "--jobs", "1"], "compare systems by"),
+        (["curve", "positive.csv", "--today", "bm25_body", "--splits", "2"], "show gains by"),
+    ],
+)
+def test_a_command_says_what_to_do_and_writes_nothing(run, folder, command, nothing):
+    done = run(*command)
+    assert done.code == 2
+    assert "no query has documents of two grades (all " in done.err
+    assert f"have grade 1), so there is nothing to {nothing}" in done.err
+    assert "(--unjudged 0, in Python unjudged=0)" in done.err
+    assert not Path("m.rulerank").exists()
+
+
+def test_commands_that_count_labels_warn_of_one_sided_ones(run, folder):
+    warned = "warning: 59 of 60 labels have grade 1: a model learns from different grades within a query"
+    today = ("--today", "bm25_body")
+    run("labels", "new.db", "--import", "most.qrels", "--rater", "ann")
+    assert warned in run("labels", "new.db").err
+    done = run("train", "pool.csv", "--labels", "most.qrels", *today, "-o", "few.rulerank")
+    assert f"{warned.removeprefix('warning: ')}; label documents of other grades." in done.out
+    assert warned in run("train", "pool.csv", "--labels", "most.qrels", "--method", "QI", "-o", "qi.rulerank").err
+    assert warned in run("check", "pool.csv", "few.rulerank", *today, "--labels", "most.qrels", "--own-grades").err
+    done = run("sample", "most.csv", *today, "--own-grades", "--budget", "60", "-o", "labels.csv", "--json")
+    assert "labels have grade 1: a model learns from different grades within a query" in done.err
+    assert json.loads(done.out)["labels"] == 60
+
+
+def test_many_grades_of_0_are_no_news(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    many = rr.make_world(n_queries=60, seed=1)
+    rr.write_table(replace(many, y=(many.y == many.y.max()).astype(int)), "zeros.csv")
+    assert "labels have grade" not in run("train", "zeros.csv", "--method", "RE-GR", "-o", "m.rulerank").err
+    rr.write_table(replace(many, y=(many.y < many.y.max()).astype(int)), "ones.csv")
+    assert "labels have grade 1" in run("train", "ones.csv", "--method", "RE-GR", "-o", "m.rulerank").err
