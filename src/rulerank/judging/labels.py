@@ -78,7 +78,6 @@ PAGES = {  # where labels come from, as the history names it
     "duel": "new against today",
     "disputes": "the disputes",
     "lead": "the lead's page",
-    "judges": "where judges and people differ",
     "import": "a file",
     "terminal": "the terminal",
     "api": "the API",

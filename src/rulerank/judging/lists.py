@@ -65,10 +65,6 @@ class QueryList(Plain):
     docs: tuple[ListedDoc, ...]
     n_others: int  # of the first documents, those that other raters have or have had
 
-    @property
-    def is_judged(self) -> bool:
-        return all(doc.judged for doc in self.docs)
-
 
 class QueryLists:
     """Hand out lists to raters and show them again.
