@@ -67,7 +67,7 @@ def test_one_key_decides_and_the_next_dispute_comes(served, window, pool):
     press(window, "x")
     press(window, "0")
     wait(window, "done")
-    assert window.text("#done-text") == "Every document on which people differ is decided."
+    assert window.text("#done-text") == "Every document on which raters differ is decided."
     assert decided(served) == {
         pool.pairs[1]: (2, "lea", "disputes"),
         pool.pairs[3]: (None, "lea", "disputes"),
@@ -139,7 +139,7 @@ def test_a_decision_is_kept_while_the_server_is_away(served, window, pool):
 def test_where_nobody_differs_the_page_says_so(serve, visit, make_pool):
     window = visit(f"{serve(make_pool()).url}disputes?rater=lea")
     wait(window, "done")
-    assert window.text("#done-text").startswith("People differ on no document that is not decided.")
+    assert window.text("#done-text").startswith("Raters differ on no document that is not decided.")
 
 
 @pytest.mark.parametrize("look", LOOKS)
