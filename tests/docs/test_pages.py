@@ -35,7 +35,10 @@ NOT_RUN = {
     ): "pipelines of other libraries; tests/serve/adapters runs them",
 }
 # what a person answers where a page's commands ask
-ANSWERS = {"docs/active-sampling.md": "2\n0\n1\n0\n2\n0\n1\n0\n2\n1\nq\nq\n", "docs/few-labels.md": "2\n0\n1\n0\n2\n0\nq\nq\nq\n"}
+ANSWERS = {
+    "docs/active-sampling.md": "2\n0\n1\n0\n2\n0\n1\n0\n2\n1\nq\nq\n",
+    "docs/few-labels.md": "2\n0\n1\n0\n2\n0\nq\nq\nq\n",
+}
 # the road, not the figures: commands that would take minutes are typed with less to do
 SMALLER = {
     "--splits 20": "--splits 2 --sizes 8,16",
