@@ -95,6 +95,15 @@ def test_a_row_of_a_frame_with_names_is_explained(ranker):
     assert any(f"brand is {BRAND[3] or 'missing'}" in line for line in explained.lines())
 
 
+def test_a_row_of_a_lazy_frame_is_explained_as_that_of_the_frame(ranker):
+    frame, lazy = FRAMES["polars"], FRAMES["polars lazy"]
+    assert ranker.explain(lazy, 3) == ranker.explain(frame, 3)
+    assert ranker.explain(lazy, 3, versus=7) == ranker.explain(frame, 3, versus=7)
+    assert ranker.explain(lazy[3:4], versus=lazy[7:8]) == ranker.explain(frame[3:4], versus=frame[7:8])
+    above = float(ranker.predict(frame).max()) - 1e-6
+    assert ranker.what_if(lazy, 3, above=above) == ranker.what_if(frame, 3, above=above)
+
+
 KNOWS = r"the model knows 'brand' as a category \('lg', 'sony', 'tcl'\): give names, not numbers"
 
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.errors import DataError
+from rulerank.explain.standing import Background
+from rulerank.serve.feature_rows import FeatureRows
 from served_rankers import EXPLAINED, RANKERS
 
 
@@ -219,3 +221,62 @@ def test_frames_with_names_and_dates_written_as_text_are_ranked():
     assert reranker.rank(docs=docs).scores == by_frame.scores
     with pytest.raises(DataError, match=r"^document 0: added must be a date such as 2026-11-18, or days since"):
         reranker.rank(docs=[{"brand": "lg", "added": "soon"}])
+
+
+DAYS = ["2026-07-18", "2020-01-01"] * 20
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda frame: frame,
+        lambda frame: frame.lazy(),
+        lambda frame: frame.with_columns(pl.col("added").str.to_date()),
+        lambda frame: frame.with_columns(pl.col("added").str.to_datetime("%Y-%m-%d", time_zone="UTC")),
+        lambda frame: pd.DataFrame(frame.to_dict()),
+        lambda frame: pd.DataFrame(frame.to_dict()).assign(added=pd.to_datetime(DAYS)),
+        lambda frame: pd.DataFrame(frame.to_dict()).assign(price=pd.array([1, None] * 20, dtype="Int64")),
+    ],
+    ids=["text", "lazy", "date", "time with a zone", "pandas text", "pandas time", "pandas NA"],
+)
+def test_a_frame_shows_the_features_and_reasons_that_dicts_show(read):
+    frame = pl.DataFrame({"brand": ["lg", ""] * 20, "added": DAYS, "price": [1, None] * 20})
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
+    by_dicts, by_frame = (reranker.rank(docs=docs, top=None) for docs in (frame.to_dicts(), read(frame)))
+    assert by_dicts[0].features == {"brand": "lg", "added": "2026-07-18", "price": 1.0}
+    assert by_dicts[-1].features == {"brand": None, "added": "2020-01-01", "price": None}
+    assert [one.features for one in by_frame] == [one.features for one in by_dicts]
+    assert [one.reasons for one in by_frame] == [one.reasons for one in by_dicts]
+
+
+def test_a_time_of_day_in_a_frame_is_shown():
+    frame = pl.DataFrame({"added": ["2026-07-18 12:00", "2020-01-01 06:00"] * 20})
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
+    for docs in (frame, frame.to_dicts()):
+        assert reranker.rank(docs=docs)[0].features == {"added": "2026-07-18 12:00"}
+
+
+class CountedFrame(pd.DataFrame):
+    """A frame that counts how often one of its columns is taken."""
+
+    n_taken = 0
+
+    def __getitem__(self, key):
+        CountedFrame.n_taken += isinstance(key, str)
+        return super().__getitem__(key)
+
+
+def test_reasons_read_each_document_once_and_each_column_of_a_frame_once(rerankers, world, monkeypatch):
+    reranker = rerankers("QueryIntercepts")
+    n_docs, names = 20, world.feature_names
+    frame = CountedFrame(np.nan_to_num(world.X[:n_docs]), columns=[*names])
+    found = reranker.rank(docs=frame, top=None)
+    n_read, n_compared = [], []
+    values, varies = FeatureRows.values, Background.varies.func
+    monkeypatch.setattr(FeatureRows, "values", lambda rows, row, by: n_read.append(row) or values(rows, row, by))
+    monkeypatch.setattr(Background.varies, "func", lambda self: n_compared.append(1) or varies(self))
+    CountedFrame.n_taken = 0
+    assert all(len(one.reasons) > 3 for one in found)
+    assert sorted(n_read) == list(range(n_docs))
+    assert len(n_compared) == 1
+    assert CountedFrame.n_taken == len(names)

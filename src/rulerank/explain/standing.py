@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,9 @@ class Background:
                 return replace(item, text=f"{before}{name} {self.value(feature)} ({scale}{after})")
         return item
 
+    @cached_property
     def varies(self) -> Array:
-        """Tell which features the documents of the query differ in, bool (n_features,)."""
+        """Which features the documents of the query differ in, bool (n_features,)."""
         first = self.X[:1]
         differs: Array = ((first != self.X) & ~(np.isnan(self.X) & np.isnan(first))).any(axis=0)
         return differs if len(self.X) > 1 else np.ones_like(differs)

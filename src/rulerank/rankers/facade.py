@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from rulerank.dataset import Dataset
+from rulerank.io.frame_columns import collected
 from rulerank.rankers.importances import Sample
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Facade:
         """
         from rulerank.explain import explain_score, explain_versus
 
+        x, versus = collected(x), collected(versus)
         return (
             explain_score(_ranker(self), x, row, n_rules)
             if versus is None
@@ -77,7 +79,7 @@ class Facade:
         """
         from rulerank.explain import what_if
 
-        return what_if(_ranker(self), x, row, above)
+        return what_if(_ranker(self), collected(x), row, above)
 
     def overview(self, data: Dataset) -> ModelOverview:
         """Say what the model as a whole does on documents: influential rules, effects of features, interactions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -14,7 +14,7 @@ from rulerank.core.arrays import unmasked
 from rulerank.core.words import as_date, counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
-from rulerank.io.frame_columns import day_number, is_a_category
+from rulerank.io.frame_columns import collected, day_number, is_a_category, is_frame, numeric_frame
 from rulerank.rankers.base import Ranker
 
 FEATURES = "features"  # the key of a dict of features beside an id
@@ -29,6 +29,7 @@ class FeatureRows:
     data: Any  # what `Ranker.predict` takes: a Dataset, an array or a data frame
     ids: Sequence[str]
     documents: Sequence[Mapping[str, Any]] = ()  # as they were given; empty where only numbers were
+    _columns: dict[tuple[str, ...], list[Array]] = field(default_factory=dict, init=False, repr=False)  # of a frame
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -56,7 +57,9 @@ class FeatureRows:
                 return {name: None if value != value else value for name, value in found.items()}
             kinds = {**kinds, **data.categories}
         elif hasattr(data, "columns"):
-            return {name: _cell(value) for name, value in zip(names, self._cells(names, row), strict=True)}
+            cells = {name: _cell(column[row]) for name, column in zip(names, self._columns_for(ranker), strict=True)}
+            days = {name: cells[name] for name in ranker.dates_}
+            return cells | {name: as_date(day) for name, day in days.items() if isinstance(day, float)}
         else:
             found = dict(zip(names, data[row].tolist(), strict=True))
         shown = {name: _shown(found[name], kinds.get(name)) for name in names}
@@ -77,11 +80,19 @@ class FeatureRows:
             return feature_matrix(found, (name,), {})[:, 0].astype(np.float64)
         raise DataError(f"today: no document has {name!r}, the feature that ranks documents today")
 
-    def _cells(self, names: Sequence[str], row: int) -> list[Any]:
-        """Return one row of a data frame, by position where the ranker knows no names."""
-        columns = [str(column) for column in self.data.columns]
-        chosen = names if all(name in columns for name in names) else self.data.columns
-        return [np.asarray(self.data[name])[row] for name in chosen]
+    def _columns_for(self, ranker: Ranker) -> list[Array]:
+        """Return the columns of a data frame, dates as days, by position where the ranker knows no names.
+
+        They are read once for all documents.
+        """
+        names = ranker.feature_names_
+        if names not in self._columns:
+            frame, labels = self.data, {str(column): column for column in self.data.columns}
+            chosen = [labels[name] for name in names] if all(name in labels for name in names) else frame.columns
+            dates = [labels[name] for name in ranker.dates_ if name in labels]
+            days = numeric_frame(frame[dates], {})[0] if dates and is_frame(frame) else frame
+            self._columns[names] = [np.asarray((days if label in dates else frame)[label]) for label in chosen]
+        return self._columns[names]
 
 
 def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
@@ -89,7 +100,7 @@ def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
 
     A dict has features by name, None or nothing where one is missing; or {"id": .., "features": {..}}.
     """
-    names = ranker.feature_names_
+    names, docs = ranker.feature_names_, collected(docs)
     if isinstance(docs, Dataset):
         if len(docs) and (docs.qid != docs.qid[0]).any():
             raise DataError("docs must be the documents of one query: the Dataset has several")
@@ -243,7 +254,11 @@ def _brief(value: Any) -> str:
 
 
 def _cell(value: Any) -> float | str | None:
-    if value is None or value != value:
+    """Return a value of a data frame; None where it is missing: null, NaN, an empty text or the NA of pandas."""
+    try:
+        if value is None or (isinstance(value, str) and not value) or value != value:
+            return None
+    except TypeError:  # NA is neither equal nor different
         return None
     return float(value) if isinstance(value, int | float | np.number | np.bool_) else str(value)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -63,22 +63,25 @@ class Scored:
             return ()
         there = np.flatnonzero(shares)
         columns = [raw_column(case, part) for part in there.tolist()]
-        varies = self.behind.varies()
-        alike = np.array([column is not None and not varies[column] for column in columns], dtype=bool)
+        alike = np.array([column is not None and not self.behind.varies[column] for column in columns], dtype=bool)
         strongest = there[np.lexsort((-np.abs(shares[there]), alike))]
         first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
-        found = [Reason(None, base_text, base), *(self._reason(row, case, part, shares) for part in first.tolist())]
+        values, behind = self.rows.values(row, self.ranker), replace(self.behind, row=row)
+        own = (self._reason(values, behind, case, part, shares) for part in first.tolist())
+        found = [Reason(None, base_text, base), *own]
         if rest.size:
             found.append(Reason(None, f"{counted(rest.size, 'other part')} together", float(shares[rest].sum())))
         return tuple(found)
 
-    def _reason(self, row: int, case: Any, part: int, shares: Array) -> Reason:
+    def _reason(
+        self, values: Mapping[str, float | str | None], behind: Background, case: Any, part: int, shares: Array
+    ) -> Reason:
         names = self.ranker.feature_names_
         name, column, adds = part_name(case, names, part), raw_column(case, part), float(shares[part])
         if column is None:  # the scores of a model
             return Reason(name, case.value(part), adds)
-        text = name + replace(self.behind, row=row).said(column).removeprefix(names[column])
-        return Reason(name, text, adds, self.rows.values(row, self.ranker)[names[column]])
+        text = name + behind.said(column).removeprefix(names[column])
+        return Reason(name, text, adds, values[names[column]])
 
     def _parts(self, row: int) -> tuple[float, str, Array, Any]:
         """Return where a score starts, in words too, what each part adds, and the case, unless parts are features."""
