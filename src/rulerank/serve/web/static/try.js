@@ -1,6 +1,7 @@
 // Two rankings of a query side by side, what moved between them, and why.
 
 import { byId, element, show } from "/shared/dom.js";
+import { summed, units } from "/static/sums.js";
 
 const main = byId("main");
 const texts = main.dataset.texts === "true";
@@ -27,18 +28,6 @@ async function ask(path, body) {
   return answer;
 }
 
-// Parts as they are shown: they add up to the total as it is shown; for that, a last digit may be one more or one less.
-function summed(parts, total, digits) {
-  const unit = 10 ** digits;
-  const units = (number) => Math.round(Number(number.toFixed(digits)) * unit);
-  const shown = parts.map(units);
-  const off = units(total) - shown.reduce((sum, part) => sum + part, 0);
-  const way = Math.sign(off);
-  const nearest = [...parts.keys()].sort((a, b) => way * (shown[a] - parts[a] * unit - shown[b] + parts[b] * unit));
-  for (const place of nearest.slice(0, Math.abs(off))) shown[place] += way;
-  return shown.map((part) => `${part < 0 ? "−" : "+"}${(Math.abs(part) / unit).toFixed(digits)}`);
-}
-
 function movedFrom(result) {
   const by = (result.today ?? result.rank) - result.rank;
   const [kind, text, words] =
@@ -60,7 +49,7 @@ function reasonList(result) {
   if (!strongest.length) return null;
   const rest = strongest.reduce((left, reason) => left - reason.adds, result.score);
   const parts = [...strongest, { adds: rest, text: "everything else" }];
-  const numbers = summed(parts.map((part) => part.adds), result.score, 3);
+  const numbers = summed(parts.map((part) => part.adds), units(result.score, 3), 3);
   const lines = parts.map((part, place) => element("li", {}, element("b", {}, numbers[place]), ` ${part.text}`));
   return element("ul", { class: "reasons" }, ...lines);
 }
@@ -162,8 +151,8 @@ function explained(answer) {
     : { feature: "", adds: why.base, value: why.base_text };
   const parts = [start, ...(why.features ?? [])].filter((part) => part.adds !== 0);
   if (!parts.length) return lines.length ? [...found, sentences] : found;
-  const rounded = (score) => Number(score.toFixed(answer.digits)); // as the first line shows it
-  const total = why.kind === "versus" ? rounded(why.high.score) - rounded(why.low.score) : why.score;
+  const inUnits = (score) => units(score, answer.digits); // as the first line shows it
+  const total = why.kind === "versus" ? inUnits(why.high.score) - inUnits(why.low.score) : inUnits(why.score);
   const numbers = summed(parts.map((part) => part.adds), total, answer.digits);
   const largest = Math.max(...parts.map((part) => Math.abs(part.adds)));
   const rows = parts.map((part, place) => {
