@@ -73,7 +73,7 @@ def test_fit_and_from_frame_read_a_frame_alike(kind):
 def test_new_names_are_known_to_be_new_and_missing_ones_missing(ranker):
     frame = pl.DataFrame({"brand": ["never seen", "another", None, ""], "price": [0.5] * 4, "day": [DAY[0]] * 4,
                           "sale": [True] * 4})  # fmt: skip
-    codes = numeric_frame(frame, ranker.categories_)[0]["brand"].to_list()
+    codes = numeric_frame(frame, ranker.categories_, ranker.dates_)[0]["brand"].to_list()
     assert np.array_equal(codes, [3, 3, np.nan, np.nan], equal_nan=True)
     new, other, missing, empty = ranker.predict(frame).tolist()
     assert new == other != missing == empty
@@ -106,6 +106,8 @@ def test_a_row_of_a_lazy_frame_is_explained_as_that_of_the_frame(ranker):
 
 KNOWS = r"the model knows 'brand' as a category \('lg', 'sony', 'tcl'\): give names, not numbers"
 
+DATES = "the model reads dates in 'day': give a column of dates, or of texts such as 2026-11-18, null where missing"
+
 
 def asked(**changed):
     return FRAMES["polars"].with_columns(**{name: pl.lit(value) for name, value in changed.items()})
@@ -119,6 +121,12 @@ def asked(**changed):
         (lambda: FRAMES["pandas"].assign(brand=1.0), rf"^{KNOWS}: the column holds Float64$"),
         (lambda: asked(price="cheap"), r"^the model reads numbers in 'price': the column holds String, such as 'ch"),
         (lambda: asked(price=[1.0]), r"^the model reads numbers in 'price': the column holds List\(Float64\), such as"),
+        (lambda: asked(price=DAY[0]), r"^the model reads numbers in 'price': the column holds Date, such as '202"),
+        (lambda: asked(price="2026-11-18"), r"^the model reads numbers in 'price': the column holds String, such as"),
+        (lambda: asked(day=2026), rf"^{DATES}; the column holds Int32, and '2026' in row 0 \(from 0\)$"),
+        (lambda: FRAMES["pandas"].assign(day=1.8e9), rf"^{DATES}; the column holds Float64, and '1800000000.0' in row"),
+        (lambda: FRAMES["polars"].with_columns(day=pl.Series([None, "2026-11-18", "n/a"] * (N // 3))),
+         rf"^{DATES}; the column holds String, and 'n/a' in row 2 \(from 0\)$"),
         (lambda: np.zeros((2, 4)), rf"^{KNOWS}, in a data frame or a Dataset: got an array$"),
         (
             lambda: rr.Dataset(np.zeros((2, 4)), [0, 0], [1, 1], feature_names=("brand", "price", "day", "sale")),
@@ -219,3 +227,33 @@ def test_dates_are_shown_as_dates(made):
         assert "'day' is a date: give days since 1970-01-01" in notes
         curve = made.overview(data).features[0].curve
         assert any(re.search(r"20\d\d-\d\d-\d\d", str(point)) for point in curve)
+
+
+@pytest.mark.parametrize("made", [rr.GlobalRules(), rr.FittedRules()], ids=repr)
+@pytest.mark.parametrize("minutes", [60, 3 * 1440, 365 * 1440])
+def test_times_of_day_score_equally_in_frames_data_sets_and_dicts(made, minutes):
+    after = np.random.default_rng(minutes).uniform(0, minutes * 60, 600).astype(int).tolist()
+    times = [datetime.datetime(2026, 11, 18, 10) + datetime.timedelta(seconds=one) for one in after]
+    frame, qid = pl.DataFrame({"time": times}), np.repeat(np.arange(60), 10)
+    made.fit(frame, [int(one > minutes * 30) for one in after], qid=qid)
+    scores = made.predict(frame)
+    assert len({*scores.tolist()}) > 1
+    for other in (frame.to_pandas(), frame.select(pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S"))):
+        assert np.array_equal(made.predict(other), scores)
+    data = rr.from_frame(frame.with_columns(qid=pl.Series(qid)))
+    assert np.array_equal(made.predict(data), scores)
+    served = rr.Reranker(made).rank(docs=[{"time": time.isoformat()} for time in times], top=None)
+    assert [one.score for one in sorted(served, key=lambda one: one.place)] == scores.tolist()
+
+
+@pytest.mark.parametrize("made", [rr.GlobalRules(), rr.FittedRules(max_pairs=0)], ids=repr)
+def test_cuts_of_whole_days_are_shown_as_days(made):
+    frame = FRAMES["polars"].select("day")
+    made.fit(frame, [int(day.year > 2022) for day in DAY], qid=QID)
+    last, first = (next(i for i, day in enumerate(DAY) if day == one) for one in (
+        max(day for day in DAY if day.year < 2023), min(day for day in DAY if day.year > 2022)))  # fmt: skip
+    before, after = ("\n".join(made.explain(frame, row).lines()) for row in (last, first))
+    assert ":00" not in before + after
+    cut = re.search(r"day (?:>= |in \[)(\d{4}-\d\d-\d\d)", after)
+    assert DAY[last] < datetime.date.fromisoformat(cut.group(1)) <= DAY[first]
+    assert re.search(rf"day (< |in \[.*, ){cut.group(1)}", before)

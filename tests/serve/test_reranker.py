@@ -1,6 +1,8 @@
 """A reranker gives the ranker's own scores, in order, with reasons that add up."""
 
+import datetime
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -219,8 +221,8 @@ def test_frames_with_names_and_dates_written_as_text_are_ranked():
     assert by_frame[0].features == {"brand": "lg", "added": "2026-11-18"}
     docs = [{"brand": "lg", "added": "2026-11-18"}, {"brand": "sony", "added": 18262}]
     assert reranker.rank(docs=docs).scores == by_frame.scores
-    with pytest.raises(DataError, match=r"^document 0: added must be a date such as 2026-11-18, or days since"):
-        reranker.rank(docs=[{"brand": "lg", "added": "soon"}])
+    docs[0]["added"] = datetime.date(2026, 11, 18)
+    assert reranker.rank(docs=docs).scores == by_frame.scores
 
 
 DAYS = ["2026-07-18", "2020-01-01"] * 20
@@ -280,3 +282,22 @@ def test_reasons_read_each_document_once_and_each_column_of_a_frame_once(reranke
     assert sorted(n_read) == list(range(n_docs))
     assert len(n_compared) == 1
     assert CountedFrame.n_taken == len(names)
+
+
+@pytest.mark.parametrize("added", ["soon", "2026-13-45", 2026, 1_795_000_000, 46344, True, [18262]])
+def test_what_is_not_a_date_is_refused_where_the_model_reads_dates(added):
+    frame = pl.DataFrame({"added": ["2026-11-18", "2020-01-01"] * 20})
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
+    wanted = "^document 1: added must be a date such as 2026-11-18, or days since 1970-01-01 as a number"
+    with pytest.raises(
+        DataError, match=rf"{wanted} from 3652 \(1980\) to 40176 \(2079\): got {re.escape(repr(added))}$"
+    ):
+        reranker.rank(docs=[{"added": None}, {"added": added}])
+
+
+def test_a_time_of_day_is_shown_to_five_minutes_which_float32_can_hold():
+    frame = pl.DataFrame({"added": ["2026-02-03T10:17", "2026-02-03T09:55"] * 20})
+    reranker = rr.Reranker(rr.GlobalRules().fit(frame, [1, 0] * 20, qid=[1, 1, 2, 2] * 10))
+    for docs in (frame[:2], frame[:2].to_dicts()):
+        shown = [one.features["added"] for one in reranker.rank(docs=docs)]
+        assert shown == ["2026-02-03 10:15", "2026-02-03 09:55"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from rulerank.core.arrays import Array
@@ -30,8 +31,23 @@ def on_scale(text: str, name: str, scale: str | None) -> str:
 
 
 def written_cuts(cuts: Array, *, dates: bool = False) -> list[str]:
-    """Write ascending cuts as numbers, or as dates where they are days since 1970-01-01."""
-    return [as_date(float(cut)) for cut in cuts] if dates else shorten(cuts)
+    """Write ascending cuts as numbers, or as dates where they are days since 1970-01-01.
+
+    Cuts half-way between whole days are written as the next day, the first that lies above them.
+
+    >>> import numpy as np
+    >>> written_cuts(np.array([20774.5, 20776.0]), dates=True), written_cuts(np.array([20774.5, 20776.25]), dates=True)
+    (['2026-11-18', '2026-11-19'], ['2026-11-17 12:00', '2026-11-19 06:00'])
+    >>> written_cuts(np.array([20774.5006, 20774.5014]), dates=True)
+    ['2026-11-17 12:01', '2026-11-17 12:02']
+    """
+    if not dates:
+        return shorten(cuts)
+    days = [float(cut) for cut in cuts]
+    if all((2 * day).is_integer() for day in days):
+        return [as_date(math.ceil(day)) for day in days]
+    shown = [as_date(day) for day in days]
+    return shown if len({*shown}) == len(shown) else [as_date(day, minutes=1) for day in days]
 
 
 def in_words(name: str, bin: int, shown: Sequence[str]) -> str:

@@ -61,15 +61,19 @@ def decimal(number: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def as_date(days: float) -> str:
+def as_date(days: float, minutes: int = 5) -> str:
     """Return days since 1970-01-01 as a date, with the time where they are not whole.
+
+    minutes: what times are rounded to; float32 holds days in steps of three minutes.
 
     >>> as_date(20775.0), as_date(20775.5), as_date(math.nan), as_date(1e9)
     ('2026-11-18', '2026-11-18 12:00', 'missing', '1000000000')
+    >>> as_date(20775.428), as_date(20775.428, minutes=1)
+    ('2026-11-18 10:15', '2026-11-18 10:16')
     """
     if math.isnan(days) or abs(days) > MOST_DAYS:
         return decimal(days)
-    found = datetime.datetime(1970, 1, 1) + datetime.timedelta(minutes=round(days * 24 * 60))
+    found = datetime.datetime(1970, 1, 1) + datetime.timedelta(minutes=minutes * round(days * 24 * 60 / minutes))
     return found.strftime("%Y-%m-%d" if days == int(days) else "%Y-%m-%d %H:%M").zfill(10)
 
 

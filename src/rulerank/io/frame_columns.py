@@ -1,11 +1,13 @@
 """Columns of data frames as numbers: the rule by which `from_frame`, `fit` and `predict` read text, dates, categories.
 
 Names are categories, dates are days since 1970-01-01, numbers and booleans are numbers; null, NaN and an empty text are
-missing. A column of text holds names where they repeat, and dates where all of it is written as 2026-11-18.
+missing. A column of text holds names where they repeat, and dates where all of it is written as 2026-11-18. Days are
+rounded to float32, as a Dataset holds them, so that a time of day has one value wherever it is read.
 """
 
 from __future__ import annotations
 
+import datetime
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -103,16 +105,17 @@ def days(column: pl.Series) -> pl.Series:
     >>> days(pl.Series(["2026-11-18T12:00"]).str.to_datetime()).to_list()
     [20775.5]
     """
-    return column.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / US_PER_DAY
+    found = column.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / US_PER_DAY
+    return found.cast(pl.Float32).cast(pl.Float64)
 
 
-def day_number(text: str) -> float:
-    """Return a date that is written as text as days since 1970-01-01, NaN where there is none.
+def day_number(date: str | datetime.date) -> float:
+    """Return a date, or a text of one, as days since 1970-01-01, NaN where there is none.
 
     >>> day_number("2026-11-18"), day_number("2026-11-18T12:00"), day_number("")
     (20775.0, 20775.5, nan)
     """
-    found = column_numbers(pl.Series([text]), fitted=True)
+    found = column_numbers(pl.Series([date]), fitted=True, date=True)
     return float(found.values[0])
 
 
@@ -128,10 +131,12 @@ def parsed(column: pl.Series, *, certain: bool = False) -> pl.Series:
     return _named(column) if certain or not _why_no_names(column) else column
 
 
-def column_numbers(column: pl.Series, known: Sequence[str] | None = None, *, fitted: bool = False) -> ColumnNumbers:
+def column_numbers(
+    column: pl.Series, known: Sequence[str] | None = None, *, fitted: bool = False, date: bool = False
+) -> ColumnNumbers:
     """Return a column as numbers, or raise a DataError that names it and says what to do.
 
-    fitted: a model reads it; known are then the names of its category, None where it reads numbers.
+    fitted: a model reads it; known are then the names of its category, None where it reads numbers, or dates.
 
     >>> column_numbers(pl.Series("brand", ["sony", None, "new"]), ["lg", "sony"], fitted=True).values.tolist()
     [1.0, nan, 2.0]
@@ -145,22 +150,24 @@ def column_numbers(column: pl.Series, known: Sequence[str] | None = None, *, fit
         if not (is_category(dtype) or dtype == pl.String):
             raise DataError(f"{is_a_category(name, known)}: the column holds {dtype}")
         return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), known), tuple(known))
+    if fitted and empty:
+        return ColumnNumbers(np.full(len(column), np.nan), is_date=date)
+    if fitted and date:
+        return ColumnNumbers(days(_wanted_dates(column)).fill_null(float("nan")).to_numpy(), is_date=True)
     if is_number(dtype):
         return ColumnNumbers(column.cast(pl.Float64).fill_null(float("nan")).to_numpy())
+    if fitted:
+        shown = _filled(column)[0] if dtype == pl.String else column.drop_nulls()[0]
+        raise DataError(f"the model reads numbers in {name!r}: the column holds {dtype}, such as {str(shown)[:60]!r}")
     if dtype == pl.String and not empty:
         dates = _dates(column)
-        if dates is None and not fitted:
+        if dates is None:
             why = _why_no_names(column, certain=True)
             if why:
                 raise DataError(f"column {name!r} {why}")
         column = _named(column) if dates is None else dates
     if is_date(column.dtype):
         return ColumnNumbers(days(column).fill_null(float("nan")).to_numpy(), is_date=True)
-    if fitted and empty:
-        return ColumnNumbers(np.full(len(column), np.nan))
-    if fitted:
-        shown = column.drop_nulls()[0]
-        raise DataError(f"the model reads numbers in {name!r}: the column holds {dtype}, such as {str(shown)[:60]!r}")
     if is_category(column.dtype) or dtype == pl.String:
         names = category_names(column)
         return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), names), names)
@@ -170,11 +177,11 @@ def column_numbers(column: pl.Series, known: Sequence[str] | None = None, *, fit
 
 
 def numeric_frame(
-    frame: Any, known: Mapping[str, Sequence[str]] | None = None
+    frame: Any, known: Mapping[str, Sequence[str]] | None = None, known_dates: Sequence[str] = ()
 ) -> tuple[Any, dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Return a frame whose columns are all numbers, what the codes in it stand for, and which columns are dates.
 
-    known: the categories of the model that will read the frame; None where one learns from it.
+    known, known_dates: the categories and dates of the model that will read the frame; None where one learns from it.
 
     >>> frame, categories, dates = numeric_frame(pl.DataFrame({"x": [1], "brand": ["lg"], "day": ["2026-11-18"]}))
     >>> frame.rows(), categories, dates
@@ -186,10 +193,10 @@ def numeric_frame(
     changed = False
     for place, (column, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         name = str(column)
-        if _is_plain(dtype) and name not in known:
+        if _is_plain(dtype) and name not in known and name not in known_dates:
             continue
         own = frame[column] if isinstance(frame, pl.DataFrame) else _of_pandas(frame.iloc[:, place], name)
-        found = column_numbers(own, known.get(name), fitted=fitted)
+        found = column_numbers(own, known.get(name), fitted=fitted, date=name in known_dates)
         if found.names is not None:
             categories[name] = found.names
         dates += [name] if found.is_date else []
@@ -239,6 +246,26 @@ def _dates(column: pl.Series) -> pl.Series | None:
     if texts.str.len_chars().max() != 10:  # with the time of day
         found = column.str.to_datetime(strict=False, time_unit="us", time_zone="UTC").dt.replace_time_zone(None)
     return found if found.null_count() == len(column) - len(texts) else None
+
+
+def _wanted_dates(column: pl.Series) -> pl.Series:
+    """Return a column that a model reads as dates as some, or raise a DataError with the first cell that is not one."""
+    if is_date(column.dtype):
+        return column
+    is_text = column.dtype == pl.String
+    found = _dates(column) if is_text else None
+    if found is not None:
+        return found
+    cells = enumerate(column.to_list())
+    row, cell = next((r, c) for r, c in cells if c not in (None, "") and not (is_text and _is_a_date(c)))
+    raise DataError(
+        f"the model reads dates in {column.name!r}: give a column of dates, or of texts such as 2026-11-18, null where "
+        f"missing; the column holds {column.dtype}, and {str(cell)[:60]!r} in row {row} (from 0)"
+    )
+
+
+def _is_a_date(text: str) -> bool:
+    return _dates(pl.Series([text])) is not None
 
 
 def _named(column: pl.Series) -> pl.Series:

@@ -209,7 +209,7 @@ class ChecksData(HasParameters, BaseEstimator):
         places = places_of(self.feature_names_, tuple(columns))
         chosen = frame[[frame.columns[place] for place in places]]
         if is_frame(chosen):
-            chosen = numeric_frame(chosen, self.categories_)[0]
+            chosen = numeric_frame(chosen, self.categories_, self.dates_)[0]
         return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
 
     def _check_matrix(self, X: Any, *, reset: bool) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -19,6 +21,7 @@ from rulerank.rankers.base import Ranker
 
 FEATURES = "features"  # the key of a dict of features beside an id
 ID = "id"
+FIRST_DAY, LAST_DAY = 3652, 40176  # of numbers for dates: 1980 to 2079; years, Excel's days and seconds lie outside
 NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.int32, np.bool_}
 
 
@@ -90,7 +93,7 @@ class FeatureRows:
             frame, labels = self.data, {str(column): column for column in self.data.columns}
             chosen = [labels[name] for name in names] if all(name in labels for name in names) else frame.columns
             dates = [labels[name] for name in ranker.dates_ if name in labels]
-            days = numeric_frame(frame[dates], {})[0] if dates and is_frame(frame) else frame
+            days = numeric_frame(frame[dates], {}, ranker.dates_)[0] if dates and is_frame(frame) else frame
             self._columns[names] = [np.asarray((days if label in dates else frame)[label]) for label in chosen]
         return self._columns[names]
 
@@ -204,16 +207,22 @@ def _matrix(docs: Any, names: Sequence[str]) -> Array:
 
 
 def _with_days(row: Mapping[str, Any], dates: Sequence[str], place: int) -> Mapping[str, Any]:
-    """Return the features of a document with days in the place of dates that are written as text."""
-    texts = {name: row[name] for name in dates if isinstance(row.get(name), str)}
-    try:
-        return {**row, **{name: day_number(text) for name, text in texts.items()}}
-    except DataError:
-        shown = listed([_brief(text) for text in texts.values()])
-        raise DataError(
-            f"document {place}: {listed([*texts])} must be a date such as 2026-11-18, or days since 1970-01-01: "
-            f"got {shown}"
-        ) from None
+    """Return the features of a document with days in the place of dates."""
+    return {**row, **{name: _day(row[name], name, place) for name in dates if row.get(name) is not None}}
+
+
+def _day(value: Any, name: str, place: int) -> float:
+    """Return a date as days since 1970-01-01; a number must look like days, and not like a year or like seconds."""
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        if value != value or FIRST_DAY <= value <= LAST_DAY:
+            return float(value)
+    elif isinstance(value, str | datetime.date):
+        with contextlib.suppress(DataError):
+            return day_number(value)
+    raise DataError(
+        f"document {place}: {name} must be a date such as 2026-11-18, or days since 1970-01-01 as a number from "
+        f"{FIRST_DAY} (1980) to {LAST_DAY} (2079): got {_brief(value)}"
+    )
 
 
 def with_new_names(name: str, kinds: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -202,7 +202,7 @@ class Reranker:
         if self.features is not None:
             self.features.for_query("", [{}])
             _ = self.features.inverted
-        kinds = self.ranker.categories_
+        kinds = {*self.ranker.categories_, *self.ranker.dates_}
         rows = rows_of_features([{name: None if name in kinds else 0.0 for name in self.feature_names}], self.ranker)
         self.ranker.predict(rows.data, qid=rows.qid)
         Scored(self.ranker, rows).reasons(0)
