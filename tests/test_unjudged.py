@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,10 +10,11 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.evaluation.rankings import all_judgements
+from rulerank.evaluation.rankings import all_judgements, left_out
+from rulerank.features.report import found_features
 from rulerank.io.convert import write_any
 from rulerank.io.trec import join, with_qrels
-from rulerank.recall_base import RecallBase, check_judged_extra, check_unjudged, warn_unknown_base
+from rulerank.recall_base import CountedRows, RecallBase, check_judged_extra, check_unjudged, warn_unknown_base
 from rulerank.training.choose import choose_ranker
 from rulerank.training.tuning import tune
 
@@ -41,7 +43,9 @@ def test_skip_leaves_out_what_has_no_grade_and_0_counts_it():
 
 
 def test_grades_without_a_zero_count_the_others_as_not_relevant_and_warn():
-    with pytest.warns(UserWarning, match=r"no judgement has grade 0: 1 document without a judgement count"):
+    with pytest.warns(
+        UserWarning, match=r"no judgement has grade 0: 1 document without a judgement counts as .*unjudged='skip' or "
+    ):
         found = make([1, -1, -1], ["a", "a", "b"]).labelled()
     assert found.y.tolist() == [1, 0]
 
@@ -205,3 +209,59 @@ def test_qrels_of_data_hold_what_was_judged():
     out = io.BytesIO()
     write_any(data, out, "qrels")
     assert out.getvalue() == b"a 0 d0 1\n"
+
+
+def test_grades_that_are_not_those_of_the_recall_base_are_a_mistake():
+    data = with_qrels(make([-1] * 3, ["a"] * 3), rr.Qrels(["a"] * 3, ["d0", "d1", "d2"], [2, 0, 2]))
+    binary = replace(data, y=np.minimum(data.y, 1))
+    scores = np.array([3.0, 1.0, 2.0])
+    message = (
+        r"query of row 0 has 2 judged documents of grade 1, and its recall base '0:1 2:2'; .*base=None\), of a table"
+    )
+    with pytest.raises(DataError, match=message):
+        rr.evaluate(binary, scores, measures="MAP")
+    assert rr.evaluate(replace(binary, base=None), scores, measures="MAP").means == {"MAP": 1.0}
+
+
+def test_rows_without_a_known_base_do_not_disagree_with_that_of_others():
+    judged = with_qrels(make([-1] * 2, ["a"] * 2), rr.Qrels(["a"] * 3, ["d0", "d1", "gone"], [1, 0, 1]))
+    both = rr.Dataset.concat([judged, make([1, 0], ["b"] * 2)])
+    assert rr.evaluate(both, [2.0, 1.0, 2.0, 1.0], measures="MAP").values.tolist() == [[0.5, 1.0]]
+
+
+def without_candidates():
+    """Query a has candidates, one of them relevant; the rows of b and c are there for their judgement alone."""
+    base = RecallBase([1, 0, 1, 1], [0, 0, 1, 1], ["1:1", "1:1", "1:1", "0:1"])
+    return make([1, 0, 1, 0], ["a", "a", "b", "c"], base=base)
+
+
+def test_a_query_without_candidates_counts_0_where_it_has_relevant_documents():
+    data = without_candidates()
+    found = rr.evaluate(data, data.X[:, 0], measures="MAP")
+    assert (found.queries.tolist(), found.values.tolist()) == (["a", "b"], [[1.0, 0.0]])
+    counting = data.counted_rows()
+    assert (counting.n_missed_queries, counting.n_queries, counting.n_extra) == (1, 0, 2)
+    texts = [remark.text for remark in left_out(counting)]
+    assert texts == ["2 documents count as missed: not candidates", "1 query without candidates counts 0"]
+    assert found_features(data)[0]["NDCG@10"] == 0.5
+
+
+def test_what_is_left_out_agrees_in_number():
+    counting = CountedRows(np.arange(9), np.zeros(9), "skip", 1, 1, 1, 2)
+    assert [remark.text for remark in left_out(counting)] == [
+        "1 document without a grade is left out",
+        "1 document counts as missed: not a candidate",
+        "1 query without a grade is left out",
+        "2 queries without candidates count 0",
+    ]
+
+
+def test_extra_documents_go_with_unjudged_0_even_where_every_row_is_judged():
+    data = make([0, 1], ["a", "a"], base=RecallBase([True, True], [False, True], ["0:1 1:1"] * 2))
+    assert data.labelled(0).docid.tolist() == ["d0"]
+    assert data.labelled(0, judged_extra=True).docid.tolist() == ["d0", "d1"]
+    assert data.labelled().docid.tolist() == data.labelled("skip").docid.tolist() == ["d0", "d1"]
+    two = replace(rr.Dataset.concat([data, data]), qid=["a", "a", "b", "b"])
+    columns = {"one": two.X[:, 0], "two": -two.X[:, 0]}
+    assert rr.compare(two, columns, measures="MAP", unjudged=0).results["two"].means == {"MAP": 0.0}
+    assert data.counted_rows().unjudged is None

@@ -74,8 +74,17 @@ class RecallBase:
         _, first, numbers = np.unique(query, return_index=True, return_inverse=True)
         numbers = numbers.reshape(-1)
         lacking = np.array([grade_counts(text) for text in self.grades[first]])
-        there = self.judged & (y >= 0)
+        there = self.judged & (y >= 0) & (self.grades != "")
         np.subtract.at(lacking, (numbers[there], y[there]), 1)
+        if (lacking < 0).any():
+            at, grade = np.argwhere(lacking < 0)[0]
+            n, text = int((there & (numbers == at) & (y == grade)).sum()), self.grades[first[at]]
+            raise DataError(
+                f"the grades are not those of the recall base: the query of row {first[at]} has "
+                f"{counted(n, 'judged document')} of grade {grade}, and its recall base {text!r:.60}; "
+                "join the judgements again (rulerank.io.trec.with_qrels), or drop the base: dataclasses.replace(data, "
+                "base=None), of a table its columns judged:qrels and base:qrels"
+            )
         queries, grades = np.nonzero(lacking > 0)
         times = lacking[queries, grades]
         return np.repeat(first[queries], times), np.repeat(grades, times).astype(np.int16)
@@ -153,8 +162,9 @@ def usual_unjudged(grades: Array, n_unjudged: int) -> str:
     if n_unjudged:
         having = "no judgement has" if not zeros else f"only {zeros:.0%} of the judgements have"
         warnings.warn(
-            f"{having} grade 0: {counted(n_unjudged, 'document')} without a judgement count as not relevant "
-            "(--unjudged 0; --unjudged skip leaves them out)",
+            f"{having} grade 0: {counted(n_unjudged, 'document')} without a judgement "
+            f"{'counts' if n_unjudged == 1 else 'count'} as not relevant (unjudged=0, on the command line --unjudged "
+            f"0; unjudged='skip' or --unjudged skip leaves {'it' if n_unjudged == 1 else 'them'} out)",
             stacklevel=4,
         )
     return "0"
@@ -165,10 +175,11 @@ class CountedRows(NamedTuple):
 
     rows: Array
     y: Array  # of these rows
-    unjudged: str | None  # "0" or "skip"; None: every document has a judgement
+    unjudged: str | None  # "0" or "skip"; None: every document has a judgement, and nothing was asked for
     n_skipped: int = 0  # documents without a judgement, of queries that have some
     n_extra: int = 0  # documents that were there only because they are judged
     n_queries: int = 0  # queries without any judgement
+    n_missed_queries: int = 0  # queries with relevant documents, none of whose rows counts
 
 
 def counted_rows(
@@ -189,10 +200,8 @@ def counted_rows(
     way, extra = check_unjudged(unjudged), check_judged_extra(judged_extra)
     known = y >= 0
     judged = known if base is None else known & base.judged
-    if judged.all():
-        kept = None if base is None or extra is not False else ~base.extra
-        rows = np.arange(y.size) if kept is None else np.flatnonzero(kept)
-        return CountedRows(rows, y[rows], None, n_extra=y.size - rows.size)
+    if judged.all() and (base is None or not base.extra.any()):
+        return CountedRows(np.arange(y.size), y, None if base is None else way)
     answered = np.zeros(int(query.max()) + 1, dtype=bool)  # queries with judgements
     answered[query[judged]] = True
     if base is not None:
@@ -211,7 +220,14 @@ def counted_rows(
     rows = np.flatnonzero(kept)
     grades = np.where(judged[rows], y[rows], 0).astype(y.dtype)
     n_skipped = 0 if way == "0" else int((asked & ~judged).sum())
-    return CountedRows(rows, grades, way, n_skipped, n_extra, n_queries)
+    n_missed = 0
+    if base is not None and rows.size < y.size:
+        without = np.isin(query, query[rows], invert=True)
+        texts = dict(zip(query[without].tolist(), base.grades[without].tolist(), strict=True))
+        n_missed = sum(bool(grade_counts(text)[1:].any()) for text in texts.values())
+    if judged.all():
+        way = check_unjudged(unjudged)
+    return CountedRows(rows, grades, way, n_skipped, n_extra, n_queries, n_missed)
 
 
 def warn_unknown_base(name: str, base: RecallBase | None, found: CountedRows, features: Sequence[str]) -> None:

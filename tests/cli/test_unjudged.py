@@ -191,6 +191,63 @@ def test_folds_of_a_folder_take_qrels_too(run, collection):
     options = ("--method", "Best feature", "--jobs", "1", "--to", "csv", "-m", "MAP")
     found = answer(run, "compare", ".", "--qrels", "some.qrels", *options)["means"]["Best feature"]["MAP"]
     assert found == pytest.approx(0.25)
+    done = run("compare", ".", "--qrels", "some.qrels", *options, "-o", "again")
+    assert "no judgement has grade 0: 3 documents without a judgement count as not relevant" in done.err
+    assert "2 of 3 judged queries are not in .: they are not counted" in done.err
+    assert "has every judged document" not in done.err
+
+
+@pytest.mark.parametrize("ending", ["csv", "folder"])
+def test_compare_warns_of_queries_that_it_lacks_and_of_pools_made_from_the_judgements(run, collection, ending):
+    data = rr.make_world(n_queries=9, docs_per_query=4, seed=0)
+    names = [f"q{number}" for number in range(9) for _ in range(4)]
+    data = rr.Dataset(data.X, [1, 0, 0, 0] * 9, names, data.docid, data.feature_names)
+    rows = range(0, 36, 4)
+    Path("all.qrels").write_text("".join(f"{names[row]} 0 {data.docid[row]} 1\n" for row in rows) + "gone 0 x 1\n")
+    if ending == "csv":
+        rr.write_table(data, source := "all.csv")
+    else:
+        Path(source := "folds").mkdir()
+        for place, part in enumerate(("train", "vali", "test")):
+            rr.write_letor(data if part == "test" else data[12 * place : 12 * place + 12], f"folds/{part}.txt")
+    options = ("--method", "Best feature", "--jobs", "1", "--to", "csv", "-m", "MAP", "--qrels", "all.qrels")
+    done = run("compare", source, *options, "-o", "one")
+    assert done.code == 0, done.err
+    assert f"1 of 10 judged queries is not in {source}: it is not counted" in done.err
+    assert f"{source} has every judged document: if documents were added" in done.err
+    assert "27 documents without a judgement count as not relevant" in done.err
+
+
+def test_queries_without_candidates_are_told(run, collection):
+    make_pool(run)
+    data = read_any("pool.parquet")
+    rr.write_table(data[(data.qid != "q0") | data.base.extra], "lack.parquet")
+    found = answer(run, "evaluate", "lack.parquet", "--feature", "bm25(all)", "-m", "MAP")["rankings"][0]
+    assert found["n_queries_missed"] == 1
+    done = run("train", "lack.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
+    assert "left out: 1 query without candidates, whose relevant documents were all missed" in done.err
+    done = run("evaluate", "lack.parquet", "--feature", "bm25(all)", "-m", "MAP")
+    assert "1 query without candidates counts 0" in done.out + done.err
+
+
+def test_a_check_by_grades_of_other_documents_says_that_they_lack(run, collection):
+    world = rr.make_world(n_queries=30, docs_per_query=12, seed=0)
+    rr.GlobalRules().fit(world).save("g.rulerank")
+    y = [-1] * len(world)
+    for start in range(0, len(world), 12):
+        low = sorted(range(start, start + 12), key=lambda row: world.X[row, 0])[:4]
+        for row, grade in zip(low, (0, 1, 0, 1), strict=True):
+            y[row] = grade
+    rr.write_table(rr.Dataset(world.X, y, world.qid, world.docid, world.feature_names), "low.csv")
+    options = ("check", "low.csv", "g.rulerank", "--today", world.feature_names[0], "--own-grades")
+    done = run(*options)
+    assert done.code == 0, done.err
+    n = answer(run, *options)["n_without_grades"]
+    assert n > 20
+    assert f"comparisons available, {n} more without grades." in done.err
+    assert f"Could not decide {n} of " in done.out
+    assert "documents have no grade. Add grades for them, or count them as not relevant, --unjudged 0." in done.out
+    assert "No more queries differ" not in done.out
 
 
 def test_data_with_some_grades_are_measured_by_what_is_asked_for(run, collection):

@@ -73,6 +73,7 @@ def check(
     import numpy as np
 
     from rulerank.cli.output import print_json
+    from rulerank.core.words import counted
     from rulerank.dataset import check_contrast, warn_if_one_sided
     from rulerank.judging.check import Check
     from rulerank.judging.duels import Duels, run_duels
@@ -97,6 +98,7 @@ def check(
     ranker = load_beside_data(model, source)
     pool = read_pool(source, format=format, **columns(qid, docid, None, features))
     answered: dict[int, int] = {}
+    n_ungraded, advice = 0, ""
     if simulated:
         judgements = None if grades is None else read_given(pool, grades, strict=False)
         answered, counting = counted_grades(pool, judgements, unjudged)
@@ -119,7 +121,9 @@ def check(
     judged = {pool.pairs[row][0] for row in before}
     if simulated:
         duels = Duels(pool, new, old, judged, seed)
-        report_duels(duels)
+        n_ungraded = sum(not answered.keys() >= {*duel.shown} for duel in duels)
+        report_duels(duels, n_ungraded)
+        advice = "" if counting.unjudged == "0" else ", or count them as not relevant, --unjudged 0"
         used: dict[int, int] = {}
 
         def answer(duel: Duel) -> tuple[int, int] | None:
@@ -156,6 +160,7 @@ def check(
                 "today": option_in_words(found),
                 "changed": round(duels.changed, 4),
                 "stop": stop,
+                "n_without_grades": n_ungraded,
                 "labels": labels,
             }
             | {"relevant_in_top_3": None if gain is None else [round(value, 4) for value in gain]}
@@ -167,13 +172,21 @@ def check(
         interval = f"90 % interval {gain[1]:+.2f} to {gain[2]:+.2f}"
         print(f"Relevant documents in the first three: {gain[0]:+.2f} a query ({interval}).")
     if stop == "none" and len(duels) and tally.verdict in ("too few", "unclear"):
-        print("No more queries differ among those without labels: take more queries into the pool.")
+        if n_ungraded:
+            what = f"{n_ungraded:,} of {counted(len(duels), 'comparison')}"
+            whose = "a document has" if n_ungraded == 1 else "documents have"
+            print(f"Could not decide {what}: {whose} no grade. Add grades for them{advice}.")
+        else:
+            print("No more queries differ among those without labels: take more queries into the pool.")
 
 
-def report_duels(duels: Duels) -> None:
-    """Say how often the two rankings differ, and how many duels that makes."""
+def report_duels(duels: Duels, n_ungraded: int = 0) -> None:
+    """Say how often the two rankings differ, how many duels that makes, and how many of them lack grades."""
     from rulerank.core.words import counted, percent
 
-    ready = counted(len(duels), "comparison")
+    ready = counted(len(duels) - n_ungraded, "comparison")
+    lacking = f", {n_ungraded:,} more without grades" if n_ungraded else ""
     known = f", {duels.n_left_out} of these have labels already" if duels.n_left_out else ""
-    print(f"The top 3 differs in {percent(duels.changed)} of queries{known}: {ready} available.", file=sys.stderr)
+    print(
+        f"The top 3 differs in {percent(duels.changed)} of queries{known}: {ready} available{lacking}.", file=sys.stderr
+    )

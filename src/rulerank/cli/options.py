@@ -144,6 +144,7 @@ def report_left_out(found: CountedRows, n_rows: int, what_is_left: str = "left o
         (found.n_queries, "query", "queries", "without any judgement"),
         (found.n_skipped, "document", "documents", f"of {n_rows:,} without a judgement (--unjudged 0 counts them)"),
         (found.n_extra, "document", "documents", "that are candidates only because they are judged"),
+        (found.n_missed_queries, "query", "queries", "without candidates, whose relevant documents were all missed"),
     )
     for n, one, several, what in left_out:
         if n:

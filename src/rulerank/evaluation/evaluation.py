@@ -167,8 +167,9 @@ def with_missed(
     judged: ArrayLike | None = None,
     found: CountedRows | None = None,
 ) -> tuple[Array, Array, Array, Array | None, Array | None, Array | None]:
-    """Return the rows that count and, behind them, judged documents that the data's recall base has and its rows lack.
+    """Return the rows that count and, behind them, judged documents that the data's recall base has and these lack.
 
+    A query none of whose rows counts is there, with nothing retrieved, if its recall base has relevant documents.
     They come as `evaluate` takes them: grades, scores, queries, document ids, and which are retrieved and judged.
     found: the rows that count, by default those of `labelled`.
     """
@@ -181,7 +182,12 @@ def with_missed(
     known = None if judged is None else _check_mask("judged", judged, n_rows)[rows]
     if part.base is None:
         return part.y, given, part.qid, part.docid, kept, known
-    first, grades = part.base.missed(part.y, query_index(part.qid)[0])
+    assert data.base is not None
+    y, query = np.full(n_rows, UNLABELLED, dtype=data.y.dtype), query_index(data.qid)[0]
+    y[rows] = part.y
+    first, grades = data.base.missed(y, query)
+    counts = np.isin(query[first], np.concatenate((query[rows], query[first[grades > 0]])))
+    first, grades = first[counts], grades[counts]
     n = grades.size
 
     def longer(column: Array, more: ArrayLike) -> Array:
@@ -190,7 +196,7 @@ def with_missed(
     return (
         longer(part.y, grades),
         np.concatenate((given.astype(np.float64), np.full(n, np.nan))) if given.dtype.kind in "fiub" else given,
-        longer(part.qid, part.qid[first]),
+        longer(part.qid, data.qid[first]),
         None if part.docid is None else longer(part.docid, np.full(n, "", dtype=object)),
         longer(np.ones(rows.size, dtype=bool) if kept is None else kept, np.zeros(n, dtype=bool)),
         longer(part.base.judged if known is None else known, np.ones(n, dtype=bool)),

@@ -91,13 +91,27 @@ def all_judgements(data: Dataset) -> Qrels:
 
 
 def left_out(found: CountedRows) -> tuple[Remark, ...]:
-    """Say how many documents and queries do not count."""
-    counts = (
-        Remark("n_not_judged", found.n_skipped, f"{found.n_skipped:,} documents without a grade are left out"),
-        Remark("n_judged_extra", found.n_extra, f"{found.n_extra:,} documents count as missed: no candidates"),
-        Remark("n_queries_not_judged", found.n_queries, f"{found.n_queries:,} queries without a grade are left out"),
+    """Say how many documents and queries do not count, or count 0.
+
+    >>> from rulerank.recall_base import CountedRows
+    >>> [remark.text for remark in left_out(CountedRows(np.arange(9), np.zeros(9), "0", n_extra=1, n_queries=2))]
+    ['1 document counts as missed: not a candidate', '2 queries without a grade are left out']
+    """
+
+    def remark(key: str, n: int, noun: tuple[str, str], one: str, many: str) -> Remark:
+        return Remark(key, n, f"{counted(n, *noun)} {one if n == 1 else many}")
+
+    document, query = ("document", "documents"), ("query", "queries")
+    out = "without a grade is left out", "without a grade are left out"
+    missed = "counts as missed: not a candidate", "count as missed: not candidates"
+    zero = "without candidates counts 0", "without candidates count 0"
+    remarks = (
+        remark("n_not_judged", found.n_skipped, document, *out),
+        remark("n_judged_extra", found.n_extra, document, *missed),
+        remark("n_queries_not_judged", found.n_queries, query, *out),
+        remark("n_queries_missed", found.n_missed_queries, query, *zero),
     )
-    return tuple(remark for remark in counts if remark.n)
+    return tuple(remark for remark in remarks if remark.n)
 
 
 def from_runs(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rulerank.core.words import counted
 from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.evaluation.rankings import judgements_from
@@ -66,8 +68,11 @@ def open_folds(
             raise DataError(f"{name} is a directory, which has its folds as LETOR files: leave out {', '.join(given)}")
         folds = read_folds(source)
         if judgements is not None:
-            way = check_unjudged(unjudged) or usual_unjudged(judgements.grade, sum(len(fold.test) for fold in folds))
+            tests = [fold.test for fold in folds]
+            way = check_unjudged(unjudged) or usual_unjudged(judgements.grade, _n_unjudged(tests, judgements))
             folds = [_graded_fold(fold, judgements, way, judged_extra) for fold in folds]
+            _warn_of_lacking(name, judgements, tests)
+            _warn_of_whole(name, [fold.test for fold in folds], way)
         elif unjudged is not None or judged_extra is not None:
             raise DataError(f"{name} is a directory: --unjudged and --judged-extra need --qrels FILE beside it")
         return Opened(name, folds)
@@ -82,6 +87,9 @@ def open_folds(
         data = with_qrels(data, judgements, unjudged, None if data.base is None else data.base.extra)
     found = data.counted_rows(unjudged, judged_extra)
     warn_unknown_base(name, data.base, found, data.feature_names)
+    if judgements is not None:
+        _warn_of_lacking(name, judgements, [data])
+        _warn_of_whole(name, [data.counted(found)], found.unjudged)
     graded, y = found.rows, data.y.copy()
     y[graded] = found.y
     data = replace(data, y=y)
@@ -102,6 +110,35 @@ def open_folds(
 def _graded_fold(fold: Fold, qrels: Qrels, unjudged: str, judged_extra: bool | str | None) -> Fold:
     parts = (with_qrels(part, qrels, unjudged) for part in (fold.train, fold.vali, fold.test))
     return Fold(fold.name, *(part.labelled(unjudged, judged_extra) for part in parts))
+
+
+def _n_unjudged(parts: Sequence[Dataset], qrels: Qrels) -> int:
+    bases = [with_qrels(part, qrels, "skip").base for part in parts]
+    return sum(int(((base.grades != "") & ~base.judged).sum()) for base in bases if base is not None)
+
+
+def _warn_of_lacking(name: str, qrels: Qrels, parts: Sequence[Dataset]) -> None:
+    """Warn of judged queries that the data lack, as `rulerank evaluate --qrels` does."""
+    judged = set(qrels.qid)
+    n = len(judged.difference(*({str(one) for one in np.unique(part.qid)} for part in parts)))
+    if n:
+        verb, they = ("is", "it is") if n == 1 else ("are", "they are")
+        of = counted(len(judged), "judged query", "judged queries")
+        warnings.warn(f"{n:,} of {of} {verb} not in {name}: {they} not counted", stacklevel=3)
+
+
+def _warn_of_whole(name: str, parts: Sequence[Dataset], unjudged: str | None) -> None:
+    """Warn where documents without a judgement count as not relevant and the data have every judged one."""
+    bases = [(part.base, part) for part in parts if part.base is not None]
+    if unjudged != "0" or all(base.judged.all() for base, _ in bases):
+        return
+    if not any(base.missed(part.y, query_index(part.qid)[0])[0].size for base, part in bases):
+        warnings.warn(
+            f"{name} has every judged document: if documents were added to it because they are judged, the results are "
+            "too good; compare on what was retrieved, or leave out documents without a judgement (unjudged='skip', on "
+            "the command line --unjudged skip)",
+            stacklevel=3,
+        )
 
 
 def own_systems(

@@ -34,7 +34,8 @@ def found_features(data: Dataset) -> list[dict[str, Any]]:
     >>> found_features(data)
     [{'feature': 'price', 'coverage': 1.0, 'NDCG@10': 1.0, 'best': 'lowest'}]
     """
-    judged = data.labelled()
+    counting = data.counted_rows()
+    judged = data.counted(counting)
     contrast = has_contrast(judged.y, query_index(judged.qid)[0])  # else every feature would have the same NDCG
     known = 1.0 - np.isnan(data.X).mean(axis=0)
     found = []
@@ -42,7 +43,9 @@ def found_features(data: Dataset) -> list[dict[str, Any]]:
         alone: dict[str, Any] = {MEASURE: None, "best": None}
         if contrast and name not in data.categories:
             quality = {
-                best: float(evaluate(judged, feature_scores(judged, sign + name), measures=MEASURE).values[0].mean())
+                best: evaluate(
+                    data, feature_scores(data, sign + name), measures=MEASURE, unjudged=counting.unjudged
+                ).means[MEASURE]
                 for best, sign in (("highest", ""), ("lowest", "-"))
             }
             best = max(quality, key=lambda one: quality[one])
