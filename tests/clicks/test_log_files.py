@@ -5,6 +5,7 @@ import json
 import sys
 import warnings
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -127,3 +128,20 @@ def test_duckdb_is_asked_for_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingExtraError, match=r"this needs duckdb.*pip install 'rulerank\[clicks\]'"):
         rr.read_clicks(frame(ROWS))
+
+
+def test_frames_and_headers_that_cannot_be_read_are_refused_in_a_line(tmp_path):
+    pd = pytest.importorskip("pandas", reason="pandas frames need the extra pandas")
+    mixed = pd.DataFrame({"query": ["q", "q"], "doc": ["x", 1], "position": [1, 2], "clicked": [0, 1]})
+    with pytest.raises(DataError, match="doc"):
+        rr.read_clicks(mixed)
+    objects = pl.DataFrame({"query": ["q"], "doc": pl.Series([object()], dtype=pl.Object), "position": 1, "clicked": 0})
+    with pytest.raises(DataError, match="a column of the data frame cannot be read"):
+        rr.read_clicks(objects)
+    for header, message in (
+        ('query,"doc,position,clicked\n', r"log.csv:1: expected a line of column names, got a quote that does not end"),
+        ("Query,query,doc,position,clicked\n", "column names must differ: 'Query' is there twice"),
+    ):
+        (tmp_path / "log.csv").write_text(header)
+        with pytest.raises(ReadError, match=message):
+            rr.read_clicks(tmp_path / "log.csv")

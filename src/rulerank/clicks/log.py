@@ -26,6 +26,7 @@ import polars as pl
 from rulerank.core.words import joined, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.delimited import GUARDED_CELL, QUOTE
+from rulerank.io.frame_columns import to_polars
 from rulerank.io.inputs import note_input
 from rulerank.io.streams import COMPRESSIONS, MAGIC, format_suffix, is_model, read_bytes, read_parts
 from rulerank.io.tables import SEPARATORS, is_frame
@@ -136,9 +137,12 @@ class Log:
 
     def _opened(self, source: Any, format: str | None) -> Iterator[LogFile]:
         if is_frame(source) or isinstance(source, pl.LazyFrame):
-            frame = source if isinstance(source, pl.DataFrame | pl.LazyFrame) else pl.from_pandas(source)
+            frame = source if isinstance(source, pl.LazyFrame) else to_polars(source)
             path = self._new_path(".parquet")
-            frame.lazy().sink_parquet(path)
+            try:
+                frame.lazy().sink_parquet(path)
+            except pl.exceptions.PolarsError as error:
+                raise DataError(f"a column of the data frame cannot be read: {_first_line(error)}") from None
             yield self._file(FRAME, "parquet", path, None)
             return
         if not isinstance(source, str | os.PathLike) or source == "-":
@@ -392,8 +396,12 @@ def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:
         if not line.strip():
             n_blank += 1
             continue
-        cells = next(_records([_decoded(name, number, line.removeprefix(codecs.BOM_UTF8))], separator))
-        twice = next((cell for cell in cells if cells.count(cell) > 1), None)
+        try:
+            cells = next(_records([_decoded(name, number, line.removeprefix(codecs.BOM_UTF8))], separator))
+        except csv.Error:
+            raise ReadError(name, number, "expected a line of column names, got a quote that does not end") from None
+        lower = [cell.lower() for cell in cells]  # DuckDB does not look at capitals
+        twice = next((cell for cell in cells if lower.count(cell.lower()) > 1), None)
         if twice is not None:
             raise ReadError(name, None, f"column names must differ: {twice!r} is there twice")
         return cells, n_blank

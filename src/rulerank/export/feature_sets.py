@@ -78,7 +78,7 @@ def _asked(name: str, codes: Codes) -> dict[str, Any]:
 def _code_query(name: str, codes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a query whose score is the code of a document's name."""
     known = {kind: code for code, kind in enumerate(codes["names"])}
-    field, missing = json.dumps(name), codes["missing"]
+    field, missing = json.dumps(name, ensure_ascii=False), codes["missing"]  # Painless reads no escapes
     source = f"params.codes.getOrDefault(doc[{field}].value, params.other)"
     inner: dict[str, Any] = {"exists": {"field": name}}  # a document without it lacks the feature
     if missing is not None:
@@ -125,18 +125,20 @@ def _solr(draft: Draft) -> dict[str, Any]:
 
 def _solr_code(name: str, codes: Mapping[str, Any]) -> dict[str, Any]:
     missing = codes["other"] if codes["missing"] is None else codes["missing"]
-    body = f"if(exists({name}),{codes['other']},{missing})"
+    field = draft_of(name).field
+    body = f"if(exists({field}),{codes['other']},{missing})"
     for code, kind in reversed([*enumerate(codes["names"])]):
         written = kind.replace("\\", "\\\\").replace("'", "\\'")
-        body = f"if(termfreq({name},'{written}'),{code},{body})"
+        body = f"if(termfreq({field},'{written}'),{code},{body})"
     return {"class": "org.apache.solr.ltr.feature.SolrFeature", "params": {"q": f"{{!func}}{body}"}}
 
 
 def _vespa_code(name: str, codes: Mapping[str, Any]) -> str:
     missing = codes["other"] if codes["missing"] is None else codes["missing"]
-    body = f'if (attribute({name}) == "", {missing}, {codes["other"]})'
+    field = draft_of(name).field
+    body = f'if (attribute({field}) == "", {missing}, {codes["other"]})'
     for code, kind in reversed([*enumerate(codes["names"])]):
-        body = f"if (attribute({name}) == {json.dumps(kind, ensure_ascii=False)}, {code}, {body})"
+        body = f"if (attribute({field}) == {json.dumps(kind, ensure_ascii=False)}, {code}, {body})"
     return body
 
 
