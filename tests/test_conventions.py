@@ -72,7 +72,7 @@ def test_a_sample_holds_whole_queries_unless_one_is_too_large(sizes, most):
 
 def test_importances_forget_rows_that_were_removed():
     ranker = rr.GlobalRules().fit(WORLD)
-    ranker.remove(WORLD[WORLD.qid == "q3"])
+    ranker.unlearn(WORLD[WORLD.qid == "q3"])
     assert not hasattr(ranker, "feature_importances_")
     with pytest.raises(DataError, match=r"importances needs the query of each row: importances\(X, qid=qid\)"):
         ranker.importances(WORLD.X)

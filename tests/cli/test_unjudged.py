@@ -265,3 +265,17 @@ def test_parts_that_carry_a_recall_base_say_that_it_is_not_used(run, collection)
     done = run("train", "parts", "-o", "m.rulerank", "--method", "RE-GR")
     assert done.code == 0
     assert "judged:qrels and base:qrels are not used in parts" in done.err
+
+
+def test_a_ranking_of_the_pool_does_not_find_what_is_there_only_because_it_is_judged(run, collection):
+    assert make_pool(run).code == 0
+    data = read_any("pool.parquet")
+    everything = rr.run_from_scores(data, data.X[:, data.feature_names.index("bm25(all)")].astype(float))
+    rr.write_run(everything, "all.run")  # the documents that no search has found, too
+    found = answer(run, "evaluate", "pool.parquet", "all.run", "--feature", "bm25(all)", "-m", "MAP")
+    by_run, by_feature = (ranking["means"]["MAP"] for ranking in found["rankings"])
+    assert by_run == pytest.approx(by_feature)
+    assert run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean").code == 0
+    done = run("rank", "m.rulerank", "pool.parquet", "-o", "model.run")
+    assert f"{int(data.base.extra.sum())} documents left out: in pool.parquet only because they are judged" in done.err
+    assert len(rr.read_run("model.run")) == int((~data.base.extra).sum())

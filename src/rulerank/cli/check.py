@@ -169,7 +169,7 @@ def check(
     print(line)
     gain = tally.gain(duels.changed)
     if gain is not None:
-        interval = f"90 % interval {gain[1]:+.2f} to {gain[2]:+.2f}"
+        interval = f"90 % interval {gain[1]:+.2f} to {gain[2]:+.2f}, not corrected for stopping early"
         print(f"Relevant documents in the first three: {gain[0]:+.2f} a query ({interval}).")
     if stop == "none" and len(duels) and tally.verdict in ("too few", "unclear"):
         if n_ungraded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -80,12 +81,18 @@ def rank(
         )
     data = read.with_features(ranker.feature_names_)
     scores = ranker.predict(data)
-    payload = {"rows": len(data), "format": chosen}
+    ranked, kept = read.data, len(data)
+    if chosen == "run" and ranked.base is not None and ranked.base.extra.any():
+        own = ~ranked.base.extra  # what no search has found must not be in a run
+        ranked, scores, kept = ranked[own], scores[own], int(own.sum())
+        n_extra = counted(len(data) - kept, "document")
+        print(f"{n_extra} left out: in {source} only because they are judged", file=sys.stderr)
+    payload = {"rows": kept, "format": chosen}
     if out == "-" and as_json:
         print_json(payload | {"scores": scores.tolist()})
         return
-    write_scores(read.data, scores, out, chosen)
+    write_scores(ranked, scores, out, chosen)
     if as_json:
         print_json(payload)
     elif out != "-":
-        print(f"{out}: {counted(len(data), 'score')}, {FORMATS[chosen]}")
+        print(f"{out}: {counted(kept, 'score')}, {FORMATS[chosen]}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -71,12 +71,32 @@ def from_data(
         named = NamedBytes(content, source)
         if sniff(content[:HEAD]) not in RANKED:
             return scored(name, read_scores_of(data, named, data_file))
-        run, qrels = read_scored(named), all_judgements(with_keys(data))
-        return beside(name, run, qrels, data_file, complete, unjudged=found.unjudged)
+        keyed = with_keys(data)
+        run, remarks = read_scored(named), cast(tuple[Remark, ...], ())
+        if found.n_extra and data.base is not None:
+            run, remarks = without_extras(run, keyed[data.base.extra])
+        ranking = beside(name, run, all_judgements(keyed), data_file, complete, unjudged=found.unjudged)
+        return ranking._replace(remarks=remarks + ranking.remarks)
 
     return [of_file(name) for name in score_files] + [
         scored(name, feature_scores(data, name), missing_values(data, name)) for name in features
     ]
+
+
+def without_extras(run: Run, extras: Dataset) -> tuple[Run, tuple[Remark, ...]]:
+    """Leave documents out of a run that are in the data only because they are judged.
+
+    Only a ranking of the data itself holds every one of them: a run that retrieved some by itself keeps them.
+    """
+    assert extras.docid is not None
+    keys = set(zip(map(str, extras.qid.tolist()), map(str, extras.docid.tolist()), strict=True))
+    pairs = zip(map(str, run.qid.tolist()), map(str, run.docid.tolist()), strict=True)
+    kept = np.array([pair not in keys for pair in pairs], dtype=np.bool_)
+    if (~kept).sum() < len(keys):
+        return run, ()
+    text = f"{len(keys):,} documents of the run count as missed: no candidates"
+    run = Run(run.qid[kept], run.docid[kept], run.score[kept], run.tag[kept])
+    return run, (Remark("n_judged_extra", len(keys), text),)
 
 
 def all_judgements(data: Dataset) -> Qrels:

@@ -292,3 +292,16 @@ def test_an_overview_has_curves_pairs_and_pictures(world, fitted):
     assert page.count("<svg") == len(fitted.curves(world).curves) + 1  # a panel a feature, and the tables of pairs
     assert "The tables of pairs" in page
     assert "tables" not in overview.to_dict()
+
+
+def test_categories_that_few_labels_leave_out_are_named():
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([rng.integers(0, 2, 200), rng.random(200)]), rng.integers(0, 2, 200)
+    data = rr.Dataset(
+        X, y, np.repeat(np.arange(20), 10), feature_names=("brand", "f"), categories={"brand": ("a", "b")}
+    )
+    with pytest.warns(
+        UserWarning, match=r"categories are left out \(brand\): with fewer than 500 labels or 15 queries"
+    ):
+        ranker = rr.FittedRules().fit(data)
+    assert {f for table in ranker.tables_.tables for f in table.features} <= {1}

@@ -153,6 +153,10 @@ class FittedRules(LearnsFromParts):
             return
         few = rows.grades.size < FEW_LABELS or folds.n_queries < FEW_QUERIES
         settings = Settings.of(places.size)
+        if few and categories:
+            least = f"{FEW_LABELS} labels or {FEW_QUERIES} queries"
+            why = f"with fewer than {least} only a weighted sum is learned"
+            warnings.warn(f"categories are left out ({', '.join(categories)}): {why}", stacklevel=5)
 
         def view(name: str | None) -> View:
             n_bins = MAX_BINS // 2 if few else settings.n_bins
