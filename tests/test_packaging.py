@@ -33,7 +33,7 @@ def built(tmp_path_factory):
 
 def test_the_wheel_alone_runs_commands_and_has_its_pages(built, tmp_path):
     zipfile.ZipFile(built[0]).extractall(tmp_path / "wheel")
-    for data in ("py.typed", "experiment/reference.csv", "render/page.css", "web/static", "judging/web/templates"):
+    for data in ("py.typed", "render/page.css", "web/static", "judging/web/templates"):
         assert (tmp_path / "wheel" / "rulerank" / data).exists()
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "wheel")}
     code = "import rulerank, sys; print(rulerank.__file__); from rulerank.cli import main; main()"

@@ -87,7 +87,7 @@ def write_files(folder):
     QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
     QueryIntercepts(l2=1.0, missing="mean").fit(read_any("test.csv")).save("clicks.rulerank")
     Competence(literal=True, max_size=1).fit(train).save("dc3a.rulerank")
-    Competence({"RE-GR": GlobalRules(), "votes": GlobalRules(votes="mean")}).fit(train).save("mixed.rulerank")
+    Competence({"RE-GR": GlobalRules(), "half": GlobalRules(drop_weakest=0.5)}).fit(train).save("mixed.rulerank")
     judged_pool()
     served_texts()
     engine_logs(folder)

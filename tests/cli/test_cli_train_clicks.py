@@ -100,8 +100,6 @@ def test_what_clicks_do_not_go_with_is_refused(pool, world, tmp_path):
     rr.write_table(world, parts / "one.parquet")
     result = call(parts, "-o", tmp_path / "m.rulerank", "--method", "QI", "--propensities", plain)
     assert "clicks, which are learned from in memory: give one file, not a folder" in str(result.exception or "")
-    result = call("--model", plain, "--more", plain, "-o", tmp_path / "m.rulerank", "--propensities", plain)
-    assert "--propensities" in str(result.exception or "")
 
 
 @pytest.mark.parametrize(

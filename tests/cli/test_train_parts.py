@@ -16,9 +16,9 @@ def whole(folder):
     return "whole.parquet"
 
 
-@pytest.mark.parametrize("method", ["RE-GR", "RE-SR", "Regression", "FR"])
+@pytest.mark.parametrize("method", ["RE-GR", "RE-SR", "QI", "FR"])
 def test_a_folder_trains_the_model_of_its_rows(method, run, whole):
-    given = ["--set", "missing=mean"] if method == "Regression" else []
+    given = ["--set", "missing=mean"] if method == "QI" else []
     one = run("train", whole, "-o", "one.rulerank", "--method", method, *given)
     many = run("train", "parts", "-o", "many.rulerank", "--method", method, *given)
     assert (one.code, many.code) == (0, 0), many.err

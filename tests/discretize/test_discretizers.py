@@ -167,7 +167,7 @@ def test_written_cuts_ascend_and_are_near_the_cut(cuts):
     cuts = np.unique(np.array(cuts) + 0.0)
     read = np.array([float(text) for text in shorten(cuts)])
     assert (np.diff(read) > 0).all()
-    np.testing.assert_allclose(read, cuts, rtol=0.005)
+    np.testing.assert_allclose(read, cuts, rtol=0.005, atol=1e-12)
 
 
 @given(hnp.arrays(np.float64, 2, elements=st.floats(allow_nan=False, allow_infinity=False), unique=True))

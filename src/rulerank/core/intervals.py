@@ -79,8 +79,11 @@ def shorten(cuts: Sequence[float] | Array) -> list[str]:
     ['-0.0402', '0', '0.2']
     """
     shown: list[str] = []
-    least = NEXT_TO_NOTHING * max((abs(float(cut)) for cut in cuts), default=0.0)
-    cuts = [0.0 if abs(float(cut)) < least else float(cut) for cut in cuts]
+    cuts = [float(cut) for cut in cuts]
+    least = NEXT_TO_NOTHING * min(1.0, max(map(abs, cuts), default=0.0))
+    tiny = [place for place, cut in enumerate(cuts) if abs(cut) < least]
+    if len(tiny) == 1:
+        cuts[tiny[0]] = 0.0
     for digits in range(3, 18):
         shown = [_write(cut, digits) for cut in cuts]
         if all(float(low) < float(high) for low, high in itertools.pairwise(shown)):

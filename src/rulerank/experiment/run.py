@@ -228,6 +228,7 @@ def run_cells(
         yield from ((cell, run_cell(cell, folds[cell.fold], measure)) for cell in cells)
         return
     left = set(range(len(cells)))
+    warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # who stops it knows
     run = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)  # compiled loops take no mapped arrays
     try:
         tasks = (delayed(numbered)(n, cell, folds[cell.fold], measure) for n, cell in enumerate(cells))

@@ -40,7 +40,7 @@ class Facade:
         >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(world)[3]) < 1e-9
         np.True_
         >>> ranker.explain(world, 3, versus=7).lines()[0]
-        'q1-d4 scores 0.465 and q1-d8 0.291: 0.174 between them.'
+        'q1-d4 scores 0.4651 and q1-d8 0.2908: 0.1743 between them.'
         """
         from rulerank.explain import explain_score, explain_versus
 

@@ -102,7 +102,9 @@ def test_missing_values_have_a_rule_of_their_own_and_a_missing_today_comes_behin
     assert ranker.predict(X, qid=["q"] * 4).argmin() == 2
     votes = {rule.item: rule.vote for rule in ranker.rules_}
     assert votes["length is missing"] > 0 > votes["length is present"]
-    assert "bm25 z-score = -2.225 (missing: behind all others) times 0.69" in "\n".join(ranker.explain(X, 2).lines())
+    assert "bm25 missing (z-score = -2.225 (missing: behind all others) times 0.69" in "\n".join(
+        ranker.explain(X, 2).lines()
+    )
 
 
 def test_an_explanation_starts_from_todays_ranking_and_rules_move_it(data):
