@@ -11,7 +11,6 @@ import pytest
 import rulerank as rr
 from rulerank.dataset import has_contrast, one_sided
 from rulerank.errors import DataError
-from rulerank.experiment.label_curve.splits import HalfSplits
 from rulerank.features.report import found_features
 from rulerank.judging.learning import Standing
 from rulerank.judging.pool import Pool
@@ -73,7 +72,7 @@ def test_what_chooses_says_so_before_it_works(positive, world):
     with pytest.raises(DataError, match="nothing to choose by in the validation part"):
         fit_tuned(rr.QueryIntercepts(), world, positive)
     with pytest.raises(DataError, match="nothing to show gains by"):
-        HalfSplits(positive, 2)
+        rr.label_curve(positive, ["QI"], ["random"], n_splits=2, today="bm25_body")
 
 
 def test_folds_without_contrast_end_nothing(world):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rulerank.core.checks import is_whole
-from rulerank.dataset import Dataset, Fold
+from rulerank.dataset import Dataset, Fold, check_contrast, query_index
 from rulerank.errors import DataError
 from rulerank.experiment.label_curve.learners import LEARNERS
 from rulerank.experiment.label_curve.result import BEST_FEATURE, RANDOM
@@ -79,6 +79,7 @@ def split_design(
     if not isinstance(data, Dataset):
         raise DataError("n_splits splits graded documents: give them as one Dataset, not as folds")
     splits = HalfSplits(data, n_splits, keep_one_in=keep_one_in, seed=seed)
+    check_contrast(splits.data.y, query_index(splits.data.qid)[0], "show gains by")
     draws = 1 if n_draws is None else n_draws  # there are many splits
     if not is_whole(draws, 1):
         raise DataError(f"n_draws must be a whole number from 1: got {draws!r}")
