@@ -22,6 +22,7 @@ def worlds(draw):
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     train, grades = rng.integers(0, 3, (n, m)), rng.integers(0, draw(st.integers(2, 3)), n)
     queries = np.unique(np.sort(rng.integers(0, 4, n)), return_inverse=True)[1]
+    assume(any(np.unique(grades[queries == query]).size > 1 for query in set(queries.tolist())))  # else fit refuses
     documents = rng.integers(0, 4, (2, m))
     return train.tolist(), grades.tolist(), queries.tolist(), documents.tolist()
 

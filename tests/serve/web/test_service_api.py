@@ -91,6 +91,7 @@ def test_a_service_of_texts_ranks_ready_features_too(of_texts, reranker):
     features = dict.fromkeys(reranker.feature_names, 1.0) | {
         name: names[0] for name, names in reranker.ranker.categories_.items()
     }
+    features |= dict.fromkeys(reranker.ranker.dates_, "2026-11-18")
     rows = [{"id": "a", "features": features | {"bm25(all)": 9.0}}, {"id": "b", "features": features}]
     answer = of_texts.post("/rank", json={"documents": rows}).json()
     alone = rr.Reranker(reranker.ranker).rank("", rows)
