@@ -1,7 +1,6 @@
 """What people click: logs in, counts of them, and their join with a pool.
 
-`reading.py` adds a log up (`log_files.py` opens its files in portions, `log_text.py` cuts text into blocks,
-`log_mistakes.py` names a bad line, `log_columns.py` knows the columns, `adding.py` holds the sums), `counts.py` is
+`log.py` opens the files of a log with DuckDB and knows their columns, `reading.py` adds a log up, `counts.py` is
 the value that travels, `joining.py` finds a log's documents in a pool, `summary.py` says what a log holds
 (`figure.py` draws it, `clustered.py` has its intervals), `grades.py` makes clicks one more judge, `simulate.py` makes
 clicks whose truth is known.

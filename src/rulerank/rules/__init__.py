@@ -6,8 +6,7 @@
 `engine.py` keeps the tables and scores. `rule.py` and `rule_book.py` are what a person reads; `saved.py` checks an
 engine that comes from a file. `additive.py` is a score as a sum of tables, its loops are in `additive_kernels.py`;
 `folding.py` folds small tables into larger ones. `stable/` and `by_query/` count per query as well. `kept_rows.py`
-holds the rows of a ranker that learns on, `changed_rows.py` counts what comes and goes. The names load when they are
-used.
+holds the training rows for incremental learning. The names load when they are used.
 """
 
 from rulerank.core.lazy import surface

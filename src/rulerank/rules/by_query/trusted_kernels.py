@@ -1,6 +1,6 @@
 """The loops behind shrunken lifts and trusted queries. Nothing here checks its arguments; `by_query.py` does.
 
-Arrays are those of `by_query_kernels.py`, and
+Arrays are those of `kernels.py`, and
 
 means     float64[n_queries]    mean grade of each query
 base      float64[n_cells, 2]   weight * lift of all rows, and weight; 0 where a cell has too few rows
