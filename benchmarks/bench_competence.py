@@ -18,8 +18,8 @@ def main() -> None:
         train, test = fold.train, fold.test
     else:
         print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        train = rr.make_world(n_queries=63, docs_per_query=150, n_features=45, seed=0)
-        test = rr.make_world(n_queries=22, docs_per_query=150, n_features=45, seed=1)
+        train = rr.make_ranking(n_queries=63, docs_per_query=150, n_features=45, seed=0)
+        test = rr.make_ranking(n_queries=22, docs_per_query=150, n_features=45, seed=1)
     rankers = {
         "RE-GR": rr.GlobalRules(votes="mean"),
         "DC3A": rr.Competence(literal=True),

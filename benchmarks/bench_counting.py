@@ -12,10 +12,10 @@ import time
 import numpy as np
 from numba import njit
 
-from rulerank.rules.engine import Engine
+from rulerank.rules.engine import Engine, table_bytes
 from rulerank.rules.layout import Layout
-from rulerank.rules.tables import Counter, Rows
-from rulerank.rules.votes import VOTES, Training
+from rulerank.rules.tables import BinCounts, Counter, Rows
+from rulerank.rules.votes import VOTES
 from timing import median_time
 
 N_TRAIN, N_TEST, N_FEATURES, N_BINS = 60_000, 20_000, 64, 10
@@ -33,8 +33,9 @@ def main() -> None:
     rows = Rows.of(bins, rng.integers(0, 3, N_TRAIN), rng.integers(0, 300, N_TRAIN))
     documents = rng.integers(0, N_BINS, (N_FEATURES, N_TEST)).astype(np.uint8)
 
-    pairs = Layout.over(rows.n_bins(), max_size=2).sets[1]
-    counter = Counter(rows, rows.n_bins(), expected=False, n_jobs=1)
+    counts = BinCounts.of(rows)
+    pairs = Layout.over(counts.n_bins, max_size=2).sets[1]
+    counter = Counter(rows, expected=False, n_jobs=1)
     ours = median_time(lambda: counter.count(pairs)) / (len(pairs.features) * N_TRAIN)
     cells = (bins[0].astype(np.int32) * N_BINS + bins[1]) * 3 + rows.grades
     out = np.zeros(3 * N_BINS**2, dtype=np.int32)
@@ -42,14 +43,14 @@ def main() -> None:
     print("one thread, pairs of 64 features, 10 bins, 3 grades")
     print(f"counting loop    {ours * 1e9:6.2f} ns per row and set")
     print(f"bare histogram   {bare * 1e9:6.2f} ns per row")
-    both = Counter(rows, rows.n_bins(), n_jobs=1)
+    both = Counter(rows, n_jobs=1)
     expecting = median_time(lambda: both.count(pairs)) / (len(pairs.features) * N_TRAIN)
     print(f"with expectation {expecting * 1e9:6.2f} ns per row and set (what the default votes need)")
     print(f"the counting loop reaches {bare / ours:.2f} of the bare loop's rate (goal: 0.5)")
 
     for max_size in (2, 3):
-        layout = Layout.over(rows.n_bins(), max_size)
-        training = Training.of(rows, 1, np.ones(N_FEATURES))
+        layout = Layout.over(counts.n_bins, max_size)
+        training = counts.training(1)
         start = time.perf_counter()
         engine = Engine.learn(rows, layout, VOTES["mean"], training)
         engine.score(documents)
@@ -59,7 +60,7 @@ def main() -> None:
         print(
             f"size {max_size}: {layout.n_sets:,} sets, {N_TRAIN:,} + {N_TEST:,} rows in {seconds:.2f} s, "
             f"{steps / seconds:.2e} rows x sets per second; tables would take "
-            f"{layout.n_cells * Engine.cell_bytes(VOTES['mean'], training) / 2**30:.2f} GiB "
+            f"{table_bytes(layout, VOTES['mean'], training) / 2**30:.2f} GiB "
             f"({'built' if engine.votes is not None else 'one pass instead'}); peak memory {peak:.2f} GiB"
         )
 

@@ -1,4 +1,4 @@
-"""One explanation, and why one document is above another; SHAP's TreeExplainer on LightGBM's LambdaMART beside it.
+"""One explanation, why one document is above another, contributions; SHAP's TreeExplainer on LambdaMART beside it.
 
 OHSUMED's fold 1 (45 features) when RULERANK_DATA is set, else a synthetic world of 45 features.
 """
@@ -32,7 +32,7 @@ def main() -> None:
         data = rr.read_letor(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1/train.txt")
     else:
         print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_world(n_queries=100, n_features=45, seed=0)
+        data = rr.make_ranking(n_queries=100, n_features=45, seed=0)
     print(f"{data!r}; every feature is used\n")
     a, b = data.X[0], data.X[7]
     seconds = {SHAP: time_of_shap(data, a)}
@@ -50,9 +50,16 @@ def main() -> None:
         if label.startswith("GlobalRules, size"):
             name = f"  the same, a versus b ({ranker.explain(a).n_rules:,} rules vote)"
             seconds[name] = median_time(lambda ranker=ranker: ranker.explain(a, versus=b), 11)
+        if ranker.as_tables() is not None:
+            name = "  contributions of 100 documents (goal: 1)"
+            seconds[f"{name}, {label}"] = median_time(lambda ranker=ranker: ranker.contributions(data.X[:100]), 51)
+    ranker = rr.FittedRules().fit(data)
+    ranker.contributions(data.X[:1])
+    name = "  contributions of 100 documents (goal: 1), FittedRules"
+    seconds[name] = median_time(lambda: ranker.contributions(data.X[:100]), 51)
     usual = seconds[SHAP]
     for label, taken in seconds.items():
-        print(f"{label:52}{taken * 1e3:8.2f} ms  {taken / usual:6.2f} times SHAP")
+        print(f"{label:76}{taken * 1e3:8.2f} ms  {taken / usual:6.2f} times SHAP")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def world(n_rows: int) -> rr.Dataset:
-    return rr.make_world(n_queries=n_rows // DOCS, docs_per_query=DOCS, n_features=N_FEATURES, seed=0)
+    return rr.make_ranking(n_queries=n_rows // DOCS, docs_per_query=DOCS, n_features=N_FEATURES, seed=0)
 
 
 def in_turn(one: Callable[[], object], other: Callable[[], object], rounds: int) -> tuple[float, float]:
@@ -70,7 +70,7 @@ def lightgbm(data: rr.Dataset) -> None:
 
 def predict() -> None:
     """Score the 100 documents of a query many times with both."""
-    data, query = world(20_000), rr.make_world(1, 100, N_FEATURES, seed=1).X
+    data, query = world(20_000), rr.make_ranking(1, 100, N_FEATURES, seed=1).X
     fitted, voting = (ranker.fit(data) for ranker in (rr.FittedRules(n_jobs=1), rr.GlobalRules(n_jobs=1)))
 
     def often(ranker: rr.FittedRules | rr.GlobalRules) -> Callable[[], object]:

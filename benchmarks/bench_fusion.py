@@ -14,8 +14,8 @@ import rulerank as rr
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout
 from rulerank.rules.metrics import METRICS
-from rulerank.rules.tables import Rows, hide_unseen
-from rulerank.rules.votes import MeanVotes, Training
+from rulerank.rules.tables import BinCounts, Rows, hide_unseen
+from rulerank.rules.votes import MeanVotes
 from timing import median_time
 
 N_RUNS, N_DOCS = 10, 1000
@@ -63,14 +63,15 @@ def metrics() -> None:
         train, test = rr.read_letor(f"{fold}/train.txt"), rr.read_letor(f"{fold}/test.txt")
     else:
         print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        train, test = rr.make_world(n_queries=100, seed=0), rr.make_world(n_queries=30, seed=1)
+        train, test = rr.make_ranking(n_queries=100, seed=0), rr.make_ranking(n_queries=30, seed=1)
     mdlp = rr.MDLP().fit(train.X, train.y)
     rows = Rows.of(mdlp.transform(train.X).T, train.y, np.unique(train.qid, return_inverse=True)[1])
-    documents = hide_unseen(mdlp.transform(test.X).T, rows.n_bins())
+    counts = BinCounts.of(rows)
+    documents = hide_unseen(mdlp.transform(test.X).T, counts.n_bins)
 
     def score(names: tuple[str, ...]) -> None:
-        layout = Layout.over(rows.n_bins(), max_size=2)
-        engine = Engine.learn(rows, layout, MeanVotes(names), Training.of(rows, 1, np.ones(len(rows.bins))))
+        layout = Layout.over(counts.n_bins, max_size=2)
+        engine = Engine.learn(rows, layout, MeanVotes(names), counts.training(1))
         engine.scheme.scores_by_metric(engine.sums(documents), engine.training)
 
     one, seven = (median_time(lambda names=names: score(names), 11) for names in (("confidence",), METRICS))

@@ -22,7 +22,7 @@ def main() -> None:
         print("LETOR 3.0 OHSUMED, fold 1")
     else:
         print("RULERANK_DATA is not set: a synthetic world of 200 queries instead of OHSUMED")
-        fold = rr.make_folds(rr.make_world(n_queries=200))[0]
+        fold = rr.make_folds(rr.make_ranking(n_queries=200))[0]
     # queries side by side, as LightGBM wants them
     train, vali = (part[np.argsort(part.qid.astype(str), kind="stable")] for part in (fold.train, fold.vali))
 

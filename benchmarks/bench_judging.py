@@ -34,7 +34,7 @@ def main() -> None:
         data = rr.Dataset.concat([rr.read_letor(f"{folder}/{part}.txt") for part in ("train", "vali", "test")])
     else:
         print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_world(n_queries=150, seed=0)
+        data = rr.make_ranking(n_queries=150, seed=0)
     with tempfile.TemporaryDirectory() as temporary:
         judge(Pool(data), data.y.tolist(), n_labels, rest, Path(temporary))
 

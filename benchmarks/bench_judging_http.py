@@ -57,7 +57,7 @@ def main() -> None:
 def make_pool(folder: Path, n_documents: int, ssar: bool) -> Path:
     pool = folder / "pool.letor"  # without names: no feature says that it is today's ranking
     if n_documents:
-        world = rr.make_world(n_queries=n_documents // 100, docs_per_query=100, n_features=45, seed=0)
+        world = rr.make_ranking(n_queries=n_documents // 100, docs_per_query=100, n_features=45, seed=0)
         if not ssar:
             pool = folder / "pool.parquet"
             rr.write_table(world, pool)
@@ -68,7 +68,7 @@ def make_pool(folder: Path, n_documents: int, ssar: bool) -> Path:
         pool.write_bytes(b"".join((parts / f"{part}.txt").read_bytes() for part in ("train", "vali", "test")))
     else:
         print("RULERANK_DATA is not set: a synthetic pool instead of OHSUMED")
-        rr.write_letor(rr.make_world(n_queries=107, docs_per_query=152, n_features=45, seed=0)[:16140], pool)
+        rr.write_letor(rr.make_ranking(n_queries=107, docs_per_query=152, n_features=45, seed=0)[:16140], pool)
     return pool
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from rulerank.rules.layout import Layout
-from rulerank.rules.tables import Counter, Counts, Rows, count_all
+from rulerank.rules.tables import BinCounts, Counter, Counts, Rows
 from timing import median_time
 
 N_ROWS, N_FEATURES, N_BINS, N_GRADES = 60_000, 46, 4, 3
@@ -19,10 +19,10 @@ N_ROWS, N_FEATURES, N_BINS, N_GRADES = 60_000, 46, 4, 3
 def main() -> None:
     bins, grades = make_bins()
     rows = Rows.of(bins, grades, np.zeros(N_ROWS, dtype=int))
-    layout = Layout.over(rows.n_bins(), max_size=2)
-    counter = Counter(rows, layout.n_bins, expected=False)
+    layout = Layout.over(BinCounts.of(rows).n_bins, max_size=2)
+    counter = Counter(rows, expected=False)
     seconds = median_time(lambda: [counter.count(block) for block in layout.sets])
-    ours = count_rules(layout, count_all(rows, layout))
+    ours = count_rules(layout, counter.over(layout))
     print(f"{N_ROWS:,} x {N_FEATURES} x {N_BINS} bins, {N_GRADES} grades, all antecedents of one and two items")
     print(f"rulerank  {seconds:8.3f} s   {len(ours):,} rules, counted into tables (pyfim makes a list of them)")
     try:

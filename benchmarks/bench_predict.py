@@ -28,7 +28,7 @@ def main() -> None:
         data = rr.read_letor(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1/train.txt")
     else:
         print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_world(n_queries=100, seed=0)
+        data = rr.make_ranking(n_queries=100, seed=0)
     with tempfile.TemporaryDirectory() as folder:
         model, query = Path(folder, "model.rulerank"), Path(folder, "query.npy")
         rr.GlobalRules().fit(data).save(model)

@@ -30,9 +30,9 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from rulerank.dataset import Dataset, query_index
+from rulerank.datasets.ranking import make_ranking
 from rulerank.io.letor import read_letor
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
-from rulerank.worlds import make_world
 
 MAX_ITER = 2_000  # of the peer; as they are, 13,000 steps still leave a gap of 2e-05
 
@@ -79,7 +79,7 @@ def training_data() -> tuple[Dataset, str]:
     if folder:
         return read_letor(Path(folder) / "letor2-ohsumed" / "Fold1" / "train.txt"), "LETOR 2.0 OHSUMED, Fold1"
     print("RULERANK_DATA is not set: a synthetic world instead of LETOR 2.0 OHSUMED")
-    data = make_world(n_queries=63, docs_per_query=(100, 200), n_features=25, seed=0)
+    data = make_ranking(n_queries=63, docs_per_query=(100, 200), n_features=25, seed=0)
     return Dataset(np.nan_to_num(data.X), data.y, data.qid), "synthetic"
 
 

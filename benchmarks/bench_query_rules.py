@@ -18,10 +18,10 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import rulerank as rr
+from rulerank.datasets.ranking import make_ranking
 from rulerank.evaluation import evaluate
 from rulerank.io.folds import read_folds
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.worlds import make_world
 from timing import median_time
 
 GOAL = 15
@@ -45,7 +45,7 @@ def main() -> None:
         print("LETOR 3.0 OHSUMED, fold 1")
     else:
         print("RULERANK_DATA is not set: a synthetic world of 100 queries instead of OHSUMED")
-        train, test = make_world(n_queries=100, seed=0), make_world(n_queries=30, seed=1)
+        train, test = make_ranking(n_queries=100, seed=0), make_ranking(n_queries=30, seed=1)
     peer = 0.0
     for name, ranker in {
         "RE-GR": rr.GlobalRules(),
@@ -100,7 +100,7 @@ def growth() -> None:
 
 def samples() -> None:
     """Compare trust (rank correlation) and quality with those of all rows; means over folds."""
-    world = make_world(n_queries=600, docs_per_query=40, n_features=12, seed=0)
+    world = make_ranking(n_queries=600, docs_per_query=40, n_features=12, seed=0)
     sets = {"a world": [(world[:20_000], world[20_000:])]}
     if os.environ.get("RULERANK_DATA"):
         for name in ("letor3-ohsumed", "letor4-mq2008"):

@@ -25,7 +25,7 @@ def main() -> None:
         data = rr.read_letor(f"{os.environ['RULERANK_DATA']}/letor3-ohsumed/Fold1/train.txt")
     else:
         print("RULERANK_DATA is not set: a synthetic world instead of OHSUMED")
-        data = rr.make_world(n_queries=100, seed=0)
+        data = rr.make_ranking(n_queries=100, seed=0)
     peer = lightgbm(data)
     X = data.X[:N_DOCS]
     rows = [dict(zip(data.feature_names, row, strict=True)) for row in X.tolist()]

@@ -59,7 +59,7 @@ def data() -> rr.Dataset:
     if os.environ.get("RULERANK_DATA"):
         return rr.read_letor(Path(os.environ["RULERANK_DATA"], "letor4-mq2008", "Fold1", "train.txt"))
     print("RULERANK_DATA is not set: a synthetic search instead of MQ2008")
-    return rr.make_world(n_queries=200, docs_per_query=30, n_features=46, seed=0)
+    return rr.make_ranking(n_queries=200, docs_per_query=30, n_features=46, seed=0)
 
 
 def ready_rows(train: rr.Dataset) -> tuple[np.ndarray, list[dict]]:

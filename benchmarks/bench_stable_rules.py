@@ -9,11 +9,12 @@ import os
 import tracemalloc
 
 from rulerank.dataset import Dataset
+from rulerank.datasets.ranking import make_ranking
 from rulerank.io.folds import read_folds
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.stable_rules import StableRules
-from rulerank.worlds import make_folds, make_world
+from rulerank.splitting import make_folds
 from timing import median_time
 
 RANKERS: dict[str, Ranker] = {
@@ -30,14 +31,14 @@ def main() -> None:
         print("LETOR 3.0 OHSUMED, fold 1")
     else:
         print("RULERANK_DATA is not set: a synthetic world of 100 queries instead of OHSUMED")
-        fold = make_folds(make_world(n_queries=100, seed=0))[0]
+        fold = make_folds(make_ranking(n_queries=100, seed=0))[0]
     seconds = {name: time_of(ranker, fold.train, fold.test) for name, ranker in RANKERS.items()}
     for name, taken in seconds.items():
         print(f"{name:16} {taken * 1e3:8.1f} ms")
     for kind in ("", " (literal)"):
         print(f"RE-SR{kind} takes {seconds[f'RE-SR{kind}'] / seconds[f'RE-GR{kind}']:.1f} times RE-GR{kind} (goal: 3)")
     for n_queries in (100, 10_000):
-        data = make_world(n_queries=n_queries, docs_per_query=20, n_features=45, seed=0)
+        data = make_ranking(n_queries=n_queries, docs_per_query=20, n_features=45, seed=0)
         print(
             f"{n_queries:6,} queries, {len(data):,} rows: {peak(StableRules(), data):5.0f} MiB of arrays at most in fit"
         )

@@ -54,8 +54,6 @@ def main() -> None:
     X, _ = made_up_pool()
     part = np.ascontiguousarray(X[:, :N_NUMPY])
     print(f"{X.shape[0]:,} x {X.shape[1]}, fit          {median_time(lambda: rr.TUBE().fit(X), 5) * 1e3:9.1f} ms")
-    crossed = median_time(lambda: rr.TUBE(cross_validate=True).fit(part), 1)
-    print(f"{N_NUMPY} features, cross-validated  {crossed * 1e3:9.1f} ms")
     tube = rr.TUBE().fit(part)
     ours = median_time(lambda: rr.TUBE().fit(part), 5)
     one = median_time(lambda: rr.TUBE(n_jobs=1).fit(part), 5)

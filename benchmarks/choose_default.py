@@ -3,7 +3,7 @@
     RULERANK_DATA=... RULERANK_MOVIES=... python benchmarks/choose_default.py [world-100 ohsumed ...]
 
 For each training set every candidate ranks the queries that it was not trained on (five parts by query), as
-`choose_ranker` does it. No test part is looked at: LETOR's train parts of all folds, worlds, draws of the movies'
+`rr.select` does it. No test part is looked at: LETOR's train parts of all folds, worlds, draws of the movies'
 training queries (those that `compare_fitted.py` tests on are left out), and a set made after LightGBM's ranking example
 (200 queries, 300 sparse features, five grades). RULERANK_CRANFIELD may name a table of Cranfield features.
 """
@@ -23,37 +23,34 @@ import numpy as np
 
 import rulerank as rr
 from compare_fitted import LETOR, movies
-from rulerank.training.choose import Candidate, choose_ranker
 
-CANDIDATES = (
-    Candidate("QI", "QI z", {"l2": 100.0, "normalize": "zscore", "missing": "mean", "n_jobs": 1}),
-    Candidate("QI", "QI", {"l2": 100.0, "missing": "mean", "n_jobs": 1}),
-    Candidate("FR", "FR", {"n_jobs": 1}),
-    Candidate("FR", "FR z", {"normalize": "zscore", "n_jobs": 1}),
-    Candidate("FR", "FR auto", {"normalize": "auto", "n_jobs": 1}),
-    Candidate("RE-GR", "RE-GR", {"n_jobs": 1}),
-    Candidate("RE-GR", "RE-GR literal", {"votes": "mean", "drop_weakest": 0.0, "n_jobs": 1}),
-)
+RANKERS = {
+    "QI z": rr.QueryIntercepts(l2=100.0, normalize="zscore", missing="mean", n_jobs=1),
+    "QI": rr.QueryIntercepts(l2=100.0, missing="mean", n_jobs=1),
+    "FR": rr.FittedRules(n_jobs=1),
+    "FR z": rr.FittedRules(normalize="zscore", n_jobs=1),
+    "FR auto": rr.FittedRules(normalize="auto", n_jobs=1),
+    "RE-GR": rr.GlobalRules(n_jobs=1),
+    "RE-GR literal": rr.GlobalRules(votes="mean", drop_weakest=0.0, n_jobs=1),
+}
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    print("| NDCG@10 on held-out training queries | " + " | ".join(one.about for one in CANDIDATES) + " |")
-    print("| --- " * (1 + len(CANDIDATES)) + "|")
+    print("| NDCG@10 on held-out training queries | " + " | ".join(RANKERS) + " |")
+    print("| --- " * (1 + len(RANKERS)) + "|")
     for name, data in training_sets():
         if sys.argv[1:] and not any(f"{name}-".startswith(f"{asked}-") for asked in sys.argv[1:]):
             continue
-        found = {one.about: trial for one, trial in choose_ranker(data, CANDIDATES, measure="NDCG@10").table}
+        found = {trial.about: trial for trial in rr.select(data, RANKERS, measure="NDCG@10").table}
         best = max(trial.mean for trial in found.values())
-        cells = [
-            f"**{t.mean:.4f}**" if t.mean == best else f"{t.mean:.4f}" for t in (found[c.about] for c in CANDIDATES)
-        ]
+        cells = [f"**{t.mean:.4f}**" if t.mean == best else f"{t.mean:.4f}" for t in (found[name] for name in RANKERS)]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
 def training_sets() -> Iterator[tuple[str, rr.Dataset]]:
     for n_queries in (25, 100, 400):
-        yield f"world-{n_queries}", rr.make_world(n_queries=n_queries, seed=77)
+        yield f"world-{n_queries}", rr.make_ranking(n_queries=n_queries, seed=77)
     yield "sparse", like_lightgbms_example()
     if os.environ.get("RULERANK_DATA"):
         for name, folder in LETOR.items():

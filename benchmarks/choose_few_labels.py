@@ -16,8 +16,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_curve.simulation import Simulation, shuffled, thin
-from rulerank.training.in_pool import PoolLearner
+from rulerank.experiment.label_curve.simulation import scores_after, thin
+from rulerank.rankers.pool import PoolLearner
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
 SIZES = (100, 200, 400, 800)
@@ -49,17 +49,16 @@ def settings(kind: str) -> dict[str, rr.GlobalRules | rr.QueryIntercepts]:
     }
 
 
-def simulations(name: str, keep_one_in: int) -> Iterator[Simulation]:
+def pools(name: str, keep_one_in: int) -> Iterator[tuple[rr.Dataset, rr.Dataset]]:
+    """Yield documents to label, in random order, and those to test on."""
     folds = rr.read_folds(f"{os.environ['RULERANK_DATA']}/{name}")
     parts = [fold.test for fold in folds]
-    for k, fold in enumerate(folds):
+    for k in range(len(folds)):
         others = [part for number, part in enumerate(parts) if number != k]
         for place, held_out in enumerate(others):
             rest = rr.Dataset.concat([part for part in others if part is not held_out])
             train = thin(rest, keep_one_in, seed=5 * k + place)
-            inner = rr.Fold(f"{fold.name}.{place}", train, held_out, held_out)
-            pool = shuffled(inner, [k, place])
-            yield Simulation(inner.name, pool, held_out, {}, "MAP")
+            yield train[np.random.default_rng([k, place]).permutation(len(train))], held_out
 
 
 def main() -> None:
@@ -71,11 +70,12 @@ def main() -> None:
     for name in SETS:
         for keep_one_in in (1, 20):
             columns.append(f"{name.rpartition('-')[2]}{', thinned' if keep_one_in > 1 else ''}")
-            for simulation in simulations(name, keep_one_in):
+            for pool, test in pools(name, keep_one_in):
                 for label, ranker in settings(sys.argv[1] if len(sys.argv) > 1 else "rules").items():
-                    learner = PoolLearner(ranker, simulation.pool)
+                    learner = PoolLearner(ranker, pool)
                     # rows are shuffled: the first so many are a random draw
-                    values = [simulation.learn(learner, np.arange(size)) for size in SIZES]
+                    scores = [scores_after(learner, np.arange(size), test) for size in SIZES]
+                    values = [rr.evaluate(test, one, measures="MAP").means["MAP"] for one in scores]
                     found.setdefault(f"{label}|{columns[-1]}", []).append(values)
             print(columns[-1], file=sys.stderr)
     labels = list(dict.fromkeys(key.split("|")[0] for key in found))

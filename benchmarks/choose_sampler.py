@@ -20,8 +20,8 @@ import numpy as np
 
 import rulerank as rr
 from rulerank.experiment.label_curve.simulation import thin
+from rulerank.rankers.pool import PoolLearner
 from rulerank.training.few_labels import few_label_ranker
-from rulerank.training.in_pool import PoolLearner
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
 RANKERS = ("QI", "RE-GR")

@@ -3,7 +3,7 @@
     RULERANK_DATA=FOLDER python benchmarks/clicks_and_labels.py [--today f25] [--clicks 10000] [--seeds 10] [--folds 1]
 
 MQ2008: the training queries of a fold are the pool. Production ranks by the feature of today, and simulated users
-click (`rr.simulate_clicks`); the click model is what `learn_from_clicks` chooses. Labels are those of strata. "both,
+click (`rr.simulate_clicks`); the click model is what `rr.select` chooses. Labels are those of strata. "both,
 with today" is `rulerank train CLICKS --labels`: from the click model, unless clicks or labels speak for today's.
 """
 
@@ -19,8 +19,6 @@ import numpy as np
 
 import rulerank as rr
 from rulerank.core.arrays import Array
-from rulerank.training.from_both import learn_from_both
-from rulerank.training.from_clicks import learn_from_clicks
 
 BUDGETS = (20, 100, 400)
 
@@ -30,7 +28,7 @@ def measured(folder: Path, today: str, n_clicks: int, seed: int) -> dict[str, li
     pool, test = (rr.read_letor(folder / f"{part}.txt") for part in ("train", "test"))
     now = pool.feature_names.index(today)
     seen = rr.simulate_clicks(pool, pool.X[:, now], n_impressions=n_clicks, seed=seed)
-    clicks = learn_from_clicks(seen).ranker
+    clicks = rr.select(seen).ranker
 
     def ndcg(scores: Array) -> float:
         return rr.evaluate(test.y, scores, test.qid, "NDCG@10").means["NDCG@10"]
@@ -44,9 +42,9 @@ def measured(folder: Path, today: str, n_clicks: int, seed: int) -> dict[str, li
         some = replace(pool, y=grades)
         found["today"].append(ndcg(test.X[:, now]))
         found["clicks"].append(ndcg(clicks.predict(test)))
-        found["labels from today"].append(ndcg(rr.learn_from_today(some, today).ranker.predict(test)))
-        found["labels from clicks"].append(ndcg(rr.learn_from_today(some, clicks).ranker.predict(test)))
-        found["both, with today"].append(ndcg(learn_from_both(seen, some, today=today).ranker.predict(test)))
+        found["labels from today"].append(ndcg(rr.select(some, today=today).ranker.predict(test)))
+        found["labels from clicks"].append(ndcg(rr.select(some, today=clicks).ranker.predict(test)))
+        found["both, with today"].append(ndcg(rr.select(some, clicks=seen, today=today).ranker.predict(test)))
     return found
 
 

@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 
 import rulerank as rr
-from rulerank.io.convert import read_any
+from rulerank.io.formats import read_any
 from rulerank.judging.agreement import disputes
-from rulerank.judging.combine import COMBINATIONS, MODELS, combine
+from rulerank.judging.grades import MODELS, combine
+from rulerank.judging.labels import COMBINATIONS
+from rulerank.rankers.pool import PoolLearner
 from rulerank.training.few_labels import few_label_ranker
-from rulerank.training.in_pool import PoolLearner
 
 Errors = tuple[float | str, ...]
 TEAMS: Mapping[str, Errors] = {  # how often each rater errs; "kind .5": only upwards

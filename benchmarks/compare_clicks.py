@@ -34,7 +34,7 @@ from rulerank.dataset import query_index
 from rulerank.io.outputs import write_bytes
 from rulerank.rankers.clicks.click_rows import CLICKS_L2
 from rulerank.shown import Shown
-from rulerank.training.from_clicks import learn_from_clicks
+from rulerank.training.from_clicks import select_by_clicks
 
 SETS = ("letor4-mq2008", "letor3-ohsumed", "movies")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -176,8 +176,10 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
         data = log.train[np.unique(log.lists.rows)] if "shown" in method else log.train
         ranker = rr.QueryIntercepts(l2=100.0, missing="mean").fit(data)
     elif method in ("intercepts", "trained"):
-        learned = learn_from_clicks(log.counted, today=log.production, method="auto" if method == "trained" else "QI")
-        ranker, note = learned.ranker, learned.positions.to_dict() | {"kept": learned.keep_today}
+        learned = select_by_clicks(
+            log.counted, None if method == "trained" else rr.QueryIntercepts(), today=log.production
+        )
+        ranker, note = learned.ranker, learned.learned.positions().to_dict() | {"kept": learned.facts["keep_today"]}
     else:
         params: dict[str, Any] = {"l2": CLICKS_L2, "missing": "mean"}
         given = {"without": even, "known": known}.get(method.split(", ")[-1])

@@ -17,8 +17,8 @@ from lightgbm import LGBMRanker
 from sklearn.linear_model import Ridge
 
 import rulerank as rr
+from rulerank.aggregate.competence import cross_fitted_scores
 from rulerank.aggregate.fusion import fuse
-from rulerank.aggregate.members import cross_fitted_scores
 from rulerank.dataset import query_index
 from rulerank.normalize import normalize_by_query
 from rulerank.rules.metrics import METRICS
@@ -51,28 +51,25 @@ def over_metrics(fold: rr.Fold) -> Scores:
         "best metric on validation": by_metric[:, best_on(fold.vali, literal.member_scores(fold.vali))],
         "DC3A, literal": literal.predict(fold.test),
         "QC3A, literal": rr.Competence(literal=True, centric="query").fit(fold.train).predict(fold.test),
-        "mix of the seven, per document": rr.Competence().fit(fold.train).predict(fold.test),
-        "mix of the seven, per query": rr.Competence(centric="query").fit(fold.train).predict(fold.test),
+        "mix of the seven": rr.Competence().fit(fold.train).predict(fold.test),
     }
 
 
 def over_rankers(fold: rr.Fold) -> Scores:
     train, test = fold.train, fold.test
-    by_document = rr.Competence(rankers(), centric="document").fit(train)
-    by_query = rr.Competence(rankers(), centric="query").fit(train)
-    members = by_document.member_scores(test)
+    mixed = rr.Competence(rankers()).fit(train)
+    members = mixed.member_scores(test)
     z = normalize_by_query(members, query_index(test.qid)[0], "zscore")
     queries = query_index(train.qid)[0]
     cross_fitted = cross_fitted_scores(list(rankers().values()), train.X, train.y, queries, 5, 0)
     stack = Ridge().fit(normalize_by_query(cross_fitted, queries, "zscore"), train.y)
     return {
-        **{name: members[:, place] for place, name in enumerate(by_document.names_)},
-        "best ranker on validation": members[:, best_on(fold.vali, by_document.member_scores(fold.vali))],
+        **{name: members[:, place] for place, name in enumerate(mixed.names_)},
+        "best ranker on validation": members[:, best_on(fold.vali, mixed.member_scores(fold.vali))],
         "z-sum": z.sum(axis=1),
         "RRF": fuse(members.T, test.qid, method="rrf"),
         "ridge stack": stack.predict(z),
-        "mix, per document": by_document.predict(test),
-        "mix, per query": by_query.predict(test),
+        "mix": mixed.predict(test),
     }
 
 

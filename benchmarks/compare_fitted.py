@@ -8,8 +8,8 @@ RULERANK_DATA names the folder with the LETOR sets; RULERANK_MOVIES a table (Par
 and the features of the movies' judged pairs. What is not there is left out.
 
 What is measured:
-- world-100, -400, -1600: `make_world` with that many queries (20 features, 20 to 60 documents a query), tested on 2,000
-  queries of another seed; the mean over three, two, and one training worlds.
+- world-100, -400, -1600: `make_ranking` with that many queries (20 features, 20 to 60 documents a query), tested on
+  2,000 queries of another seed; the mean over three, two, and one training worlds.
 - movies-30 ... -9768: training queries at random, 3,256 others tested; the mean over three draws of 30
   and two of 100 queries.
 - ohsumed (LETOR 3.0), mq2008: five folds, trained on train; the validation parts are used by nobody. ohsumed+vali and
@@ -130,9 +130,9 @@ def run_cell(data: str, system: str) -> None:
 
 def worlds(name: str) -> Iterator[Part]:
     n_queries = int(name.split("-")[1])
-    test = rr.make_world(n_queries=N_TEST_WORLD, seed=20_000)
+    test = rr.make_ranking(n_queries=N_TEST_WORLD, seed=20_000)
     for seed in range(WORLDS[n_queries]):
-        yield rr.make_world(n_queries=n_queries, seed=seed + 1), test
+        yield rr.make_ranking(n_queries=n_queries, seed=seed + 1), test
 
 
 def movies(name: str) -> Iterator[Part]:
@@ -216,7 +216,7 @@ def by_ebm(system: str, train: rr.Dataset, test: rr.Dataset) -> Scores:
 def by_intercepts(system: str, train: rr.Dataset, test: rr.Dataset) -> Scores:
     made = rr.QueryIntercepts(missing="mean", n_jobs=1)
     n_splits = 2 if len(train) > MANY_ROWS else N_BAGS
-    tuned = rr.tune(train, made, {"l2": PENALTIES, "normalize": VIEWS}, measure="NDCG@10", n_splits=n_splits)
+    tuned = rr.select(train, made, {"l2": PENALTIES, "normalize": VIEWS}, measure="NDCG@10", n_splits=n_splits)
     return tuned.ranker.predict(test), tuned.best
 
 

@@ -1,7 +1,7 @@
 """Test MAP of literal RE-GR with each of the seven metrics, and of the fusions over them: five folds, nothing to tune.
 
 The weights of the linear combination, and the metric chosen, come from the validation part of each fold.
-RULERANK_DATA must name the folder with the sets: python benchmarks/compare_metrics.py
+RULERANK_DATA must name the folder with the sets: PYTHONPATH=. python benchmarks/compare_metrics.py
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import numpy as np
 
 import rulerank as rr
+from papers.plans import learned_weights
 from rulerank.aggregate.fusion import METHODS
 from rulerank.rules.metrics import METRICS
 
@@ -37,8 +38,8 @@ def five_folds(name: str) -> dict[str, list[float]]:
         rankings["the metric best on validation"] = test[int(np.argmax(on_vali))]
         for method in METHODS:
             rankings[method] = rr.fuse(test, fold.test.qid, method)
-        fusion = rr.LinearFusion().fit(vali.T, fold.vali.y, fold.vali.qid)
-        rankings["linear, weights from validation"] = fusion.predict(test.T, fold.test.qid)
+        weights = learned_weights(vali, fold.vali.y, fold.vali.qid)
+        rankings["linear, weights from validation"] = rr.fuse(test, fold.test.qid, "linear", weights)
         for label, scores in rankings.items():
             table.setdefault(label, []).append(mean_map(fold.test, scores))
         by_query = [rr.evaluate(fold.test.y, scores, fold.test.qid, "MAP").values[0] for scores in test]

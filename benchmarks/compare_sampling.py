@@ -12,32 +12,40 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 
+import numpy as np
 from scipy.stats import t
 
 import rulerank as rr
+from rulerank.dataset import Array
+from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.experiment.label_curve.curve import label_curve
-from rulerank.experiment.label_curve.design import SAMPLERS
 from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
-from rulerank.experiment.label_curve.simulation import by_rules, thin_folds
-from rulerank.render.tables import markdown_table
+from rulerank.experiment.label_curve.simulation import SAMPLERS, thin
+from rulerank.render.text import markdown_table
 
 SETS = {"OHSUMED 3.0": "letor3-ohsumed", "MQ2008": "letor4-mq2008"}
 WAYS = {
-    **SAMPLERS,
+    **{name: way for name, way in SAMPLERS.items() if name != RANDOM},
     # its bins were chosen by benchmarks/choose_sampler.py
-    "SSARP by z-scores": by_rules(partitions=5, discretizer="equal_width", normalize="zscore"),
+    "SSARP by z-scores": rr.SSAR(partitions=5, discretizer="equal_width", normalize="zscore"),
 }
+TOP = "top of the best feature"
 HEADER = ["", "MAP", "all", "Top", "Random", "95 % of draws", "G %", "Sel", "Utot", "Sel%", "Rsel%", "R%", "Rtop%"]
+
+
+def top_of_best_feature(pool: rr.Dataset, rng: np.random.Generator) -> Array:
+    """Label the documents with the highest values of the feature that ranks the pool best by itself."""
+    return np.argsort(-feature_scores(pool, best_feature(pool, "MAP")), kind="stable")
 
 
 def rows_of(curve: LabelCurve, ranker: str, name: str, ways: list[str]) -> list[list[str]]:
     whole = next(line.value for line in curve.lines if line.ranker == ranker)
-    top_name = next(sampler for sampler in curve.samplers if sampler.startswith("top of"))
     rows = []
     for sampler in ways:
         chosen = curve.of(ranker, sampler)[-1]
-        chance, top = curve.with_same_labels(chosen, RANDOM), curve.with_same_labels(chosen, top_name)
+        chance, top = curve.with_same_labels(chosen, RANDOM), curve.with_same_labels(chosen, TOP)
         assert chance is not None
         assert top is not None
         assert chance.error is not None
@@ -70,15 +78,14 @@ def main() -> None:
     for name, folder in SETS.items():
         folds = rr.read_folds(f"{os.environ['RULERANK_DATA']}/{folder}")
         if options.thin > 1:
-            folds = thin_folds(folds, options.thin, options.pools)
-        curves[name] = label_curve(folds, options.method, ways, sizes=[], n_draws=options.draws)
+            seeds = range(options.pools)
+            folds = [replace(fold, train=thin(fold.train, options.thin, n)) for fold in folds for n in seeds]
+        samplers = {**ways, TOP: top_of_best_feature}
+        curves[name] = label_curve(folds, options.method, samplers, sizes=[], n_draws=options.draws)
         print(name, file=sys.stderr)
     for ranker in options.method:
         rows = [row for name, curve in curves.items() for row in rows_of(curve, ranker, name, options.ways)]
         print(f"\n{ranker}\n{markdown_table(HEADER, rows)}")
-    for name, curve in curves.items():
-        single = next(line for line in curve.lines if line.ranker is None)
-        print(f"\n{name}: {single.name} {single.value:.4f} ({', '.join(dict.fromkeys(curve.features))})")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # papers/ is not installed
 import rulerank as rr
 from papers.baselines import LambdaMART
 from rulerank.core.arrays import Array
-from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.evaluation.rankings import best_feature, feature_scores
 
 MEASURES = ("NDCG@10", "MAP")
 RANKERS = {

@@ -30,15 +30,15 @@ import numpy as np
 
 import rulerank as rr
 from compare_texts import cranfield, movies
-from rulerank.experiment.label_curve.splits import Gains, HalfSplits
-from rulerank.io.convert import read_any, write_any
-from rulerank.judging.duels import MOST, Duel, Duels, Tally, run_duels
+from rulerank.experiment.label_curve.result import Gains
+from rulerank.experiment.label_curve.simulation import HalfSplits
+from rulerank.io.formats import read_any, write_any
+from rulerank.judging.duels import Duel, Duels, compare_duels, compare_relevant, run_duels
 from rulerank.judging.pool import Pool
 from rulerank.methods import FROM_TODAY, method_named
+from rulerank.rankers.pool import PoolLearner
 from rulerank.today import Today, find_today
-from rulerank.training.few_labels import few_label_ranker
-from rulerank.training.from_today import learn_from_today, top_sets
-from rulerank.training.in_pool import PoolLearner
+from rulerank.training.few_labels import few_label_ranker, top_sets
 
 SIZES = [20, 50, 100, 200, 400]
 LEARNERS = ["Anchored", "AnchoredRules", "QI", "RE-GR"]
@@ -78,8 +78,8 @@ def by_library(split: Split, method: str | None = None) -> Iterator[tuple[str, i
     ranker = None if method is None else method_named(method).ranker_class()(today=split.today.option)
     order = by_strata(split, max(SIZES))
     for size in SIZES:
-        learned = learn_from_today(labelled(split.pool, order[:size]), split.today.option, ranker=ranker)
-        yield learned.method, size, split.ndcg(learned.ranker.predict(split.test))
+        learned = rr.select(labelled(split.pool, order[:size]), ranker, today=split.today.option)
+        yield learned.facts["method"], size, split.ndcg(learned.ranker.predict(split.test))
 
 
 def by_command_line(split: Split, method: str | None = None) -> Iterator[tuple[str, int, float]]:
@@ -232,12 +232,13 @@ def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:
                     ]
                     return said[0], said[1]
 
-                tally: Tally = run_duels(duels, ask, most=MOST)
-                rows[error].append((tally.verdict, split.ndcg(new) - base, truth, tally.gain(duels.changed)))
+                outcomes = run_duels(duels, ask)
+                relevant_gain = compare_relevant(outcomes, duels.changed)
+                rows[error].append((compare_duels(outcomes).verdict, split.ndcg(new) - base, truth, relevant_gain))
     for error, runs in rows.items():
         better = [gain > 0 for verdict, gain, _, _ in runs if verdict == "better"]
         called = [verdict == "worse" for verdict, gain, _, _ in runs if gain >= 0]
-        covered = [gain[1] <= truth <= gain[2] for _, _, truth, gain in runs if gain is not None]
+        covered = [gain.low <= truth <= gain.high for _, _, truth, gain in runs if gain.verdict != "too few"]
         print(f"judges err in {error:.0%}: {len(runs)} runs, better in {len(better)}, right {np.sum(better)}", end="; ")
         print(f"worse where the truth is 0 or better {np.sum(called)} of {len(called)}", end="; ")
         print(f"interval covers {np.sum(covered)} of {len(covered)}")

@@ -128,7 +128,7 @@ def main() -> None:
         (path.as_posix(), *(rr.read_letor(path / name) for name in ("train.txt", given.test))) for path in given.data
     ]
     folds = folds or [
-        (f"world {seed}", *halves(rr.make_world(n_queries=600, seed=given.seed + seed))) for seed in range(5)
+        (f"world {seed}", *halves(rr.make_ranking(n_queries=600, seed=given.seed + seed))) for seed in range(5)
     ]
     for model, n, noise in itertools.product(MODELS, SIZES, given.noise):
         here = [compared(train, test, model, n, noise, seed) for seed, (_, train, test) in enumerate(folds, given.seed)]

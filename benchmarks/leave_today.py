@@ -3,7 +3,7 @@
     RULERANK_DATA=FOLDER python benchmarks/leave_today.py OUT.json [SET ...]
 
 As compare_clicks.py, but production learned from the grades of all training queries: a model of clicks can hardly be
-better. Each line is one simulated log: whether `learn_from_clicks` leaves production for what it learned, and
+better. Each line is one simulated log: whether `rr.select` leaves production for what it learned, and
 NDCG@10 on test queries of production and of what it keeps.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from compare_clicks import MODELS, Cell, ndcg, simulate
 from rulerank.io.outputs import write_bytes
-from rulerank.training.from_clicks import learn_from_clicks
+from rulerank.training.from_clicks import select_by_clicks
 
 SETS = ("letor4-mq2008", "letor3-ohsumed")
 
@@ -35,9 +35,9 @@ def main() -> None:
                     if str(cell) in found:
                         continue
                     log = simulate(cell, share=1.0)
-                    learned = learn_from_clicks(log.counted, today=log.production)
+                    learned = select_by_clicks(log.counted, today=log.production)
                     before, after = (ndcg(log.test, one.predict(log.test)) for one in (log.production, learned.ranker))
-                    found[str(cell)] = {"left": not learned.keep_today, "production": before, "kept": after}
+                    found[str(cell)] = {"left": not learned.facts["keep_today"], "production": before, "kept": after}
                     print(cell, found[str(cell)], flush=True)
                     write_bytes(out, json.dumps(found).encode())
     left = [one for one in found.values() if one["left"]]

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 import rulerank as rr
-from rulerank.clicks.contest import Contest
-from rulerank.clicks.interleaving import draft
+from rulerank.clicks.interleaving import LEAST, draft
 from rulerank.clicks.simulate import click
 from rulerank.dataset import Array, Dataset, query_index
+from rulerank.evaluation.comparison import compare_trials
 
 TOP, LISTS, NOISE = 10, 32, 0.1
 REPEATS = 1000
@@ -91,9 +91,9 @@ def shares(
         won = np.sign((clicked * counts[query, number]).sum(axis=1))
         won = won * rng.choice([-1, 1], n_queries)[query] if swapped else won
         by = [np.bincount(query[won == one], minlength=n_queries) for one in (-1, 1, 0)]
-        contest = Contest([str(one) for one in range(n_queries)], *by)
+        contest = compare_trials("impressions", ("B", "A"), by[1], by[0], int(by[2].sum()), least=LEAST)
         more = float(by[1].sum() > by[0].sum()) + 0.5 * float(by[1].sum() == by[0].sum())
-        found += [more, contest.verdict == "b", contest.verdict == "a", contest.decided / n]
+        found += [more, contest.verdict == "better", contest.verdict == "worse", (contest.wins + contest.losses) / n]
     return dict(zip(("more", "said", "wrong", "decided"), (found / repeats).tolist(), strict=True))
 
 
@@ -108,7 +108,7 @@ def main() -> None:
     given = parser.parse_args()
     found = []
     worlds = {path.as_posix(): rr.read_letor(path) for path in given.data} or {
-        "world": rr.make_world(n_queries=300, seed=0)
+        "world": rr.make_ranking(n_queries=300, seed=0)
     }
     for name, data in worlds.items():
         a, b = two_rankings(data)

@@ -62,10 +62,9 @@ def draw_tables() -> None:
     import matplotlib
 
     import rulerank as rr
-    from rulerank.explain.curve_figures import curves_figure
-    from rulerank.explain.table_figures import pairs_figure
+    from rulerank.explain.figures import curves_figure, pairs_figure
 
-    world = rr.make_world(n_queries=400, seed=1)
+    world = rr.make_ranking(n_queries=400, seed=1)
     ranker = rr.FittedRules().fit(world)
     curves, pairs = curves_figure(ranker.curves(world, most=6)), pairs_figure(ranker.tables_, most=3)
     with matplotlib.rc_context({"svg.hashsalt": "fitted-rules", "svg.fonttype": "none"}):
@@ -100,10 +99,9 @@ def draw_decision() -> None:
     import matplotlib
 
     import rulerank as rr
-    from rulerank.explain.curve_figures import curves_figure
-    from rulerank.explain.figures import decision_figure
+    from rulerank.explain.figures import curves_figure, decision_figure
 
-    fold = rr.make_folds(rr.make_world(n_queries=100, seed=0))[0]
+    fold = rr.make_folds(rr.make_ranking(n_queries=100, seed=0))[0]
     query = fold.test[fold.test.qid == "q3"]
     one, other = (query.docid.tolist().index(name) for name in ("q3-d33", "q3-d21"))
     ranker = rr.GlobalRules().fit(fold.train)

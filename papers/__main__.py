@@ -14,11 +14,12 @@ from pathlib import Path
 from papers.letter import letter_table
 from papers.reference import CHOICES, choose_reference
 from papers.report import papers_report
+from papers.run import run_systems
 from papers.systems import SYSTEMS, systems_named, with_top_feature
 from rulerank.errors import DataError, RulerankError
-from rulerank.evaluation.single_feature import feature_scores
+from rulerank.evaluation.rankings import feature_scores
 from rulerank.experiment.report import FORMATS, check_formats, write_files
-from rulerank.experiment.run import Step, run_experiment
+from rulerank.experiment.run import Step
 from rulerank.io.folds import read_folds
 
 
@@ -70,7 +71,7 @@ def reproduce(folder: Path, formats: Sequence[str], asked: argparse.Namespace) -
             print(line, flush=True)
             lines.append(line)
         (out / "letter.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    experiment = run_experiment(folds, systems, out=out / "cells", n_jobs=asked.jobs, on_step=tell)
+    experiment = run_systems(folds, systems, out=out / "cells", n_jobs=asked.jobs, on_step=tell)
     page, summary = papers_report(
         experiment,
         title=f"The papers on {name}",

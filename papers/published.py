@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from papers.reference import Published, published
-from rulerank.experiment.report.tables import named
+from rulerank.experiment.report import named
 from rulerank.experiment.summary import Summary, summarise
 from rulerank.render.document import DASH, Cell, Section, Table, number_cell
 

@@ -6,17 +6,18 @@ from dataclasses import replace
 
 from papers.competence_figures import average_scores, competence_domains, competence_map
 from papers.published import published_section, with_published_times
+from papers.sampled import FromTheTop
 from papers.sampling_tables import ABOUT, sampling_tables
 from papers.systems import GROUPS
 from rulerank.aggregate.competence import Competence
 from rulerank.errors import TooLargeError
-from rulerank.experiment.report import make_report
-from rulerank.experiment.report.pictures import curves_picture, picture
+from rulerank.experiment.report import BOLD, curves_picture, groups, how, make_report, named, picture
 from rulerank.experiment.run import Experiment
 from rulerank.experiment.summary import Summary
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.render.document import Page, Picture, Section
+from rulerank.render.document import Cell, Page, Picture, Section, Table
 
+CUTOFFS = (2, 4, 6, 8, 10)  # of the intercepts paper's tables
 MAP_DPI = 80  # one pixel is then about one document
 ABOUT_CURVES = "Figures 1 and 3 of the paper on query-level rules: its rankers as published, and the best baseline."
 ABOUT_COMPETENCE = (
@@ -34,7 +35,7 @@ def papers_report(
 
     collection: whose published figures are shown, as `reference.choose_reference` returns it.
     """
-    page, summary = make_report(experiment, title=title, draw=draw)
+    page, summary = make_report(called_by_feature(experiment), title=title, draw=draw)
     own = {block.key: block for block in page.blocks if isinstance(block, Section)}
     shown = paper_systems(summary)
     if draw and len(shown) > 1:
@@ -42,6 +43,7 @@ def papers_report(
             summary, "curves-papers", "Precision and NDCG, the papers' systems", ABOUT_CURVES, shown
         )
         own["results"] = replace(own["results"], parts=(*own["results"].parts, curves))
+    own["folds"] = replace(own["folds"], parts=(*own["folds"].parts, *deviations_tables(summary)))
     time = own.pop("time")
     run = own.pop("run")
     if {"DC3A", "QC3A"} & {row.name for row in summary.rows}:
@@ -58,6 +60,43 @@ def papers_report(
     ]
     blocks = tuple(section for section in sections if section.parts)
     return replace(page, blocks=blocks, groups=tuple(GROUPS.items())), summary
+
+
+def deviations_tables(summary: Summary) -> list[Table]:
+    """Return mean and deviation over the folds of NDCG, P and MAP at the cutoffs of the intercepts paper's tables."""
+    if len(summary.experiment.folds) < 2:
+        return []
+    ndcg, precision = [*(f"NDCG@{k}" for k in CUTOFFS), "MAP"], [f"P@{k}" for k in CUTOFFS]
+    note = f"Mean over folds ± standard deviation of the folds' means. {how(summary)} {BOLD}"
+    tables = []
+    for title, key, measures in (("NDCG and MAP", "ndcg", ndcg), ("Precision", "p", precision)):
+        strong = {measure: summary.ties_with_best(measure) for measure in measures}
+        rows = []
+        for row in summary.rows:
+            values = {measure: row.folds[summary.place(measure)] for measure in measures}
+            figures = (
+                Cell(f"{own.mean():.3f} ± {own.std(ddof=1):.3f}", float(own.mean()), row.name in strong[measure])
+                for measure, own in values.items()
+            )
+            rows.append((named(row), *figures))
+        name, header = f"{title}, mean ± deviation", ("system", *measures)
+        own_groups = groups(summary)
+        tables.append(Table(name, header, tuple(rows), note=note, key=f"deviations-{key}", groups=own_groups))
+    return tables
+
+
+def called_by_feature(experiment: Experiment) -> Experiment:
+    """Call systems that learn from the top of a feature by it, where it is the same in all folds."""
+    names: dict[str, str] = {}
+    for system in experiment.systems:
+        found = {cell.params.get("feature") for (name, _), cell in experiment.cells.items() if name == system.name}
+        if len(found) == 1 and isinstance(system.plan, FromTheTop):
+            names[system.name] = system.name.replace("Top feature", str(found.pop()))
+    return replace(
+        experiment,
+        systems=tuple(replace(system, name=names.get(system.name, system.name)) for system in experiment.systems),
+        cells={(names.get(name, name), fold): cell for (name, fold), cell in experiment.cells.items()},
+    )
 
 
 def competence_pictures(summary: Summary) -> list[Picture]:

@@ -17,7 +17,7 @@ from papers.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.discretize import make_discretizer
 from rulerank.errors import DataError
-from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.experiment.cells import Scores, described, plain
 from rulerank.experiment.plans import rank
 from rulerank.normalize import normalize_by_query
@@ -64,7 +64,7 @@ class Asked:
     def describe(self) -> dict[str, Any]:
         return {"sampler": described(self.sampler), "learner": self.learner.describe()}
 
-    def run(self, fold: Fold, used: Mapping[str, Scores], measure: str) -> Scores:
+    def run(self, fold: Fold, measure: str) -> Scores:
         order = shuffled_rows(fold)
         bins = in_bins(fold, "tube")  # what the sampler sees, whoever learns
         sampler = SSAR(**self.sampler.get_params() | {"discretizer": None, "n_jobs": 1})

@@ -11,7 +11,8 @@ import numpy as np
 from papers.sampled import AsChosen, Asked, AtRandom, FromTheTop
 from rulerank.core.words import listed
 from rulerank.dataset import Array
-from rulerank.experiment.report.tables import how
+from rulerank.evaluation import evaluate
+from rulerank.experiment.report import how
 from rulerank.experiment.summary import Row, Summary
 from rulerank.render.document import DASH, Cell, Table, number_cell
 
@@ -47,7 +48,7 @@ def _selections(summary: Summary, asked: Sequence[Row]) -> Table:
                 number_cell(float(row.means[place])),
                 _mean_cell(whole, place),
                 _mean_cell(top, place),
-                _random_cell(chance, place),
+                _random_cell(summary, chance),
                 _gain_cell(row, [top, chance], place),
                 Cell(f"{n_chosen:,.0f}", n_chosen),
                 Cell(f"{n_all:,.0f}", n_all),
@@ -82,7 +83,7 @@ def _svm(summary: Summary, asked: Row) -> Table | None:
         number_cell(float(asked.means[place])),
         number_cell(float(own.means[place])),
         _mean_cell(top, place),
-        _random_cell(chance, place),
+        _random_cell(summary, chance),
         _gain_cell(own, [top, chance], place),
     )
     note = (
@@ -123,7 +124,8 @@ def _companion(summary: Summary, asked: Row, kind: type[Any], *, svm: bool = Fal
     """Return the system that learns from as many documents as another one asked for, chosen in another way."""
     for row in summary.rows:
         plan = row.system.plan
-        if row.system.uses == (asked.name,) and isinstance(plan, kind) and plan.learner.needs_pairs == svm:
+        uses = getattr(row.system, "uses", ())
+        if uses == (asked.name,) and isinstance(plan, kind) and plan.learner.needs_pairs == svm:
             return row
     return None
 
@@ -136,11 +138,16 @@ def _mean_cell(row: Row | None, place: int) -> Cell:
     return Cell(DASH) if row is None else number_cell(float(row.means[place]))
 
 
-def _random_cell(row: Row | None, place: int) -> Cell:
-    """Write a mean over random draws with the 95% confidence interval of that mean, as the paper does."""
+def _random_cell(summary: Summary, row: Row | None) -> Cell:
+    """Write the mean MAP over random draws with the 95% confidence interval of that mean, as the paper does."""
     if row is None:
         return Cell(DASH)
-    mean, half = mean_and_interval(row.draws[place])
+    rules: dict[str, Any] = {"convention": summary.convention, "ties": summary.ties, "any_grades": True}
+    by_fold = [
+        [evaluate(fold.test, scores, measures="MAP", **rules).means["MAP"] for scores in np.atleast_2d(cell.test)]
+        for fold, cell in zip(summary.experiment.folds, row.cells, strict=True)
+    ]
+    mean, half = mean_and_interval(np.mean(by_fold, axis=0))
     return Cell(f"{mean:.4f}" if math.isnan(half) else f"{mean:.4f} ± {half:.4f}", mean)
 
 
@@ -169,7 +176,7 @@ def _gain_cell(row: Row, others: Sequence[Row | None], place: int) -> Cell:
 
 def _about_random(summary: Summary, asked: Sequence[Row], *, svm: bool = False) -> str:
     drawn = [row for one in asked if (row := _companion(summary, one, AtRandom, svm=svm)) is not None]
-    n_draws = max((row.draws.shape[1] for row in drawn), default=0)
+    n_draws = max((len(np.atleast_2d(row.cells[0].test)) for row in drawn), default=0)
     return f"Random: on as many at random, mean of {n_draws} draws with its 95% confidence interval."
 
 

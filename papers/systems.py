@@ -22,6 +22,7 @@ from papers.baselines import (
 )
 from papers.baselines.rank_svm import C_GRID
 from papers.plans import Fuse, LinearCombination
+from papers.run import Follower
 from papers.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop
 from rulerank.aggregate.competence import Competence
 from rulerank.errors import DataError
@@ -83,20 +84,20 @@ SYSTEMS = OWN_SYSTEMS | {
         System("QC3A", "aggregation", Rank(QC3A, SUPPORTS), "the metric best for the query"),
         System("DC3A scaled", "aggregation", Rank(DC3A_SCALED, SUPPORTS), "DC3A, what it picks scaled by query"),
         System("QC3A scaled", "aggregation", Rank(QC3A_SCALED, SUPPORTS), "QC3A, what it picks scaled by query"),
-        System("CombMNZ", "aggregation", Fuse("comb_mnz"), "sum of scores times number of lists", SEVEN_NAMES),
-        System("Borda Count", "aggregation", Fuse("borda"), "points by rank", SEVEN_NAMES),
-        System("Condorcet", "aggregation", Fuse("condorcet"), "pairwise majorities", SEVEN_NAMES),
-        System("Linear Combination", "aggregation", LinearCombination(), "weights learned on vali", SEVEN_NAMES),
+        Follower("CombMNZ", "aggregation", Fuse("comb_mnz"), "sum of scores times number of lists", SEVEN_NAMES),
+        Follower("Borda Count", "aggregation", Fuse("borda"), "points by rank", SEVEN_NAMES),
+        Follower("Condorcet", "aggregation", Fuse("condorcet"), "pairwise majorities", SEVEN_NAMES),
+        Follower("Linear Combination", "aggregation", LinearCombination(), "weights learned on vali", SEVEN_NAMES),
         System("QI low first", "linear", Rank(LOW_FIRST), "QI, the lowest level first: the paper's footnote"),
         System("SSAR", "sampling", Asked(SSAR()), "literal RE-GR on the documents that SSAR asks for"),
-        System("Random (SSAR)", "sampling", AtRandom(), "literal RE-GR on as many documents at random", ("SSAR",)),
-        System("Top feature (SSAR)", "sampling", FromTheTop(), "literal RE-GR on the top by a feature", ("SSAR",)),
+        Follower("Random (SSAR)", "sampling", AtRandom(), "literal RE-GR on as many documents at random", ("SSAR",)),
+        Follower("Top feature (SSAR)", "sampling", FromTheTop(), "literal RE-GR on the top by a feature", ("SSAR",)),
         System("SSARP", "sampling", Asked(SSAR(partitions=5)), "literal RE-GR on the documents that SSARP asks for"),
-        System("Random (SSARP)", "sampling", AtRandom(), "literal RE-GR on as many documents at random", ("SSARP",)),
-        System("Top feature (SSARP)", "sampling", FromTheTop(), "literal RE-GR on the top by a feature", ("SSARP",)),
-        System("RankSVM (SSARP)", "sampling", AsChosen(SVM), "RankSVM on what SSARP asks for", ("SSARP",)),
-        System("RankSVM, random (SSARP)", "sampling", AtRandom(SVM), "RankSVM on as many at random", ("SSARP",)),
-        System("RankSVM, top (SSARP)", "sampling", FromTheTop(learner=SVM), "RankSVM on a feature's top", ("SSARP",)),
+        Follower("Random (SSARP)", "sampling", AtRandom(), "literal RE-GR on as many documents at random", ("SSARP",)),
+        Follower("Top feature (SSARP)", "sampling", FromTheTop(), "literal RE-GR on the top by a feature", ("SSARP",)),
+        Follower("RankSVM (SSARP)", "sampling", AsChosen(SVM), "RankSVM on what SSARP asks for", ("SSARP",)),
+        Follower("RankSVM, random (SSARP)", "sampling", AtRandom(SVM), "RankSVM on as many at random", ("SSARP",)),
+        Follower("RankSVM, top (SSARP)", "sampling", FromTheTop(learner=SVM), "RankSVM on a feature's top", ("SSARP",)),
         System("RankSVM", "baselines", Rank(RankSVM(**SCALED), COSTS), "pairs of documents, hinge loss"),
         System("RankBoost", "baselines", Rank(RankBoost()), "boosted stumps on pairs"),
         System("FRank", "baselines", Rank(FRank()), "boosted stumps on pairs, fidelity loss"),
@@ -110,7 +111,7 @@ SYSTEMS = OWN_SYSTEMS | {
         System("ILMART-like", "peers", Rank(Bagged(ILMARTLike())), "trees of one feature, then of 30 pairs (LightGBM)"),
         System("EBM", "peers", Rank(EBM()), "boosted functions of features and 20 pairs (interpret)"),
         System("CatBoost", "peers", Rank(Bagged(YetiRank())), "symmetric trees, YetiRank (CatBoost)"),
-        System("RRF", "beyond", Fuse("rrf"), "reciprocal ranks of the seven metrics", SEVEN_NAMES),
+        Follower("RRF", "beyond", Fuse("rrf"), "reciprocal ranks of the seven metrics", SEVEN_NAMES),
     )
 }  # fmt: skip
 
@@ -125,7 +126,7 @@ def systems_named(names: Iterable[str]) -> list[System]:
     for name in names:
         if name not in SYSTEMS:
             raise DataError(f"unknown system {name!r}; choose from {', '.join(SYSTEMS)}")
-        for one in (*SYSTEMS[name].uses, name):
+        for one in (*getattr(SYSTEMS[name], "uses", ()), name):
             found[one] = SYSTEMS[one]
     return list(found.values())
 

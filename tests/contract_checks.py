@@ -178,6 +178,22 @@ def check_an_explanation_adds_up_or_is_refused_in_words(make):
     assert ranker.explain(X[7], versus=X[8]).difference >= 0
 
 
+def check_contributions_add_up_to_the_scores(make):
+    ranker = make().fit(X, y, qid=qid)
+    some, queries = np.array(X[:90], dtype=float), qid[:90]
+    some[3, 0] = np.nan
+    some[5] = 7.0  # beyond all of training
+    found, scores = ranker.contributions(some, qid=queries), ranker.predict(some, qid=queries)
+    assert found.values.shape == (90, len(found.terms)) == (90, len(found.features))
+    assert found.base.shape == (90,)
+    assert found.base + found.values.sum(axis=1) == pytest.approx(scores, rel=1e-12, abs=1e-12)
+    assert found.scores == pytest.approx(scores, rel=1e-12, abs=1e-12)
+    shares = dict(zip(ranker.feature_names_, found.by_feature(4)[3], strict=False))
+    for share in ranker.explain(some[queries == queries[0]], 3).features:  # the same of one document
+        if share.feature in shares:
+            assert share.adds == pytest.approx(shares[share.feature], abs=1e-9)
+
+
 def check_importances_add_up_to_one_and_find_the_feature_that_decides(make):
     ranker = make().fit(X, y, qid=qid)
     found = ranker.feature_importances_

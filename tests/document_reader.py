@@ -96,7 +96,7 @@ class Reader:
         self._ask([line for line in self.to_ask if "/api/" in line], make_server(app), listening)
 
     def _serve_model(self, prepare: Callable, listening, n_workers: int, grace: float, *others) -> int:
-        from rulerank.serve.web.workers import make_server
+        from rulerank.web.server import make_server
 
         self._ask([line for line in self.to_ask if "/api/" not in line], make_server(prepare(0), grace), listening)
         return 0

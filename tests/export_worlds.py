@@ -11,7 +11,7 @@ LARGEST = np.finfo(np.float32).max
 
 def world(n_queries=40, n_features=6):
     """Documents with a feature that is often missing."""
-    return rr.make_world(n_queries=n_queries, n_features=n_features, seed=3)
+    return rr.make_ranking(n_queries=n_queries, n_features=n_features, seed=3)
 
 
 # one ranker of each exportable kind

@@ -9,9 +9,9 @@ from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
 from rulerank.web.server import make_server, open_socket, url_of
 from rulerank.sampling.ssar import SSAR
-from rulerank.worlds import make_world
+from rulerank.datasets.ranking import make_ranking
 
-pool = Pool(make_world(n_queries=30, docs_per_query=40, n_features=4, seed=1))
+pool = Pool(make_ranking(n_queries=30, docs_per_query=40, n_features=4, seed=1))
 SSAR(per_query=True).begin(pool.data.X, qid=pool.data.qid).add(0, 1)  # loads the compiled loops
 listening = open_socket("127.0.0.1", 0)
 print(url_of(listening), flush=True)

@@ -59,7 +59,6 @@ COMMANDS = """
     sample train.txt --grades qrels.txt --partitions 5 -o new.txt
     check train.txt model.rulerank --today f1 --grades qrels.txt
     curve train.txt --today f1 --splits 3 --sizes 10,20 --method QI --sampler strata
-    figure curves small -o new.svg
     figure effects model.rulerank test.txt -o new.svg
     export model.rulerank --to opensearch-ltr --feature-set movies --draft movies.json -o new.json
     export model.rulerank --check scored.jsonl
@@ -135,7 +134,7 @@ def postgres_schema() -> str:
     from sqlalchemy.dialects import postgresql
     from sqlalchemy.schema import CreateIndex, CreateTable
 
-    from rulerank.judging.versions import METADATA
+    from rulerank.judging.schema import METADATA
 
     made = [CreateTable(table) for table in METADATA.sorted_tables]
     made += [
@@ -151,7 +150,7 @@ def make_files(path: Path) -> None:
 
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         write_files(Path(folder))
-        rr.write_table(rr.make_world(n_queries=12, n_features=3), "linear.csv")
+        rr.write_table(rr.make_ranking(n_queries=12, n_features=3), "linear.csv")
         shutil.copy(FROZEN / "labels.db", "labels.db")
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as tar:

@@ -4,7 +4,7 @@ import rulerank as rr
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 
-WORLD = rr.make_world(n_queries=6, docs_per_query=(8, 12), n_features=8, seed=3)
+WORLD = rr.make_ranking(n_queries=6, docs_per_query=(8, 12), n_features=8, seed=3)
 
 TRUTH = dict(zip(zip(WORLD.qid, WORLD.docid, strict=True), WORLD.y.tolist(), strict=True))
 

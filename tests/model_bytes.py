@@ -5,11 +5,11 @@ import json
 
 import numpy as np
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.io.model_container import HEADER, MAGIC, VERSION
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.worlds import make_world
 
-DATA = make_world(n_queries=6, docs_per_query=12, n_features=12)
+DATA = make_ranking(n_queries=6, docs_per_query=12, n_features=12)
 
 
 def saved(tmp_path, **params):

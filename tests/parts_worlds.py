@@ -3,7 +3,7 @@
 import numpy as np
 
 from rulerank.dataset import query_index
-from rulerank.worlds import make_world
+from rulerank.datasets.ranking import make_ranking
 
 
 def cut(data, k):
@@ -21,7 +21,7 @@ def model_bytes(ranker, folder):
 
 def small_world(seed=0, n_queries=20, n_features=5, missing=0.1):
     """Return a world with whole numbers, zeros and missing values among its features."""
-    data = make_world(n_queries=n_queries, docs_per_query=8, n_features=n_features, seed=seed)
+    data = make_ranking(n_queries=n_queries, docs_per_query=8, n_features=n_features, seed=seed)
     rng = np.random.default_rng(seed)
     X = data.X.copy()
     X[:, 0] = np.round(X[:, 0])

@@ -1,7 +1,7 @@
 """What a sampler chooses, and what a file of labels holds, as (query, document, grade)."""
 
 import rulerank as rr
-from rulerank.io.convert import read_any
+from rulerank.io.formats import read_any
 
 
 def chosen_by_ssar(data, **options):

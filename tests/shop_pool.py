@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rulerank.datasets.shop import make_shop
 from rulerank.features.text_features import TextFeatures
 from rulerank.judging.pool import Pool
-from rulerank.shop.shop import make_shop
 
 MAX_GRADE = 3
 GUIDELINES = """Think of the person who typed the query.

@@ -11,6 +11,7 @@ import rulerank as rr
 from contract_checks import (
     CHECKS,
     X,
+    check_contributions_add_up_to_the_scores,
     check_fit_returns_self_and_leaves_the_input_alone,
     check_init_only_stores,
     check_set_params_changes_nothing_that_was_fitted,
@@ -51,10 +52,24 @@ def test_every_method_is_under_contract():
     assert {method.ranker_class() for method in METHODS.values()} <= made
 
 
+# the papers' votes are means, whose parts add up all the same
+LITERAL = {
+    "GlobalRules, literal": partial(rr.GlobalRules, votes="mean"),
+    "GlobalRules, unmapped": partial(rr.GlobalRules, votes="mean", metric="added_value", mapped=False),
+    "StableRules, literal": partial(rr.StableRules, literal=True),
+}
+
+
+@pytest.mark.parametrize("make", LITERAL.values(), ids=LITERAL)
+def test_contributions_of_literal_rules_add_up(make):
+    check_contributions_add_up_to_the_scores(make)
+
+
 OF_MIXTURES = [
     check_init_only_stores,
     check_fit_returns_self_and_leaves_the_input_alone,
     check_set_params_changes_nothing_that_was_fitted,
+    check_contributions_add_up_to_the_scores,
 ]
 
 

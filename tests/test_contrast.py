@@ -9,23 +9,20 @@ import numpy as np
 import pytest
 
 import rulerank as rr
+from rulerank.cli.features import found_features
 from rulerank.dataset import has_contrast, one_sided
 from rulerank.errors import DataError
-from rulerank.features.report import found_features
 from rulerank.judging.learning import Standing
 from rulerank.judging.pool import Pool
 from rulerank.rankers.base import Ranker
-from rulerank.training.choose import choose_ranker
-from rulerank.training.from_today import FromToday
-from rulerank.training.in_pool import fit_in_pool
-from rulerank.training.validating import fit_tuned
+from rulerank.training import few_labels
 
 NOTHING = "no query has documents of two grades \\(all {} have grade 1\\), so there is nothing to {}: grade more docum"
 
 
 @pytest.fixture(scope="module")
 def world():
-    return rr.make_world(n_queries=12, docs_per_query=12, n_features=4, seed=0)
+    return rr.make_ranking(n_queries=12, docs_per_query=12, n_features=4, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +46,7 @@ def test_nothing_is_learned_from_one_grade(ranker, positive):
     with pytest.raises(DataError, match="each query has one grade only"):
         ranker.fit(replace(positive, y=(positive.qid == positive.qid[0]).astype(int)))
     with pytest.raises(DataError, match="nothing to learn from"):
-        fit_in_pool(ranker, positive)
+        ranker.fit(replace(positive, y=np.where(np.arange(len(positive)) % 2, 1, -1)))
 
 
 @pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.StableRules()])
@@ -62,25 +59,25 @@ def test_rankers_to_which_rows_can_be_added_warn(ranker, positive, world):
         warnings.simplefilter("error")
         ranker.fit(world)
     with pytest.raises(DataError, match="nothing to learn from"):
-        fit_in_pool(ranker, positive)
+        ranker.fit(replace(positive, y=np.where(np.arange(len(positive)) % 2, 1, -1)))
 
 
 def test_what_chooses_says_so_before_it_works(positive, world):
-    for call in (choose_ranker, rr.tune):
+    for ranker in (None, rr.GlobalRules()):
         with pytest.raises(DataError, match=NOTHING.format(144, "learn from")):
-            call(positive)
+            rr.select(positive, ranker)
     with pytest.raises(DataError, match="nothing to choose by in the validation part"):
-        fit_tuned(rr.QueryIntercepts(), world, positive)
+        rr.select(world, rr.QueryIntercepts(), vali=positive)
     with pytest.raises(DataError, match="nothing to show gains by"):
         rr.label_curve(positive, ["QI"], ["random"], n_splits=2, today="bm25_body")
 
 
 def test_folds_without_contrast_end_nothing(world):
     one = replace(world, y=np.where(world.qid == world.qid[0], world.y > 0, 1).astype(int))
-    tuned = rr.tune(one, rr.QueryIntercepts(missing="mean"), {"l2": [1.0, 10.0]})
+    tuned = rr.select(one, rr.QueryIntercepts(missing="mean"), {"l2": [1.0, 10.0]})
     assert isinstance(tuned.ranker, Ranker)
     assert not tuned.ranker.of_a_part
-    rules = rr.tune(one, rr.GlobalRules(max_size=1), {"votes": ["evidence", "mean"]})
+    rules = rr.select(one, rr.GlobalRules(max_size=1), {"votes": ["evidence", "mean"]})
     assert len(rules.table) == 2
     members = {"a": rr.QueryIntercepts(l2=1.0, missing="mean"), "b": rr.GlobalRules(max_size=1)}
     assert rr.Competence(members=members).fit(one).predict(one).size == len(one)
@@ -90,13 +87,12 @@ def test_what_starts_from_the_baseline_stays_there_and_says_so(world, positive):
     with pytest.warns(UserWarning, match="nothing can be learned: the model is the baseline ranking, or hard"):
         rr.Anchored(today="bm25_body").fit(positive)
     between = replace(positive, y=np.where(positive.qid == positive.qid[0], 0, 1))  # a contrast of queries alone
-    learned = rr.learn_from_today(between, "bm25_body")
-    assert not learned.contrast
-    assert learned.changed == 0
+    learned = rr.select(between, today="bm25_body")
+    assert learned.facts["top_changed"] == 0
     assert "so nothing was learned: the model equals the baseline ranking." in learned.lines()[1]
     assert learned.to_dict()["learned"] is False
     with pytest.raises(DataError, match="nothing to learn from"):
-        rr.learn_from_today(positive, "bm25_body", ranker=rr.QueryIntercepts(missing="mean"))
+        rr.select(positive, rr.QueryIntercepts(missing="mean"), today="bm25_body")
 
 
 def test_parts_are_looked_at_together(world, positive):
@@ -125,13 +121,15 @@ def test_over_eighty_percent_of_one_grade_are_warned_of():
 
 
 def test_one_sided_labels_are_never_enough(world):
-    learned = rr.learn_from_today(world, "bm25_body")
-    enough = vars(learned) | {"to_gain": 0.0, "n_labels": 100, "pairs": None}
-    assert any(line.startswith("That may be enough") for line in FromToday(**enough).lines())
-    warned = FromToday(**enough | {"one_sided": "90 of 100 labels have grade 1"}).lines()
+    facts = dict(rr.select(world, today="bm25_body").facts) | {"still_to_gain": 0.0, "labels": 100}
+
+    def lines(**more):
+        return few_labels._lines(facts | more, "bm25_body", None, None, starts=True, left_out=())
+
+    assert any(line.startswith("That may be enough") for line in lines())
+    warned = lines(warning="90 of 100 labels have grade 1")
     assert "90 of 100 labels have grade 1." in warned
-    for lines in (warned, FromToday(**enough | {"contrast": False}).lines()):
-        assert not any("may be enough" in line for line in lines)
+    assert not any("may be enough" in line for line in [*warned, *lines(learned=False)])
 
 
 def test_the_overview_of_the_judging_page_warns(world):
@@ -192,7 +190,7 @@ def test_commands_that_count_labels_warn_of_one_sided_ones(run, folder):
 
 def test_many_grades_of_0_are_no_news(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    many = rr.make_world(n_queries=60, seed=1)
+    many = rr.make_ranking(n_queries=60, seed=1)
     rr.write_table(replace(many, y=(many.y == many.y.max()).astype(int)), "zeros.csv")
     assert "labels have grade" not in run("train", "zeros.csv", "--method", "RE-GR", "-o", "m.rulerank").err
     rr.write_table(replace(many, y=(many.y < many.y.max()).astype(int)), "ones.csv")

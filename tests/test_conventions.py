@@ -20,7 +20,7 @@ from plain.importances import importances_plainly
 from rulerank.errors import DataError
 from rulerank.rankers.importances import sample_of
 
-WORLD = rr.make_world(n_queries=20, docs_per_query=(5, 15), n_features=6, seed=3)
+WORLD = rr.make_ranking(n_queries=20, docs_per_query=(5, 15), n_features=6, seed=3)
 NAMES = list(WORLD.feature_names)
 FULL = rr.Dataset(np.nan_to_num(WORLD.X), WORLD.y, WORLD.qid, feature_names=WORLD.feature_names)
 RANKERS = {
@@ -76,11 +76,6 @@ def test_importances_forget_rows_that_were_removed():
     assert not hasattr(ranker, "feature_importances_")
     with pytest.raises(DataError, match=r"importances needs the query of each row: importances\(X, qid=qid\)"):
         ranker.importances(WORLD.X)
-
-
-def test_fitted_rules_that_chose_a_scale_have_importances_on_it():
-    ranker = rr.FittedRules(normalize="auto").fit(WORLD)
-    assert ranker.feature_importances_ == pytest.approx(ranker.importances(WORLD), abs=1e-12)
 
 
 def test_features_are_selected_by_importance():

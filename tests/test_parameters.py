@@ -14,10 +14,10 @@ from rulerank.discretize import DISCRETIZERS
 from rulerank.errors import DataError
 from rulerank.methods import METHODS
 
-RANKERS = [method.ranker_class() for method in METHODS.values()] + [rr.Competence, rr.LinearFusion]
+RANKERS = [method.ranker_class() for method in METHODS.values()]
 CLASSES = [*RANKERS, *DISCRETIZERS.values(), rr.SSAR, rr.Strata]
 PLACES = [(owner, name) for owner in CLASSES for name in parameters_of(owner)]
-WORLD = rr.make_world(n_queries=3, docs_per_query=8, n_features=3, n_grades=2, seed=1)
+WORLD = rr.make_ranking(n_queries=3, docs_per_query=8, n_features=3, n_grades=2, seed=1)
 KINDS = st.one_of(
     st.none(),
     st.booleans(),
@@ -39,8 +39,6 @@ def use(owner, **params):
     made = owner(**params)
     if owner in (rr.SSAR, rr.Strata):
         return made.begin(WORLD)
-    if owner is rr.LinearFusion:
-        return made.fit(np.random.default_rng(0).random((len(WORLD), 2)), WORLD.y, WORLD.qid)
     if owner in DISCRETIZERS.values():
         return made.fit(WORLD.X, WORLD.y)
     return made.fit(WORLD)
@@ -48,8 +46,7 @@ def use(owner, **params):
 
 def test_every_parameter_of_every_class_stands_in_its_table():
     for owner in CLASSES:
-        if owner is not rr.LinearFusion:
-            assert set(owner().get_params(deep=False)) == set(parameters_of(owner)), owner
+        assert set(owner().get_params(deep=False)) == set(parameters_of(owner)), owner
 
 
 @pytest.mark.parametrize(("owner", "name"), PLACES, ids=lambda place: getattr(place, "__name__", place))

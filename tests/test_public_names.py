@@ -25,6 +25,6 @@ def test_importing_loads_nothing_heavy():
 
 
 def test_no_public_name_is_hidden_by_a_module():
-    code = "import rulerank.evaluation.measures, rulerank.io.convert, rulerank as rr; print(callable(rr.evaluate))"
+    code = "import rulerank.evaluation.measures, rulerank.io.formats, rulerank as rr; print(callable(rr.evaluate))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"

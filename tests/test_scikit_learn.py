@@ -9,14 +9,14 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.splitting import QueryKFold
 from rulerank.training.scoring import scorer
-from rulerank.worlds import make_world
 
-DATA = make_world(n_queries=15, docs_per_query=(5, 15), n_features=8)
+DATA = make_ranking(n_queries=15, docs_per_query=(5, 15), n_features=8)
 X, y, qid = np.nan_to_num(DATA.X), DATA.y, DATA.qid
 
 

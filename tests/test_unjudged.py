@@ -9,14 +9,12 @@ import polars as pl
 import pytest
 
 import rulerank as rr
+from rulerank.cli.features import found_features
 from rulerank.errors import DataError
 from rulerank.evaluation.rankings import all_judgements, left_out
-from rulerank.features.report import found_features
-from rulerank.io.convert import write_any
+from rulerank.io.formats import write_any
 from rulerank.io.trec import join, with_qrels
 from rulerank.recall_base import CountedRows, RecallBase, check_judged_extra, check_unjudged, warn_unknown_base
-from rulerank.training.choose import choose_ranker
-from rulerank.training.tuning import tune
 
 
 def make(y, qid, docid=None, **more):
@@ -27,7 +25,7 @@ def make(y, qid, docid=None, **more):
 
 def retrieved_world(seed=0, n_queries=20):
     """Candidates of queries, and judgements that list relevant documents alone, some of which were not retrieved."""
-    world = rr.make_world(n_queries=n_queries, docs_per_query=20, seed=seed)
+    world = rr.make_ranking(n_queries=n_queries, docs_per_query=20, seed=seed)
     relevant = np.flatnonzero(world.y > 0)
     qrels = rr.Qrels(world.qid[relevant], world.docid[relevant], world.y[relevant])
     kept = np.random.default_rng(seed).random(len(world)) < 0.7
@@ -59,11 +57,6 @@ def test_grades_with_zeros_leave_the_others_out_without_a_word():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert make([1, 0, -1], ["a"] * 3).labelled().y.tolist() == [1, 0]
-
-
-def test_queries_without_any_judgement_are_left_out_and_counted():
-    found = make([1, -1, -1], ["a", "a", "b"]).counted_rows(0)
-    assert (found.rows.tolist(), found.n_queries) == ([0, 1], 1)
 
 
 def test_a_query_whose_relevant_documents_were_all_missed_counts():
@@ -162,23 +155,16 @@ def test_a_run_may_leave_out_documents_without_a_judgement():
     assert rr.evaluate_run(run, qrels, "MRR", unjudged="skip").means == {"MRR": 0.5}
 
 
-def test_comparisons_take_the_recall_base_too():
-    data, qrels = retrieved_world()
-    columns = {"first": data.X[:, 0], "second": data.X[:, 1]}
-    found = rr.compare(with_qrels(data, qrels, 0), columns, measures="MAP").results
-    for name, column in columns.items():
-        expected = rr.evaluate_run(rr.run_from_scores(data, column.astype(float)), qrels, "MAP").means
-        assert found[name].means == pytest.approx(expected)
-
-
 def test_cross_validation_counts_what_was_missed():
     blank, qrels = retrieved_world(n_queries=60)
     data = with_qrels(blank, qrels, 0).labelled()
     without = rr.Dataset(data.X, data.y, data.qid, data.docid, data.feature_names)
     grid = {"l2": [1.0]}
-    means = [tune(one, rr.QueryIntercepts(missing="mean"), grid, n_splits=3).table[0].mean for one in (data, without)]
+    means = [
+        rr.select(one, rr.QueryIntercepts(missing="mean"), grid, n_splits=3).table[0].mean for one in (data, without)
+    ]
     assert means[0] < means[1] - 0.01
-    chosen = [choose_ranker(one).table[0][1].mean for one in (data, without)]
+    chosen = [rr.select(one).table[0].mean for one in (data, without)]
     assert chosen[0] < chosen[1] - 0.01
 
 

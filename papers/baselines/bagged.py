@@ -33,8 +33,8 @@ class Bagged(HasParameters, BaseEstimator):
     Examples
     --------
     >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
-    >>> from rulerank.worlds import make_world
-    >>> world = make_world(n_queries=20)
+    >>> from rulerank.datasets.ranking import make_ranking
+    >>> world = make_ranking(n_queries=20)
     >>> bagged = Bagged(QueryIntercepts(l2=10.0, missing="mean")).fit(world)
     >>> len(bagged.members_), bagged.predict(world).shape == (len(world),)
     (5, True)

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rulerank.core.blas import one_blas_thread
+from rulerank.core.threads import one_blas_thread
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.linear.linear_ranker import WeightedSum
-from rulerank.rankers.training_rows import content_keys, order_by_content
+from rulerank.rankers.rows import content_keys, order_by_content
 
 LARGEST = 1e140  # squared and added up over a file of rows, it is a number still
 
@@ -39,7 +39,7 @@ class LinearRanker(Baseline, WeightedSum):
     ...     def _weigh(self, X, grades, queries):
     ...         return X[grades > 0].mean(axis=0) - X[grades == 0].mean(axis=0)
     >>> ranker = Difference().fit([[0, 1], [2, 1], [4, 0]], [0, 1, 1], qid=[7, 7, 7])
-    >>> ranker.coef_.tolist(), ranker.predict([[1, 2]]).tolist(), ranker.contributions([[1, 2]]).tolist()
+    >>> ranker.coef_.tolist(), ranker.predict([[1, 2]]).tolist(), ranker.contributions([[1, 2]]).values.tolist()
     ([3.0, -0.5], [2.0], [[3.0, -1.0]])
     """
 

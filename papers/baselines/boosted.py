@@ -21,7 +21,7 @@ from rulerank.core.progress import progress
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.training_rows import NOTHING
+from rulerank.rankers.rows import NOTHING
 
 
 @dataclass(frozen=True, slots=True)

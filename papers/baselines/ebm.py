@@ -33,8 +33,8 @@ class EBM(LibraryRanker):
 
     Examples
     --------
-    >>> from rulerank.worlds import make_world
-    >>> world = make_world(n_queries=6, docs_per_query=10, n_features=3)
+    >>> from rulerank.datasets.ranking import make_ranking
+    >>> world = make_ranking(n_queries=6, docs_per_query=10, n_features=3)
     >>> EBM(max_pairs=1, n_bags=2, n_jobs=1).fit(world).predict(world).shape
     (60,)
     """

@@ -13,7 +13,7 @@ from papers.baselines.library_ranker import LibraryRanker, Rows, library, predic
 from rulerank.core.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
-from rulerank.rankers.training_rows import NOTHING
+from rulerank.rankers.rows import NOTHING
 
 MOST_LEAVES = 131_072  # LightGBM takes no more
 MOST_DOCS = 10_000  # of a query; LightGBM takes no more
@@ -43,8 +43,9 @@ class LambdaMART(LibraryRanker):
 
     Examples
     --------
-    >>> from rulerank.worlds import make_folds, make_world
-    >>> fold = make_folds(make_world(n_queries=50))[0]
+    >>> from rulerank.datasets.ranking import make_ranking
+    >>> from rulerank.splitting import make_folds
+    >>> fold = make_folds(make_ranking(n_queries=50))[0]
     >>> LambdaMART(n_leaves=7).fit(fold.train, vali=fold.vali).predict(fold.test).shape
     (389,)
     """

@@ -15,8 +15,7 @@ import math
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
-from rulerank.core.sorting import sort_places
+from rulerank.core.compiled import compiled, sort_places
 from rulerank.dataset import Array
 
 

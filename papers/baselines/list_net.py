@@ -12,7 +12,7 @@ from papers.baselines.linear_kernels import cross_entropies
 from papers.baselines.staged_linear import StagedLinearRanker
 from rulerank.core.parameters import Number, Parameter, Steps
 from rulerank.dataset import Array
-from rulerank.rankers.linear.grouped_rows import DenseRows
+from rulerank.rankers.linear.likelihood import DenseRows
 
 MAX_HALVINGS = 50
 

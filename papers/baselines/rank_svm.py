@@ -15,7 +15,7 @@ from papers.baselines.linear_kernels import pair_hinges
 from rulerank.core.parameters import Number, Parameter, Steps
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.rankers.training_rows import NOTHING
+from rulerank.rankers.rows import NOTHING
 
 C_GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)  # worth trying; choose on queries that were not trained on
 QUERIES_PER_THREAD = 50
@@ -122,8 +122,8 @@ class RankSVM(MarginRanker):
 
     Examples
     --------
-    >>> from rulerank.worlds import make_world
-    >>> data = make_world(n_queries=30, n_features=3, seed=0)
+    >>> from rulerank.datasets.ranking import make_ranking
+    >>> data = make_ranking(n_queries=30, n_features=3, seed=0)
     >>> ranker = RankSVM(normalize="zscore").fit(data)
     >>> dict(zip(ranker.feature_names_, ranker.coef_.round(2).tolist()))
     {'bm25_body': 0.42, 'bm25_title': 0.45, 'pagerank': 0.42}

@@ -16,7 +16,7 @@ from papers.baselines.base import LinearRanker, informative_queries
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, query_index
 from rulerank.errors import DataError
-from rulerank.rankers.training_rows import NOTHING
+from rulerank.rankers.rows import NOTHING
 
 
 class StagedLinearRanker(LinearRanker):

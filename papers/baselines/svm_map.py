@@ -35,8 +35,8 @@ class SVMMAP(MarginRanker):
 
     Examples
     --------
-    >>> from rulerank.worlds import make_world
-    >>> data = make_world(n_queries=30, n_features=3, seed=0)
+    >>> from rulerank.datasets.ranking import make_ranking
+    >>> data = make_ranking(n_queries=30, n_features=3, seed=0)
     >>> ranker = SVMMAP(normalize="zscore").fit(data)
     >>> dict(zip(ranker.feature_names_, ranker.coef_.round(2).tolist()))
     {'bm25_body': 0.07, 'bm25_title': 0.08, 'pagerank': 0.07}

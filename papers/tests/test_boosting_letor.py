@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+import rulerank as rr
 from papers.baselines.ada_rank import AdaRank
 from papers.baselines.f_rank import FRank
 from papers.baselines.list_net import ListNet
 from papers.baselines.rank_boost import RankBoost
 from rulerank.evaluation import evaluate
 from rulerank.io.folds import read_folds
-from rulerank.training.validating import fit_tuned
 
 # MAP of folds 1 to 5 as the LETOR 2.0 page had it
 PUBLISHED = {
@@ -26,7 +26,7 @@ def test_the_published_map_is_reproduced(letor, name):
     ranker, published = PUBLISHED[name]
     values = []
     for fold in read_folds(letor / "letor2-ohsumed"):
-        tuned = fit_tuned(ranker, fold.train, fold.vali, convention="letor3")
+        tuned = rr.select(fold.train, ranker, vali=fold.vali, convention="letor3")
         scores = tuned.ranker.predict(fold.test)
         values.append(evaluate(fold.test.y, scores, fold.test.qid, "MAP", convention="letor3").means["MAP"])
     print(f"{name:13} published {np.round(published, 4)}, ours {np.round(values, 4)}")

@@ -6,13 +6,13 @@ import pytest
 
 import rulerank as rr
 from papers.competence_figures import average_scores, competence_domains
+from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.worlds import make_world
 
 
 @pytest.fixture(scope="module")
 def data():
-    return make_world(n_queries=12, docs_per_query=8, seed=1)
+    return make_ranking(n_queries=12, docs_per_query=8, seed=1)
 
 
 @pytest.fixture(scope="module")

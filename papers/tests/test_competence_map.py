@@ -6,14 +6,14 @@ import pytest
 
 import rulerank as rr
 from papers.competence_figures import competence_map, competence_panels, shrink_to
+from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.worlds import make_world
 
 
 @pytest.fixture(scope="module")
 def data():
-    return make_world(n_queries=12, docs_per_query=8, seed=1)
+    return make_ranking(n_queries=12, docs_per_query=8, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ BASELINES = {
     "AdaRank": partial(baselines.AdaRank, missing="mean"),
     "ListNet": partial(baselines.ListNet, missing="mean"),
 }
-LEFT_OUT = "check_importances"  # sums of trees and stumps are not explained here
+LEFT_OUT = ("check_importances", "check_contributions")  # sums of trees and stumps are not explained here
 KEPT = [
     check
     for check in CHECKS

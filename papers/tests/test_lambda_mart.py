@@ -8,7 +8,7 @@ from rulerank.errors import DataError, TooLargeError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.foreign import fresh_for_part
 
-WORLD = rr.make_world(n_queries=40, docs_per_query=(5, 30), seed=0)
+WORLD = rr.make_ranking(n_queries=40, docs_per_query=(5, 30), seed=0)
 FOLD = rr.make_folds(WORLD)[0]
 
 

@@ -23,8 +23,8 @@ qid = np.repeat(range(6), 10)
 @pytest.mark.parametrize("make", LINEAR)
 def test_a_score_is_the_sum_of_what_the_features_add(make):
     ranker = make().fit(X, y, qid=qid)
-    assert ranker.contributions(X).sum(axis=1) == pytest.approx(ranker.predict(X))
-    assert ranker.contributions(X) == pytest.approx(X * ranker.coef_)
+    assert ranker.contributions(X).scores == pytest.approx(ranker.predict(X))
+    assert ranker.contributions(X).values == pytest.approx(X * ranker.coef_)
     assert ranker.predict(np.empty((0, 3))).shape == (0,)
 
 
@@ -101,7 +101,7 @@ def test_wrong_parameters_are_refused(make, params, message):
 @pytest.mark.parametrize("make", MARGIN)
 def test_tuning_tries_the_grid_of_c(make):
     data = rr.Dataset(X, y, qid)
-    tuned = rr.tune(data, make(), {"C": [0.01, 1.0]}, n_splits=3)
+    tuned = rr.select(data, make(), {"C": [0.01, 1.0]}, n_splits=3)
     assert [trial.params for trial in tuned.table] == [{"C": 0.01}, {"C": 1.0}]
 
 

@@ -11,7 +11,7 @@ TABLE_OF_DOCS = {"RE-GR": 0.4458, "RE-SR, every query (literal)": 0.3680, "QI": 
 
 @pytest.fixture
 def data(tmp_path):
-    world = rr.make_world(n_queries=15, docs_per_query=8, n_features=4, seed=1)
+    world = rr.make_ranking(n_queries=15, docs_per_query=8, n_features=4, seed=1)
     for fold in rr.make_folds(world, n_folds=3):
         folder = tmp_path / "sets" / "small" / fold.name
         folder.mkdir(parents=True)

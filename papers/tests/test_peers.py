@@ -14,7 +14,7 @@ from papers.systems import SYSTEMS
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.evaluation import evaluate
 
-FOLD = rr.make_folds(rr.make_world(n_queries=30, docs_per_query=(8, 20), n_features=6, seed=0))[0]
+FOLD = rr.make_folds(rr.make_ranking(n_queries=30, docs_per_query=(8, 20), n_features=6, seed=0))[0]
 PEERS = {
     "lightgbm": ILMARTLike(n_trees=40, min_docs=5, n_jobs=1),
     "interpret": EBM(max_pairs=2, n_bags=2, n_jobs=1),

@@ -8,14 +8,16 @@ import pytest
 import rulerank as rr
 from failing_rankers import First
 from papers.baselines import RankBoost
-from papers.plans import Fuse, LinearCombination
+from papers.plans import Fuse, LinearCombination, learned_weights
+from papers.run import Follower, run_systems
 from papers.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop, in_bins, shuffled_rows
 from rulerank.errors import DataError
-from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.experiment.plans import Rank, rank
-from rulerank.training.trials import Scoring
+from rulerank.experiment.systems import System
+from rulerank.training.selection import Scoring
 
-FOLD = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
+FOLD = rr.make_folds(rr.make_ranking(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
 
 
 def value_of(data, scores, measure):
@@ -39,6 +41,16 @@ def test_fusions_use_the_scores_of_others_and_count_their_time():
     assert fused.n_labels == len(FOLD.train)
 
 
+def test_a_system_runs_again_when_one_that_it_builds_on_has_changed_and_fails_with_it(tmp_path):
+    def run(**params):
+        first = System("a", "yours", Rank(First(**params)), "")
+        return run_systems([FOLD], [Follower("sum", "yours", Fuse("borda"), "", ("a",)), first], out=tmp_path)
+
+    assert [run().n_reused, run().n_reused, run(sign=-1.0).n_reused] == [0, 2, 0]
+    failed = run(fail="badly")
+    assert failed.failures["sum", 0].reason.startswith("DataError: it builds on a: ValueError: no luck today")
+
+
 def test_weights_of_the_linear_combination_come_from_vali():
     good, bad = (rank(First(sign=sign), {}, FOLD.train, FOLD, "MAP") for sign in (1.0, -1.0))
     better = "good" if value_of(FOLD.vali, good.vali, "MAP") > value_of(FOLD.vali, bad.vali, "MAP") else "bad"
@@ -46,8 +58,20 @@ def test_weights_of_the_linear_combination_come_from_vali():
     assert max(found.params["weights"], key=found.params["weights"].get) == better
 
 
+def test_weights_are_shares_leave_noise_out_and_are_at_least_as_good_as_every_member():
+    rng = np.random.default_rng(5)
+    halves = rng.random((2, 600))  # two rankers that each see one half of what makes a document relevant
+    lists, qid = np.vstack([halves, rng.random(600)]), np.repeat(np.arange(30), 20)
+    data = rr.Dataset(lists.T, (halves.sum(axis=0) > 1.3).astype(int), qid)
+    weights = learned_weights(lists, data.y, qid, "MAP")
+    assert weights.sum() == pytest.approx(1)
+    assert 0 <= weights[2] < 0.1 < weights[:2].min()
+    value = value_of(data, rr.fuse(lists, qid, "linear", weights), "MAP")
+    assert value >= max(value_of(data, scores, "MAP") for scores in [*lists, rr.fuse(lists, qid, "comb_sum")])
+
+
 def test_sampling_sees_the_grades_of_the_documents_it_asks_for_alone():
-    seen = Asked(rr.SSAR()).run(FOLD, {}, "MAP")
+    seen = Asked(rr.SSAR()).run(FOLD, "MAP")
     order = shuffled_rows(FOLD)
     mixed = FOLD.train[order]
     binned = in_bins(FOLD, "tube").train[order]
@@ -57,12 +81,12 @@ def test_sampling_sees_the_grades_of_the_documents_it_asks_for_alone():
     known = {(mixed.qid[row], mixed.docid[row]): mixed.y[row] for row in chosen}
     grades = [known.get(doc, 0) for doc in zip(FOLD.train.qid, FOLD.train.docid, strict=True)]
     assert (grades != FOLD.train.y).any()
-    blind = Asked(rr.SSAR()).run(replace(FOLD, train=replace(FOLD.train, y=grades)), {}, "MAP")
+    blind = Asked(rr.SSAR()).run(replace(FOLD, train=replace(FOLD.train, y=grades)), "MAP")
     np.testing.assert_array_equal(blind.test, seen.test)
 
 
 def test_random_and_top_documents_are_as_many_as_were_asked_for():
-    used = {"SSAR": Asked(rr.SSAR()).run(FOLD, {}, "MAP")}
+    used = {"SSAR": Asked(rr.SSAR()).run(FOLD, "MAP")}
     drawn, top = (plan.run(FOLD, used, "MAP") for plan in (AtRandom(n_draws=3), FromTheTop()))
     assert drawn.n_labels == top.n_labels == used["SSAR"].n_labels
     assert drawn.test.shape == (3, len(FOLD.test))
@@ -73,7 +97,7 @@ def test_random_and_top_documents_are_as_many_as_were_asked_for():
 
 
 def test_the_svm_learns_from_the_very_documents_that_were_chosen():
-    used = {"SSARP": Asked(rr.SSAR(partitions=2)).run(FOLD, {}, "MAP")}
+    used = {"SSARP": Asked(rr.SSAR(partitions=2)).run(FOLD, "MAP")}
     found = AsChosen(SVM).run(FOLD, used, "MAP")
     np.testing.assert_array_equal(found.chosen, used["SSARP"].chosen)
     hidden = np.zeros_like(FOLD.train.y)
@@ -84,7 +108,7 @@ def test_the_svm_learns_from_the_very_documents_that_were_chosen():
 
 
 def test_without_two_grades_in_a_query_the_svm_ties_all_documents():
-    one = replace(Asked(rr.SSAR()).run(FOLD, {}, "MAP"), chosen=np.array([0]))
+    one = replace(Asked(rr.SSAR()).run(FOLD, "MAP"), chosen=np.array([0]))
     assert not AsChosen(SVM).run(FOLD, {"SSAR": one}, "MAP").test.any()
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+import rulerank as rr
 from papers.baselines.rank_svm import C_GRID, RankSVM
 from rulerank.evaluation import evaluate
 from rulerank.io.folds import read_folds
-from rulerank.training.validating import fit_tuned
 
 PUBLISHED = [0.3336, 0.4510, 0.4597, 0.5111, 0.4790]  # MAP by fold, LETOR 2.0 OHSUMED
 
@@ -16,7 +16,7 @@ def test_the_published_row_is_reproduced_with_c_chosen_on_validation_queries(let
     as_published = {"convention": "letor3", "ties": "file"}
     found = []
     for fold in read_folds(letor / "letor2-ohsumed"):
-        tuned = fit_tuned(RankSVM(), fold.train, fold.vali, {"C": C_GRID}, **as_published)
+        tuned = rr.select(fold.train, RankSVM(), {"C": C_GRID}, vali=fold.vali, **as_published)
         scores = tuned.ranker.predict(fold.test)
         found.append(evaluate(fold.test.y, scores, fold.test.qid, "MAP", **as_published).means["MAP"])
     print("\n".join(f"published {one:.4f}  ours {other:.4f}" for one, other in zip(PUBLISHED, found, strict=True)))

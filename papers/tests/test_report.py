@@ -8,16 +8,16 @@ from scipy import stats
 
 import rulerank as rr
 from papers.reference import OHSUMED
-from papers.report import paper_systems, papers_report
+from papers.report import called_by_feature, deviations_tables, paper_systems, papers_report
+from papers.run import run_systems
 from papers.sampled import AtRandom, FromTheTop
 from papers.sampling_tables import sampling_tables
 from papers.systems import SYSTEMS, systems_named, with_top_feature
-from rulerank.experiment.run import run_experiment
 from rulerank.experiment.summary import summarise
 from rulerank.render import render_markdown
 from rulerank.render.document import DASH
 
-FOLDS = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=12, n_features=5), n_folds=5)
+FOLDS = rr.make_folds(rr.make_ranking(n_queries=20, docs_per_query=12, n_features=5), n_folds=5)
 NAMES = [
     "RE-GR", "RE-QR", "DC3A", "QI", "Regression", "RankBoost", "Random (SSARP)", "Top feature (SSARP)",
     "RankSVM (SSARP)", "RankSVM, random (SSARP)", "RankSVM, top (SSARP)", "RE-SR",
@@ -26,7 +26,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def experiment():
-    return run_experiment(FOLDS, systems_named(NAMES))
+    return run_systems(FOLDS, systems_named(NAMES))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_parameters_are_chosen_on_vali_and_never_see_a_grade_of_test():
     hidden = replace(fold, test=replace(fold.test, y=np.zeros_like(fold.test.y)))
     peers = {name for name, system in SYSTEMS.items() if system.group == "peers"}  # slow, and told no more than others
     systems = [system for name, system in SYSTEMS.items() if name not in peers]
-    seen, blind = (run_experiment([one], systems) for one in (fold, hidden))
+    seen, blind = (run_systems([one], systems) for one in (fold, hidden))
     assert not seen.failures
     for place, scores in seen.cells.items():
         np.testing.assert_array_equal(blind.cells[place].test, scores.test, err_msg=str(place))
@@ -116,10 +116,21 @@ def test_what_the_text_says_of_the_papers_figures_is_said_of_global_rules_only(r
     assert "DC3A takes only confidence and strength, and QC3A strength for all documents in eight" in text
 
 
+def test_deviations_are_those_of_the_folds_means(summary):
+    ndcg, precision = deviations_tables(summary)
+    assert ndcg.header == ("system", "NDCG@2", "NDCG@4", "NDCG@6", "NDCG@8", "NDCG@10", "MAP")
+    assert precision.header[1:] == ("P@2", "P@4", "P@6", "P@8", "P@10")
+    row = next(row for row in ndcg.rows if row[0].text == "QI")
+    by_fold = summary.row("QI").folds[summary.place("MAP")]
+    assert row[-1].text == f"{np.mean(by_fold):.3f} ± {np.std(by_fold, ddof=1):.3f}"
+    one = replace(summary, experiment=replace(summary.experiment, folds=FOLDS[:1]))
+    assert deviations_tables(one) == []
+
+
 def test_rows_that_go_by_a_feature_are_called_by_it():
     systems = with_top_feature(systems_named(["Top feature (SSAR)"]), FOLDS[0].train.feature_names[0])
-    summary = summarise(run_experiment(FOLDS[:2], systems))
-    assert [row.label for row in summary.rows] == ["SSAR", f"{FOLDS[0].train.feature_names[0]} (SSAR)"]
+    summary = summarise(called_by_feature(run_systems(FOLDS[:2], systems)))
+    assert [row.name for row in summary.rows] == ["SSAR", f"{FOLDS[0].train.feature_names[0]} (SSAR)"]
 
 
 def test_the_sampling_papers_tables_have_all_their_columns(summary):

@@ -14,15 +14,16 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from rulerank.aggregate.competence import Competence as Competence
     from rulerank.aggregate.fusion import fuse as fuse
-    from rulerank.aggregate.linear_fusion import LinearFusion as LinearFusion
-    from rulerank.aggregate.runs import fuse_runs as fuse_runs
+    from rulerank.aggregate.fusion import fuse_runs as fuse_runs
     from rulerank.clicks.counts import ClickCounts as ClickCounts
-    from rulerank.clicks.interleaved_log import read_contest as read_contest
     from rulerank.clicks.interleaving import interleave as interleave
+    from rulerank.clicks.interleaving import read_contest as read_contest
     from rulerank.clicks.reading import read_clicks as read_clicks
     from rulerank.clicks.simulate import simulate_clicks as simulate_clicks
     from rulerank.dataset import Dataset as Dataset
     from rulerank.dataset import Fold as Fold
+    from rulerank.datasets.ranking import make_ranking as make_ranking
+    from rulerank.datasets.shop import make_shop as make_shop
     from rulerank.discretize import MDLP as MDLP
     from rulerank.discretize import TUBE as TUBE
     from rulerank.discretize import EqualFrequency as EqualFrequency
@@ -36,22 +37,22 @@ if TYPE_CHECKING:
     from rulerank.experiment.run import run_experiment as run_experiment
     from rulerank.export import export_model as export_model
     from rulerank.features.text_features import TextFeatures as TextFeatures
-    from rulerank.io.convert import convert as convert
     from rulerank.io.engine_logs import read_logs as read_logs
     from rulerank.io.folds import read_folds as read_folds
-    from rulerank.io.judgements import read_judgements as read_judgements
-    from rulerank.io.judgements import read_pairs as read_pairs
+    from rulerank.io.formats import convert as convert
     from rulerank.io.letor import read_letor as read_letor
     from rulerank.io.letor import write_letor as write_letor
-    from rulerank.io.quepid import read_quepid as read_quepid
-    from rulerank.io.quepid import write_quepid as write_quepid
-    from rulerank.io.queries import Queries as Queries
-    from rulerank.io.queries import read_queries as read_queries
     from rulerank.io.tables import from_frame as from_frame
+    from rulerank.io.tables import read_quepid as read_quepid
     from rulerank.io.tables import read_table as read_table
     from rulerank.io.tables import to_frame as to_frame
+    from rulerank.io.tables import write_quepid as write_quepid
     from rulerank.io.tables import write_table as write_table
+    from rulerank.io.texts import Queries as Queries
     from rulerank.io.texts import Texts as Texts
+    from rulerank.io.texts import read_judgements as read_judgements
+    from rulerank.io.texts import read_pairs as read_pairs
+    from rulerank.io.texts import read_queries as read_queries
     from rulerank.io.texts import read_texts as read_texts
     from rulerank.io.trec import Qrels as Qrels
     from rulerank.io.trec import Run as Run
@@ -73,40 +74,31 @@ if TYPE_CHECKING:
     from rulerank.scale.fit import fit_parts as fit_parts
     from rulerank.scale.score import evaluate_parts as evaluate_parts
     from rulerank.serve.reranker import Reranker as Reranker
-    from rulerank.shop.shop import make_shop as make_shop
     from rulerank.splitting import QueryKFold as QueryKFold
-    from rulerank.training.choose import choose_ranker as choose_ranker
-    from rulerank.training.from_today import learn_from_today as learn_from_today
-    from rulerank.training.in_pool import fit_in_pool as fit_in_pool
+    from rulerank.splitting import make_folds as make_folds
     from rulerank.training.scoring import scorer as scorer
-    from rulerank.training.tuning import tune as tune
-    from rulerank.training.with_queries import with_queries as with_queries
-    from rulerank.worlds import make_folds as make_folds
-    from rulerank.worlds import make_world as make_world
+    from rulerank.training.scoring import with_queries as with_queries
+    from rulerank.training.selection import select as select
 
 _NAMES = {
     # data
     "dataset": ("Dataset", "Fold"),
     "io.letor": ("read_letor", "write_letor"),
     "io.folds": ("read_folds",),
-    "io.tables": ("read_table", "write_table", "from_frame", "to_frame"),
+    "io.tables": ("read_table", "write_table", "from_frame", "to_frame", "read_quepid", "write_quepid"),
     "io.trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
-    "io.quepid": ("read_quepid", "write_quepid"),
-    "io.convert": ("convert",),
+    "io.formats": ("convert",),
     "io.engine_logs": ("read_logs",),
     # texts
-    "io.texts": ("Texts", "read_texts"),
-    "io.queries": ("Queries", "read_queries"),
-    "io.judgements": ("read_judgements", "read_pairs"),
+    "io.texts": ("Texts", "read_texts", "Queries", "read_queries", "read_judgements", "read_pairs"),
     "features.text_features": ("TextFeatures",),
-    "worlds": ("make_world", "make_folds"),
-    "shop.shop": ("make_shop",),
+    "datasets.ranking": ("make_ranking",),
+    "datasets.shop": ("make_shop",),
     # clicks
     "clicks.counts": ("ClickCounts",),
     "clicks.reading": ("read_clicks",),
     "clicks.simulate": ("simulate_clicks",),
-    "clicks.interleaving": ("interleave",),
-    "clicks.interleaved_log": ("read_contest",),
+    "clicks.interleaving": ("interleave", "read_contest"),
     # bins, rankers
     "discretize": ("MDLP", "TUBE", "EqualWidth", "EqualFrequency"),
     "rankers.global_rules": ("GlobalRules",),
@@ -118,24 +110,18 @@ _NAMES = {
     "rankers.anchored.anchored_rules": ("AnchoredRules",),
     "sampling.ssar": ("SSAR",),
     "sampling.strata": ("Strata",),
-    "aggregate.fusion": ("fuse",),
-    "aggregate.linear_fusion": ("LinearFusion",),
-    "aggregate.runs": ("fuse_runs",),
+    "aggregate.fusion": ("fuse", "fuse_runs"),
     "aggregate.competence": ("Competence",),
     "model_file": ("load",),
-    "splitting": ("QueryKFold",),
-    "training.scoring": ("scorer",),
-    "training.with_queries": ("with_queries",),
-    "training.tuning": ("tune",),
-    "training.choose": ("choose_ranker",),
+    "splitting": ("QueryKFold", "make_folds"),
+    "training.scoring": ("scorer", "with_queries"),
+    "training.selection": ("select",),
     "export": ("export_model",),
     "serve.reranker": ("Reranker",),
     # figures
     "evaluation": ("Measure", "evaluate", "evaluate_run", "compare"),
-    "training.in_pool": ("fit_in_pool",),
     "scale.fit": ("fit_parts",),
     "scale.score": ("evaluate_parts",),
-    "training.from_today": ("learn_from_today",),
     "experiment.label_curve.curve": ("label_curve",),
     "experiment.run": ("run_experiment",),
     "experiment.report": ("write_report",),

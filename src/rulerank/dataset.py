@@ -110,7 +110,7 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""
-        from rulerank.render.notebook import html_table, table_of  # nothing else here is about pages
+        from rulerank.render.html import html_table, table_of  # nothing else here is about pages
 
         names, kept = list(self.feature_names[:SHOWN_FEATURES]), min(len(self), SHOWN_ROWS)
         header = ["qid", *(["docid"] if self.docid is not None else []), "grade", *names]
@@ -264,6 +264,17 @@ def starts_of(groups: Array) -> Array:
     [0, 2, 3]
     """
     return np.append(np.flatnonzero(np.diff(groups, prepend=-1)), groups.size).astype(np.int64)
+
+
+def doc_name(data: Dataset, row: int) -> str:
+    """Return what people call a document: its id, or without one its row, counted from 1.
+
+    >>> doc_name(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"]), 1)
+    'row 2'
+    >>> doc_name(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"], docid=["a", "b"]), 1)
+    'b'
+    """
+    return f"row {row + 1}" if data.docid is None else str(data.docid[row])
 
 
 def query_index(qid: Array) -> tuple[Array, Array]:

@@ -21,6 +21,11 @@ class Method:
     module: str
     class_name: str
 
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """All that it may be called."""
+        return self.name, self.short, self.class_name
+
     def ranker_class(self) -> type[Ranker]:
         """Load the class.
 
@@ -54,13 +59,13 @@ FROM_TODAY = ("Anchored", "AnchoredRules")  # those that start from today's rank
 
 
 def method_named(name: str) -> Method:
-    """Return a method by its name or its short name; capitals do not matter.
+    """Return a method by its name, its short name or its class; capitals do not matter.
 
-    >>> method_named("re-gr") is method_named("global")
+    >>> method_named("re-gr") is method_named("global") is method_named("GlobalRules")
     True
     """
     for method in METHODS.values():
-        if name.lower() in (method.name.lower(), method.short):
+        if name.lower() in map(str.lower, method.names):
             return method
     left = next((one for one in INSTEAD if one.lower() == name.lower()), None)
     if left is not None:

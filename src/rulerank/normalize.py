@@ -12,9 +12,8 @@ import math
 
 import numpy as np
 
-from rulerank.core.compiled import compiled
+from rulerank.core.compiled import compiled, sort_places
 from rulerank.core.parameters import Word
-from rulerank.core.sorting import sort_places
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator
 
-from rulerank.dataset import Array, Dataset, check_column, query_index
+from rulerank.dataset import Array, Dataset, Fold, check_column, query_index
 from rulerank.errors import DataError
 
 
@@ -65,3 +65,26 @@ class QueryKFold(BaseCrossValidator):
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
         """Return the number of parts."""
         return self.n_splits
+
+
+def make_folds(data: Dataset, n_folds: int = 5, seed: int = 0) -> list[Fold]:
+    """Split by query for cross-validation as LETOR does: each query is tested once and validated on once.
+
+    >>> folds = make_folds(Dataset(np.zeros((10, 1)), [0, 1] * 5, range(10)))
+    >>> fold = folds[0]
+    >>> fold.name, *(len(set(part.qid)) for part in (fold.train, fold.vali, fold.test))
+    ('Fold1', 6, 2, 2)
+    """
+    query, ids = query_index(data.qid)
+    for name, value, least in (("n_folds", n_folds, 3), ("seed", seed, 0)):
+        if value < least:
+            raise DataError(f"{name} must be at least {least}: got {value}")
+    if ids.size < n_folds:
+        raise DataError(f"n_folds must be at most the number of queries, {ids.size}: got {n_folds}")
+    part = (np.random.default_rng(seed).permutation(ids.size) % n_folds)[query]
+    folds = []
+    for test in range(n_folds):
+        vali = (test - 1) % n_folds
+        train = (part != test) & (part != vali)
+        folds.append(Fold(f"Fold{test + 1}", data[train], data[part == vali], data[part == test]))
+    return folds

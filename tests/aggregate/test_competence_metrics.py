@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.rankers.foreign import fresh_for_part
-from rulerank.rules.metrics import METRICS
-from rulerank.rules.vote_kernels import mapped_theta
+from rulerank.rules.metrics import METRICS, mapped_theta
 
 pytestmark = pytest.mark.kernels
 SOME = ("confidence", "yule_q", "relative_confidence")

@@ -6,14 +6,14 @@ from sklearn.linear_model import LinearRegression
 
 import rulerank as rr
 from rulerank.dataset import query_index
-from rulerank.errors import DataError, ModelFileError
+from rulerank.errors import DataError, ModelFileError, OutdatedModelError
 from rulerank.export.parts import export_parts
 from rulerank.normalize import normalize_by_query
 
 
 @pytest.fixture(scope="module")
 def world():
-    return rr.make_world(n_queries=25, docs_per_query=12, n_features=5, seed=3)
+    return rr.make_ranking(n_queries=25, docs_per_query=12, n_features=5, seed=3)
 
 
 RULES = {"votes": rr.GlobalRules(max_size=1), "stable": rr.StableRules(max_size=1)}
@@ -23,9 +23,8 @@ RULES = {"votes": rr.GlobalRules(max_size=1), "stable": rr.StableRules(max_size=
     "options",
     [
         {"members": RULES},
-        {"members": RULES, "centric": "query", "calibrate": False},
         {"members": RULES, "literal": True, "centric": "query", "discretizer": rr.EqualFrequency(n_bins=4)},
-        {"members": ["confidence", "strength"], "select": "best"},
+        {"members": ["confidence", "strength"]},
         {"members": "RE-GR, RE-SR", "literal": True, "scale": "query"},
         {"literal": True, "scale": "query", "mapped": False, "discretizer": rr.EqualWidth(n_bins=4)},
     ],
@@ -42,6 +41,14 @@ def test_it_comes_back_from_its_file(world, options, tmp_path):
     assert np.array_equal(
         rr.Competence(**again.get_params(deep=False)).fit(world).predict(world), ranker.predict(world)
     )
+
+
+@pytest.mark.parametrize(("name", "value"), [("select", "best"), ("calibrate", False)])
+def test_what_this_version_has_no_more_is_said(world, name, value):
+    state = rr.Competence(RULES).fit(world).to_state()
+    state["params"] |= {name: value}
+    with pytest.raises(OutdatedModelError, match=f"fitted with {name}={value!r}, .*: fit it again without {name}"):
+        rr.Competence.from_state(state)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +99,7 @@ def test_metrics_that_are_not_those_of_the_rules_are_refused(world):
 
 @pytest.mark.parametrize("seed", [0, 3])  # one whose weights are the same for all documents, one where they are not
 def test_the_parts_of_an_export_make_the_score(seed):
-    world = rr.make_world(n_queries=25, docs_per_query=12, n_features=5, seed=seed)
+    world = rr.make_ranking(n_queries=25, docs_per_query=12, n_features=5, seed=seed)
     members = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0, missing="mean")}
     ranker = rr.Competence(members).fit(world)
     made = export_parts(ranker, "python")
@@ -144,7 +151,7 @@ def test_members_can_be_named_as_methods(world):
 
 
 def test_one_scale_for_what_is_picked_needs_the_literal_form_and_the_queries(world):
-    with pytest.raises(DataError, match=r"scale='query' is for literal=True, .* \(calibrate=True\)"):
+    with pytest.raises(DataError, match=r"scale='query' is for literal=True, .* on one scale anyway"):
         rr.Competence(scale="query").fit(world)
     ranker = rr.Competence(literal=True, scale="query", max_size=1).fit(world)
     with pytest.raises(DataError, match="put on one scale by query: give the rows' queries too"):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.aggregate.fusion import METHODS
 from rulerank.errors import DataError
 
 
@@ -63,17 +62,6 @@ def test_fusions_agree_with_ranx_where_no_scores_are_tied(method, theirs):
     assert {qid: pytest.approx(docs) for qid, docs in peer.items()} == ours
 
 
-def test_condorcet_agrees_with_ranx_where_majorities_leave_no_cycle():
-    ranx = pytest.importorskip("ranx")
-    rng = np.random.default_rng(2)
-    truth = rng.permutation(12)
-    rankings = [{"q": {str(i): float(truth[i]) for i in range(12)}} for _ in range(2)]  # two of three agree
-    rankings.append({"q": {str(i): float(score) for i, score in enumerate(rng.permutation(12))}})
-    peer = ranx.fuse([ranx.Run(ranking) for ranking in rankings], norm=None, method="condorcet").to_dict()["q"]
-    ours = as_dict(rr.fuse_runs([run_of(ranking) for ranking in rankings], "condorcet"))["q"]
-    assert sorted(ours, key=ours.get) == sorted(peer, key=peer.get)
-
-
 def random_rankings(n_runs, share):
     """Rankings of integer document ids without ties, each of a part of the documents."""
     rng = np.random.default_rng(7)
@@ -87,9 +75,3 @@ def random_rankings(n_runs, share):
             }
         rankings.append(ranking)
     return rankings
-
-
-def test_every_method_fuses_runs():
-    one, two = run_of({"q": {"a": 2, "b": 1, "c": 0}}), run_of({"q": {"a": 3, "c": 1}})
-    for method in METHODS:
-        assert rr.fuse_runs([one, two], method).docid[0] == "a"

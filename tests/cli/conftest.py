@@ -15,17 +15,16 @@ import pytest
 from rulerank.aggregate.competence import Competence
 from rulerank.clicks.interleaving import interleave_runs
 from rulerank.clicks.reading import read_clicks
+from rulerank.datasets.ranking import make_ranking
 from rulerank.features.text_features import TextFeatures
-from rulerank.io.convert import convert, read_any, write_any
+from rulerank.io.formats import convert, read_any, write_any
 from rulerank.io.letor import read_letor
-from rulerank.io.queries import read_queries
-from rulerank.io.texts import read_texts
+from rulerank.io.texts import read_queries, read_texts
 from rulerank.io.trec import read_run, run_from_scores, write_run
 from rulerank.judging.store import LabelStore
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.worlds import make_world
 
 
 def write_texts(data):
@@ -59,11 +58,11 @@ def folder(all_files, tmp_path, monkeypatch):
 
 
 def write_files(folder):
-    data = make_world(n_queries=12, docs_per_query=8, seed=1)
+    data = make_ranking(n_queries=12, docs_per_query=8, seed=1)
     for name in ("train", "test"):
         write_any(data, f"{name}.txt")
         write_any(data, f"{name}.csv")
-    write_any(make_world(n_queries=6, docs_per_query=8, seed=2), "vali.txt")
+    write_any(make_ranking(n_queries=6, docs_per_query=8, seed=2), "vali.txt")
     table = Path("train.csv").read_text()
     Path("train.csv").write_text(table.replace("qid,", "query,", 1))
     convert("test.txt", "qrels.txt", target_format="qrels")
@@ -84,7 +83,7 @@ def write_files(folder):
     score = float(GlobalRules().fit(train).predict(np.nan_to_num(train.X[:1]))[0])
     Path("scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
     QueryRules().fit(train).save("query.rulerank")
-    QueryIntercepts(l2=1.0).fit(make_world(n_queries=12, n_features=3)).save("linear.rulerank")
+    QueryIntercepts(l2=1.0).fit(make_ranking(n_queries=12, n_features=3)).save("linear.rulerank")
     QueryIntercepts(l2=1.0, missing="mean").fit(read_any("test.csv")).save("clicks.rulerank")
     Competence(literal=True, max_size=1).fit(train).save("dc3a.rulerank")
     Competence({"RE-GR": GlobalRules(), "half": GlobalRules(drop_weakest=0.5)}).fit(train).save("mixed.rulerank")
@@ -92,7 +91,6 @@ def write_files(folder):
     served_texts()
     engine_logs(folder)
     click_logs(folder)
-    small_report(folder / "small")
 
 
 def served_texts():
@@ -102,22 +100,6 @@ def served_texts():
     pool = features.dataset(read_queries("queries.tsv"), top=10)
     grades = np.arange(len(pool)) % 2
     QueryIntercepts(l2=1.0).fit(replace(pool, y=grades)).save("shop.rulerank")
-
-
-def small_report(folder):
-    """What `rulerank compare` leaves for `rulerank figure`, with figures that nobody measured."""
-    folder.mkdir()
-    measures = ["MAP", *(f"{kind}@{k}" for kind in ("NDCG", "P") for k in range(1, 11))]
-    results = ["system,group,measure,fold,value,convention,ties"]
-    for place, (system, group) in enumerate([("RE-GR", "rules"), ("QI", "linear"), ("FR+", "rules")]):
-        for measure in measures:
-            results += [
-                f"{system},{group},{measure},{fold},0.{place + 3},standard,expected" for fold in ("Fold1", "mean")
-            ]
-    (folder / "results.csv").write_text("\n".join(results) + "\n")
-    header = "system,against,measure,difference,low,high,p_t_queries,p_t_folds,p_randomisation,p_holm,wins,losses"
-    lines = [f"{s},RE-GR,{m},0.1,0.05,0.15,0.01,nan,0.01,0.02,5,1" for s in ("QI", "FR+") for m in measures]
-    (folder / "differences.csv").write_text("\n".join([header, *lines]) + "\n")
 
 
 def engine_logs(folder):
@@ -158,7 +140,7 @@ def click_logs(folder):
 
 def judged_pool():
     """Write a pool of documents and a store of labels."""
-    data = make_world(n_queries=4, docs_per_query=6, seed=3)
+    data = make_ranking(n_queries=4, docs_per_query=6, seed=3)
     write_any(data, "pool.csv")
     write_any(data[:10], "graded.csv")
     lines = Path("pool.csv").read_text().splitlines()

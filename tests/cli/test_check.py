@@ -15,16 +15,13 @@ def model(run, folder):
     run("train", "pool.csv", "--labels", "labels.csv", "--today", "pagerank", "-o", "few.rulerank")
 
 
-def test_known_grades_fight_the_duels_and_join_the_labels(run, folder, model):
-    before = Path("labels.csv").read_text()
+def test_known_grades_fight_the_duels(run, folder, model):
     done = run("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--own-grades", "--labels", "labels.csv")
     assert done.code == 0
     assert done.err.startswith("The top 3 differs in ")
-    after = Path("labels.csv").read_text()
-    assert after.startswith(before)
     shown = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--today", "-bm25_title", "--json").out)
     assert shown["today"] == "-bm25_title"
-    assert len(after.splitlines()) - len(before.splitlines()) <= 2 * (shown["won"] + shown["lost"] + shown["drawn"])
+    assert shown["won"] + shown["lost"] + shown["drawn"] > 0
 
 
 def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, folder, model):
@@ -49,14 +46,11 @@ def test_without_a_ranking_the_models_own_is_taken(run, folder, model):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([], "every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv"),
-        (
-            ["--own-grades", "--labels", "labels.db"],
-            "known grades join a file of labels, as --labels labels.csv, and no",
-        ),
+        ([], "every answer is kept in a label store: name it, --labels labels.db"),
+        (["--labels", "labels.csv"], "every answer is kept in a label store: name it, --labels labels.db"),
         (["--own-grades", "--grades", "qrels.txt"], "--grades and --own-grades are two ways to get grades: choose one"),
         (
-            ["--labels", "high.csv", "--max-grade", "2"],
+            ["--own-grades", "--labels", "high.csv", "--max-grade", "2"],
             "high.csv:2: expected grades from 0 to 2, as --max-grade or",
         ),
         (["--own-grades", "--today", "bm26"], "today: there is no feature 'bm26'; the data has bm25_body, "),

@@ -3,11 +3,11 @@ import json
 import pytest
 
 from rulerank.dataset import Dataset
+from rulerank.datasets.ranking import make_ranking
 from rulerank.evaluation import evaluate
-from rulerank.experiment.demo import LEARNERS, OURS, reasons
-from rulerank.experiment.demo_road import walk_the_road
-from rulerank.experiment.label_curve.splits import HalfSplits
-from rulerank.worlds import make_world
+from rulerank.experiment.demo import LEARNERS, OURS, learn_from_few, reasons
+from rulerank.experiment.label_curve.simulation import HalfSplits
+from rulerank.judging.duels import duels_in_words
 
 SMALL = ("demo", "--queries", "30", "--seed", "2")
 DONE = {}
@@ -70,21 +70,21 @@ def test_few_labels_are_set_against_bm25_whatever_comes_out(once):
     assert {point["gains"]["n"] for point in curve["points"]} == {curve["n_splits"]} == {10}
 
 
-def test_the_road_says_what_its_pieces_say():
-    data = make_world(n_queries=40, seed=1)
-    road = walk_the_road(data, "bm25_body", "NDCG@10")
-    assert road.lines()[: len(road.learned.lines())] == road.learned.lines()
-    assert road.tally.line() in road.lines()[-2]
+def test_few_labels_say_what_their_pieces_say():
+    data = make_ranking(n_queries=40, seed=1)
+    few = learn_from_few(data, "bm25_body", "NDCG@10")
+    assert few.lines()[: len(few.learned.lines())] == few.learned.lines()
+    assert duels_in_words(few.duels) in few.lines()[-2]
     split = HalfSplits(data, 2)[0]
-    by_hand = evaluate(split.test.y, road.learned.ranker.predict(split.test), split.test.qid, ["NDCG@10"])
-    assert road.new == by_hand.means["NDCG@10"]
-    assert f"NDCG@10 {road.new:.4f}, today's {road.today:.4f} (" in road.lines()[-1]
+    by_hand = evaluate(split.test.y, few.learned.ranker.predict(split.test), split.test.qid, ["NDCG@10"])
+    assert few.truth["new"] == by_hand.means["NDCG@10"]
+    assert f"NDCG@10 {few.truth['new']:.4f}, today's {few.truth['today']:.4f} (" in few.lines()[-1]
     assert not {*split.train.qid} & {*split.test.qid}
-    header, rows = road.table()
+    header, rows = few.table()
     assert header[2] == "worst of 10 splits"
     assert [row[0] for row in rows] == [
         "0: today's ranking",
-        *(f"{n} of {road.curve.n_pool:,.0f}" for n in (50, 100, 200, 400)),
+        *(f"{n} of {few.curve.n_pool:,.0f}" for n in (50, 100, 200, 400)),
     ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rulerank.evaluation as library
-from rulerank.io.convert import read_any
+from rulerank.io.formats import read_any
 
 
 def rows_of(text):
@@ -117,7 +117,7 @@ def test_comparing_runs_agrees_with_comparing_the_scores_they_hold(run, folder):
     data = read_any("test.csv")
     Path("a.txt").write_text("\n".join(map(repr, data.X[:, 0].tolist())))
     Path("b.txt").write_text("\n".join(map(repr, data.X[:, 2].tolist())))
-    expected = library.compare({"a.txt": data.X[:, 0], "b.txt": data.X[:, 2]}, data.y, data.qid, ["MAP", "P@1"])
+    expected = library.compare(data.y, {"a.txt": data.X[:, 0], "b.txt": data.X[:, 2]}, data.qid, ["MAP", "P@1"])
     measures = ("-m", "MAP", "-m", "P@1", "--compare", "--json")
     by_scores = json.loads(run("evaluate", "test.csv", "a.txt", "b.txt", *measures).out)["pairs"]
     by_runs = json.loads(run("evaluate", "--qrels", "qrels.txt", "one.run", "two.run", *measures).out)["pairs"]

@@ -6,17 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rulerank.io.convert import read_any
+from rulerank.datasets.ranking import make_ranking
+from rulerank.datasets.shop import make_shop
 from rulerank.io.folds import read_folds
-from rulerank.shop.shop import make_shop
-from rulerank.worlds import make_folds, make_world
+from rulerank.io.formats import read_any
+from rulerank.splitting import make_folds
 
 
 @pytest.mark.parametrize("name", ["w.csv", "w.tsv", "w.parquet", "w.txt", "w.txt.gz"])
 def test_world_writes_the_world_of_the_library(run, folder, name):
     done = run("world", name, "--queries", "5", "--seed", "4", "--features", "16")
     assert done.code == 0
-    expected, got = make_world(n_queries=5, n_features=16, seed=4), read_any(name)
+    expected, got = make_ranking(n_queries=5, n_features=16, seed=4), read_any(name)
     assert done.out == f"{name}: {expected!r}\n"
     np.testing.assert_array_equal(got.X, expected.X)
     assert got.y.tolist() == expected.y.tolist()
@@ -26,7 +27,7 @@ def test_world_writes_the_world_of_the_library(run, folder, name):
 
 def test_world_writes_folds_that_read_folds_reads(run, folder):
     assert run("world", "worlds", "--folds", "4", "--queries", "8").code == 0
-    expected = make_folds(make_world(n_queries=8), 4)
+    expected = make_folds(make_ranking(n_queries=8), 4)
     for got, fold in zip(read_folds("worlds"), expected, strict=True):
         assert got.name == fold.name
         assert got.vali.docid.tolist() == fold.vali.docid.tolist()
@@ -60,16 +61,6 @@ def test_convert_says_what_is_left_out(run, folder):
     assert done == (0, "some.qrels: 1 row, csv to qrels; 1 row without a grade left out\n", "")
 
 
-def test_convert_says_when_a_name_suggests_another_format(run, folder):
-    done = run("convert", "test.txt", "my-qrels.txt")
-    assert done.out == "my-qrels.txt: 96 rows, letor to letor\n"
-    assert done.err == "note: my-qrels.txt is letor because of its ending; --to qrels makes it qrels\n"
-    done = run("convert", "test.txt", "my-qrels.txt", "--to", "qrels")
-    assert done == (0, "my-qrels.txt: 96 rows, letor to qrels; not carried: features\n", "")
-    assert run("convert", "one.run", "run.csv").err == ""
-    assert run("convert", "test.txt", "trunk.txt").err == ""
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -95,6 +86,11 @@ def test_convert_says_when_a_name_suggests_another_format(run, folder):
             "a run holds scores, and neither grades nor features: leave out grade=",
         ),
         ("convert test.txt out.csv --from csv", "test.txt"),
+        ("train docs.jsonl -o new.rulerank", "docs.jsonl: this is JSON, which holds no features: make them from"),
+        (
+            "features queries.tsv ./queries.tsv -o out.csv",
+            "documents and queries are the same file, queries.tsv: name one file of each",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_on_stderr_and_writes_nothing(run, folder, args, message):

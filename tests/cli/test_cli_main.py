@@ -66,7 +66,7 @@ def test_an_interrupt_ends_with_130_and_no_traceback(run, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rulerank.worlds.make_world", interrupt)
+    monkeypatch.setattr("rulerank.datasets.ranking.make_ranking", interrupt)
     assert run("world", "x.txt") == (130, "", "")
 
 

@@ -9,12 +9,11 @@ from typer.testing import CliRunner
 
 import rulerank as rr
 from rulerank.cli import app
-from rulerank.training.from_clicks import learn_from_clicks
 
 
 @pytest.fixture(scope="module")
 def world():
-    found = rr.make_world(n_queries=40, n_features=3, seed=0)
+    found = rr.make_ranking(n_queries=40, n_features=3, seed=0)
     return replace(found, docid=[f"d{row}" for row in range(len(found))])
 
 
@@ -119,14 +118,11 @@ def test_what_the_method_does_not_take_is_said_in_a_line(pool, tmp_path, more, m
 
 def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=6000, seed=1)
-    learned = learn_from_clicks(seen, method="QI")
-    assert [one.params["l2"] for one, _ in learned.losses] == [300]
-    assert learned.candidate is learned.losses[0][0]
-    few = learn_from_clicks(rr.simulate_clicks(world, world.X[:, 0], n_impressions=300, seed=1))
-    assert few.candidate.params["l2"] == 300
+    learned = rr.select(seen, rr.QueryIntercepts())
+    assert [trial.params["l2"] for trial in learned.table] == [300]
+    few = rr.select(rr.simulate_clicks(world, world.X[:, 0], n_impressions=300, seed=1))
+    assert few.ranker.l2 == 300
     assert "the only one to choose from" in few.reason
-    with pytest.raises(rr.errors.DataError, match=r"expected a Dataset that carries clicks.*got one without"):
-        learn_from_clicks(world)
 
 
 def test_todays_ranking_is_kept_where_clicks_do_not_say_otherwise(pool, noise, world, tmp_path):

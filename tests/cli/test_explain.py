@@ -28,7 +28,7 @@ def numbers_below(title, table):
 
 
 def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(run, folder):
-    data = rr.make_world(n_queries=8, docs_per_query=12, n_features=16, seed=4)
+    data = rr.make_ranking(n_queries=8, docs_per_query=12, n_features=16, seed=4)
     rr.write_table(data, "pool.csv")
     rr.Anchored(today="bm25_body").fit(data[:40]).save("few.rulerank")
     out = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2", "--versus", "q1-d5").out
@@ -48,7 +48,7 @@ def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(ru
 
 
 def test_a_table_with_clicks_has_each_document_once(run, folder):
-    world = rr.make_world(n_queries=5, n_features=3, seed=0)
+    world = rr.make_ranking(n_queries=5, n_features=3, seed=0)
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=500, seed=0)
     rr.write_table(seen, "seen.parquet")
     rr.QueryIntercepts(l2=10.0).fit(seen).save("clicks.rulerank")

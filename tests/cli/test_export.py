@@ -3,23 +3,22 @@ from pathlib import Path
 
 import pytest
 
+import rulerank as rr
 from rulerank.aggregate.competence import Competence
+from rulerank.datasets.ranking import make_ranking
 from rulerank.export import export_model
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.stable_rules import StableRules
-from rulerank.worlds import make_world
 
-world = make_world(n_queries=12, n_features=3, seed=0)
+world = make_ranking(n_queries=12, n_features=3, seed=0)
 
 
 @pytest.fixture
 def linear(folder):
-    """A linear model, saved where the examples look for it."""
-    ranker = QueryIntercepts(l2=1).fit(world)
-    ranker.save("linear.rulerank")
-    return ranker
+    """The linear model, where the examples look for it."""
+    return rr.load("linear.rulerank")
 
 
 @pytest.mark.parametrize("target", ["opensearch-ltr", "solr-ltr", "xgboost", "sql", "python", "vespa", "lightgbm"])

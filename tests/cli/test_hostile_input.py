@@ -13,23 +13,19 @@ from pathlib import Path
 
 import pytest
 
+from rulerank.datasets.ranking import make_ranking
+from rulerank.datasets.shop import make_shop, write_shop
 from rulerank.errors import RulerankError
 from rulerank.features import TextFeatures
-from rulerank.io.convert import write_any
 from rulerank.io.engine_logs import read_logs
-from rulerank.io.judgements import read_judgements
+from rulerank.io.formats import write_any
 from rulerank.io.letor import read_letor
-from rulerank.io.quepid import read_quepid
-from rulerank.io.queries import read_queries
-from rulerank.io.scores import read_scores
-from rulerank.io.tables import read_table
-from rulerank.io.texts import read_texts
-from rulerank.io.trec import read_qrels, read_run
+from rulerank.io.tables import read_quepid, read_table
+from rulerank.io.texts import read_judgements, read_queries, read_texts
+from rulerank.io.trec import read_qrels, read_run, read_scores
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
 from rulerank.model_file import load
-from rulerank.shop.shop import make_shop, write_shop
-from rulerank.worlds import make_world
 
 N_FILES = int(os.environ.get("RULERANK_FUZZ", "300"))
 N_LINES = 400 if "RULERANK_FUZZ" in os.environ else 60
@@ -91,7 +87,7 @@ def damaged(content, chance):
 
 
 def more_files():
-    data = make_world(n_queries=4, docs_per_query=6, seed=3)
+    data = make_ranking(n_queries=4, docs_per_query=6, seed=3)
     for name in ("test.tsv", "test.parquet", "test.txt.gz", "test.csv.zst"):
         write_any(data, name)
     write_any(data, "quepid.csv", "quepid")

@@ -34,7 +34,7 @@ def test_clicks_say_the_same_with_teams_and_with_the_runs(run, folder):
     said = run("interleave", "--clicks", "teams.csv", "--name-a", "today", "--name-b", "new")
     assert said.code == 0
     assert said.out.startswith("No clear difference: new won ")
-    assert rr.read_contest("teams.csv").impressions == 60
+    assert rr.read_contest("teams.csv").n_trials == 60
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 import rulerank as rr
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
-from rulerank.web.tokens import Tokens
+from rulerank.web.security import Tokens
 
 
 def test_judge_says_where_the_page_is_and_what_to_do_with_the_labels(run, folder):

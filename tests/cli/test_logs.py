@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from rulerank.io.convert import read_any
+from rulerank.io.formats import read_any
 
 
 def test_logs_become_a_pool_with_labels(run, folder):

@@ -45,6 +45,6 @@ def test_a_store_without_its_package_says_what_to_install(folder):
 
 
 def test_asking_in_the_terminal_needs_the_store(folder):
-    done = run_without("sqlalchemy", "sample", "train.txt", "--today", "f1", "--ask", "-o", "a.csv")
+    done = run_without("sqlalchemy", "sample", "train.txt", "--today", "f1", "--ask", "-o", "a.db")
     assert done.returncode == 2
     assert done.stderr.startswith("error: this needs SQLAlchemy, which is not installed; install it with: pip install")

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from rulerank.errors import DataError
-from rulerank.io.convert import convert
-from rulerank.io.inputs import inputs_watched
+from rulerank.io.formats import convert
 from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import read_bytes
+from rulerank.io.streams import inputs_watched, read_bytes
 from rulerank.io.tables import read_table, write_table
 from rulerank.judging.store import LabelStore
 
@@ -23,7 +22,6 @@ OVER_INPUTS = {
     "sample {} -n 5 -o {}": "pool.csv",
     "sample pool.csv --grades {} -o {}": "graded.csv",
     "sample pool.csv --resume {} -o {} -n 2": "graded.csv",
-    "sample {} --ask --resume {} --from letor": "data.svg",
     "rank model.rulerank {} -o {}": "test.txt",
     "rank {} test.txt -o {}": "model.rulerank",
     "explain model.rulerank {} -o {} --to text": "test.txt",

@@ -8,19 +8,16 @@ import pytest
 
 import rulerank as rr
 from rulerank.dataset import Dataset
-from rulerank.io.convert import read_any, write_any
-from rulerank.io.scores import read_scores
-from rulerank.io.trec import read_run
+from rulerank.io.formats import read_any, write_any
+from rulerank.io.trec import read_run, read_scores
 from rulerank.judging.pool import read_pool
 from rulerank.rankers.global_rules import GlobalRules
 
 
 @pytest.fixture
 def model(folder):
-    """A model of the LETOR file, saved where the examples look for it."""
-    ranker = GlobalRules().fit(read_any("train.txt"))
-    ranker.save("model.rulerank")
-    return ranker
+    """The model of the LETOR file, where the examples look for it."""
+    return rr.load("model.rulerank")
 
 
 def test_scores_come_one_per_line_with_all_digits(run, model):
@@ -28,15 +25,6 @@ def test_scores_come_one_per_line_with_all_digits(run, model):
     assert (done.code, done.err) == (0, "")
     Path("ranked.txt").write_text(done.out)
     assert np.array_equal(read_scores("ranked.txt"), model.predict(read_any("test.txt")))
-
-
-def test_a_file_is_written_and_reported(run, model):
-    done = run("rank", "model.rulerank", "test.txt", "-o", "ranked.txt")
-    n_rows = len(read_any("test.txt"))
-    assert done == (0, f"ranked.txt: {n_rows} scores, one per line\n", "")
-    assert len(read_scores("ranked.txt")) == n_rows
-    done = run("rank", "model.rulerank", "test.txt", "-o", "ranked.txt", "--json")
-    assert json.loads(done.out) == {"rows": n_rows, "format": "scores"}
 
 
 @pytest.mark.parametrize(
@@ -57,12 +45,14 @@ def test_the_ending_of_the_file_chooses_the_format_unless_it_is_named(run, model
     assert begins or len(read_scores(name)) == len(read_any("test.txt"))
 
 
-def test_json_without_a_file_holds_the_scores(run, model):
+def test_json_holds_the_scores_unless_a_file_does(run, model):
     data = read_any("test.txt")
     done = run("rank", "model.rulerank", "test.txt", "--json")
     assert done.err == ""
     expected = {"rows": len(data), "format": "scores", "scores": model.predict(data).tolist()}
     assert json.loads(done.out) == expected
+    done = run("rank", "model.rulerank", "test.txt", "-o", "ranked.txt", "--json")
+    assert json.loads(done.out) == {"rows": len(data), "format": "scores"}
 
 
 def test_a_run_has_the_best_first(run, model):
@@ -74,23 +64,18 @@ def test_a_run_has_the_best_first(run, model):
         assert (np.diff(found.score[found.qid == query]) <= 0).all()
 
 
-def test_csv_has_the_ids_of_the_documents_or_their_keys(run, model):
+def test_csv_and_runs_have_the_ids_of_the_documents_or_their_keys(run, model):
     data = read_any("test.txt")
     first, second, *_ = run("rank", "model.rulerank", "test.txt", "--format", "csv").out.splitlines()
     assert first == "qid,docid,score"
     assert second == f"{data.qid[0]},{data.docid[0]},{model.predict(data)[0]!r}".replace("np.float64(", "").rstrip(")")
     write_any(Dataset(data.X, data.y, data.qid), "nameless.txt")
     lines = run("rank", "model.rulerank", "nameless.txt", "--format", "csv").out.splitlines()
-    keys = read_pool("nameless.txt").pairs
+    keys = read_pool("nameless.txt").pairs  # those that their labels have
     assert [tuple(line.split(",")[:2]) for line in lines] == [("qid", "docid"), *keys]
-
-
-def test_a_run_of_documents_without_ids_has_the_keys_that_their_labels_have(run, model):
-    data = read_any("test.txt")
-    write_any(Dataset(data.X, data.y, data.qid), "nameless.txt")
     assert run("rank", "model.rulerank", "nameless.txt", "-o", "nameless.run").code == 0
     found = read_run("nameless.run")
-    assert sorted(zip(found.qid, found.docid, strict=True)) == sorted(read_pool("nameless.txt").pairs)
+    assert sorted(zip(found.qid, found.docid, strict=True)) == sorted(keys)
 
 
 def test_stdin_is_read(run, model, monkeypatch):
@@ -167,7 +152,7 @@ def test_mistakes_end_in_one_line(run, model):
 
 
 def test_a_run_of_a_table_with_clicks_names_the_pool(run, folder):
-    world = rr.make_world(n_queries=5, n_features=3, seed=0)
+    world = rr.make_ranking(n_queries=5, n_features=3, seed=0)
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=500, seed=0)
     rr.write_table(seen, "seen.parquet")
     rr.QueryIntercepts(l2=10.0).fit(seen).save("clicks.rulerank")

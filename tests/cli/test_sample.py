@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.io.convert import read_any, write_any
-from rulerank.worlds import make_world
+from rulerank.datasets.ranking import make_ranking
+from rulerank.io.formats import read_any, write_any
 from sampled_labels import chosen_by_ssar, labels_in
 
 
@@ -93,15 +93,10 @@ def test_bins_and_scale_can_be_chosen(run, folder):
     ("args", "message"),
     [
         (("--ask", "--own-grades"), "--ask, --grades and --own-grades are three ways to get grades: choose one"),
-        (("--ask",), "--ask keeps every answer in a file: name one, such as -o labels.csv"),
-        (("--ask", "-o", "qrels.txt"), "qrels.txt is there already: --resume qrels.txt goes on after its labels"),
-        (("--ask", "-o", "nowhere/labels.csv"), "its directory does not exist"),
-        (("--ask", "-o", "a.csv", "--resume", "b.csv"), "--ask appends to the file that --resume names, b.csv"),
-        (("--ask", "-o", "a.csv", "--max-grade", "0"), "--max-grade must be between 1 and 31: got 0"),
-        (("--ask", "-o", "a.csv.gz"), "name a file that is not compressed, unlike a.csv.gz"),
-        (("--ask", "--resume", "train.csv"), "with the columns qid,docid,grade: train.csv has query,"),
-        (("--ask", "--resume", "latin.csv"), r"with the columns qid,docid,grade: latin.csv has \xe9,docid"),
-        (("--ask", "--resume", "a.tsv"), "--ask appends to csv, qrels, quepid, letor: a.tsv is tsv; convert it first"),
+        (("--ask",), "--ask keeps every answer in a label store, and goes on where that is: name it, -o labels.db"),
+        (("--ask", "-o", "labels.csv"), "--ask keeps every answer in a label store"),
+        (("--ask", "-o", "nowhere/labels.db"), "the folder must exist and be writable"),
+        (("--ask", "-o", "a.db", "--max-grade", "0"), "max_grade must be a whole number from 1 to 31: got 0"),
         (("--own-grades", "--budget", "0"), "--budget must be a whole number from 1: got 0"),
         (("-n", "0"), "-n must be a whole number from 1: got 0"),
         (("--to", "xml"), "unknown format 'xml'; choose from csv, qrels, quepid, letor"),
@@ -114,8 +109,6 @@ def test_bins_and_scale_can_be_chosen(run, folder):
 def test_mistakes_end_in_one_line(run, folder, args, message):
     Path("other.csv").write_text("qid,docid,grade\ny,x,1\n")
     Path("bare.txt").write_text("1 qid:q1 1:0.5\n")
-    Path("a.tsv").write_text("qid\tdocid\tgrade\n")
-    Path("latin.csv").write_bytes(b"\xe9,docid\n")
     done = run("sample", "train.txt", "--sampler", "ssar", *args)
     assert done.code == 2
     assert done.err.startswith("error: ")
@@ -123,7 +116,7 @@ def test_mistakes_end_in_one_line(run, folder, args, message):
 
 
 def test_a_document_that_is_there_twice_is_named(run, folder):
-    data = make_world(n_queries=3, docs_per_query=4)
+    data = make_ranking(n_queries=3, docs_per_query=4)
     write_any(rr.Dataset.concat([data, data[:1]]), "twice.txt")
     done = run("sample", "twice.txt")
     assert "document 'q1-d1' of query 'q1' is there twice, first in line 1: keep one of them" in done.err
@@ -177,9 +170,9 @@ def test_todays_ranking_may_be_a_model(run, folder, answer):
     asked = [line.split()[2] for line in (folder / "l.qrels").read_text().splitlines()]
     assert asked == [str(data.docid[row]) for row in rows]
     answer("1", "q")
-    done = run("sample", "train.txt", "--today", "now.rulerank", "--ask", "-o", "labels.csv")
-    assert done.out.endswith("--ask --resume labels.csv --today now.rulerank\n")
+    done = run("sample", "train.txt", "--today", "now.rulerank", "--ask", "-o", "labels.db")
+    assert done.out.endswith("--ask -o labels.db --today now.rulerank\n")
     assert run("sample", "train.txt", "--today", "none.rulerank").err.endswith("there is no such file\n")
-    rr.QueryIntercepts(l2=10.0).fit(rr.make_world(n_queries=5, n_features=3)).save(folder / "other.rulerank")
+    rr.QueryIntercepts(l2=10.0).fit(rr.make_ranking(n_queries=5, n_features=3)).save(folder / "other.rulerank")
     err = run("sample", "train.txt", "--today", "other.rulerank").err
     assert "today: this QueryIntercepts reads bm25_body, bm25_title, " in err

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 import rulerank as rr
-from rulerank.io.convert import write_any
+from rulerank.datasets.ranking import make_ranking
+from rulerank.io.formats import write_any
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import read_pool
 from rulerank.judging.store import LabelStore
-from rulerank.worlds import make_world
 from sampled_labels import labels_in
 
 
 def write_nameless():
     """Write twelve documents without ids and return the pool of them."""
-    data = make_world(n_queries=1, docs_per_query=12, seed=4)
+    data = make_ranking(n_queries=1, docs_per_query=12, seed=4)
     write_any(rr.Dataset(data.X, [0, 1] * 6, data.qid), "bare.csv")
     return read_pool("bare.csv")
 
@@ -31,9 +31,10 @@ def test_labels_name_documents_without_ids_by_a_key_and_people_see_their_rows(ru
     assert listed[0] == "qid,docid,grade,comment"
     assert listed[1:] == [f"q1,{pool.pairs[row][1]},,row {row + 1}" for row in (pool.row(*key) for key in keys[:2])]
     answer("1", "q")
-    shown = run("sample", "bare.csv", "--sampler", "ssar", "--ask", "-o", "asked.csv").err
+    shown = run("sample", "bare.csv", "--sampler", "ssar", "--ask", "-o", "asked.db").err
     assert f"query q1   document row {pool.row(*keys[0]) + 1}   (label 1, " in shown
-    assert labels_in("asked.csv") == [(*keys[0], 1)]
+    with LabelStore("asked.db") as store:
+        assert [(label.query, label.doc, label.grade) for label in store.labels()] == [(*keys[0], 1)]
 
 
 def test_a_list_that_was_filled_in_by_hand_is_read_again(run, folder):

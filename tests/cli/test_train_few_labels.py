@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import rulerank as rr
-from rulerank.io.convert import read_any, write_any
+from rulerank.io.formats import read_any, write_any
 from rulerank.methods import FROM_TODAY, METHODS
 from rulerank.model_file import load
 from rulerank.training.few_labels import few_label_ranker
-from rulerank.training.from_today import learn_from_today
-from rulerank.training.in_pool import fit_in_pool
 
 RULES = ("--method", "global")  # RE-GR by its other name
 
@@ -27,7 +25,7 @@ def test_few_labels_are_learned_in_their_pool(run, folder, method):
     pool = read_any("pool.csv")
     grades = np.where(np.arange(len(pool)) < 10, pool.y, -1)
     ranker = few_label_ranker(method)
-    expected = fit_in_pool(ranker.set_params(today="-bm25_title") if today else ranker, replace(pool, y=grades))
+    expected = (ranker.set_params(today="-bm25_title") if today else ranker).fit(replace(pool, y=grades))
     assert done.code == 0
     warned = f"warning: {method} learned from 10 labels is mostly worse than today's ranking (docs/few-labels.md); "
     others = [line for line in done.err.splitlines() if "documents are level with another" not in line]
@@ -174,7 +172,7 @@ def test_a_model_may_be_where_few_labels_start_from(run, folder, method):
     assert "Starts from today's ranking (a QueryIntercepts model, linear); 10 labels" in done.out
     grades = np.where(np.arange(len(pool)) < 10, pool.y, -1)
     asked = few_label_ranker(method).set_params(today=clicks)
-    learned = learn_from_today(replace(pool, y=grades), clicks, ranker=asked).ranker
+    learned = rr.select(replace(pool, y=grades), asked, today=clicks).ranker
     assert np.array_equal(load("both.rulerank").predict(pool), learned.predict(pool))
     shown = json.loads(run(*command, "-o", "both.rulerank", "--json").out)
     assert (shown["params"]["today"], shown["few_labels"]["today"]) == (

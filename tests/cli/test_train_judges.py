@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from rulerank.io.convert import read_any
-from rulerank.judging.by_judge import PEOPLE, fit_by_judge
+from rulerank.io.formats import read_any
 from rulerank.model_file import load
+from rulerank.training.by_judge import PEOPLE, fit_by_judge
 
 WORDS = ("train", "pool.csv", "--labels", "each.csv", "-o", "few.rulerank")
 
@@ -51,7 +51,6 @@ def test_a_judge_who_is_named_has_intercepts_of_its_own(run, folder):
         ([*WORDS, "--judges", "ann"], "each.csv: 'ann' is a person, and people's labels count anyway"),
         ([*WORDS, "--judges", "llama"], "each.csv has no labels of a judge 'llama'; judges there are gpt"),
         (["train", "pool.csv", "-o", "m", "--judges", "gpt"], "--judges says which judges of --labels count besides"),
-        (["train", "pool.csv", "-o", "m", "--labels", "judged.db"], "judged.db: this is a label store: train with"),
     ],
 )
 def test_a_mistake_is_one_line(run, folder, words, message):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import rulerank as rr
-from rulerank.io.convert import read_any
+from rulerank.io.formats import read_any
 from sampled_labels import labels_in
 
 WORDS = ["milk", "cheese", "bread", "tea", "coffee", "jam", "rice", "salt"]
@@ -199,7 +199,7 @@ def test_folds_of_a_folder_take_qrels_too(run, collection):
 
 @pytest.mark.parametrize("ending", ["csv", "folder"])
 def test_compare_warns_of_queries_that_it_lacks_and_of_pools_made_from_the_judgements(run, collection, ending):
-    data = rr.make_world(n_queries=9, docs_per_query=4, seed=0)
+    data = rr.make_ranking(n_queries=9, docs_per_query=4, seed=0)
     names = [f"q{number}" for number in range(9) for _ in range(4)]
     data = rr.Dataset(data.X, [1, 0, 0, 0] * 9, names, data.docid, data.feature_names)
     rows = range(0, 36, 4)
@@ -231,7 +231,7 @@ def test_queries_without_candidates_are_told(run, collection):
 
 
 def test_a_check_by_grades_of_other_documents_says_that_they_lack(run, collection):
-    world = rr.make_world(n_queries=30, docs_per_query=12, seed=0)
+    world = rr.make_ranking(n_queries=30, docs_per_query=12, seed=0)
     rr.GlobalRules().fit(world).save("g.rulerank")
     y = [-1] * len(world)
     for start in range(0, len(world), 12):

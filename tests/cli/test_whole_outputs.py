@@ -43,34 +43,33 @@ def test_a_file_that_takes_no_more_is_an_error():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("env", [UNBUFFERED, os.environ | {"PYTHONUNBUFFERED": ""}], ids=["unbuffered", "buffered"])
-@pytest.mark.parametrize("line", ["world - --to csv --queries 3", "compare --list", "compare --list --json", "--help"])
-def test_a_full_disk_is_an_error(line, env):
+@pytest.mark.parametrize(
+    ("line", "unbuffered"), [("world - --to csv --queries 3", "1"), ("compare --list --json", ""), ("--help", "1")]
+)
+def test_a_full_disk_is_an_error(line, unbuffered):
+    env = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*PROGRAM, *line.split()], stdout=full, stderr=subprocess.PIPE, env=env, check=False)
     assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (2, "error: [Errno 28] No space left on device")
 
 
-@pytest.mark.parametrize("line", ["world - --to csv --queries 200", "compare --list --json"])
-def test_a_pipe_that_does_not_wait_gets_all_or_an_error(line):
-    expected = subprocess.run([*PROGRAM, *line.split()], capture_output=True, check=True).stdout
+def test_a_pipe_that_does_not_wait_and_is_not_read_is_an_error():
     reads, writes = os.pipe()
     os.set_blocking(writes, False)
-    process = subprocess.Popen([*PROGRAM, *line.split()], stdout=writes, stderr=subprocess.PIPE, env=UNBUFFERED)
+    command = [*PROGRAM, "world", "-", "--to", "csv", "--queries", "200"]  # more than the 64 kB that fit
+    process = subprocess.Popen(command, stdout=writes, stderr=subprocess.PIPE, env=UNBUFFERED)
     os.close(writes)
-    process.stderr.read()  # the pipe is read only when the process has ended: more than 64 kB do not fit
+    process.stderr.read()
     code = process.wait()
-    with os.fdopen(reads, "rb") as pipe:
-        got = pipe.read()
-    assert (code, got) == (0, expected) if len(expected) <= 1 << 16 else code == 2
+    os.close(reads)
+    assert code == 2
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("moment", ["starting", "working"])
-def test_compare_ends_without_a_traceback(tmp_path, stop, moment):
-    subprocess.run([*PROGRAM, "world", "w", "--folds", "3", "--queries", "60"], cwd=tmp_path, check=True)
+@pytest.mark.parametrize(("stop", "moment"), [(signal.SIGINT, "working"), (signal.SIGTERM, "starting")])
+def test_compare_ends_without_a_traceback(tmp_path, run, stop, moment):
+    assert run("world", str(tmp_path / "w"), "--folds", "3", "--queries", "60").code == 0
     process = subprocess.Popen(
-        [*PROGRAM, "compare", "w", "--jobs", "2"],
+        [*PROGRAM, "compare", "w", "--jobs", "2", "--method", "RE-GR", "--method", "QI", "--method", "RE-QR"],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

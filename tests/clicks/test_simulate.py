@@ -9,7 +9,7 @@ from rulerank.clicks.simulate import click, simulate_lists
 
 @pytest.fixture(scope="module")
 def world():
-    return rr.make_world(n_queries=40, n_features=3, seed=0)
+    return rr.make_ranking(n_queries=40, n_features=3, seed=0)
 
 
 def test_position_based_clicks_have_the_chances_they_say():

@@ -4,12 +4,8 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import rulerank as rr
-from plain.shares import is_possible
-from rulerank.clicks.clustered import clustered_share
 from rulerank.clicks.grades import grade_by_clicks
 from rulerank.clicks.summary import summarise_clicks
 from rulerank.errors import DataError
@@ -27,7 +23,7 @@ def summary_of(rows, pool=None):
 
 
 def test_positions_that_count_from_the_bottom_are_remarked():
-    world = rr.make_world(n_queries=30, n_features=2, seed=0)
+    world = rr.make_ranking(n_queries=30, n_features=2, seed=0)
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=3000, seed=0)
     lines = [
         f"{q},d{row},{11 - p},{n},{c}"
@@ -83,41 +79,6 @@ def test_many_positions_are_cut_in_the_table_and_whole_in_the_figures():
     found = summary_of([("q", "a", position, 5, 1) for position in range(1, 31)])
     assert "10 positions further down not shown." in " ".join(render_text(found.page()).split())
     assert len(found.to_dict()["positions"]) == 30
-
-
-@pytest.mark.parametrize("uneven", [False, True])
-def test_an_interval_by_query_holds_the_share_as_often_as_it_says(uneven):
-    rng = np.random.default_rng(0)
-    held = 0
-    for _ in range(400):
-        shown = rng.poisson(4000 / np.arange(1, 31)) if uneven else rng.integers(20, 200, size=30)
-        rates = rng.beta(2, 8, size=30)  # queries differ: intervals by impression would hold 0.2 in half of the cases
-        share = clustered_share(rng.binomial(shown, rates), shown)
-        held += share.low <= 0.2 <= share.high
-    assert 0.93 <= held / 400 <= 0.98
-
-
-clusters = st.lists(
-    st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=2, max_size=9
-)
-
-
-@given(clusters)
-def test_an_interval_holds_the_shares_that_no_test_rules_out(found):
-    parts, wholes = map(np.array, zip(*found, strict=True))
-    value, low, high = clustered_share(parts, wholes)
-    assert low <= value <= high
-    near = 1e-6
-    for share in (low + near, value, high - near):
-        assert not low < share < high or share in (0, 1) or is_possible(share, parts, wholes)
-    for share in (low - near, high + near):
-        assert not 0 < share < 1 or not is_possible(share, parts, wholes)
-
-
-def test_one_cluster_or_none_says_nothing():
-    assert clustered_share(np.array([3]), np.array([10]))[1:] == (0.0, 1.0)
-    assert clustered_share(np.array([3, 0]), np.array([1000, 1]))[1:] == (0.0, 1.0)
-    assert np.isnan(clustered_share(np.array([]), np.array([])).value)
 
 
 def clicked_world(move, seed=0):
@@ -194,7 +155,7 @@ def test_a_label_store_takes_clicks_in_as_a_rater_of_their_own(tmp_path):
 
 def test_the_figure_is_drawn_with_intervals():
     pytest.importorskip("matplotlib")
-    from rulerank.clicks.figure import rates_figure
+    from rulerank.clicks.summary import rates_figure
 
     axis = rates_figure(summary_of([("q", "a", 1, 50, 20), ("p", "a", 2, 50, 5)]).positions).axes[0]
     assert axis.lines[0].get_ydata().tolist() == [0.4, 0.1]

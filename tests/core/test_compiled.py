@@ -4,10 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rulerank
-from rulerank.core.compiled import MESSAGE, NO_CACHE, compiled
+from rulerank.core.compiled import MESSAGE, NO_CACHE, compiled, sort_places
 
 CODE = """
 import logging, sys
@@ -42,7 +45,7 @@ def test_on_a_terminal_it_is_printed(monkeypatch, capsys):
 
 FIT = """
 import rulerank as rr
-world = rr.make_world(n_queries=20, docs_per_query=5, n_features=2, seed=0)
+world = rr.make_ranking(n_queries=20, docs_per_query=5, n_features=2, seed=0)
 print(len(rr.QueryIntercepts(normalize="minmax").fit(world).predict(world)))
 """
 
@@ -68,3 +71,13 @@ def test_other_errors_of_the_compiler_stay_what_they_are(monkeypatch):
     monkeypatch.setattr("rulerank.core.compiled.njit", broken)
     with pytest.raises(RuntimeError, match="out of order"):
         compiled(len)
+
+
+@pytest.mark.kernels
+@given(st.lists(st.integers(-5, 5).map(float), max_size=60))
+def test_places_are_those_of_rising_values_each_once(numbers):
+    values = np.array(numbers)
+    places = np.empty(values.size, dtype=np.int64)
+    sort_places(values, places)
+    assert sorted(places) == list(range(values.size))
+    assert values[places].tolist() == sorted(numbers)

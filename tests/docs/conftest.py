@@ -11,9 +11,9 @@ import pytest
 
 import rulerank as rr
 from rulerank.clicks.interleaving import interleave_runs
-from rulerank.io.convert import convert, write_any
+from rulerank.datasets.shop import write_shop
+from rulerank.io.formats import convert, write_any
 from rulerank.judging.store import LabelStore
-from rulerank.shop.shop import write_shop
 
 MY_RANKERS = """
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -26,12 +26,12 @@ Trees = HistGradientBoostingRegressor(max_iter=5)
 def all_files(tmp_path_factory):
     """A folder with small files under the names that pages use."""
     folder = tmp_path_factory.mktemp("files")
-    world = rr.make_world(n_queries=24, docs_per_query=12, n_features=5, seed=1)
+    world = rr.make_ranking(n_queries=24, docs_per_query=12, n_features=5, seed=1)
     world = replace(world, X=np.nan_to_num(world.X), feature_names=("bm25", *world.feature_names[1:]))
     for name in ("train.txt", "test.txt", "pool.txt", "judged.csv", "pool.csv", "pool.parquet", "first.parquet"):
         write_any(world, folder / name)
     write_any(world[:5], folder / "withdrawn.csv")
-    new = rr.make_world(n_queries=4, docs_per_query=12, n_features=5, seed=2)
+    new = rr.make_ranking(n_queries=4, docs_per_query=12, n_features=5, seed=2)
     write_any(replace(new, feature_names=world.feature_names), folder / "new.parquet")
     write_folds(world, folder)
     write_runs(world, folder)

@@ -1,4 +1,4 @@
-"""The notebooks run, are those of the pages, and show tables and bars instead of arrays and control characters."""
+"""The notebooks are those of the pages, and show tables and bars instead of arrays and control characters."""
 
 import re
 
@@ -19,26 +19,18 @@ def texts_of(cell) -> list[str]:
     return [output.get("text") or output["data"].get("text/plain", "") for output in shown]
 
 
-def kinds_of(notebook) -> list[list[list[str]]]:
-    """What kinds of outputs each cell has."""
-    return [[sorted(output.get("data", ["stream"])) for output in cell.get("outputs", [])] for cell in notebook.cells]
-
-
 @pytest.mark.parametrize("name", notebooks.NAMES)
-def test_a_notebook_is_its_page_and_runs(name):
+def test_a_notebook_is_its_page(name):  # whose code test_tutorials.py runs
     kept = nbformat.read(ROOT / "docs" / "notebooks" / f"{name}.ipynb", as_version=4)
     made = notebooks.notebook_of((ROOT / "docs" / "tutorials" / f"{name}.md").read_text())
     assert [cell.source for cell in made.cells] == [cell.source for cell in kept.cells], (
         "the page has changed: python docs/building/notebooks.py"
     )
     nbformat.validate(kept)
-    again = notebooks.run(made)  # a cell that fails ends here
-    assert kinds_of(again) == kinds_of(kept)
-    for notebook in (kept, again):
-        for text in (text for cell in notebook.cells for text in texts_of(cell)):
-            assert not MOVES.search(text)
-            assert "array(" not in text
-            assert not re.search(r"<[\w.]+ object at 0x", text)
+    for text in (text for cell in kept.cells for text in texts_of(cell)):
+        assert not MOVES.search(text)
+        assert "array(" not in text
+        assert not re.search(r"<[\w.]+ object at 0x", text)
 
 
 def test_tables_and_explanations_are_shown_as_parts_of_a_page():

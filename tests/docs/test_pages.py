@@ -96,7 +96,7 @@ def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
     for name, source in NAMED.get(page, {}).items():
         shutil.copy(files / "shop" / source, files / name)
     if page == "docs/explain.md":
-        fold = rr.make_folds(rr.make_world(n_queries=100, seed=0))[0]
+        fold = rr.make_folds(rr.make_ranking(n_queries=100, seed=0))[0]
         rr.write_table(fold.test, files / "test.csv")
         rr.GlobalRules().fit(fold.train).save(files / "model.rulerank")
     typed = [block for block in blocks() if block.page == page and block.kind == "shell" and not reason_for(block)]

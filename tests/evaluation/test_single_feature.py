@@ -5,7 +5,7 @@ import pytest
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
-from rulerank.evaluation.single_feature import best_feature, feature_scores
+from rulerank.evaluation.rankings import best_feature, feature_scores
 
 
 @pytest.mark.parametrize("values", [[-3e38, np.nan, 3e38], [0, np.nan, 1], [np.nan, np.nan, np.nan], [5, 4, np.nan]])

@@ -5,16 +5,17 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import rulerank as rr
 from failing_rankers import First
 from rulerank.errors import DataError
 from rulerank.evaluation import compare_results, evaluate
 from rulerank.experiment.run import run_experiment
-from rulerank.experiment.summary import check_rules, summarise
+from rulerank.experiment.summary import check_rules, mark, summarise
 from rulerank.experiment.systems import choose_systems
 
-FOLDS = rr.make_folds(rr.make_world(n_queries=18, docs_per_query=8, n_features=5), n_folds=3)
+FOLDS = rr.make_folds(rr.make_ranking(n_queries=18, docs_per_query=8, n_features=5), n_folds=3)
 
 
 @cache
@@ -45,13 +46,16 @@ def test_differences_agree_with_those_of_compare(summary):
     whole = rr.Dataset.concat([fold.test for fold in FOLDS])
     scores = {name: np.concatenate([experiment().cells[name, n].test for n in range(3)]) for name in ("up", "down")}
     pair = compare_results({name: evaluate(whole.y, scores[name], whole.qid, "MAP") for name in scores}).pairs[0]
-    found = next(d for d in summary.differences("MAP") if d.system == "down")
+    found = next(d for d in summary.differences("MAP") if d.a == "down")
+    assert (found.b, found.measure) == ("up", "MAP")
     assert found.difference == pytest.approx(-pair.difference)
-    assert found.p_queries == pytest.approx(pair.p["t"])
-    assert found.p_randomisation == pytest.approx(pair.p["randomisation"])
+    assert (found.low, found.high) == (pytest.approx(-pair.high), pytest.approx(-pair.low))
+    for test in ("t", "randomisation"):
+        assert found.p[test] == pytest.approx(pair.p[test])
+        assert found.p_holm[test] >= found.p[test]
+    by_fold = [[result.means["MAP"] for result in results(name)] for name in ("down", "up")]
+    assert found.p["folds"] == pytest.approx(stats.ttest_rel(*by_fold).pvalue)
     assert (found.wins, found.losses) == (pair.losses, pair.wins)
-    assert found.low <= found.difference <= found.high
-    assert found.p_holm >= found.p_randomisation
 
 
 def test_a_measure_is_found_however_it_is_written(summary):
@@ -59,9 +63,9 @@ def test_a_measure_is_found_however_it_is_written(summary):
 
 
 def test_a_system_that_ranks_alike_does_not_differ(summary):
-    same = next(d for d in summary.differences("MAP") if d.system == "up again")
-    assert (same.difference, same.p_queries, same.p_folds, same.p_holm, same.mark) == (0, 1, 1, 1, "")
-    best = summary.best("MAP").name
+    same = next(d for d in summary.differences("MAP") if d.a == "up again")
+    assert (same.difference, set(same.p.values()), set(same.p_holm.values()), mark(same)) == (0, {1}, {1}, "")
+    best = summary.ranked("MAP")[0]
     assert best in summary.ties_with_best("MAP")
     assert {"up", "up again"} <= summary.ties_with_best("MAP") or best == "down"
 

@@ -5,12 +5,12 @@ import pytest
 
 import rulerank as rr
 from failing_rankers import First
-from rulerank.evaluation.single_feature import feature_scores
+from rulerank.evaluation.rankings import feature_scores
 from rulerank.experiment.cells import code_of, plain
 from rulerank.experiment.plans import WARM_QUERIES, BestFeature, rank
-from rulerank.training.trials import Scoring
+from rulerank.training.selection import Scoring
 
-FOLD = rr.make_folds(rr.make_world(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
+FOLD = rr.make_folds(rr.make_ranking(n_queries=20, docs_per_query=8, n_features=5), n_folds=5)[0]
 
 
 def value_of(data, scores, measure):
@@ -19,7 +19,7 @@ def value_of(data, scores, measure):
 
 def test_the_setting_that_is_best_on_vali_is_kept():
     scores = rank(First(), {"sign": [-1.0, 1.0]}, FOLD.train, FOLD, "MAP")
-    assert [trial.params for trial in scores.tried] == [{"sign": -1.0}, {"sign": 1.0}]
+    assert [trial.params for trial in scores.tried] == [{"sign": 1.0}, {"sign": -1.0}]  # the best first
     best = max(scores.tried, key=lambda trial: trial.mean)
     assert scores.params == best.params
     assert best.mean == value_of(FOLD.vali, scores.vali, "MAP")
@@ -35,7 +35,7 @@ def test_a_ranker_that_cannot_learn_from_the_few_queries_of_the_warm_up_still_ru
 
 
 def test_the_best_feature_is_the_best_on_vali_either_way_round():
-    scores = BestFeature().run(FOLD, {}, "MAP")
+    scores = BestFeature().run(FOLD, "MAP")
     names = [sign + name for name in FOLD.vali.feature_names for sign in ("", "-")]
     tried = [value_of(FOLD.vali, feature_scores(FOLD.vali, name), "MAP") for name in names]
     assert scores.params == {"feature": names[int(np.argmax(tried))]}

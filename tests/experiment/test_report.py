@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
@@ -18,7 +20,7 @@ from rulerank.experiment.summary import summarise
 from rulerank.experiment.systems import System, choose_systems
 from rulerank.render import render_html, render_latex, render_markdown
 
-FOLDS = rr.make_folds(rr.make_world(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
+FOLDS = rr.make_folds(rr.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
 NASTY = '<script>alert("1")</script>|&_%'
 EMPTY = ("meta", "link", "img", "br", "path", "use", "image")
 
@@ -138,35 +140,69 @@ def test_markdown_and_latex_have_every_table(report):
     assert all("\n" not in row for row in rows)
 
 
-def test_csv_has_every_figure_with_all_digits(experiment, tmp_path):
-    files = {path.name: path for path in write_report(experiment, tmp_path, ["csv"])}
-    rows = list(csv.DictReader(io.StringIO(files["results.csv"].read_text())))
-    assert len(rows) == 6 * 21 * 6  # systems, measures, folds and mean
-    row = next(r for r in rows if (r["system"], r["measure"], r["fold"]) == ("QI", "MAP", "Fold2"))
+@pytest.fixture(scope="module")
+def written(experiment, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    write_report(experiment, folder, ["latex", "csv", "figures"], title=NASTY)
+    return folder
+
+
+def rows_of(path):
+    return list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+@pytest.mark.parametrize("render", [render_markdown, render_latex, render_html])
+def test_every_text_says_with_which_versions_it_was_made(report, render):
+    assert f"numpy {np.__version__}" in render(report)
+
+
+def test_csv_has_every_figure_with_all_digits(experiment, written):
+    rows = rows_of(written / "results.csv")
+    assert len(rows) == 7 * 5  # systems, the failed one too, and folds
+    row = next(r for r in rows if (r["system"], r["fold"]) == ("QI", "Fold2"))
     test = FOLDS[1].test
-    expected = rr.evaluate(test.y, experiment.cells["QI", 1].test, test.qid, "MAP").means["MAP"]
-    assert float(row["value"]) == expected
-    assert (row["convention"], row["ties"]) == ("standard", "expected")
-    differences = list(csv.DictReader(io.StringIO(files["differences.csv"].read_text())))
-    assert len(differences) == 5 * 21
-    assert len(files["cells.csv"].read_text().splitlines()) == 1 + 6 * 5
+    found = rr.evaluate(test.y, experiment.cells["QI", 1].test, test.qid, ["MAP", "NDCG@10"]).means
+    assert {name: float(row[name]) for name in found} == found
+    assert (row["convention"], row["ties"], row["labels"]) == ("standard", "expected", str(len(FOLDS[1].train)))
+    assert rows[-1]["failure"].startswith("ValueError: no luck today")
+    assert len(rows_of(written / "differences.csv")) == 5 * 21  # systems but one, measures
+    own = [row for row in rows_of(written / "queries.csv") if row["system"] == "QI"]
+    assert len(own) == 15
+    summary = summarise(experiment)
+    by_fold = [np.mean([float(row["MAP"]) for row in own if row["fold"] == fold.name]) for fold in FOLDS]
+    assert by_fold == pytest.approx(summary.row("QI").folds[summary.place("MAP")])
+
+
+def test_the_table_of_folds_has_mean_and_deviation(experiment, report):
+    [section] = [section for section in report.blocks if section.key == "folds"]
+    row = next(row for row in section.parts[0].rows if row[0].text == "QI")
+    values = [
+        rr.evaluate(fold.test.y, experiment.cells["QI", n].test, fold.test.qid, "MAP").means["MAP"]
+        for n, fold in enumerate(FOLDS)
+    ]
+    figures = [f"{value:.4f}" for value in (*values, np.mean(values), np.std(values, ddof=1))]
+    assert [cell.text for cell in row[1:-1]] == figures
+
+
+def test_figures_lie_beside_the_report_and_are_the_same_whenever_they_are_drawn(experiment, written, tmp_path):
+    again = [file.name for file in write_report(experiment, tmp_path, ["figures"], title=NASTY)]
+    assert sorted(again) == ["curves.pdf", "curves.svg", "differences.pdf", "differences.svg"]
+    for name in again:
+        assert (tmp_path / "figures" / name).read_bytes() == (written / "figures" / name).read_bytes(), name
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs a TeX with booktabs: there is no pdflatex")
+def test_the_report_compiles(written):
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    done = subprocess.run(command, cwd=written, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Undefined control sequence" not in done.stdout
 
 
 def test_one_fold_and_one_system_are_enough_for_a_report(tmp_path):
     found = run_experiment(FOLDS[:1], ["QI"])
     [page] = write_report(found, tmp_path / "new", ["html"])
     assert "QI ranks best by MAP" in page.read_text()
-
-
-def test_figures_of_every_query_are_written(experiment, tmp_path):
-    write_report(experiment, tmp_path, ["csv"])
-    lines = (tmp_path / "queries.csv").read_text().splitlines()
-    assert lines[0].startswith("system,fold,query,MAP,NDCG@1,")
-    own = [line.split(",") for line in lines[1:] if line.startswith("QI,")]
-    assert len(own) == 15
-    summary = summarise(experiment)
-    by_fold = [np.mean([float(line[3]) for line in own if line[1] == fold.name]) for fold in FOLDS]
-    assert by_fold == pytest.approx(summary.row("QI").folds[summary.place("MAP")])
 
 
 def test_an_unknown_format_and_a_missing_package_are_told_before_the_work(monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.preprocessing import KBinsDiscretizer
 
 import rulerank as rr
 from papers.baselines import RankBoost
@@ -95,7 +96,7 @@ def test_a_missing_value_may_become_any_but_none_is_asked_to_go_missing():
 
 
 def test_a_linear_ranker_is_solved_for_the_value():
-    data = rr.make_world(n_queries=20, n_features=3, seed=0)
+    data = rr.make_ranking(n_queries=20, n_features=3, seed=0)
     ranker = rr.QueryIntercepts(l2=1.0).fit(data)
     score = ranker.predict(data.X[:1])[0]
     found = ranker.what_if(data.X[0], above=score + 0.5)
@@ -123,7 +124,7 @@ def test_a_score_that_is_no_number_is_refused():
 
 
 def test_a_mixture_that_takes_one_metric_for_each_document_is_moved_in_bins():
-    data = rr.make_world(n_queries=12, docs_per_query=8, n_features=3, seed=0)
+    data = rr.make_ranking(n_queries=12, docs_per_query=8, n_features=3, seed=0)
     ranker = rr.Competence(["confidence", "yule_q"], literal=True, discretizer="equal_width").fit(data)
     scores = ranker.predict(data.X)
     worst, goal = int(np.argmin(scores)), float(np.median(scores))
@@ -135,9 +136,9 @@ def test_a_mixture_that_takes_one_metric_for_each_document_is_moved_in_bins():
     assert ranker.predict(x[None])[0] == found[0].score
 
 
-@pytest.mark.parametrize("options", [{}, {"literal": True, "scale": "query"}, {"centric": "query", "select": "best"}])
+@pytest.mark.parametrize("options", [{}, {"literal": True, "scale": "query"}])
 def test_where_a_score_depends_on_the_query_the_values_of_its_other_documents_are_tried(options):
-    data = rr.make_world(n_queries=25, docs_per_query=8, n_features=3, seed=0)
+    data = rr.make_ranking(n_queries=25, docs_per_query=8, n_features=3, seed=0)
     ranker = rr.Competence(["confidence", "yule_q"], discretizer="equal_width", **options).fit(data)
     own = data[data.qid == data.qid[0]]
     scores = ranker.predict(own)
@@ -155,7 +156,7 @@ def test_where_a_score_depends_on_the_query_the_values_of_its_other_documents_ar
 
 
 def test_stumps_have_no_bins_to_change():
-    data = rr.make_world(n_queries=12, docs_per_query=8, n_features=3, seed=0)
+    data = rr.make_ranking(n_queries=12, docs_per_query=8, n_features=3, seed=0)
     with pytest.raises(DataError, match="RankBoost has no bins to change; what_if works for FittedRules, GlobalRules"):
         RankBoost(n_rounds=3).fit(data).what_if(data.X[0], above=1.0)
 
@@ -163,3 +164,24 @@ def test_stumps_have_no_bins_to_change():
 def test_changes_print_their_bins():
     change = Change("tf", "tf=1", "tf=3", n_bins=2, move=2.0, score=0.5)
     assert str(change) == "tf=3 instead of tf=1 (2 bins, a move of 2): 0.5000"
+
+
+def test_bins_of_another_library_have_no_edges_to_move_to():
+    bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf")
+    X = np.random.default_rng(0).random((20, 2))
+    ranker = rr.GlobalRules(discretizer=bins).fit(X, np.arange(20) % 2, qid=np.zeros(20))
+    with pytest.raises(
+        DataError,
+        match="the bins of KBinsDiscretizer have no cuts that are known, and tables and what_if need them: "
+        "fit with a discretizer of this library, such as discretizer='mdlp'",
+    ):
+        ranker.what_if(X[0], above=2.0)
+
+
+def test_rows_that_were_added_are_bins_to_go_to():
+    ranker = rr.GlobalRules(discretizer=None, drop_weakest=0)
+    ranker.partial_fit([[0], [1], [1], [0]], [0, 1, 1, 0], qid=[1, 1, 2, 2])
+    assert [change.then for change in ranker.what_if([0], above=float(ranker.predict([[0]])[0]))] == ["f1=1"]
+    ranker.partial_fit([[2], [1], [2], [0]], [2, 0, 2, 0], qid=[3, 3, 4, 4])
+    (change,) = ranker.what_if([0], above=float(ranker.predict([[1]])[0]))
+    assert change.then == "f1=2"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.explain.curve_figures import about_curves, curves_figure, drawn_kinds
 from rulerank.explain.curves import count_values
+from rulerank.explain.figures import about_curves, curves_figure, drawn_kinds
 from rulerank.render.figures import figure_bytes
 
 KINDS = ("Drama", "War", "Noir", "Comedy", "Western", "Short", "Music", "Sport", "News", "a$b")
@@ -22,7 +22,7 @@ KINDS = ("Drama", "War", "Noir", "Comedy", "Western", "Short", "Music", "Sport",
 @pytest.fixture(scope="module")
 def data():
     """A world with missing values, and a feature that names kinds."""
-    world = rr.make_world(n_queries=40, docs_per_query=20, n_features=6, seed=1)
+    world = rr.make_ranking(n_queries=40, docs_per_query=20, n_features=6, seed=1)
     rng = np.random.default_rng(0)
     X = world.X.copy()
     X[rng.random(len(X)) < 0.2, 1] = math.nan

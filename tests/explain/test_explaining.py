@@ -17,7 +17,7 @@ from rulerank.rankers.base import Ranker
 
 @pytest.fixture(scope="module")
 def world():
-    return rr.make_world(n_queries=20, docs_per_query=12, n_features=6, seed=1)
+    return rr.make_ranking(n_queries=20, docs_per_query=12, n_features=6, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -186,9 +186,5 @@ def test_a_mixture_says_why_its_members_count(world):
     gate.coef[1] = [2.0, -2.0]
     (note,) = ranker.explain(clean, 0).notes
     assert note.startswith(("confidence counts more than yule_q for its features: bm25_body", "yule_q counts more"))
-    by_query = rr.Competence(["confidence", "yule_q"], discretizer="equal_width", centric="query").fit(clean)
-    by_query._mixture.coef = np.zeros((12, 2))
-    by_query._mixture.coef[2] = [2.0, -2.0]
-    assert "mean bm25_body" in by_query.explain(clean, 0).notes[0]
     literal = rr.Competence(["confidence", "yule_q"], literal=True).fit(clean)
     assert literal.explain(clean.X[0]).notes[0].startswith("Who is competent for documents like this one")

@@ -10,7 +10,7 @@ from rulerank.render.figures import inline_svg
 
 @pytest.fixture(scope="module")
 def world():
-    return rr.make_world(n_queries=20, docs_per_query=12, n_features=6, seed=1)
+    return rr.make_ranking(n_queries=20, docs_per_query=12, n_features=6, seed=1)
 
 
 def test_the_steps_of_a_decision_lead_from_one_score_to_the_other(world):
@@ -47,7 +47,7 @@ def test_matplotlib_is_named_when_it_is_missing(world, monkeypatch):
 
 def test_names_with_dollars_are_names_and_no_formulas():
     name = r"a$\badcmd{x}$b"
-    world = rr.make_world(n_queries=20, docs_per_query=12, n_features=3, seed=1)
+    world = rr.make_ranking(n_queries=20, docs_per_query=12, n_features=3, seed=1)
     named = rr.Dataset(world.X, world.y, world.qid, [name + doc for doc in world.docid], (name, f"{name}2", "$"))
     ranker = rr.GlobalRules().fit(named)
     assert name in inline_svg(effects_figure(ranker.overview(named)), "effects")

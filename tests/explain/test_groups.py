@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulerank.explain.score import fold
+from rulerank.explain.explanation import fold
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 6))

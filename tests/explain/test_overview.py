@@ -69,7 +69,7 @@ def test_stability_counts_queries_of_the_data(world, found):
 
 
 def test_influence_is_the_mean_of_what_a_rule_adds_without_sign():
-    data = rr.make_world(n_queries=10, docs_per_query=8, n_features=4, seed=0)
+    data = rr.make_ranking(n_queries=10, docs_per_query=8, n_features=4, seed=0)
     ranker = rr.GlobalRules().fit(data)
     sums = {}
     for row in range(len(data)):
@@ -100,7 +100,7 @@ def test_documents_without_grades_have_no_stability(world):
     ],
 )
 def test_every_ranker_has_an_overview(make):
-    data = rr.make_world(n_queries=12, docs_per_query=6, n_features=5, seed=0)
+    data = rr.make_ranking(n_queries=12, docs_per_query=6, n_features=5, seed=0)
     found = make().fit(data).overview(data)
     assert found.features
     payload = json.loads(found.to_json())

@@ -14,7 +14,7 @@ from rulerank.errors import DataError
 from rulerank.explain.ranking import ranks_of
 from rulerank.explain.standing import standing
 
-WORLD = rr.make_world(n_queries=20, docs_per_query=12, n_features=6, seed=1)
+WORLD = rr.make_ranking(n_queries=20, docs_per_query=12, n_features=6, seed=1)
 CLEAN = rr.Dataset(np.nan_to_num(WORLD.X), WORLD.y, WORLD.qid, WORLD.docid, WORLD.feature_names)
 MEMBERS = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0)}
 RANKERS = {

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from plain.removal import global_score
-from rulerank.ballots.ballot import Ballot, linear_ballot
 from rulerank.errors import DataError
-from rulerank.explain.swaps import SURE, features_that_swap, rules_that_swap
+from rulerank.explain.ballot import Ballot, sum_ballot
+from rulerank.explain.cases import case_of
+from rulerank.explain.versus import SURE, features_that_swap, rules_that_swap
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.votes import VOTES
 
@@ -38,18 +39,16 @@ RANKERS = {
 
 def cases(ranker, documents):
     """Return the ballots of two documents, the higher one first, obviously."""
-    ballots = [ranker.case(np.array([document], dtype=float), 0).ballot for document in documents]
+    ballots = [case_of(ranker, np.array([document], dtype=float), 0).ballot for document in documents]
     return sorted(ballots, key=lambda ballot: -ballot.score)
 
 
 def score_plainly_without(ballot: Ballot, gone_features=(), gone_cells=()):
     """Add up the votes of the cells that are left, one by one."""
-    total, cell = np.zeros(ballot.votes.shape[1]), 0
-    for block in ballot.sets:
-        for members in block.tolist():
-            if not set(members) & set(gone_features) and cell not in gone_cells:
-                total += ballot.votes[cell]
-            cell += 1
+    total = np.zeros(ballot.votes.shape[1])
+    for cell in range(len(ballot.adds)):
+        if not set(ballot.features_of(cell)) & set(gone_features) and cell not in gone_cells:
+            total += ballot.votes[cell]
     return float(ballot.tally(total[None])[0])
 
 
@@ -102,7 +101,7 @@ def test_removing_the_rules_that_are_said_to_swap_them_swaps_them(seed, name):
         assert swap.proven == (len(swap.both) + len(swap.only_high) + len(swap.only_low) == 1)
         for cell in swap.both:
             assert high.features_of(cell) == low.features_of(cell)
-            assert high.bins_of(cell) == low.bins_of(cell)
+            assert np.array_equal(high.bins[cell], low.bins[cell])
 
 
 @settings(max_examples=60)
@@ -120,7 +119,8 @@ def test_a_model_that_never_had_the_features_ranks_them_the_other_way_round(seed
 
 def ballot_of(parts):
     """A ballot of single features whose parts are added up."""
-    return linear_ballot(np.array(parts, dtype=float), np.ones(len(parts)))
+    features = np.arange(len(parts), dtype=np.int32)[:, None]
+    return sum_ballot(features, np.zeros(features.shape), np.array(parts, dtype=float), 0.0, len(parts))
 
 
 def test_a_set_that_only_greed_has_found_is_said_to_be_unproven():
@@ -142,8 +142,8 @@ def test_a_smaller_set_than_greed_finds_is_found():
     def make(votes):
         votes = np.array(votes, dtype=float)
         return Ballot(
-            sets=(np.arange(3, dtype=np.int32)[:, None],),
-            bins=(np.zeros((3, 1)),),
+            sets=np.arange(3, dtype=np.int32)[:, None],
+            bins=np.zeros((3, 1)),
             votes=votes,
             tally=tally,
             adds=votes[:, 0],
@@ -167,7 +167,7 @@ def test_tied_documents_have_nothing_to_swap():
 
 
 def test_rows_of_a_data_set_are_called_by_their_ids_and_of_an_array_by_their_numbers():
-    data = rr.make_world(n_queries=12, docs_per_query=10, n_features=5, seed=3)
+    data = rr.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
     ranker = rr.GlobalRules().fit(data)
     found = ranker.explain(data, 3, versus=5)
     assert {found.high.document, found.low.document} == {"q1-d4", "q1-d6"}

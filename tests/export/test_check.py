@@ -3,12 +3,12 @@ import math
 import numpy as np
 import pytest
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError
 from rulerank.export.check import check_answers, read_answers
 from rulerank.rankers.fitted.fitted_rules import FittedRules
-from rulerank.worlds import make_world
 
-world = make_world(n_queries=30, n_features=6, seed=3)
+world = make_ranking(n_queries=30, n_features=6, seed=3)
 
 
 @pytest.fixture(scope="module")

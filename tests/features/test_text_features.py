@@ -154,14 +154,14 @@ def test_a_query_with_no_known_word_has_zeros_and_one_without_words_has_nothing(
     assert np.isnan(nothing).tolist() == [True, True, True, False]
 
 
-def test_a_category_that_is_new_is_missing():
-    texts = rr.Texts(
-        [str(i) for i in range(60)], {"brand": ["lg", "sony"] * 30, "name": [f"tv {i}" for i in range(60)]}
-    )
-    features = rr.TextFeatures(features=["brand"]).fit(texts)
-    data = features.for_query("tv", [{"brand": "sony"}, {"brand": "acme"}, {"id": "x"}])
-    assert np.array_equal(data.X[:, 0], [1, np.nan, np.nan], equal_nan=True)
-    assert data.docid.tolist() == ["0", "1", "x"]
+def test_a_new_category_of_a_given_document_is_a_new_name_and_not_missing():
+    texts = rr.Texts(["1", "2", "3"], {"title": ["milk", "tea", "milk tea"], "brand": ["lg", "sony", "lg"]})
+    made = rr.TextFeatures({"title": "title", "brand": "category"}, ["brand"]).fit(texts)
+    found = made.for_query("milk", [{"brand": "sony"}, {"brand": "new"}, {"id": "x"}])
+    assert found.docid.tolist() == ["0", "1", "x"]
+    assert found.categories == {"brand": ("lg", "sony", "new")}
+    assert np.array_equal(found.X[:, 0], [1, 2, np.nan], equal_nan=True)
+    assert made.for_query("milk").categories == {"brand": ("lg", "sony")}
 
 
 def test_ranks_within_the_query_share_ties():

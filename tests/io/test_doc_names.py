@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulerank.dataset import Dataset
-from rulerank.io.doc_names import doc_keys, doc_name, named_row, with_keys
+from rulerank.dataset import Dataset, doc_name
+from rulerank.io.doc_names import doc_keys, named_row, with_keys
 
 values = st.lists(
     st.lists(st.sampled_from([0.0, -0.0, 1.5, float("nan")]), min_size=2, max_size=2), min_size=1, max_size=8

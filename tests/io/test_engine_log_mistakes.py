@@ -14,6 +14,7 @@ def bare(**more):
     return {"_id": "a", "_score": 1.0} | more
 
 
+NO_LIST = "f.json: expected a list of documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs'"
 NO_ANSWER = "this is an error of the engine, not an answer"
 
 MISTAKES = {
@@ -25,8 +26,8 @@ MISTAKES = {
     '{"error": {"reason": "unknown query [sltr]"}}': f"f.json: {NO_ANSWER}: unknown query [sltr]",
     '{"responseHeader": {}, "error": {"msg": "undefined field"}}': f"f.json: {NO_ANSWER}: undefined field",
     '{"error": "index_not_found"}': f"f.json: {NO_ANSWER}: index_not_found",
-    '{"hits": []}': "f.json: expected the documents in 'hits.hits', a list, as OpenSearch and Elasticsearch write it",
-    '{"response": []}': "f.json: expected the documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs'",
+    '{"hits": []}': NO_LIST,
+    '{"response": []}': NO_LIST,
     '{"response": {"docs": [], "start": -1}}': "f.json: expected a whole number from 0 as 'response.start', got -1",
     '{"query_id": null, "response": {"docs": []}}': "f.json: expected text or a whole number as the query id, got None",
     '{"response": {"docs": [7]}}': "f.json: document 1: expected an object, got 7",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine_answers import TENTS, doc, elastic, hit, solr
 from rulerank.errors import DataError
-from rulerank.io.convert import read_any, write_any
 from rulerank.io.engine_logs import join_labels, read_logs
+from rulerank.io.formats import read_any, write_any
 from rulerank.io.trec import Qrels
 
 

@@ -1,8 +1,10 @@
 import gzip
 import io
 
+import numpy as np
 import pytest
 
+from rulerank.dataset import Dataset
 from rulerank.errors import ReadError
 from rulerank.io.folds import read_folds
 from rulerank.io.letor import read_letor, write_letor
@@ -108,13 +110,26 @@ def test_a_mistake_in_a_part_names_its_file_and_line(tmp_path):
         read_folds(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["letor2-ohsumed", "letor3-ohsumed", "letor3-ohsumed-null", "letor4-mq2008"])
-def test_the_folds_of_the_letor_sets_hold_each_query_once(letor, name):
+OHSUMED, MQ2008 = [11303, 2585, 2252], [12279, 2001, 931]  # rows of each grade
+
+
+@pytest.mark.parametrize(
+    ("name", "n_queries", "n_features", "grades"),
+    [
+        ("letor2-ohsumed", 106, 25, OHSUMED),
+        ("letor3-ohsumed", 106, 45, OHSUMED),
+        ("letor3-ohsumed-null", 106, 45, OHSUMED),
+        ("letor4-mq2008", 784, 46, MQ2008),
+    ],
+)
+def test_the_folds_of_the_letor_sets_have_the_counts_of_their_readme(letor, name, n_queries, n_features, grades):
     folds = read_folds(letor / name)
     assert [fold.name for fold in folds] == ["Fold1", "Fold2", "Fold3", "Fold4", "Fold5"]
-    n_queries, n_rows = (784, 15211) if name == "letor4-mq2008" else (106, 16140)
     for fold in folds:
         parts = (fold.train, fold.vali, fold.test)
-        assert sum(len(set(part.qid)) for part in parts) == n_queries
-        assert sum(map(len, parts)) == n_rows
-        assert len({part.X.shape[1] for part in parts}) == 1
+        assert sum(len(set(part.qid)) for part in parts) == n_queries  # each is in one part
+        data = Dataset.concat(parts)
+        assert np.bincount(data.y).tolist() == grades
+        assert data.X.shape[1] == n_features
+        assert all(data.docid)
+        assert np.isnan(data.X).any() == (name == "letor3-ohsumed-null")

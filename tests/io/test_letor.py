@@ -10,13 +10,6 @@ from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.letor import read_letor, write_letor
 
-COUNTS = {  # queries, rows, features, rows of each grade
-    "letor2-ohsumed": (106, 16140, 25, {0: 11303, 1: 2585, 2: 2252}),
-    "letor3-ohsumed": (106, 16140, 45, {0: 11303, 1: 2585, 2: 2252}),
-    "letor3-ohsumed-null": (106, 16140, 45, {0: 11303, 1: 2585, 2: 2252}),
-    "letor4-mq2008": (784, 15211, 46, {0: 12279, 1: 2001, 2: 931}),
-}
-
 
 def read(text):
     return read_letor(io.BytesIO(text if isinstance(text, bytes) else text.encode()))
@@ -195,13 +188,6 @@ def test_what_is_written_reads_back_the_same(data):
     assert same(read_letor(io.BytesIO(out.getvalue()), repeats=True), data)
 
 
-@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz", "train.xz", "train.zst"])
-def test_files_are_written_and_read_by_path(tmp_path, name):
-    data = read("2 qid:1 1:0.5 3:NULL # d1 x\n? qid:2 # d2\n")
-    write_letor(data, tmp_path / name)
-    assert same(read_letor(tmp_path / name), data)
-
-
 @pytest.mark.kernels
 def test_written_numbers_are_short_and_a_last_column_of_zeros_survives():
     out = io.StringIO()
@@ -222,15 +208,3 @@ def test_the_same_comes_out_whatever_the_number_of_threads(monkeypatch):
     monkeypatch.setattr("rulerank.core.threads.n_threads", lambda n_jobs: threads.append(4) or 4)
     assert same(read(text), read_alone)
     assert threads
-
-
-@pytest.mark.parametrize("name", COUNTS)
-def test_the_five_folds_of_the_letor_sets_have_the_counts_of_their_readme(letor, name):
-    tests = [read_letor(letor / name / f"Fold{fold}" / "test.txt") for fold in range(1, 6)]
-    data = Dataset.concat(tests)  # every query is in one test part
-    n_queries, n_rows, n_features, grades = COUNTS[name]
-    assert len(set(data.qid)) == n_queries
-    assert data.X.shape == (n_rows, n_features)
-    assert dict(enumerate(np.bincount(data.y))) == grades
-    assert all(data.docid)
-    assert np.isnan(data.X).any() == (name == "letor3-ohsumed-null")

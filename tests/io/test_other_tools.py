@@ -6,7 +6,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import ReadError
-from rulerank.io.convert import read_any
+from rulerank.io.formats import read_any
 
 SVMLIGHT = "2 1:0.5 3:1\n# note\n0 2:0.25\n\n1\n"
 
@@ -62,17 +62,6 @@ def test_a_table_without_names_says_how_to_write_them(tmp_path, monkeypatch, nam
     data = rr.read_table(made)
     assert data.X[:, -1].tolist() == [0.5, 0.25]
     assert data.docid.tolist() == [line.replace("\t", ",").split(",")[1] for line in text.splitlines()]
-
-
-def test_a_csv_of_lightgbm_says_how_to_join_its_queries(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.csv").write_text("2,0.5,1\n0,0.25,3\n1,0,4\n")
-    (tmp_path / "train.csv.query").write_text("1\n2\n")
-    with pytest.raises(ReadError, match=r"and the queries of train\.csv\.query beside it: ") as caught:
-        rr.read_table("train.csv")
-    subprocess.run(str(caught.value).partition(" beside it: ")[2], shell=True, check=True)
-    data = rr.read_table("named.csv")
-    assert (data.qid.tolist(), data.y.tolist(), data.feature_names) == (["1", "2", "2"], [2, 0, 1], ("f1", "f2"))
 
 
 def test_documents_without_names_say_how_to_write_them(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import read_any
+from rulerank.io.formats import read_any
 from rulerank.io.letor import read_letor
 from rulerank.io.tables import from_frame, read_table
 

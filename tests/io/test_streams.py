@@ -11,7 +11,7 @@ import zstandard
 
 from rulerank.errors import DataError, ReadError
 from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import format_suffix, is_model, read_bytes, read_parts
+from rulerank.io.streams import is_model, read_bytes, read_parts
 from rulerank.rankers.global_rules import GlobalRules
 
 TEXT = b"2 qid:1 1:0.5 # d1\n" * 50
@@ -213,12 +213,6 @@ def test_writing_keeps_the_mode_of_a_file_and_goes_through_links(tmp_path):
 def test_a_device_is_written_in_place():
     write_bytes(os.devnull, TEXT)
     assert not os.path.isfile(os.devnull)
-
-
-def test_the_format_is_named_by_the_suffix_under_the_compression():
-    assert [format_suffix(name) for name in ("run.CSV.gz", "a/b.txt", "x.tar.ZST", "run.gz", "run", "a.b/c")] == [
-        ".csv", ".txt", ".tar", "", "", "",
-    ]  # fmt: skip
 
 
 BOMB = b"0" * (1 << 25)

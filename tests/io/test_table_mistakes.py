@@ -42,10 +42,9 @@ MISTAKES = {
     **{
         f"qid,x\na,1\n{row}\n": 't.csv:3: a quote (") is inside a field; '
         "write it twice, and one more around the whole field"
-        for row in ('5" disk,2\n6" disk,2', 'b"c,2', '"b"c"d",2', ' "b,c",2', '"b" ,2', 'b"",2', '""b"",2')
+        for row in ('5" disk,2\n6" disk,2', 'b"c,2\nd,3', '"b"c"d",2', '"b" ,2', '""b"",2')
     },
     "qid,x\ra,1\r": "t.csv:1: a carriage return is inside a line; end lines with \\n, or quote the field",
-    f"qid,{'x' * 140_000}\na,1\n": "t.csv:1: expected a line of column names: field larger than field limit (131072)",
     b"qid,x\na,1\n\xff,2\n": "t.csv:3: expected UTF-8 text, got the byte 0xff",
 } | {
     f"qid,grade\na,1\nb,{grade}\n": "t.csv:3: expected a whole number from 0 to 31 as the grade, "

@@ -1,5 +1,6 @@
 """TREC runs and qrels: what is read, what is written, how they meet, and every message."""
 
+import gzip
 import io
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io import trec_lines
+from rulerank.io import trec
 from rulerank.io.trec import (
     Qrels,
     Run,
@@ -18,6 +19,7 @@ from rulerank.io.trec import (
     qrels_from_data,
     read_qrels,
     read_run,
+    read_scores,
     run_from_scores,
     write_qrels,
     write_run,
@@ -78,30 +80,35 @@ lines = st.lists(cells, max_size=7).flatmap(
         lambda gaps: "".join(f"{word}{gap}" for word, gap in zip(row, gaps, strict=True))
     )
 )
-layouts = st.sampled_from([trec_lines.RUN, trec_lines.QRELS])
+layouts = st.sampled_from([trec.RUN, trec.QRELS])
 
 
 @given(layouts, st.lists(lines, max_size=4), st.booleans())
 def test_columns_read_at_once_are_those_read_line_by_line(layout, rows, last_newline):
     content = ("\n".join(rows) + "\n" * last_newline).encode()
-    fast = trec_lines._columns_at_once(content, layout) if content.strip() else None
+    fast = trec._columns_at_once(content, layout) if content.strip() else None
     if fast is not None:
-        slow, numbers = trec_lines._columns_line_by_line(content, "f", layout)
-        assert [column.tolist() for column in fast] == [column.tolist() for column in slow]
+        slow, numbers = trec._columns_line_by_line(content, "f", layout)
+        assert {name: column.tolist() for name, column in fast.items()} == {
+            n: column.tolist() for n, column in slow.items()
+        }
         assert numbers == list(range(1, len(numbers) + 1))
 
 
 @given(st.lists(st.tuples(words, words, words, words, floats, words), min_size=1, max_size=5), st.sampled_from(" \t"))
 def test_a_flawless_file_is_read_at_once(rows, separator):
     content = "".join(separator.join(map(str, row)) + "\n" for row in rows).encode()
-    fast = trec_lines._columns_at_once(content, trec_lines.RUN)
-    assert [column.tolist() for column in fast] == [[row[i] for row in rows] for i in (0, 2, 4, 5)]
+    fast = trec._columns_at_once(content, trec.RUN)
+    places = {"qid": 0, "docid": 2, "score": 4, "tag": 5}
+    assert {name: column.tolist() for name, column in fast.items()} == {
+        name: [row[place] for row in rows] for name, place in places.items()
+    }
 
 
 @given(st.binary(max_size=60), layouts)
 def test_junk_is_read_or_refused_with_a_read_error(content, layout):
     try:
-        found = (read_run if layout is trec_lines.RUN else read_qrels)(io.BytesIO(content))
+        found = (read_run if layout is trec.RUN else read_qrels)(io.BytesIO(content))
     except ReadError:
         return
     assert len(found.qid) == len(found.docid) > 0
@@ -119,12 +126,6 @@ def test_the_rank_column_is_not_read():
 def test_equal_ids_are_one_string():
     qrels = read_qrels(named("q 0 a 1\nq 0 b 1\n"))
     assert qrels.qid[0] is qrels.qid[1]
-
-
-def test_files_may_be_compressed(tmp_path):
-    write_qrels(Qrels(["q"], ["d"], [1]), tmp_path / "a.qrels.gz")
-    assert (tmp_path / "a.qrels.gz").read_bytes().startswith(b"\x1f\x8b")
-    assert len(read_qrels(tmp_path / "a.qrels.gz")) == 1
 
 
 RUN_MISTAKES = {
@@ -213,11 +214,6 @@ def test_a_run_needs_doc_ids():
         qrels_from_data(Dataset([[1.0], [2.0]], [1, 1], ["q", "q"], ["d", ""]))
 
 
-def test_a_run_needs_one_score_per_document():
-    with pytest.raises(DataError, match=r"^score must have one entry per row: expected 1, got 2$"):
-        run_from_scores(Dataset([[1.0]], [1], ["q"], ["d"]), [0.5, 0.7])
-
-
 def plain_join(run, qrels, complete):
     """Return {(qid, docid): (grade, score)} by the words of the documentation."""
     score = dict(zip(zip(run.qid, run.docid, strict=True), run.score.tolist(), strict=True))
@@ -261,3 +257,33 @@ def test_qrels_hold_only_what_was_judged():
     qrels = qrels_from_data(Dataset([[1.0], [2.0]], [-1, 0], ["q", "q"], ["d", "e"]))
     assert columns(qrels) == {"qid": ["q"], "docid": ["e"], "grade": [0]}
     assert repr(qrels) == "Qrels(1 row, 1 query)"
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_every_score_comes_back_to_the_last_bit(scores):
+    assert read_scores(io.StringIO("".join(f"{score!r}\n" for score in scores))).tolist() == scores
+
+
+def test_windows_line_ends_blanks_and_gzip_are_read(tmp_path):
+    path = tmp_path / "scores.gz"
+    path.write_bytes(gzip.compress(b" 1.5\r\n-2e3 \r\n0\r\n\r\n"))
+    assert read_scores(path).tolist() == [1.5, -2000.0, 0.0]
+
+
+@pytest.mark.parametrize("line", ["", "two", "1 2", "1,5", "1_000", "nan", "inf", "-Infinity", "1e999", "\xff", "0x10"])
+def test_a_line_that_is_no_score_is_named(line):
+    with pytest.raises(ReadError, match=r"^<stream>:2: expected one finite number, the score of a document: got '"):
+        read_scores(io.StringIO(f"1\n{line}\n3\n"))
+
+
+def test_a_trec_run_is_told_from_scores():
+    with pytest.raises(
+        ReadError, match=r"^<stream>: this looks like a TREC run, not a score file; .*--qrels QRELS RUN"
+    ):
+        read_scores(io.BytesIO(b"q1 Q0 d1 1 0.5 me\n"))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"  \r\n"])
+def test_an_empty_file_is_named(content):
+    with pytest.raises(ReadError, match=r"^<stream>: the file is empty: expected one score per line"):
+        read_scores(io.BytesIO(content))

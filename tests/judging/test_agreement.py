@@ -58,7 +58,7 @@ def test_kappa_of_a_worked_example():
     """50 proposals, two readers: yes-yes 20, yes-no 5, no-yes 10, no-no 15."""
     first = [1] * 25 + [0] * 25
     second = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
-    assert cohen_kappa(first, second).value == 0.4
+    assert cohen_kappa(first, second).value == pytest.approx(0.4)
 
 
 @given(PAIRS, st.sampled_from([None, "quadratic"]))
@@ -67,7 +67,7 @@ def test_kappa_is_scikit_learns_and_the_plain_one(pairs, weights):
     ours = cohen_kappa(first, second, weights)
     plain = plain_kappa(pairs, (lambda a, b: (a - b) ** 2) if weights else (lambda a, b: a != b))
     assert ours.n_docs == len(pairs)
-    if math.isnan(ours.value):
+    if ours.value is None:
         assert math.isnan(plain)
         assert "all grades are the same" in ours.reason
         return
@@ -80,23 +80,24 @@ def test_kappa_is_scikit_learns_and_the_plain_one(pairs, weights):
 def test_alpha_is_the_plain_one(units, level):
     ours = krippendorff_alpha(units, level)
     if not any(len(unit) > 1 for unit in units):
-        assert math.isnan(ours.value)
+        assert ours.value is None
         assert ours.reason == "no document was graded by two raters"
         return
-    assert ours.value == pytest.approx(plain_alpha(units, level), abs=1e-9, nan_ok=True)
+    expected = plain_alpha(units, level)
+    assert ours.value == (None if math.isnan(expected) else pytest.approx(expected, abs=1e-9))
 
 
 @given(PAIRS)
 def test_whoever_agrees_with_themselves_agrees_perfectly(pairs):
     grades = [grade for grade, _ in pairs]
-    expected = 1.0 if len(set(grades)) > 1 else math.nan
+    expected = 1.0 if len(set(grades)) > 1 else None
     for value in (
         cohen_kappa(grades, grades).value,
         cohen_kappa(grades, grades, "quadratic").value,
         krippendorff_alpha([[grade, grade] for grade in grades]).value,
         krippendorff_alpha([[grade, grade] for grade in grades], "ordinal").value,
     ):
-        assert value == pytest.approx(expected, nan_ok=True)
+        assert value == expected
 
 
 @given(PAIRS)
@@ -104,7 +105,7 @@ def test_it_does_not_matter_who_is_named_first(pairs):
     first, second = map(list, zip(*pairs, strict=True))
     for weights in (None, "quadratic"):
         one, other = cohen_kappa(first, second, weights), cohen_kappa(second, first, weights)
-        assert one.value == pytest.approx(other.value, nan_ok=True)
+        assert one.value == pytest.approx(other.value)
 
 
 def labelled(*facts):
@@ -146,7 +147,7 @@ def test_what_is_not_defined_is_null_in_json_and_says_why():
     reason = "all grades are the same, so agreement by chance cannot be told from real agreement"
     assert plain["nominal"] == {"value": None, "n_docs": 1, "reason": reason}
     assert plain["pairs"][0] == {
-        "raters": ["ann", "bob"],
+        "raters": ("ann", "bob"),
         "kappa": {"value": None, "n_docs": 1, "reason": reason},
         "weighted": {"value": None, "n_docs": 1, "reason": reason},
     }

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from plain.raters import raters_plainly, tables_plainly
 from rulerank.errors import DataError
-from rulerank.judging import rater_model
-from rulerank.judging.combine import COMBINATIONS, MODELS, ONE_BY_ONE, combine
-from rulerank.judging.rater_model import PRIOR_RIGHT, PRIOR_TABLE, PRIOR_WRONG, RaterModel
+from rulerank.judging import grades as module
+from rulerank.judging.grades import MODELS, ONE_BY_ONE, PRIOR_RIGHT, PRIOR_TABLE, PRIOR_WRONG, RaterModel, combine
+from rulerank.judging.labels import COMBINATIONS
 
 grades = st.integers(0, 4)
 judged = st.dictionaries(st.sampled_from(["ann", "bob", "eve", "kim"]), grades, min_size=1)
@@ -65,7 +65,7 @@ several_grades = docs.filter(lambda docs: len({g for by in docs.values() for g i
 
 def steps_of(steps):
     """Exactly so many steps, instead of until nothing changes."""
-    return mock.patch.multiple(rater_model, STEPS=steps, CLOSE=-1.0)
+    return mock.patch.multiple(module, STEPS=steps, CLOSE=-1.0)
 
 
 @given(several_grades, st.integers(0, 5), st.data())

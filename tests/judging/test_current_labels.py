@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
-from rulerank.judging.combine import COMBINATIONS
-from rulerank.judging.current import CurrentLabels
+from rulerank.judging.grades import Counting, CurrentLabels
+from rulerank.judging.labels import COMBINATIONS
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
-from rulerank.judging.team import Counting
 
-POOL = Pool(rr.make_world(n_queries=2, docs_per_query=3, seed=0))
+POOL = Pool(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0))
 RATERS = st.sampled_from(["ann", "bob", "gpt"])
 ROWS = st.integers(0, 5)
 GRADES = st.one_of(st.none(), st.integers(0, 2))

@@ -1,14 +1,21 @@
 """Duels: who meets whom, what follows from how many, and that two people never get the same query."""
 
-import io
-
 import numpy as np
 import pytest
+import scipy.stats
 
 import rulerank as rr
 from rulerank.judging.check import Check
-from rulerank.judging.duels import MOST, Duels, Tally, run_duels
-from rulerank.judging.label_files import keep_answers
+from rulerank.judging.duels import (
+    MOST,
+    Duels,
+    Outcome,
+    compare_duels,
+    compare_relevant,
+    duels_in_words,
+    run_duels,
+    share_won,
+)
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.terminal import check_in_terminal
@@ -16,7 +23,7 @@ from rulerank.judging.terminal import check_in_terminal
 
 @pytest.fixture(scope="module")
 def pool():
-    return Pool(rr.make_world(n_queries=60, docs_per_query=15, seed=3))
+    return Pool(rr.make_ranking(n_queries=60, docs_per_query=15, seed=3))
 
 
 def top(scores, pool, query):
@@ -44,24 +51,32 @@ def test_judged_queries_are_left_out_and_the_same_rankings_have_no_duel(pool):
     assert list(Duels(pool, today, 3 * today + 1)) == []
 
 
+def fought(pool, won, lost, drawn=0):
+    duel = next(iter(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0])))
+    return [Outcome(duel, *grades) for n, grades in ((won, (1, 0)), (lost, (0, 2)), (drawn, (1, 1))) for _ in range(n)]
+
+
 @pytest.mark.parametrize(
     ("won", "lost", "verdict"),
     [(4, 0, "too few"), (5, 0, "unclear"), (7, 0, "better"), (8, 3, "unclear"), (11, 2, "better"), (0, 5, "unclear"),
      (0, 7, "worse"), (2, 11, "worse"), (5, 10, "unclear"), (2, 2, "too few"), (6, 4, "unclear"), (0, 4, "too few")],
 )  # fmt: skip
-def test_no_verdict_has_an_interval_that_holds_one_half(won, lost, verdict):
-    assert Tally(won, lost).verdict == verdict
-    low, high = Tally(won, lost).interval
+def test_no_verdict_has_an_interval_that_holds_one_half(pool, won, lost, verdict):
+    found = compare_duels(fought(pool, won, lost))
+    assert found.verdict == verdict
+    low, high = share_won(found)
     assert (verdict in ("unclear", "too few")) == (low <= 0.5 <= high)
+    exact = scipy.stats.binomtest(won, won + lost).proportion_ci(0.97)
+    assert (low, high) == pytest.approx(tuple(exact))
 
 
-def test_of_equal_rankings_one_in_twenty_is_called_better_though_every_duel_is_looked_at():
+def test_of_equal_rankings_one_in_twenty_is_called_better_though_every_duel_is_looked_at(pool):
     chances, better = {(0, 0): 1.0}, 0.0
     for _ in range(MOST):
         after: dict[tuple[int, int], float] = {}
         for (won, lost), chance in chances.items():
             for now in ((won + 1, lost), (won, lost + 1)):
-                verdict = Tally(*now).verdict
+                verdict = compare_duels(fought(pool, *now)).verdict
                 better += chance / 2 * (verdict == "better")
                 if verdict not in ("better", "worse"):
                     after[now] = after.get(now, 0.0) + chance / 2
@@ -70,25 +85,23 @@ def test_of_equal_rankings_one_in_twenty_is_called_better_though_every_duel_is_l
 
 
 def test_forty_duels_are_the_most(pool):
-    tally = Tally(6, 4, MOST - 10)
-    assert tally.over
+    found = compare_duels(fought(pool, 6, 4, MOST - 10))
+    assert found.is_over(MOST)
     won = "the new ranking won 6 of 10 duels"
-    assert tally.line() == f"No clear difference after 40 duels: {won}, 30 drawn (97 % interval 24-90 %)."
-    assert Tally(6, 4, 3).line() == f"No clear difference yet: {won}, 3 drawn (97 % interval 24-90 %)."
-    assert not Tally(6, 4, MOST - 11).over
-    assert run_duels(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0]), lambda duel: (1, 1)).drawn == MOST
-    assert run_duels(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0]), lambda duel: None).n == 0  # passed over
+    assert duels_in_words(found) == f"No clear difference after 40 duels: {won}, 30 drawn (97 % interval 24-90 %)."
+    found = compare_duels(fought(pool, 6, 4, 3))
+    assert duels_in_words(found) == f"No clear difference yet: {won}, 3 drawn (97 % interval 24-90 %)."
+    assert not compare_duels(fought(pool, 6, 4, MOST - 11)).is_over(MOST)
+    duels = Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0])
+    assert compare_duels(run_duels(duels, lambda duel: (1, 1))).ties == MOST
+    assert run_duels(duels, lambda duel: None) == []  # passed over
 
 
 def test_the_gain_has_an_interval_from_five_duels_on(pool):
-    duel = next(iter(Duels(pool, pool.data.X[:, 2], pool.data.X[:, 0])))
-    tally = Tally()
-    for _ in range(4):
-        tally = tally.add(duel, 1, 0)
-    assert tally.gain(0.5) is None
-    mean, low, high = tally.add(duel, 1, 0).gain(0.5)
-    assert low < mean < high
-    assert tally.add(duel, 0, 2).lost == 1
+    assert compare_relevant(fought(pool, 4, 0), 0.5).verdict == "too few"
+    gain = compare_relevant(fought(pool, 5, 0), 0.5)
+    assert gain.low < gain.mean_a < gain.high
+    assert compare_relevant(fought(pool, 2, 11), 0.5).verdict == "worse"
 
 
 def test_two_people_never_get_the_same_query(pool, tmp_path):
@@ -101,7 +114,7 @@ def test_two_people_never_get_the_same_query(pool, tmp_path):
         assert check.next("bob") == bob
         assert check.next("ann").query == ann.query
         store.add(ann.query, ann.docs[1].doc, 1, "ann")
-        assert check.tally().drawn == 1
+        assert check.comparison().ties == 1
         assert check.next("ann").query not in (ann.query, bob.query)
 
 
@@ -112,29 +125,19 @@ def test_a_check_that_is_begun_again_takes_fresh_queries(pool, tmp_path):
         store.add(task.query, task.docs[0].doc, 1, "ann")
         again = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
         assert task.query not in {duel.query for duel in again.duels}
-        assert again.tally().n == 0
+        assert again.outcomes() == []
 
 
 def answers(*lines):
-    read = io.StringIO("\n".join(lines) + "\n")
-
-    def one():
-        line = read.readline()
-        if not line:
-            raise EOFError
-        return line
-
-    return one
+    waiting = list(lines)
+    return lambda: waiting.pop(0) if waiting else "q"
 
 
-def test_duels_in_the_terminal_are_kept_skipped_and_taken_back(pool, tmp_path, capsys):
-    path = tmp_path / "labels.csv"
-    with keep_answers(pool, str(path)) as store:
-        check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
-        assert check_in_terminal(check, answers("1", "u", "2", "0", "x", "s", "q"), max_grade=2) == "quit"
-        assert check.tally().n == 1
-        assert {label.page for label in store.labels()} == {"terminal"}
-    assert [line.rpartition(",")[2] for line in path.read_text().splitlines()] == ["grade", "2", "0"]
+def test_duels_in_the_terminal_are_kept_skipped_and_taken_back(pool, store, capsys):
+    check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
+    assert check_in_terminal(check, 2, answers("1", "u", "2", "0", "x", "s", "q")) == "quit"
+    assert check.comparison().n_trials == 1
+    assert [(label.grade, label.page) for label in store.labels()] == [(2, "terminal"), (0, "terminal")]
     said = capsys.readouterr().err
     assert said.count("grade of A?") == 5
     assert "Keys: 0 to 2 grade, s skip, u undo, q save and quit." in said
@@ -150,7 +153,7 @@ def test_the_terminal_ends_when_the_duels_have_decided(pool, store):
     check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
     first = [(duel.shown[0] == duel.entered) for duel in check.duels[:7]]
     keys = [key for won in first for key in (("1", "0") if won else ("0", "1"))]
-    assert check_in_terminal(check, answers(*keys), max_grade=1) == "over"
+    assert check_in_terminal(check, 1, answers(*keys)) == "over"
     assert check.line() == "Better: the new ranking won 7 of 7 duels, 0 drawn (97 % interval 55-100 %)."
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError, ReadError
-from rulerank.judging.labels import ShownField, field_text
-from rulerank.judging.pool import Pool, read_pool
+from rulerank.judging.labels import ShownField
+from rulerank.judging.pool import Pool, field_text, read_pool
 from rulerank.judging.web.images import ImageHosts
-from rulerank.worlds import make_world
 
 TABLE = (
     "qid,docid,title,brand,price,added,image_url,bm25,grade\n"
@@ -56,7 +56,7 @@ def test_only_tables_have_columns_to_show():
 
 
 def test_a_field_has_one_value_per_document():
-    data = make_world(n_queries=1, docs_per_query=3, seed=0)
+    data = make_ranking(n_queries=1, docs_per_query=3, seed=0)
     with pytest.raises(DataError, match="field 'brand' must have one value per row: expected 3, got 1"):
         Pool(data, fields={"brand": ["x"]})
 

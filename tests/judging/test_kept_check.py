@@ -9,9 +9,8 @@ import rulerank as rr
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
-from rulerank.training.from_today import learn_from_today
 
-WORLD = rr.make_world(n_queries=40, docs_per_query=12, n_features=6, seed=3)
+WORLD = rr.make_ranking(n_queries=40, docs_per_query=12, n_features=6, seed=3)
 POOL = Pool(WORLD)
 TRUTH = dict(zip(zip(WORLD.qid, WORLD.docid, strict=True), WORLD.y.tolist(), strict=True))
 
@@ -42,18 +41,18 @@ def test_a_check_goes_on_after_a_restart(target, tmp_path):
         judge(judging, 50)
         judging.save_model(tmp_path / "m.rulerank", "Anchored")
         fought = duel(judging, 3)
-        tally, line = judging.check.tally(), judging.check.line()
+        found, line = judging.check.comparison(), judging.check.line()
         waiting = judging.check.next("ann")
         all_duels = judging.check.duels
     with LabelStore(target) as store:
         judging = judging_on(store)
-        assert judging.check.tally() == tally
+        assert judging.check.comparison() == found
         assert judging.check.line() == line
         assert judging.check.duels == all_duels
         assert judging.check.next("ann") == waiting  # and not another one
         assert waiting.query not in fought
         duel(judging, 1)
-        assert judging.check.tally().n == 4
+        assert judging.check.comparison().n_trials == 4
 
 
 def test_labels_that_change_later_do_not_change_the_model_that_is_checked(tmp_path):
@@ -136,6 +135,6 @@ def test_the_page_trains_what_train_with_labels_does(tmp_path, n_labels):
         judge(judging, n_labels)
         saved = judging.save_model(tmp_path / "m.rulerank", "Anchored")
         grades = {POOL.rows[label.query, label.doc]: label.grade for label in store.labels()}
-    learned = learn_from_today(POOL.graded(grades), "bm25_body")
+    learned = rr.select(POOL.graded(grades), today="bm25_body")
     assert saved.method == learned.method
     assert np.array_equal(rr.load(tmp_path / "m.rulerank").predict(WORLD), learned.ranker.predict(WORLD))

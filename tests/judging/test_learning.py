@@ -11,10 +11,9 @@ from rulerank.judging.learning import FIRST, NO_TODAY, Standing
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
-from rulerank.judging.trainer import BusyError
 from rulerank.today import find_today
 
-WORLD = rr.make_world(n_queries=6, docs_per_query=8, n_features=4, seed=2)
+WORLD = rr.make_ranking(n_queries=6, docs_per_query=8, n_features=4, seed=2)
 TODAY = find_today(WORLD.feature_names, "bm25_body")
 GRADES = {row: int(WORLD.y[row]) for row in range(20)}
 
@@ -38,7 +37,7 @@ class Slow:
 @pytest.fixture
 def slow(monkeypatch):
     slow = Slow()
-    monkeypatch.setattr(standing_module, "learn_from_today", slow)
+    monkeypatch.setattr(standing_module, "select_from_today", slow)
     monkeypatch.setattr(standing_module, "PATIENCE", 0.01)
     yield slow
     slow.go_on.set()
@@ -64,29 +63,18 @@ def test_nobody_waits_for_sentences_that_take_long(slow):
     assert standing.lines(more) == ("said 2 times",)
 
 
-def test_sentences_that_take_long_are_made_again_for_a_tenth_more_labels(slow, monkeypatch):
-    monkeypatch.setattr(standing_module, "SLOW", -1.0)
-    slow.go_on.set()
-    standing = Standing(Pool(WORLD), TODAY)
-    for n_labels, said in ((20, 1), (21, 1), (22, 2), (19, 3)):  # fewer: some were withdrawn
-        grades = {row: row % 2 for row in range(n_labels)}
-        standing.lines(grades)
-        finish(standing)
-        assert standing.lines(grades) == (f"said {said} times",)
-
-
 def test_what_goes_wrong_is_a_sentence_too(monkeypatch):
     def fail(data, today):
         raise DataError("this cannot be")
 
-    monkeypatch.setattr(standing_module, "learn_from_today", fail)
+    monkeypatch.setattr(standing_module, "select_from_today", fail)
     assert Standing(Pool(WORLD), TODAY).lines(GRADES) == (
         "Nothing can be said of a model of these labels: this cannot be.",
     )
     assert Standing(Pool(WORLD), None).lines(GRADES) == (NO_TODAY,)
 
 
-def test_one_model_is_trained_at_a_time_and_what_became_of_it_is_known(tmp_path, monkeypatch):
+def test_what_became_of_a_training_is_known(tmp_path):
     with LabelStore(tmp_path / "labels.db") as store:
         judging = Judging(Pool(WORLD), store, max_grade=4)
         assert judging.training is None
@@ -96,25 +84,9 @@ def test_one_model_is_trained_at_a_time_and_what_became_of_it_is_known(tmp_path,
         assert (failed.running, failed.saved) == (False, None)
         assert failed.problem.startswith("nothing can be learned yet")
         store.add_all([(*judging.pool.pairs[row], grade, "ann") for row, grade in GRADES.items()])
-        begun, go_on, train = threading.Event(), threading.Event(), judging.learning._model.train_method
-
-        def slowly(*args):
-            begun.set()
-            assert go_on.wait(30)
-            return train(*args)
-
-        monkeypatch.setattr(judging.learning._model, "train_method", slowly)
-        thread = threading.Thread(target=judging.save_model, args=(tmp_path / "m.rulerank", "QI"))
-        thread.start()
-        assert begun.wait(30)
-        assert (judging.training.method, judging.training.running) == ("QI", True)
-        with pytest.raises(BusyError, match="QI is being trained, and only one model is at a time: wait until"):
-            judging.save_model(tmp_path / "m.rulerank", "RE-GR", wait=False)
-        assert judging.next("ann") is not None  # raters do not wait for it
-        go_on.set()
-        thread.join(30)
+        saved = judging.save_model(tmp_path / "m.rulerank", "QI")
         done = judging.training
-        assert (done.running, done.saved.method, done.saved.n_labels, done.problem) == (False, "QI", 20, None)
+        assert (done.running, done.saved, done.problem) == (False, saved, None)
 
 
 def test_a_page_that_starts_is_ready_before_it_is_asked(tmp_path):
@@ -122,5 +94,5 @@ def test_a_page_that_starts_is_ready_before_it_is_asked(tmp_path):
         judging = Judging(Pool(WORLD), store)
         store.add_all([(*judging.pool.pairs[row], grade, "ann") for row, grade in GRADES.items()])
         judging.prepare()
-        assert judging.learning._model._last.grades == GRADES
+        assert judging.learning._last[0] == GRADES
     judging.prepare()  # the store is closed: whoever asks is told

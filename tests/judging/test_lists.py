@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError
-from rulerank.judging.lists import ListChoices
 from rulerank.judging.loop import Judging
+from rulerank.judging.offers import ListChoices
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.sampling.ssar import SSAR
-from rulerank.worlds import make_world
 
 N_DOCS = 4
 
@@ -33,7 +33,7 @@ def clock():
 @pytest.fixture
 def judging(tmp_path, clock):
     def make(n_queries=5, docs_per_query=9, **options):
-        pool = Pool(make_world(n_queries=n_queries, docs_per_query=docs_per_query, n_features=4, seed=1))
+        pool = Pool(make_ranking(n_queries=n_queries, docs_per_query=docs_per_query, n_features=4, seed=1))
         store = LabelStore(tmp_path / f"{len(stores)}.db", clock=clock)
         stores.append(store)
         return Judging(pool, store, **{"today": "bm25_body", "max_grade": 2} | options)
@@ -93,14 +93,6 @@ def test_the_order_shown_is_the_same_again_and_another_for_another_rater(judging
     assert ben != ann
 
 
-def test_a_list_goes_to_one_rater_at_a_time(judging):
-    loop = judging()
-    given = [loop.lists.next(rater, N_DOCS).query for rater in ("ann", "ben", "cem", "dan", "eve")]
-    assert len(set(given)) == 5
-    assert loop.lists.next("fay", N_DOCS) is None
-    assert loop.lists.why_nothing("fay", N_DOCS).reason == "other raters have the lists that are left"
-
-
 def test_a_list_comes_free_after_a_while(judging, clock):
     loop = judging(n_queries=1)
     first = loop.lists.next("ann", N_DOCS)
@@ -112,17 +104,6 @@ def test_a_list_comes_free_after_a_while(judging, clock):
     rest = loop.lists.next("ben", N_DOCS)
     assert judging_done not in docs_of(rest)
     assert (len(rest.docs), rest.n_others) == (3, 1)
-
-
-def test_a_list_that_is_half_judged_comes_again_with_its_grades(judging):
-    loop = judging()
-    listed = loop.lists.next("ann", N_DOCS)
-    loop.grade("ann", listed.query, docs_of(listed)[2], 2)
-    loop.grade("ann", listed.query, docs_of(listed)[1], None)
-    again = loop.lists.next("ann", N_DOCS)
-    assert again.query == listed.query
-    assert [(doc.judged, doc.grade) for doc in again.docs] == [(False, None), (True, None), (True, 2), (False, None)]
-    assert not all(doc.judged for doc in again.docs)
 
 
 def test_what_is_skipped_is_left_to_others(judging):
@@ -176,7 +157,7 @@ def test_a_document_of_one_at_a_time_is_in_no_list_of_another(judging):
 
 
 def test_without_a_ranking_of_today_the_pool_has_the_order(tmp_path):
-    data = make_world(n_queries=2, docs_per_query=6, n_features=3, seed=0)
+    data = make_ranking(n_queries=2, docs_per_query=6, n_features=3, seed=0)
     bare = Pool(type(data)(data.X, data.y, data.qid, data.docid, ("a", "b", "c")))
     with LabelStore(tmp_path / "labels.db") as store:
         loop = Judging(bare, store)
@@ -219,7 +200,7 @@ STEPS = st.lists(
 @settings(max_examples=25)
 @given(steps=STEPS, overlap=st.sampled_from([0.0, 0.5]))
 def test_whatever_raters_do_no_document_has_more_labels_than_wanted(tmp_path_factory, steps, overlap):
-    pool = Pool(make_world(n_queries=3, docs_per_query=5, n_features=4, seed=1))
+    pool = Pool(make_ranking(n_queries=3, docs_per_query=5, n_features=4, seed=1))
     with LabelStore(tmp_path_factory.mktemp("lists") / "labels.db") as store:
         loop = Judging(pool, store, today="bm25_body", max_grade=2, overlap=overlap)
         for rater, step in steps:

@@ -13,7 +13,7 @@ from rulerank.judging.loop import Judging
 from rulerank.judging.offers import EMPTY, STOPPED, WAITING
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
-from rulerank.sampling.chooser import Chooser
+from rulerank.sampling.selection import Chooser
 
 
 def test_documents_come_in_the_order_of_the_sampler(judging):
@@ -32,27 +32,6 @@ def test_asking_again_gives_the_same_document_also_after_a_restart(judging, stor
     task = judging.next("ann")
     assert judging.next("ann") == task
     assert Judging(Pool(WORLD), store).next("ann") == task
-
-
-def test_two_raters_never_hold_the_same_document(store):
-    judging = in_order(store)
-    ann, bob = judging.next("ann"), judging.next("bob")
-    assert ann != bob
-    judge(judging, "ann", ann)
-    assert judging.next("bob") == bob
-    assert judging.next("ann") not in (ann, bob)
-
-
-def test_a_task_shows_what_the_pool_says(store):
-    texts = {"title": ["Milk"] + [None] * (len(WORLD) - 1)}
-    judging = Judging(Pool(WORLD, texts), store, sampler=InOrder(3))
-    task = judging.next("ann")
-    assert task.to_dict() == {
-        "query": "q1", "doc": "q1-d1", "query_text": None, "description": None, "title": "Milk", "text": None,
-        "url": None,
-        "image": None,
-        "fields": (),
-    }  # fmt: skip
 
 
 def test_a_skipped_document_goes_to_others_only(store):
@@ -87,15 +66,6 @@ def test_undo_hands_the_document_out_again_before_the_one_that_waits(store):
     judge(judging, "ann", first)
     assert judging.next("ann") == second
     assert judging.undo("bob") is None
-
-
-def test_a_revised_grade_is_the_one_that_counts(store):
-    judging = in_order(store)
-    task = judging.next("ann")
-    judging.grade("ann", task.query, task.doc, 0)
-    judging.grade("ann", task.query, task.doc, 2)
-    assert [label.grade for label in store.labels("ann")] == [2]
-    assert judging.overview().raters[0].mean_grade == 2
 
 
 def test_labels_from_another_process_are_picked_up(store, tmp_path):
@@ -159,14 +129,6 @@ def test_a_share_of_the_documents_goes_to_two_raters_and_never_to_three(store):
     assert shared == again  # always the same ones
 
 
-def test_with_full_overlap_two_raters_judge_everything(store):
-    judging = in_order(store, n_wanted=5, overlap=1.0)
-    ann = judge_all(judging, "ann")
-    bob = judge_all(judging, "bob")
-    assert ann == bob
-    assert judge_all(judging, "eve") == []
-
-
 def test_mistakes_are_named_and_change_nothing(store):
     judging = in_order(store)
     with pytest.raises(DataError, match="the pool has no document 'x' of query 'q1'"):
@@ -213,7 +175,7 @@ def test_the_chooser_that_forgets_is_one_that_never_knew():
 
 
 def test_eight_raters_at_once_lose_nothing_and_get_nothing_twice(tmp_path):
-    world = rr.make_world(n_queries=20, docs_per_query=20, n_features=6, seed=1)
+    world = rr.make_ranking(n_queries=20, docs_per_query=20, n_features=6, seed=1)
     pool = Pool(world)
     handed = []
     # two loops on one file stand for two processes

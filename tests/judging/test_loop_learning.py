@@ -3,11 +3,9 @@
 import json
 
 import numpy as np
-import pytest
 
 import rulerank as rr
 from judging_worlds import TRUTH, WORLD, InOrder, in_order, judge_all
-from rulerank.errors import DataError
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 
@@ -81,25 +79,6 @@ def test_labels_of_other_pools_in_the_store_are_counted_and_left_alone(store):
     assert judging.undo("ann").query == "elsewhere"
 
 
-@pytest.mark.parametrize("method", ["RE-GR", "QI"])
-def test_training_saves_a_model_that_ranks(judging, tmp_path, method):
-    judge_all(judging, "ann")
-    ranker = judging.train(tmp_path / "model.rulerank", method)
-    loaded = rr.load(tmp_path / "model.rulerank")
-    scores = loaded.predict(WORLD)
-    assert np.array_equal(scores, ranker.predict(WORLD))
-    assert rr.evaluate(WORLD.y, scores, WORLD.qid, "MAP").means["MAP"] > 0.45
-
-
 def test_ten_labels_are_enough_for_a_model_that_tells_documents_apart(judging, tmp_path):
     judge_all(judging, "ann", most=10)
     assert len(set(judging.train(tmp_path / "model.rulerank").predict(WORLD))) > 10
-
-
-def test_training_without_different_grades_says_what_to_do(store, tmp_path):
-    judging = in_order(store)
-    with pytest.raises(DataError, match="nothing can be learned yet: no document has a grade; judge more doc"):
-        judging.train(tmp_path / "model.rulerank")
-    judging.grade("ann", "q1", "q1-d1", 1)
-    with pytest.raises(DataError, match="nothing can be learned yet: no query has labels of two grades; judge more"):
-        judging.train(tmp_path / "model.rulerank")

@@ -8,7 +8,7 @@ from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 
-WORLD = rr.make_world(n_queries=6, docs_per_query=8, n_features=4, seed=2)
+WORLD = rr.make_ranking(n_queries=6, docs_per_query=8, n_features=4, seed=2)
 POOL = Pool(WORLD)
 
 
@@ -63,13 +63,6 @@ def test_a_document_that_only_the_lead_has_decided_has_that_grade(judging):
     assert not {3, 4} & set(judge(judging, "ann", len(POOL)))
 
 
-def test_the_lead_grades_within_the_grades_there_are(judging):
-    with pytest.raises(DataError, match="a grade must be a whole number from 0 to 2"):
-        judging.panel.decide("lea", *POOL.pairs[0], 3)
-    with pytest.raises(DataError):
-        judging.panel.decide("lea", "q1", "nothing", 1)
-
-
 @pytest.fixture
 def with_gpt(judging):
     """A judge who is no person has graded everything one step too high."""
@@ -91,17 +84,6 @@ def test_a_judge_takes_no_document_from_the_people_and_no_part_in_their_grades(w
     assert (found.share.value, found.share.n_docs, found.n_labels) == (equal / 10, 10, len(POOL))
 
 
-def test_what_a_judge_sees_otherwise_is_a_dispute_behind_those_of_people(with_gpt):
-    judged = judge(with_gpt, "ann", 10)
-    by_gpt = [row for row in judged if WORLD.y[row] != 2]  # gpt says 2 of all
-    assert {one.doc for one in with_gpt.panel.disputes()} == set(by_gpt)
-    spreads = [one.spread for one in with_gpt.panel.disputes()]
-    assert spreads == sorted(spreads, reverse=True)
-    query, doc = with_gpt.pool.pairs[judged[-1]]
-    with_gpt.grade("bob", query, doc, 1 - min(int(WORLD.y[judged[-1]]), 1))
-    assert with_gpt.panel.disputes()[0].doc == judged[-1]
-
-
 def test_a_judge_counts_in_training_only_if_the_lead_says_so_and_then_has_intercepts_of_its_own(with_gpt, tmp_path):
     judge(with_gpt, "ann", 24)
     alone = with_gpt.save_model(tmp_path / "alone.rulerank", "QI")
@@ -120,21 +102,8 @@ def test_a_judge_counts_in_training_only_if_the_lead_says_so_and_then_has_interc
     assert with_gpt.usual_method == usual != "QI"
 
 
-def test_disputes_and_what_everybody_said_of_them(with_gpt):
-    row = judge(with_gpt, "ann", 1)[0]
-    with_gpt.grade("bob", *POOL.pairs[row], (int(WORLD.y[row]) + 1) % 3)
-    (dispute,) = with_gpt.panel.disputes()
-    assert dispute.doc == row
-    assert [label.rater for label in with_gpt.panel.labels_of(row)] == ["gpt", "ann", "bob"]
-    assert [part.name for part in with_gpt.panel.agreement_parts().raters] == ["ann", "bob"]
-    with_gpt.panel.decide("lea", *POOL.pairs[row], 1)
-    assert with_gpt.grades()[row] == 1
-    with_gpt.panel.undo_decision("lea", *POOL.pairs[row])
-    assert with_gpt.panel.counting().decided == {}
-
-
 def test_two_raters_who_say_0_and_1_leave_a_dispute_that_a_third_or_the_lead_decides(tmp_path):
-    pool = Pool(rr.make_world(n_queries=2, docs_per_query=3, seed=0))
+    pool = Pool(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0))
     with LabelStore(tmp_path / "labels.db") as store:
         store.change_setting("judgements", 3, "lea")
         judging = Judging(pool, store, max_grade=1)

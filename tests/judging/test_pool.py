@@ -84,7 +84,7 @@ def test_tables_of_every_kind_are_the_same_pool(format, tmp_path):
 
 def test_letor_lines_have_no_texts(tmp_path):
     path = tmp_path / "pool.txt"
-    rr.write_letor(rr.make_world(n_queries=2, seed=0), path)
+    rr.write_letor(rr.make_ranking(n_queries=2, seed=0), path)
     pool = read_pool(path)
     assert pool.texts == {}
     assert pool.pairs[0] == ("q1", "q1-d1")
@@ -123,7 +123,7 @@ def test_people_s_names_find_documents_of_their_query_only_where_there_are_no_id
 
 
 def test_named_columns_belong_to_tables(tmp_path):
-    rr.write_letor(rr.make_world(n_queries=2, seed=0), tmp_path / "pool.txt")
+    rr.write_letor(rr.make_ranking(n_queries=2, seed=0), tmp_path / "pool.txt")
     with pytest.raises(ReadError, match=r"only tables have named columns \(title, qid\): this is letor"):
         read_pool(tmp_path / "pool.txt", title="name", qid="query")
 

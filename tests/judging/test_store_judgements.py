@@ -14,10 +14,9 @@ import psycopg
 import pytest
 
 from rulerank.errors import DataError
-from rulerank.judging import versions
-from rulerank.judging.labels import ReadOnlyError, StoreError
+from rulerank.judging import schema
+from rulerank.judging.labels import ReadOnlyError, Settings, StoreError
 from rulerank.judging.store import LabelStore
-from rulerank.judging.team import Settings
 
 FIRST_VERSION = Path(__file__).parents[1] / "data" / "v0.1" / "first"
 NOBODY = 65534
@@ -134,7 +133,7 @@ def test_a_step_that_fails_leaves_the_first_version_as_it_was(old_store, monkeyp
         raise StoreError("the power has failed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(versions.CHECKS, "create", fail)
+        patch.setattr(schema.CHECKS, "create", fail)
         with pytest.raises(StoreError, match="the power has failed"):
             LabelStore(old_store)
     with sqlite3.connect(old_store) as raw:
@@ -165,10 +164,13 @@ def nothing_can_be_written(file):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs permissions as Unix has them")
-@pytest.mark.parametrize("version", [1, 3])
-def test_a_store_that_can_only_be_read_opens_for_reading(version, old_store):
-    if version == 3:
-        LabelStore(old_store).close()
+def test_a_store_that_can_only_be_read_opens_for_reading(old_store):
+    with (
+        nothing_can_be_written(old_store) as path,
+        pytest.raises(ReadOnlyError, match=r"labels\.db: this label store has version 1, .*copy it to where you may"),
+    ):
+        LabelStore(path)
+    LabelStore(old_store).close()
     before = old_store.read_bytes()
     with nothing_can_be_written(old_store) as path:
         with LabelStore(path) as store:
@@ -214,7 +216,7 @@ def test_a_database_that_can_only_be_read_opens_for_reading(postgres):
 
 
 def test_postgresql_waits_for_a_lock_no_longer_than_it_says(postgres, monkeypatch):
-    monkeypatch.setattr("rulerank.judging.engines.LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("rulerank.judging.database.LOCK_SECONDS", 0.2)
     url = postgres.new_url()
     with LabelStore(url) as store, raw(url) as other:
         other.execute("SELECT pg_advisory_lock(%s)", [0x52554C45])
@@ -227,7 +229,7 @@ def test_postgresql_waits_for_a_lock_no_longer_than_it_says(postgres, monkeypatc
 
 def test_threads_wait_for_one_another_no_longer_than_that(tmp_path, monkeypatch):
     with LabelStore(tmp_path / "labels.db") as store:
-        monkeypatch.setattr("rulerank.judging.engines.LOCK_SECONDS", 0.1)
+        monkeypatch.setattr("rulerank.judging.database.LOCK_SECONDS", 0.1)
         with store._turn, pytest.raises(StoreError, match="another process has kept the store locked for 30 s; end it"):
             store.add("q", "d", 1, "ann")
 

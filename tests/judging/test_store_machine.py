@@ -96,11 +96,6 @@ class Stores(RuleBasedStateMachine):
         assert got == self.plain.claim(query, doc, rater, raters, until, self.now)
 
     @rule(query=QUERIES, doc=DOCS, rater=RATERS)
-    def release(self, query, doc, rater):
-        self.store.release(query, doc, rater)
-        self.plain.claims.pop((query, doc, rater), None)
-
-    @rule(query=QUERIES, doc=DOCS, rater=RATERS)
     def skip(self, query, doc, rater):
         self.pass_time()
         self.store.skip(query, doc, rater)

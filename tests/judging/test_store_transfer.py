@@ -119,10 +119,3 @@ def test_what_cannot_be_exported_is_named(store, empty, tmp_path):
         export_labels(empty, tmp_path / "out.csv", POOL)
     with pytest.raises(DataError, match="cannot tell the format to write from the name"):
         export_labels(store, tmp_path / "out")
-
-
-@pytest.mark.parametrize(("how", "grade"), [("median", 1), ("mean", 2), ("majority", 0), ("reliability", 0)])
-def test_labels_of_several_raters_become_one_as_it_is_asked_for(empty, tmp_path, how, grade):
-    empty.add_all([("q", "d", given, f"rater {n}") for n, given in enumerate([0, 0, 2, 5])])
-    export_labels(empty, tmp_path / "out.qrels", combine_by=how)
-    assert (tmp_path / "out.qrels").read_text() == f"q 0 d {grade}\n"

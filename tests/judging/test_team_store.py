@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from rulerank.errors import DataError
-from rulerank.judging import versions
-from rulerank.judging.labels import StoreError
+from rulerank.judging.labels import Settings, StoreError
 from rulerank.judging.store import LabelStore
-from rulerank.judging.team import Settings
 
 OLD_STORES = Path(__file__).parents[1] / "data" / "v0.1" / "first"
 
@@ -197,27 +195,6 @@ def test_a_store_of_the_second_version_is_brought_up_with_all_it_has(second_vers
     with LabelStore(second_version) as store:
         assert store.identity == "the second"
         assert len(store.decisions()) == 1
-
-
-def test_a_step_that_fails_leaves_the_second_version_as_it_was(second_version, monkeypatch):
-    def fail(connection):
-        raise StoreError("the power has failed")
-
-    def shape():
-        with sqlite3.connect(second_version) as raw:
-            found = raw.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
-            version = raw.execute("SELECT version, identity FROM label_store").fetchall()
-        raw.close()
-        return found, version
-
-    before = shape()
-    with monkeypatch.context() as patch:
-        patch.setattr(versions.TEAM[-1].table, "create", fail)
-        with pytest.raises(StoreError, match="the power has failed"):
-            LabelStore(second_version)
-    assert shape() == before
-    LabelStore(second_version).close()
-    assert shape() != before
 
 
 def test_processes_that_bring_one_store_up_at_once_do_it_once(second_version):

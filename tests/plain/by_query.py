@@ -141,12 +141,8 @@ def lift_of_query(
     strength: Sequence[float],
     shrink: float,
     min_support: float = 0.0,
-    left_out: int | None = None,
 ) -> float:
-    """Return how far above the mean grade one query puts a document, NaN when no cell of the document is known.
-
-    left_out: a row to leave out of the query's own counts.
-    """
+    """Return how far above the mean grade one query puts a document, NaN when no cell of the document is known."""
     means = {q: _mean([g for g, own in zip(grades, queries, strict=True) if own == q]) for q in set(queries)}
     surprises = [g - means[q] for g, q in zip(grades, queries, strict=True)]
     above = below = 0.0
@@ -155,7 +151,7 @@ def lift_of_query(
         if len(rows) < max(1, math.ceil(round(min_support * len(train), 9))):
             continue
         everyone = sum(surprises[i] for i in rows) / (len(rows) + 10)
-        own = [i for i in rows if queries[i] == query and i != left_out]
+        own = [i for i in rows if queries[i] == query]
         weight = _mean([strength[f] for f in members])
         above += weight * (sum(surprises[i] for i in own) + shrink * everyone) / (len(own) + shrink)
         below += weight

@@ -1,17 +1,18 @@
 """Intervals of shares by trying out every share: slow, obviously right."""
 
 import numpy as np
-from scipy.stats import t, ttest_1samp
+from scipy.stats import binom, ttest_1samp
 
 
 def is_possible(share, parts, wholes):
-    """Tell whether clusters with these parts of these wholes allow for a share, at 95 %."""
+    """Tell whether queries with these parts of these wholes allow for a share, at 95 %."""
     parts, wholes = np.asarray(parts, dtype=float), np.asarray(wholes, dtype=float)
-    left = parts - share * wholes
-    if _may_be_0(wholes) or _may_be_0(left):  # one cluster that holds nearly all says nothing
+    k, n = parts.sum(), wholes.sum()
+    if binom.cdf(k, n, share) >= 0.025 and binom.sf(k - 1, n, share) >= 0.025:  # if all trials were on their own
         return True
-    independent = abs(left.sum()) / np.sqrt(share * (1 - share) * wholes.sum())
-    return independent <= t.ppf(0.975, parts.size - 1)
+    if wholes.max() == 1:
+        return False
+    return _may_be_0(wholes) or _may_be_0(parts - share * wholes)  # one query that holds nearly all says nothing
 
 
 def _may_be_0(values):

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.rules.additive import AdditiveTables, Table
-from rulerank.rules.folding import folded
+from rulerank.rules.additive import AdditiveTables, Table, folded
 
-world = rr.make_world(n_queries=30, n_features=6, seed=1)
+world = rr.make_ranking(n_queries=30, n_features=6, seed=1)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rulerank.dataset import query_index
 from rulerank.errors import DataError
 from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker, takes
 
-DATA = rr.make_world(n_queries=12, docs_per_query=(4, 9), n_features=6, seed=4)
+DATA = rr.make_ranking(n_queries=12, docs_per_query=(4, 9), n_features=6, seed=4)
 MIXED = DATA[np.random.default_rng(0).permutation(len(DATA))]  # rows of a query lie apart
 FILLED = np.nan_to_num(MIXED.X)
 
@@ -100,7 +100,7 @@ def test_lightgbm_learns_the_same_however_the_rows_lie():
 def test_lightgbm_can_be_tuned_compared_and_aggregated():
     lightgbm = pytest.importorskip("lightgbm")
     made = lightgbm.LGBMRanker(n_estimators=5, min_child_samples=3, verbose=-1, n_jobs=1)
-    tuned = rr.tune(DATA, made, {"num_leaves": [3, 7]}, n_splits=2)
+    tuned = rr.select(DATA, made, {"num_leaves": [3, 7]}, n_splits=2)
     assert [trial.params for trial in tuned.table] == [{"num_leaves": 3}, {"num_leaves": 7}]
     for trial in tuned.table:
         means = []

@@ -10,7 +10,7 @@ import pytest
 import rulerank as rr
 from rulerank.errors import DataError
 
-DATA = rr.make_world(n_queries=10, docs_per_query=8, n_features=6, seed=4)
+DATA = rr.make_ranking(n_queries=10, docs_per_query=8, n_features=6, seed=4)
 FILLED = rr.Dataset(np.nan_to_num(DATA.X), DATA.y, DATA.qid, DATA.docid, DATA.feature_names)
 RANKERS = [rr.GlobalRules(), rr.QueryIntercepts(l2=1.0), rr.GlobalRules(normalize="rank")]
 

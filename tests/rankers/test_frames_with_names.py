@@ -11,7 +11,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.io.frame_columns import numeric_frame
+from rulerank.io.columns import numeric_frame
 
 N = 300
 rng = np.random.default_rng(0)
@@ -203,12 +203,12 @@ def test_a_frame_of_numbers_goes_as_it_is():
 def test_a_pool_with_names_gives_a_model_that_knows_them():
     pool = rr.from_frame(FRAMES["polars"].with_columns(qid=pl.Series(QID), grade=pl.Series(GRADE)))
     frame = FRAMES["pandas category"]
-    ranker = rr.fit_in_pool(rr.GlobalRules(normalize="rank", discretizer="equal_frequency"), pool)
+    ranker = rr.GlobalRules(normalize="rank", discretizer="equal_frequency").fit(pool)
     assert ranker.categories_ == pool.categories
     assert np.array_equal(ranker.predict(frame, qid=QID), ranker.predict(pool))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        anchored = rr.fit_in_pool(rr.Anchored(today="price"), pool)
+        anchored = rr.Anchored(today="price").fit(pool)
     assert np.array_equal(anchored.predict(frame, qid=QID), anchored.predict(pool))
 
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import KBinsDiscretizer
 
 import rulerank as rr
@@ -13,8 +12,6 @@ from plain.engine import score_plainly, strength_plainly
 from rulerank.discretize import EqualFrequency, EqualWidth
 from rulerank.errors import DataError, TooLargeError
 from rulerank.normalize import normalize_by_query
-from rulerank.rules.strength import feature_strength
-from rulerank.rules.tables import Rows
 from rulerank.rules.votes import VOTES
 from worked_example import X, d10, d11, d12, qid, y
 
@@ -49,13 +46,6 @@ def test_the_rule_book_holds_every_rule_of_every_training_row():
         book[len(book)]
 
 
-def test_min_support_leaves_rare_rules_out():
-    rules = list(literal(min_support=0.3).rules_)
-    assert rules
-    assert all(rule.hits >= 3 for rule in rules)  # ceil(0.3 * 9)
-    assert {rule for rule in literal().rules_ if rule.hits >= 3} == set(rules)
-
-
 def test_rules_print_with_names_and_intervals():
     world = np.array([[0.1, 5.0], [0.2, np.nan], [0.8, 5.0], [0.9, 7.0]] * 5)
     data = rr.Dataset(world, [0, 0, 1, 1] * 5, ["q"] * 20, feature_names=("BM25", "tf"))
@@ -65,19 +55,6 @@ def test_rules_print_with_names_and_intervals():
         "tf is missing -> 0 (5 of 5)",
         "BM25 < 0.5 & tf is missing -> 0 (5 of 5)",
     ]
-
-
-@pytest.mark.parametrize("votes", sorted(VOTES))
-def test_a_fitted_ranker_agrees_with_the_plain_way_end_to_end(votes):
-    rng = np.random.default_rng(3)
-    train, grades, queries = rng.random((60, 4)), rng.integers(0, 3, 60), rng.integers(0, 5, 60)
-    train[rng.random(train.shape) < 0.1] = np.nan
-    test = rng.random((20, 4)) * 2 - 0.5
-    test[0, 0] = np.nan
-    ranker = rr.GlobalRules(votes=votes, discretizer=EqualFrequency(4), drop_weakest=0).fit(train, grades, qid=queries)
-    train_bins, test_bins = (ranker.discretizer_.transform(part).tolist() for part in (train, test))
-    plain = [score_plainly(train_bins, grades, queries, row, max_size=2, votes=votes) for row in test_bins]
-    assert ranker.predict(test) == pytest.approx(plain, abs=1e-6)
 
 
 @st.composite
@@ -135,26 +112,6 @@ def test_the_discretiser_sees_training_rows_only():
     assert np.array_equal(seen[0], train)
 
 
-def test_cuts_do_not_depend_on_the_rows_to_be_ranked():
-    train, test = np.random.default_rng(0).random((2, 200, 2))
-    grades = (train[:, 0] > 0.5).astype(int)
-    ranker = rr.GlobalRules().fit(train, grades)
-    before = [cuts.copy() for cuts in ranker.discretizer_.cuts_]
-    ranker.predict(test * 100)
-    assert all(np.array_equal(a, b) for a, b in zip(before, ranker.discretizer_.cuts_, strict=True))
-
-
-def test_a_bin_that_training_never_saw_matches_no_rule():
-    ranker = rr.GlobalRules(discretizer=None, votes="mean").fit([[0], [1], [1]], [0, 1, 2])
-    assert ranker.predict([[7], [300]]).tolist() == [1.0, 1.0]  # the mean grade
-    assert ranker.rules_for([7]) == []
-
-
-def test_features_with_one_bin_give_no_items():
-    ranker = rr.GlobalRules(discretizer=None, votes="mean").fit([[3, 0], [3, 1]], [0, 1])
-    assert {str(rule) for rule in ranker.rules_} == {"f2=0 -> 0 (1 of 1)", "f2=1 -> 1 (1 of 1)"}
-
-
 @pytest.mark.parametrize("votes", sorted(VOTES))
 def test_a_world_without_rules_is_ranked_all_alike(votes):
     ranker = rr.GlobalRules(discretizer=None, votes=votes).fit([[3], [3]], [0, 1])
@@ -177,36 +134,15 @@ def test_the_weakest_features_are_dropped_and_the_literal_votes_keep_all():
     assert len(used(rr.GlobalRules(**bins))) == 3
 
 
-def test_feature_strength_is_the_mean_squared_surprise_of_its_definition():
-    bins, grades, queries = [[0, 0, 1, 1, 1, 2]], [0, 2, 1, 1, 0, 2], [0, 0, 0, 1, 1, 1]
-    mean, variance = 1, 2 / 3  # of both queries
-    assert [np.mean(grades[:3]), np.mean(grades[3:])] == [mean, mean]
-    assert [np.var(grades[:3]), np.var(grades[3:])] == pytest.approx([variance, variance])
-    expected = (2 * (2 - 2 * mean) ** 2 / 2 + 3 * (2 - 3 * mean) ** 2 / 3 + 1 * (2 - mean) ** 2 / 1) / variance / 6
-    rows = Rows.of(bins, grades, queries)
-    assert feature_strength(rows, rows.n_bins()) == pytest.approx([expected])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_size": 0}, "max_size must be a whole number from 1, or None: got 0"),
-        ({"max_size": 1.5}, "max_size must be a whole number from 1, or None: got 1.5"),
-        ({"max_size": True}, "max_size must be a whole number from 1, or None: got True"),
         ({"min_support": 2}, "min_support must be a share of the rows, a number from 0 to 1: got '2'"),
-        ({"min_support": "x"}, "min_support must be a share of the rows, a number from 0 to 1: got 'x'"),
-        ({"drop_weakest": -1}, "drop_weakest must be a share of the features, a number from 0 to 1: got '-1'"),
         ({"memory_budget": "x" * 99}, "memory_budget must be MiB for the tables, a number from 0 to inf: got 'x{40}'"),
-        ({"work_limit": -1}, "work_limit must be steps, or None, a number from 0 to inf: got '-1'"),
-        ({"n_jobs": 1.5}, "n_jobs must be a positive number, or -1 for all cores: got 1.5"),
-        ({"metric": "loudness"}, "unknown metric 'loudness'; choose from added_value, certainty, confidence"),
         (
             {"metric": "yule_q", "votes": "evidence"},
             "votes='evidence' vote with lifts, not with a metric: metric='yule_q' needs votes='mean'",
         ),
-        ({"votes": "loud"}, "unknown votes 'loud'; choose from mean, evidence"),
-        ({"discretizer": "magic"}, "unknown discretizer 'magic'; choose from 'mdlp'"),
-        ({"n_jobs": 0}, "n_jobs must be a positive number, or -1 for all cores: got 0"),
     ],
 )
 def test_wrong_parameters_are_named(options, message):
@@ -231,11 +167,6 @@ def test_a_discretiser_of_scikit_learn_must_give_one_bin_per_feature(encode):
         DataError, match=r"one bin number per row and feature, shape \(20, 2\): got .* of shape \(20, 6\)"
     ):
         ranker.fit(train, np.arange(20) % 2)
-
-
-def test_no_documents_get_no_scores():
-    assert literal().predict(np.empty((0, 3))).tolist() == []
-    assert rr.GlobalRules(normalize="rank").fit(X, y, qid=qid).predict(np.empty((0, 3)), qid=[]).tolist() == []
 
 
 def test_too_much_work_is_refused_before_it_starts():
@@ -263,25 +194,11 @@ def test_the_document_meant_must_be_named():
     assert literal().rules_for(X, row=2) == literal().rules_for(X[2])
 
 
-def test_rules_of_a_ranker_that_is_not_fitted_are_refused():
-    with pytest.raises(NotFittedError):
-        rr.GlobalRules().rules_for([1])
-    with pytest.raises(NotFittedError):
-        _ = rr.GlobalRules().rules_
-
-
 def test_tens_of_thousands_of_features_can_be_counted():
     wide = np.zeros((4, 40_000))
     wide[:, 39_999] = [0, 0, 1, 1]
     ranker = rr.GlobalRules(max_size=1, discretizer=None).fit(wide, [0, 0, 1, 1])
     assert ranker.predict(wide).argmax() == 2
-
-
-def test_a_model_file_with_parameters_that_are_unknown_here_is_refused():
-    state = literal().to_state()
-    for params, message in [({"metric": "loudness"}, "unknown metric"), ({"max_size": 0}, "max_size must be")]:
-        with pytest.raises(DataError, match=message):
-            rr.GlobalRules.from_state(state | {"params": state["params"] | params})
 
 
 def test_a_discretiser_of_others_cannot_be_saved(tmp_path):

@@ -11,7 +11,7 @@ COUNTING = [rr.GlobalRules, rr.StableRules, rr.QueryRules]
 
 @pytest.fixture(scope="module")
 def world():
-    data = rr.make_world(n_queries=12, n_features=3, seed=0)
+    data = rr.make_ranking(n_queries=12, n_features=3, seed=0)
     return data[~np.isnan(data.X).any(axis=1)]
 
 

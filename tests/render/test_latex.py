@@ -8,7 +8,7 @@ import pytest
 
 from rulerank.render import Cell, Page, Picture, Section, Sentences, Table, render_latex
 from rulerank.render.document import cells, number_cell
-from rulerank.render.tables import latex_text
+from rulerank.render.text import latex_text
 
 NASTY = 'a_b & 50 % of $x^2$ {~} \\ <b> | "q" # 字 ±\n▲'
 SYSTEMS = Table(

@@ -7,15 +7,15 @@ import rulerank as rr
 
 @pytest.fixture(scope="module")
 def values():
-    fold = rr.make_folds(rr.make_world(n_queries=30, docs_per_query=15, seed=0), n_folds=3)[0]
+    fold = rr.make_folds(rr.make_ranking(n_queries=30, docs_per_query=15, seed=0), n_folds=3)[0]
     linear = rr.QueryIntercepts(l2=10, missing="mean").fit(fold.train)
     fitted = rr.FittedRules().fit(fold.train)
     grid = {"l2": [1.0, 10.0]}
     return {
         "coefficients": linear.coefficients(),
-        "tuned": rr.tune(fold.train, rr.QueryIntercepts(missing="mean"), grid=grid),
-        "chosen": rr.choose_ranker(rr.make_world(n_queries=40, docs_per_query=15, seed=0)),
-        "learned": rr.learn_from_today(fold.train, "bm25_body"),
+        "tuned": rr.select(fold.train, rr.QueryIntercepts(missing="mean"), grid=grid),
+        "chosen": rr.select(rr.make_ranking(n_queries=40, docs_per_query=15, seed=0)),
+        "learned": rr.select(fold.train, today="bm25_body"),
         "curve": rr.label_curve(fold.train, ["QI"], ["random"], sizes=[20], n_draws=2),
         "export": rr.export_model(fitted, "python"),
         "tables": fitted.additive(),

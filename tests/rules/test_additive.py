@@ -52,7 +52,7 @@ def test_scores_are_those_of_the_plain_sum_to_the_last_bit(model, data):
 def test_shares_and_bins_are_the_plain_ones_and_add_up(model, data):
     n = len(model.feature_names)
     X = np.array(data.draw(st.lists(st.lists(VALUES, min_size=n, max_size=n), min_size=1, max_size=5)))
-    for x, shares, score in zip(X, model.shares(X), model.score(X), strict=True):
+    for x, shares, score in zip(X, model.contributions(X).by_feature(n), model.score(X), strict=True):
         cells = [table.bins([x[f] for f in table.features]) for table in model.tables]
         assert model.cells_of(x) == cells
         plain = np.zeros(n)

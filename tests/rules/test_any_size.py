@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import rulerank as rr
 from plain.engine import score_plainly
 from rulerank.errors import TooLargeError
-from rulerank.rules.any_size import largest_size
-from rulerank.rules.tables import Rows
+from rulerank.rules.tables import BinCounts, Rows, largest_size
 from worked_example import X, d10, d11, d12, qid, y
 
 
@@ -39,12 +38,11 @@ def largest_plainly(rows, features, min_rows):
 def test_the_largest_size_is_the_plain_one(world, min_rows):
     rows, grades, _ = world
     checked = Rows.of(np.array(rows).T, np.array(grades), np.zeros(len(rows), int))
-    used = np.flatnonzero(checked.n_bins() > 1)
-    features = used.tolist()
-    if features:
-        assert largest_size(
-            lambda look: look(checked), len(rows), checked.n_bins(), used, min_rows, 1e12
-        ) == largest_plainly(rows, features, min_rows)
+    n_bins = BinCounts.of(checked).n_bins
+    used = np.flatnonzero(n_bins > 1)
+    if used.size:
+        found = largest_size(lambda look: look(checked), len(rows), n_bins, used, min_rows, 1e12, None)
+        assert found == largest_plainly(rows, used.tolist(), min_rows)
 
 
 @given(worlds(), st.sampled_from([0.0, 0.2, 0.4]))
@@ -79,7 +77,7 @@ def test_a_model_with_rules_of_any_size_comes_back_from_its_file(tmp_path):
 
 
 def test_too_many_rules_are_refused_with_an_estimate():
-    data = rr.make_world(n_queries=20, docs_per_query=10, n_features=40, seed=0)
+    data = rr.make_ranking(n_queries=20, docs_per_query=10, n_features=40, seed=0)
     options = {"votes": "mean", "max_size": None, "discretizer": "equal_frequency"}
     with pytest.raises(TooLargeError, match=r"rules of any size \(max_size=None\): sets of up to \d+ .*feature sets"):
         rr.GlobalRules(**options).fit(data)

@@ -17,16 +17,12 @@ from plain.by_query import (
     share_of_right_pairs_plainly,
 )
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rules.by_query import counts as module
-from rulerank.rules.by_query.counts import ByQuery
-from rulerank.rules.by_query.labels import SHARE, Labels
-from rulerank.rules.by_query.most_competent import most_competent
-from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
+from rulerank.rules import by_query as module
+from rulerank.rules.by_query import ByQuery, TrustedVotes, share_of_right_pairs
 from rulerank.rules.engine import Engine
+from rulerank.rules.labels import SHARE, Labels, most_competent
 from rulerank.rules.layout import Layout
-from rulerank.rules.strength import feature_strength
-from rulerank.rules.tables import Rows, hide_unseen
-from rulerank.rules.votes import Training
+from rulerank.rules.tables import BinCounts, Rows, hide_unseen
 from worked_example import X, d12, qid, y
 
 pytestmark = pytest.mark.kernels
@@ -49,11 +45,10 @@ def worlds(draw):
 
 def learn(rows, grades, queries, max_size, min_support=0.0, n_jobs=None):
     checked = Rows.of(np.array(rows).T, np.array(grades), np.array(queries))
-    layout = Layout.over(checked.n_bins(), max_size)
+    counts = BinCounts.of(checked)
     min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
-    strength = feature_strength(checked, checked.n_bins())
-    training = Training.of(checked, min_rows, strength)
-    return ByQuery(checked, np.array(queries), layout, n_jobs), training
+    layout = Layout.over(counts.n_bins, max_size)
+    return ByQuery(checked, np.array(queries), layout, n_jobs), counts.training(min_rows)
 
 
 def known_bins(by_query, documents):
@@ -125,16 +120,10 @@ def test_shrunken_lifts_agree_with_the_plain_way(world, max_size, min_support, s
     by_query, training = learn(rows, grades, queries, max_size, min_support)
     options = {"max_size": max_size, "strength": training.strength, "shrink": shrink, "min_support": min_support}
 
-    def plain(q, document, left_out=None):
-        return lift_of_query(rows, grades, queries, q, document, left_out=left_out, **options)
-
     n_queries = by_query.n_queries
     found = by_query.shrunken_lifts(known_bins(by_query, documents), 0, n_queries, training, shrink)
-    assert same(found, [[plain(q, d) for d in documents] for q in range(n_queries)])
-
-    found = by_query.shrunken_lifts(by_query.bins, 0, n_queries, training, shrink, without_own=True)
-    left_out = [[plain(q, rows[i], i) for i in by_query.order] for q in range(n_queries)]
-    assert same(found, left_out)
+    plain = [[lift_of_query(rows, grades, queries, q, d, **options) for d in documents] for q in range(n_queries)]
+    assert same(found, plain)
 
     lifts = np.nan_to_num(by_query.shrunken_lifts(by_query.bins, 0, n_queries, training, shrink))
     in_order = np.empty_like(lifts)
@@ -226,4 +215,4 @@ def test_mistakes_are_named():
         most_competent([], 0, "loud")
     rows = Rows.of([[0, 1]], [0, 1], [0, 1])
     with pytest.raises(DataError, match=r"expected 2 query numbers: got int64 \(1,\)"):
-        ByQuery(rows, np.array([0]), Layout.over(rows.n_bins(), 1))
+        ByQuery(rows, np.array([0]), Layout.over([2], 1))

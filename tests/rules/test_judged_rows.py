@@ -7,14 +7,10 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from plain.by_query import share_of_right_pairs_plainly
-from rulerank.rules.by_query import counts as module
-from rulerank.rules.by_query.counts import ByQuery
-from rulerank.rules.by_query.judged import PER_QUERY, judged_rows, row_hashes
-from rulerank.rules.by_query.trusted import share_of_right_pairs
+from rulerank.rules import by_query as module
+from rulerank.rules.by_query import PER_QUERY, ByQuery, judged_rows, row_hashes, share_of_right_pairs
 from rulerank.rules.layout import Layout
-from rulerank.rules.strength import feature_strength
-from rulerank.rules.tables import Rows
-from rulerank.rules.votes import Training
+from rulerank.rules.tables import BinCounts, Rows
 
 
 def by_query_of(sizes, seed, order=None):
@@ -25,9 +21,8 @@ def by_query_of(sizes, seed, order=None):
     if order is not None:
         bins, grades, queries = bins[:, order], grades[order], queries[order]
     rows = Rows.of(bins, grades, queries, 3)
-    n_bins = rows.n_bins()
-    training = Training.of(rows, 1, feature_strength(rows, n_bins))
-    return ByQuery(rows, queries, Layout.over(n_bins, 2)), training
+    counts = BinCounts.of(rows)
+    return ByQuery(rows, queries, Layout.over(counts.n_bins, 2)), counts.training(1)
 
 
 SIZES = st.lists(st.integers(1, 60), min_size=1, max_size=12)
@@ -91,7 +86,7 @@ def test_rows_that_are_alike_are_drawn_one_by_one():
     bins = np.tile([0] * 50 + [*range(50)], 20)
     queries = np.repeat(np.arange(20), 100)
     rows = Rows.of(bins[None], bins % 2, queries)
-    by_query = ByQuery(rows, queries, Layout.over(rows.n_bins(), 1))
+    by_query = ByQuery(rows, queries, Layout.over([50], 1))
     found = judged_rows(by_query, np.arange(20), 1000)
     shares = [np.mean(by_query.bins[0, found[by_query.queries[found] == q]] == 0) for q in range(20)]
     assert found.size == 1000
@@ -100,7 +95,7 @@ def test_rows_that_are_alike_are_drawn_one_by_one():
 
 
 def test_rows_up_to_the_bound_are_judged_as_without_one():
-    world = rr.make_world(n_queries=12, docs_per_query=10, seed=0)
+    world = rr.make_ranking(n_queries=12, docs_per_query=10, seed=0)
     everything, bounded, fewer = (rr.QueryRules(judged_rows=n).fit(world) for n in (10**9, len(world), 60))
     assert np.array_equal(everything.trust_, bounded.trust_)
     assert not np.array_equal(everything.trust_, fewer.trust_)

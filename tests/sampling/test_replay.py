@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.sampling import replay as replay_module
 from rulerank.sampling import selection as selection_module
-from rulerank.sampling.chooser import Chooser
-from rulerank.sampling.replay import can_replay
+from rulerank.sampling.selection import Chooser, can_replay
 
 pytestmark = pytest.mark.kernels
 
-WORLD = rr.make_world(n_queries=12, docs_per_query=(5, 25), n_features=5, seed=3)
+WORLD = rr.make_ranking(n_queries=12, docs_per_query=(5, 25), n_features=5, seed=3)
 
 
 @st.composite
@@ -80,7 +78,7 @@ def test_a_long_session_goes_on_alike_after_a_restart(per_query):
 def test_what_is_too_large_for_the_table_is_learned_one_by_one(monkeypatch):
     for params in ({"max_size": 3}, {"partitions": 2}, {}):
         if not params:
-            monkeypatch.setattr(replay_module, "MAX_CELLS", 4)
+            monkeypatch.setattr(selection_module, "MAX_CELLS", 4)
         ssar = rr.SSAR(**params)
         plain, together = ssar.begin(WORLD), ssar.begin(WORLD)
         assert params.get("partitions") or not can_replay(together._runs[0])

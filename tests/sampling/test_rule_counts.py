@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from plain.sampling import n_rules_plainly, pick_plainly
 from rulerank.errors import TooLargeError
-from rulerank.sampling.bits import popcount
-from rulerank.sampling.counts import RuleCounts
+from rulerank.sampling.rule_counts import RuleCounts, popcount
 
 pytestmark = pytest.mark.kernels
 
@@ -65,18 +64,6 @@ def test_rows_that_share_the_same_items_are_counted_alike_however_many_they_are(
         counts.add(row, grade)
         sample.add(kinds[row], grade)
         assert counts.n_rules.tolist() == sample.n_rules[kinds].tolist()
-
-
-def test_a_copy_goes_its_own_way():
-    bins = np.array([[0, 0, 1], [0, 1, 1]], dtype=np.uint8)
-    counts = RuleCounts(bins, 2)
-    counts.add(0, 0)
-    before = counts.n_rules.tolist()
-    twin = counts.copy()
-    twin.add(2, 0)
-    assert counts.n_rules.tolist() == before != twin.n_rules.tolist()
-    counts.add(2, 0)
-    assert counts.n_rules.tolist() == twin.n_rules.tolist()
 
 
 def test_tables_that_would_not_fit_are_refused_with_what_to_lower():

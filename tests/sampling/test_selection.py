@@ -2,7 +2,6 @@
 
 import copy
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,7 @@ from rulerank.errors import DataError
 
 pytestmark = pytest.mark.kernels
 
-WORLD = rr.make_world(n_queries=6, docs_per_query=(5, 8), n_features=6, seed=2)
+WORLD = rr.make_ranking(n_queries=6, docs_per_query=(5, 8), n_features=6, seed=2)
 kinds = pytest.mark.parametrize(
     "params", [{}, {"partitions": 3}, {"per_query": True}, {"partitions": 2, "per_query": True}], ids=str
 )
@@ -105,15 +104,6 @@ def test_a_judge_who_skips_often_still_comes_to_an_end_and_can_go_back(params):
 
 
 @kinds
-def test_a_pool_of_which_every_row_is_skipped_has_no_next(params):
-    selection = rr.SSAR(**params).begin(WORLD)
-    assert selection.next(skip=range(len(WORLD))) is None
-    selection.add(0, 1)
-    assert selection.next(skip=range(len(WORLD))) is None
-    assert selection.next() is not None
-
-
-@kinds
 def test_closeness_runs_from_nothing_to_one(params):
     selection = rr.SSAR(**params).begin(WORLD)
     seen = [selection.closeness]
@@ -123,10 +113,6 @@ def test_closeness_runs_from_nothing_to_one(params):
     assert seen[0] == 0.0
     assert seen[-1] == 1.0
     assert all(0.0 <= value < 1.0 for value in seen[:-1])
-
-
-def test_rows_that_are_not_there_may_be_skipped():
-    assert rr.SSAR().begin(WORLD).next(skip=[-1, 10**9]) == rr.SSAR().begin(WORLD).next()
 
 
 def test_a_label_after_the_stop_may_bring_another_row_to_the_front():
@@ -139,14 +125,6 @@ def test_a_label_after_the_stop_may_bring_another_row_to_the_front():
     selection.add(1, 1)
     assert selection.order.tolist() == [0, 2, 1]
     assert selection.next() is None
-
-
-def test_order_grades_and_rules_are_copies():
-    selection = rr.SSAR(discretizer=None).begin([[0], [1]])
-    selection.add(0, 2)
-    selection.order[0] = 5
-    assert (selection.order.tolist(), selection.grades.tolist(), selection.n_rules.tolist()) == ([0], [2], [0])
-    assert (selection.order.dtype, selection.grades.dtype) == (np.int64, np.int16)
 
 
 @pytest.mark.parametrize(

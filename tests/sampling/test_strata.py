@@ -5,13 +5,13 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.sampling.chooser import Chooser
+from rulerank.sampling.selection import Chooser
 from rulerank.sampling.strata import LAST_PLACES, N_STRATA
 
 
 @pytest.fixture(scope="module")
 def data():
-    return rr.make_world(n_queries=8, docs_per_query=50, n_features=4, seed=1)
+    return rr.make_ranking(n_queries=8, docs_per_query=50, n_features=4, seed=1)
 
 
 def places(data, column, sign=1):

@@ -44,7 +44,7 @@ def client():
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr("rulerank.rankers.linear.query_intercepts.CHUNK_ROWS", 37)
+    monkeypatch.setattr("rulerank.rankers.chunks.CHUNK_ROWS", 37)
 
 
 @pytest.fixture
@@ -158,8 +158,8 @@ def test_any_number_of_worker_processes_gives_the_same_bytes(n_workers, folder, 
 @long
 @pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.QueryIntercepts(l2=1.0, missing="mean")], ids=str)
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(ranker, tmp_path, monkeypatch):
-    monkeypatch.setattr("rulerank.rankers.linear.query_intercepts.CHUNK_ROWS", 8000)  # of 1,000 there are thousands
-    data = rr.make_world(n_queries=1500, n_features=20, seed=1)
+    monkeypatch.setattr("rulerank.rankers.chunks.CHUNK_ROWS", 8000)  # of 1,000 there are thousands
+    data = rr.make_ranking(n_queries=1500, n_features=20, seed=1)
     for number, part in enumerate(cut(data, 24)):
         rr.write_table(part, tmp_path / f"{number:02}.parquet")
     expected = model_bytes(ranker.fit(data), tmp_path)

@@ -27,7 +27,7 @@ def reranker(ranker, features):
 
 @pytest.fixture(scope="session")
 def world():
-    return rr.make_world(n_queries=12, docs_per_query=20, n_features=6, seed=3)
+    return rr.make_ranking(n_queries=12, docs_per_query=20, n_features=6, seed=3)
 
 
 @pytest.fixture(scope="session")

@@ -237,3 +237,11 @@ def test_warming_changes_nothing(models, dicts, world):
     assert fresh.warm() is fresh
     assert fresh.rank("", dicts).scores == models[0].rank("", dicts).scores
     assert np.array_equal(fresh.ranker.predict(world), models[0].ranker.predict(world))
+
+
+def test_a_model_that_was_read_has_its_tables_before_the_first_request(world, tmp_path, monkeypatch):
+    rr.Reranker(rr.GlobalRules().fit(world)).save(tmp_path / "model.rulerank")
+    watched = rr.Reranker.watch(tmp_path / "model.rulerank", every=3600)
+    monkeypatch.setattr("rulerank.rankers.global_rules.additive_tables", None)  # nobody makes them now
+    docs = [dict(zip(world.feature_names, row, strict=True)) for row in np.nan_to_num(world.X[:3]).tolist()]
+    assert all(result.reasons for result in watched.rank("", docs))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.explain.standing import Background
-from rulerank.serve.feature_rows import FeatureRows
+from rulerank.serve.rows import FeatureRows
 from served_rankers import EXPLAINED, RANKERS
 
 
@@ -203,7 +203,7 @@ def test_a_reranker_that_was_fitted_to_a_frame_is_warmed_without_a_word(world):
 
 
 def test_a_ranker_that_starts_from_a_model_serves_with_the_order_of_the_list_as_today(tmp_path):
-    world = rr.make_world(n_queries=10, n_features=3, seed=0)
+    world = rr.make_ranking(n_queries=10, n_features=3, seed=0)
     clicks = rr.QueryIntercepts(l2=1.0, missing="mean").fit(world)
     model = rr.Reranker(rr.Anchored(today=clicks).fit(world[:50]))
     assert model.today is None

@@ -168,7 +168,7 @@ def test_an_id_that_is_not_there_is_named(reranker, query):
             "docs must be ids, or dicts of fields, all of one kind: number 1 is a str, the first a dict",
         ),
         ([1.5], "docs must be ids, or dicts of fields, all of one kind: number 0 is a float, the first a float"),
-        ([{"title": {}}], "document 0: field 'title' must hold text, a number, or a list"),
+        ([{"title": {}}], "row 0: field 'title' must hold text, a number, or a list"),
     ],
     ids=str,
 )

@@ -1,36 +1,364 @@
-"""Learning from clicks with a method that held-out clicks choose."""
+"""A ranker learned from clicks takes the place of the baseline only where held-out clicks say that it is better."""
 
 import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.evaluation import Comparison
 from rulerank.rankers.clicks.learns import PositionWarning
 from rulerank.shown import Shown
-from rulerank.training.from_clicks import learn_from_clicks
+from rulerank.training.from_clicks import (
+    TodayScores,
+    clicks_in_words,
+    compare_by_labels,
+    impressions_needed,
+    scores_once,
+    select_by_clicks,
+    today_scores,
+)
 
-WORLD = rr.make_world(n_queries=30, n_features=3, seed=0)
+WORLD = rr.make_ranking(n_queries=60, n_features=3, seed=0)
+TODAY = "pagerank"  # the weakest of the three
+SMALL = ([[1.0], [2.0], [3.0]], [0, 1, 2], ["q", "q", "q"])
+QI = rr.QueryIntercepts()
+COLUMN = WORLD.feature_names.index(TODAY)
 
 
-def seen(**options):
-    return rr.simulate_clicks(WORLD, WORLD.X[:, 0], n_impressions=3000, seed=0, **options)
+def log(n_impressions, *, seed=0):
+    return rr.simulate_clicks(WORLD, WORLD.X[:, COLUMN], n_impressions=n_impressions, eta=1.0, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def strong():
+    return log(8000)
+
+
+def noise(seed):
+    """The same lists, clicked whatever stands there."""
+    seen = log(2000, seed=seed)
+    rng = np.random.default_rng(seed)
+    shown = seen.shown
+    clicks = rng.binomial(shown.impressions, 0.3 / shown.position)
+    return rr.Dataset(
+        seen.X, seen.y, seen.qid, None, seen.feature_names, shown=Shown(shown.position, shown.impressions, clicks)
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_clicks_that_are_noise_keep_todays_ranking(seed):
+    learned = select_by_clicks(noise(seed), today=TODAY)
+    assert learned.facts["keep_today"]
+    assert learned.ranker is not learned.learned
+    assert "do not say that a new ranking is better than today's (pagerank): keep today's" in learned.lines()[-2]
+    scores, rows = learned.ranker.predict(WORLD), WORLD.qid == WORLD.qid[0]
+    assert (np.argsort(scores[rows]) == np.argsort(WORLD.X[rows, COLUMN])).all()
+    assert learned.learned.positions().effects.size == 10  # what positions do is found all the same
+
+
+def test_clicks_that_say_much_leave_todays_ranking(strong):
+    learned = select_by_clicks(strong, today=TODAY)
+    assert not learned.facts["keep_today"]
+    assert "say that it is better than today's ranking (pagerank)" in learned.lines()[-2]
+    today, new = (rr.evaluate(WORLD, s).means["NDCG@10"] for s in (WORLD.X[:, COLUMN], learned.ranker.predict(WORLD)))
+    assert new > today
+
+
+def test_today_may_be_scores_or_be_told_from_the_positions(strong):
+    named = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=TODAY)
+    same = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=strong.X[:, COLUMN])
+    assert same.facts["against_today"]["today"] == "the scores given"
+    assert named.comparison.difference == same.comparison.difference
+    unknown = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0))
+    assert unknown.facts["against_today"]["today"] == "the mean positions at which documents were shown"
+    assert unknown.comparison.difference > 0
+    assert unknown.facts["keep_today"]  # positions are too easy to beat to say so
+    assert "Today's ranking is not known, so nothing says that the new one is better: name it" in unknown.lines()[-2]
+
+
+def test_a_model_that_is_todays_ranking_is_kept_itself(strong):
+    model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
+    learned = select_by_clicks(noise(0), today=model)
+    assert learned.facts["keep_today"]
+    assert learned.ranker is model
+    assert learned.method == "QI"
+    assert "better than today's (a QueryIntercepts model, linear): keep today's" in learned.lines()[-2]
+    fitted = select_by_clicks(noise(0), rr.QueryIntercepts(l2=10.0), today=model)
+    assert fitted.facts["keep_today"]
+    assert fitted.ranker is not model
+
+
+@pytest.mark.parametrize("seed", range(3, 9))
+def test_what_is_left_of_positions_does_not_speak_for_the_ranking_that_made_the_lists(seed):
+    """Today's ranking is another than the one that was shown, and clicks say nothing but where documents stood."""
+    model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
+    assert select_by_clicks(noise(seed), today=model).facts["keep_today"]
+
+
+def test_clicks_that_say_much_leave_a_model_too(strong):
+    flat = rr.Anchored(today=TODAY).start(WORLD.feature_names)
+    learned = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=flat)
+    assert not learned.facts["keep_today"]
+    # the same ranking by another scale: what clicks say of it differs a little, and no more
+    feature = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=TODAY)
+    assert learned.comparison.difference == pytest.approx(feature.comparison.difference, rel=0.1)
+
+
+def test_a_model_scores_each_document_once_and_not_once_a_position():
+    model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
+    data = rr.Dataset(
+        [[1.0, 0, 0], [2.0, 1, 0], [2.0, 1, 0], [5.0, 0, 2]],
+        [-1] * 4,
+        ["q"] * 4,
+        ["a", "b", "b", "c"],
+        WORLD.feature_names,
+        shown=Shown([1, 2, 1, 3], [5, 5, 5, 5], [1, 1, 1, 1]),
+    )
+    now = today_scores(data, model, np.zeros(4, dtype=int), np.array([0, 1, 1, 2]))
+    assert now.views[0].tolist() == model.predict(data[[0, 1, 3]])[[0, 1, 1, 2]].tolist()
+
+
+def test_a_new_model_scores_each_held_out_document_once_too(strong, monkeypatch):
+    seen = []
+
+    def watched(predict, data, documents):
+        seen.append((len(data), np.unique(documents).size))
+        return scores_once(predict, data, documents)
+
+    monkeypatch.setattr("rulerank.training.from_clicks.scores_once", watched)
+    learned = select_by_clicks(strong, rr.QueryIntercepts(normalize="zscore"), today=TODAY)
+    assert sum(n_rows for n_rows, _ in seen) == 3 * len(strong)  # today and two candidates, each row once
+    assert all(n_rows > n_documents for n_rows, n_documents in seen)  # documents that moved
+    assert learned.table[0].params["normalize"] == "zscore"
+
+
+def test_parameters_are_those_of_the_ranker(strong):
+    assert select_by_clicks(strong, params={"l2": 10.0}, today=TODAY).learned.l2 == 10
+    learned = select_by_clicks(noise(0), params={"leave_after_click": 0.0}, today=TODAY)
+    assert learned.learned.positions().leaving == 0
+
+
+@pytest.mark.parametrize("today", [np.zeros(0), "flat"])
+def test_a_ranking_that_ranks_nothing_is_refused(strong, today):
+    flat = rr.Dataset(
+        np.column_stack([strong.X, np.full(len(strong), 3.0)]), strong.y, strong.qid, None,
+        (*strong.feature_names, "flat"), shown=strong.shown,
+    )  # fmt: skip
+    given = today if isinstance(today, str) else (strong.qid == strong.qid[0]).astype(float)  # alike within queries
+    with pytest.raises(DataError, match=r"\) is the same for all documents of every query, so it ranks nothing"):
+        select_by_clicks(flat, today=given)
+
+
+def test_a_few_queries_with_clicks_say_nothing(strong):
+    some = np.isin(strong.qid, [*dict.fromkeys(strong.qid)][:5])
+    shown = Shown(strong.shown.position, strong.shown.impressions, np.where(some, strong.shown.clicks, 0))
+    few = rr.Dataset(strong.X, strong.y, strong.qid, None, strong.feature_names, shown=shown)
+    learned = select_by_clicks(few, today=TODAY)
+    assert learned.facts["keep_today"]
+    assert "8,000 impressions, with clicks in 5 held-out queries, are too few to compare" in learned.lines()[-2]
+
+
+def test_propensities_that_clicks_contradict_are_refused(strong):
+    looked = {k: 1 / k for k in range(1, 11)} | {2: 0.001}
+    with pytest.raises(DataError, match=r"position 2 was clicked in \d+ % .* looked at in 0.001 of 1: nobody clicks"):
+        select_by_clicks(strong, QI, propensities=looked, today=TODAY)
+
+
+def test_what_does_not_learn_from_clicks_is_named(strong):
+    with pytest.raises(DataError, match=r"FittedRules does not learn from clicks; QueryIntercepts \(QI\) does"):
+        rr.select(strong, rr.FittedRules())
+    with pytest.raises(DataError, match="l2 must be "):
+        rr.select(strong, rr.QueryIntercepts(l2="abc"))
+
+
+def test_what_is_wrong_with_the_data_is_said_by_the_last_fit_alone(strong, recwarn):
+    moved_nowhere = rr.simulate_clicks(WORLD, WORLD.X[:, COLUMN], n_impressions=8000, explore=0.0, seed=0)
+    select_by_clicks(moved_nowhere, today=TODAY)
+    assert len([one for one in recwarn if "no document was shown at two" in str(one.message)]) == 1
+
+
+def test_a_method_that_was_named_is_fitted_and_the_sentence_stays():
+    learned = select_by_clicks(noise(0), QI, today=TODAY)
+    assert learned.facts["keep_today"]
+    assert isinstance(learned.ranker, rr.QueryIntercepts)
+
+
+def test_the_coefficient_of_today_is_free_and_the_others_are_held(strong):
+    hard = rr.QueryIntercepts(l2=1e9)
+    hard._free_column = 0
+    coef = hard.fit(strong).coef_
+    assert coef[0] > 0.1
+    assert np.abs(coef[1:]).max() < 1e-3
+
+
+@pytest.mark.filterwarnings("ignore:no document")
+def test_few_clicks_keep_today():
+    learned = select_by_clicks(log(60), today=TODAY)
+    assert learned.facts["keep_today"]
+    assert learned.facts["against_today"]["gain"] is None
+    assert "are too few to compare a new ranking with today's (pagerank): keep today's." in learned.lines()[-2]
+
+
+def compared(gain, reach):
+    return Comparison("log-likelihood", "new", "today", gain, 0.0, gain - reach, gain + reach, 50, least=6)
+
+
+def test_how_many_impressions_would_tell_is_said_only_where_something_speaks_for_it():
+    now = TodayScores("a", ())
+    more = "keep today's; about 16,000 impressions would, if the difference is what it seems."
+    assert clicks_in_words(compared(0.1, 0.4), now, 1000).endswith(more)
+    assert clicks_in_words(compared(-0.1, 0.4), now, 1000).endswith("keep today's.")
+    for gain in (1e-6, 0.5):
+        assert impressions_needed(compared(gain, 0.4), now, 1000) is None
+    unknown = TodayScores("a", (), known=False)
+    assert impressions_needed(compared(0.1, 0.4), unknown, 1000) is None
+    assert clicks_in_words(compared(0.5, 0.4), unknown, 1000).startswith(
+        "Today's ranking is not known, so nothing says"
+    )
+
+
+def test_what_today_cannot_be_is_refused(strong):
+    with pytest.raises(DataError, match="there is no feature 'bm26'"):
+        select_by_clicks(strong, today="bm26")
+    with pytest.raises(DataError, match="today's scores must be finite numbers: got nan at row 0"):
+        select_by_clicks(strong, today=np.full(len(strong), np.nan))
+    with pytest.raises(DataError, match="this QueryIntercepts reads length, which the data lacks"):
+        select_by_clicks(strong, today=rr.QueryIntercepts(l2=1.0).fit(rr.Dataset(*SMALL, None, ("length",))))
+    with pytest.raises(DataError, match="today: this QueryIntercepts is not fitted"):
+        select_by_clicks(strong, today=rr.QueryIntercepts())
+    with pytest.raises(DataError, match="add what another model says to the data as a feature, and name that"):
+        select_by_clicks(strong, today=LinearRegression())
+    with pytest.raises(DataError, match="today must be a feature, a model, or a score of each row"):
+        select_by_clicks(strong, today=["x"] * len(strong))
+    with pytest.raises(DataError, match=r"today must have one entry per row: expected \d+, got 3"):
+        select_by_clicks(strong, today=[1.0, 2.0, 3.0])
+
+
+def seen(world, **options):
+    return rr.simulate_clicks(world, world.X[:, 0], n_impressions=3000, seed=0, **options)
 
 
 @pytest.mark.parametrize("share", [0, 1])
 def test_a_log_in_which_nothing_or_everything_was_clicked_teaches_nothing(share):
-    data = seen()
+    data = seen(WORLD)
     shown = Shown(data.shown.position, data.shown.impressions, share * data.shown.impressions)
-    with pytest.raises(rr.errors.DataError, match="no query has both clicks and impressions without one, so there is"):
-        learn_from_clicks(replace(data, shown=shown))
+    with pytest.raises(DataError, match="no query has both clicks and impressions without one, so there is"):
+        select_by_clicks(replace(data, shown=shown))
 
 
 def test_what_cannot_be_told_of_positions_is_said_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        learned = learn_from_clicks(seen(explore=0), method="QI")
+        learned = select_by_clicks(seen(WORLD, explore=0), QI)
     assert [one.category for one in caught] == [PositionWarning]
     assert learned.n_queries > 0  # it has chosen
-    assert not np.any(learned.positions.effects)
+    assert not np.any(learned.learned.positions().effects)
     assert learned.lines()[-1].endswith("which of two rankings people prefer, rulerank interleave says.")
+
+
+POOL = rr.make_ranking(n_queries=40, n_features=3, seed=0)
+BODY = "bm25_body"
+
+
+def labelled(grades, every=5):
+    return replace(POOL, y=np.where(np.arange(len(POOL)) % every, -1, grades))
+
+
+@pytest.fixture(scope="module")
+def clicked():
+    return rr.simulate_clicks(POOL, POOL.X[:, 0], n_impressions=12_000, seed=0)
+
+
+def clicked_at_random(seen):
+    """The same lists, clicked whatever stands there."""
+    clicks = np.random.default_rng(0).binomial(seen.shown.impressions, 0.3 / seen.shown.position)
+    return replace(seen, shown=Shown(seen.shown.position, seen.shown.impressions, clicks))
+
+
+def start_of(found):
+    """Return where labels start from, and the sentence about it."""
+    return found.facts["start"]["start"], next(line for line in found.lines() if line.startswith("Labels start from"))
+
+
+def test_where_labels_do_not_tell_clicks_say_where_to_start(clicked):
+    few = labelled(POOL.y, every=20)
+    found = rr.select(few, clicks=clicked, today=BODY)
+    start, said = start_of(found)
+    assert (start, found.facts["start"]["pairs"]["verdict"]) == ("clicks", "unclear")
+    assert said.startswith("Labels start from the model of the clicks: the clicks' model has ")
+    assert said.endswith(" %: no clear difference.")
+    by_clicks = rr.select(clicked, today=BODY)
+    alone = rr.select(few, today=by_clicks.ranker)
+    assert found.lines() == [*by_clicks.lines(), said, *alone.lines()]
+    assert (found.ranker.predict(POOL) == alone.ranker.predict(POOL)).all()
+
+
+def test_labels_that_say_that_the_clicks_mislead_start_from_todays_ranking(clicked):
+    like_today = (POOL.X[:, 0] > np.median(POOL.X[:, 0])).astype(int)  # whatever was clicked
+    found = rr.select(labelled(like_today), clicks=clicked, today=BODY)
+    start, said = start_of(found)
+    assert not found.facts["clicks"]["keep_today"]
+    assert said.startswith("Labels start from today's ranking: the clicks' model has ")
+    assert said.endswith("in order, today's ranking 100 %: fewer pairs in the right order: keep the baseline ranking.")
+    assert (start, found.facts["few_labels"]["today"]) == ("today", BODY)
+    assert found.facts["start"]["pairs"]["verdict"] == "fewer"
+
+
+def test_labels_that_say_that_the_model_of_few_clicks_is_better_start_from_it():
+    few_clicks = rr.simulate_clicks(POOL, POOL.X[:, 2], n_impressions=500, seed=0)
+    assert few_clicks.shown.clicks.sum() < 100  # too few to choose by
+    scores = rr.QueryIntercepts(l2=300.0, missing="mean").fit(few_clicks).predict(POOL)
+    found = rr.select(labelled((scores > np.median(scores)).astype(int)), clicks=few_clicks, today="pagerank")
+    assert found.facts["clicks"]["keep_today"]
+    assert start_of(found)[0] == "clicks"
+    assert (found.ranker.today_model_.predict(POOL) == scores).all()
+
+
+def test_labels_start_from_todays_ranking_where_nothing_speaks_for_the_clicks(clicked):
+    model = rr.QueryIntercepts(l2=1.0).fit(POOL)
+    for today, about in ((BODY, BODY), (model, "a QueryIntercepts model, linear")):
+        found = rr.select(labelled(POOL.y), clicks=clicked_at_random(clicked), today=today)
+        start, said = start_of(found)
+        assert (start, found.facts["few_labels"]["today"]) == ("today", about)
+        assert said.startswith("Labels start from today's ranking: the clicks' model has ")
+
+
+def test_labels_that_are_too_few_to_compare_by_leave_it_to_the_clicks(clicked):
+    few = replace(POOL, y=np.where(np.arange(len(POOL)) < 5, POOL.y, -1))
+    what = "they are too few to compare the clicks' model with today's ranking."
+    expected = "clicks", f"Labels start from the model of the clicks; {what}"
+    assert start_of(rr.select(few, clicks=clicked, today=BODY)) == expected
+
+
+def test_scores_of_rows_that_were_shown_are_no_ranking_of_a_pool(clicked):
+    with pytest.raises(DataError, match="today must be "):
+        rr.select(labelled(POOL.y), clicks=clicked, today=clicked.X[:, 0])
+
+
+def test_without_a_ranking_of_today_there_is_nothing_to_compare(clicked):
+    mine = rr.AnchoredRules()
+    found = rr.select(labelled(POOL.y), mine, clicks=clicked)
+    assert mine.get_params() == rr.AnchoredRules().get_params()  # the caller's stays as it was
+    assert found.facts["start"]["pairs"] is None
+    assert start_of(found) == ("clicks", "Labels start from the model of the clicks.")
+    assert isinstance(found.ranker, rr.AnchoredRules)
+
+
+def test_two_rankings_are_compared_by_labels_alone():
+    pool = labelled(POOL.y)
+    pairs = compare_by_labels(pool, "bm25_title", "bm25_body")
+    rows = np.flatnonzero(pool.y >= 0)
+    right = n = 0
+    for a in rows:
+        for b in rows:
+            if pool.qid[a] == pool.qid[b] and pool.y[a] > pool.y[b]:
+                n += 1
+                right += (1 + np.sign(pool.X[a, 1] - pool.X[b, 1])) / 2  # level ones are half right
+    assert pairs.n_trials == n
+    assert pairs.mean_a == pytest.approx(right / n)
+    with pytest.raises(DataError, match="there is no feature 'bm26'"):
+        compare_by_labels(pool, "bm26", "bm25_body")

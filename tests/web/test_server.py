@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 
-from rulerank.web.server import Server, server_config
+from rulerank.web.server import make_server
 
 
 class Connection:
@@ -25,10 +25,9 @@ class Connection:
 
 async def end_with_connections(grace):
     """End a server that has a connection, and gets another one once it has told those of now to go."""
-    config = server_config(lambda scope, receive, send: None, grace=grace)
-    config.load()
-    server = Server(config)
-    server.servers, server.lifespan = [], config.lifespan_class(config)
+    server = make_server(lambda scope, receive, send: None, grace=grace)
+    server.config.load()
+    server.servers, server.lifespan = [], server.config.lifespan_class(server.config)
     early = Connection(server)
     ending = asyncio.create_task(server.shutdown())
     while not early.n_told:

@@ -2,54 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.aggregate.calibration import AsTheyCome, Calibrated
-from rulerank.aggregate.members import (
-    cross_fitted_scores,
-    fit_member,
-    members_from_state,
-    members_to_state,
-    named_members,
-)
-from rulerank.aggregate.metric_competence import MemberRules
-from rulerank.aggregate.mixing import Mixture
-from rulerank.aggregate.weighs_members import WeighsMembers
+from rulerank.aggregate.metric_rules import MemberRules, picked
+from rulerank.aggregate.mixture import Calibration, Mixture, log_likelihoods
 from rulerank.core.parameters import Checked, Flag, Parameter, Whole, Word
-from rulerank.dataset import Array
+from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import Discretizer
 from rulerank.errors import DataError, ModelFileError
+from rulerank.methods import METHODS, method_named
+from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.foreign import fresh
+from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
 from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.rules.by_query.most_competent import TIES
-from rulerank.rules.metrics import METRICS
+from rulerank.rules.labels import TIES
+from rulerank.rules.metrics import METRICS, check_metric
+from rulerank.splitting import QueryKFold
+
+Members = list[tuple[str, Any]]  # names and rankers; None instead of a ranker stands for the metric of that name
 
 
-class Competence(WeighsMembers):
+class Mix(NamedTuple):
+    """How members' scores become the mixture's score of one document: sum of weight * estimate.
+
+    An estimate is slope * score + what depends on the other documents of the query alone.
+    """
+
+    method: str
+    names: tuple[str, ...]
+    scores: Array  # float64 (n_members,)
+    estimates: Array
+    weights: Array
+    slopes: Array
+    notes: tuple[str, ...]  # on what the weights rest
+    rules: MemberRules | None  # that the metrics read; None where members are rankers
+
+    @property
+    def factors(self) -> Array:
+        """What one more point of each member's score adds to the mixture's."""
+        return self.weights * self.slopes
+
+    def base(self, bases: Array) -> float:
+        """Return the mixture's score if the members scored `bases`."""
+        return float(self.weights @ (self.estimates + self.slopes * (bases - self.scores)))
+
+
+def named_members(members: Any) -> Members:
+    """Check members given as names of metrics or of methods, as (name, ranker) pairs or as a dict of rankers.
+
+    >>> named_members(["confidence", "yule_q"])
+    [('confidence', None), ('yule_q', None)]
+    >>> named_members("RE-GR, QI")
+    [('RE-GR', GlobalRules()), ('QI', QueryIntercepts())]
+    """
+    pairs = list(members.items()) if isinstance(members, Mapping) else members
+    if isinstance(pairs, str):
+        pairs = [name.strip() for name in pairs.split(",")]
+    if not isinstance(pairs, Sequence) or len(pairs) < 2:
+        raise DataError(
+            "members must be two or more metric names, (name, ranker) pairs, or a dict of rankers by name: "
+            f"got {str(members)[:60]!r}"
+        )
+    if all(isinstance(member, str) for member in pairs):
+        found: Members = _by_name([str(name) for name in pairs])
+    else:
+        found = [_pair(member) for member in pairs]
+    names = [name for name, _ in found]
+    if len(set(names)) < len(names):
+        raise DataError(f"members need names of their own: got {', '.join(names)}")
+    return found
+
+
+class Competence(Ranker):
     """Combine rankers, or readings of the same rules, by how competent each is for a document or query.
 
     By default members are put on one scale (z-scores by query, worth what they proved to be worth on queries they
-    were not fitted to), and mixed by how likely each makes the judges' grades. The weights follow the document's or
-    the query's features where that holds on queries left out, and are the same for all where it does not.
+    were not fitted to), and mixed by how likely each makes the judges' grades. The weights follow the document's
+    features where that holds on queries left out, and are the same for all where it does not.
 
     Parameters
     ----------
     members: two or more metric names (the seven by default), names of methods such as "RE-GR" and "QI", or rankers as
         (name, ranker) pairs or a dict: anything with fit and predict. They are copied and fitted here, with qid or
         group if their fit takes it.
-    centric: weigh members per "document" or per "query".
+    centric: weigh members per "document" or, as QC3A does, per "query" (literal only).
     literal: the paper to the letter, DC3A (or QC3A, centric="query"): the member whose score is closest to the grade
         (for most documents of the query) labels a training document, and rules X -> member choose one for each new
-        document, whose score it gets. `select` and `calibrate` are not used.
+        document, whose score it gets.
     scale: "query" puts what the chosen member says on a scale from 0 to 1 by the lowest and highest of its scores in
         the query (literal only): documents for which different members are chosen can then be compared.
-    select: "mix" all members by their weights, or take the "best".
-    calibrate: False takes the members' scores as they are for estimates of the grade.
     n_splits: parts of the queries; each is scored by rankers fitted to the others (metrics leave out one query).
     seed: another seed deals the queries out differently.
     ties: of several equally competent members take the "first", or give each a "share" (literal only).
@@ -60,15 +105,15 @@ class Competence(WeighsMembers):
     ----------
     names_: the members' names: the columns of all that follows.
     members_: the fitted rankers, in the order of names_; empty for metrics.
-    competence_: log-likelihood of the grades of each training document (or query, in order of appearance) under each
-        member; literal: |score - grade| of each training document, smaller is better.
+    competence_: log-likelihood of the grade of each training document under each member; literal: |score - grade|,
+        smaller is better.
 
     Examples
     --------
     >>> import rulerank as rr
-    >>> world = rr.make_world(n_queries=20, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, seed=0)
     >>> members = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0, missing="mean")}
-    >>> ranker = rr.Competence(members, centric="query").fit(world)
+    >>> ranker = rr.Competence(members).fit(world)
     >>> ranker.weights(world).shape == (len(world), 2)
     True
     >>> rr.Competence(["confidence", "yule_q"], literal=True).fit(world).chosen(world)[:2].tolist()
@@ -79,31 +124,36 @@ class Competence(WeighsMembers):
         "members": Checked(
             named_members, "two or more metric names, or rankers by name", meaning="what is put together"
         ),
-        "centric": Word(("document", "query"), meaning="what the weights of the members are for"),
+        "centric": Word(("document", "query"), meaning="what the weights are for, QC3A's the query (literal only)"),
         "literal": Flag(meaning="the paper to the letter"),
-        "select": Word(("mix", "best"), meaning="mix all members by their weights, or take the best"),
-        "calibrate": Flag(meaning="put the members on one scale first"),
         "n_splits": Whole(2, meaning="parts of the queries, each scored by rankers fitted to the others"),
         "seed": Whole(0, meaning="another one deals the queries out differently"),
         "ties": Word(TIES, meaning="of several equally competent members take the first, or all (literal only)"),
         "scale": Word(("query",), meaning="put the chosen member's scores on one scale by query", none="as they are"),
         "mapped": Flag(meaning="map signed metrics onto 0 to 1 before they vote"),
     } | {name: RuleRanker.parameter_table[name] for name in ("max_size", "min_support", "discretizer")}
+    former_parameters: ClassVar[frozenset[str]] = frozenset({"select", "calibrate"})
+    former_values: ClassVar[Mapping[str, Mapping[Any, Any]]] = {"select": {"best": "mix"}, "calibrate": {False: True}}
     _why_not_additive: ClassVar[str] = (
         "its members are put on one scale by query; they can be exported one by one, in parts (--parts)"
     )
 
+    base_text: ClassVar[str] = "the score if no rule of any member voted"
+
     normalize = None  # members normalise for themselves
 
     competence_: Array
+    names_: tuple[str, ...]
+    members_: list[Any]
+    _rules: MemberRules
+    _scale: Calibration
+    _mixture: Mixture
 
     def __init__(
         self,
         members: Any = METRICS,
         centric: str = "document",
         literal: bool = False,
-        select: str = "mix",
-        calibrate: bool = True,
         n_splits: int = 5,
         seed: int = 0,
         ties: str = "first",
@@ -117,8 +167,6 @@ class Competence(WeighsMembers):
         self.members = members
         self.centric = centric
         self.literal = literal
-        self.select = select
-        self.calibrate = calibrate
         self.n_splits = n_splits
         self.seed = seed
         self.ties = ties
@@ -135,8 +183,16 @@ class Competence(WeighsMembers):
         if self.scale is not None and not self.literal:
             raise DataError(
                 f"scale={self.scale!r} is for literal=True, which takes one member's score; otherwise members are put "
-                "on one scale anyway (calibrate=True)"
+                "on one scale anyway"
             )
+        if self.centric == "query" and not self.literal:
+            raise DataError(
+                "centric='query' is for literal=True (QC3A): a mixture weighs members per document, "
+                "centric='document', as weights per query were no better"
+            )
+
+    def needs_the_query(self) -> bool:
+        return not self.params_["literal"] or bool(self.members_) or self.params_["scale"] is not None
 
     def predict(self, X: Any, qid: Any = None) -> Array:
         """Return one score per row; qid is needed except for the literal form without scale="query"."""
@@ -144,11 +200,17 @@ class Competence(WeighsMembers):
         return self.predict_codes(X, qid)
 
     def predict_codes(self, X: Any, qid: Any = None) -> Array:
-        return self._score_documents(self._rows(X, qid))
+        X, queries = self._rows(X, qid)
+        scores = self._member_scores(X, queries)
+        weights, estimates = self._weights(X), self._estimates(scores, queries)
+        if self.params_["literal"]:
+            return picked(estimates, weights)
+        mixed: Array = (weights * estimates).sum(axis=1)
+        return mixed
 
     def weights(self, X: Any, qid: Any = None) -> Array:
         """Return how much each member counts for each row, (n_rows, n_members); they add up to 1."""
-        return self._weights(self._rows(X, qid))
+        return self._weights(self._rows(X, qid)[0])
 
     def chosen(self, X: Any, qid: Any = None) -> Array:
         """Return the name of the member that counts most for each row."""
@@ -156,7 +218,46 @@ class Competence(WeighsMembers):
 
     def member_scores(self, X: Any, qid: Any = None) -> Array:
         """Return each member's own scores, (n_rows, n_members)."""
-        return self._member_scores(self._rows(X, qid))
+        return self._member_scores(*self._rows(X, qid))
+
+    def _rows(self, X: Any, qid: Any) -> tuple[Array, Array | None]:
+        """Check rows, and number their queries where they are given."""
+        check_is_fitted(self)
+        qid = X.qid if qid is None and isinstance(X, Dataset) else qid
+        checked = self.check_rows(X, qid)
+        return checked, None if qid is None else query_index(check_column("qid", qid, len(checked)))[0]
+
+    def _score(self, X: Array) -> Array:
+        return self.predict_codes(X)
+
+    def _member_scores(self, X: Array, queries: Array | None) -> Array:
+        if not self.members_:
+            return self._rules.scores_by_metric(X)
+        return scores_of(self.members_, X, queries)
+
+    def _weights(self, X: Array) -> Array:
+        if self.params_["literal"]:
+            return self._rules.member_weights(X, len(self.names_))
+        return self._mixture.weights(X.astype(np.float64))
+
+    def _estimates(self, scores: Array, queries: Array | None) -> Array:
+        """Return members' scores (n_rows, n_members) as they are picked or mixed."""
+        if self.params_["literal"] and not self.params_["scale"]:
+            return scores
+        if queries is None:
+            raise DataError("members are put on one scale by query: give the rows' queries too, predict(X, qid=qid)")
+        if self.params_["literal"]:
+            return normalize_by_query(scores, queries, "minmax")
+        return self._scale.estimates(scores, queries)
+
+    def _slopes(self, scores: Array) -> Array:
+        """Return what one more point of score adds to each member's estimate in the one query of these rows."""
+        if not self.params_["literal"]:
+            return self._scale.slopes(scores)
+        if not self.params_["scale"]:
+            return np.ones(scores.shape[1])
+        spread = np.ptp(scores, axis=0)
+        return np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 0)
 
     def _learn(self, data: Labelled) -> None:
         members = named_members(self.members)
@@ -179,7 +280,10 @@ class Competence(WeighsMembers):
             self.competence_ = np.abs(scores - grades[:, None])
             self._rules.learn_members(self.competence_, queries, self.centric, self.ties)
         else:
-            self._learn_mixture(X, scores, grades, queries)
+            self._scale = Calibration.learn(scores, grades, queries)
+            self.competence_ = log_likelihoods(scores, grades, queries)
+            features = np.ascontiguousarray(X, dtype=np.float64)  # sums must not depend on how rows lie in memory
+            self._mixture = Mixture(self.competence_, features, queries, self.seed)
 
     def fit_prepared(self, X: Array, y: Any, qid: Any, **prepared: Any) -> Self:
         super().fit_prepared(X, y, qid, **prepared)
@@ -196,43 +300,50 @@ class Competence(WeighsMembers):
             if isinstance(part, Ranker):
                 part.feature_names_, part.has_names_ = self.feature_names_, self.has_names_
 
-    def _learn_mixture(self, X: Array, scores: Array, grades: Array, queries: Array) -> None:
-        self._scale = (Calibrated if self.calibrate else AsTheyCome)(scores, grades, queries)
-        by_query = self.centric == "query"
-        judged = self._scale.by_query if by_query else self._scale.by_document
-        self.competence_ = judged(scores, grades, queries)
-        units = self._describe(X, scores, queries)
-        unit_queries = np.arange(len(units)) if by_query else queries
-        # a query without a relevant document tells nobody apart
-        telling = np.ptp(self.competence_, axis=1) > 0 if by_query else np.ones(len(units), dtype=bool)
-        telling = telling if telling.any() else ~telling
-        self._mixture = Mixture(self.competence_[telling], units[telling], unit_queries[telling], self.seed)
-
     def mixing(self) -> dict[str, Any]:
         """Return how the members' scores become the score, as plain values: what an export in parts goes with.
 
         >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=20, seed=0)
+        >>> world = rr.make_ranking(n_queries=20, seed=0)
         >>> rr.Competence("RE-GR, RE-SR").fit(world).mixing()["score"]
         'sum of weight * factor * z-score of the member by query'
         """
         check_is_fitted(self)
-        if self.params_["literal"] or self.params_["select"] == "best":
+        if self.params_["literal"]:
             raise DataError(
                 "this Competence takes another member for every document, so its parts alone do not make its score: "
-                'fit it with literal=False and select="mix"'
+                "fit it with literal=False"
             )
-        gate = None if self._mixture.coef is None else self._mixture.gate(self.feature_names_)
-        if gate is not None and self.params_["centric"] == "query":
-            raise DataError(
-                "the weights of this Competence depend on what is known of the whole query, so its parts alone do not "
-                'make its score; fit it with centric="document", or score with rulerank itself'
-            )
-        scale = "z-score of the member by query" if self.params_["calibrate"] else "score of the member"
-        factors = self._scale.factors if isinstance(self._scale, Calibrated) else np.ones(len(self.names_))
-        rows = zip(self.names_, self._mixture.common.tolist(), factors.tolist(), strict=True)
+        gate = {} if self._mixture.coef is None else {"gate": self._mixture.gate(self.feature_names_)}
+        rows = zip(self.names_, self._mixture.common.tolist(), self._scale.factors.tolist(), strict=True)
         members = [{"member": name, "weight": weight, "factor": factor} for name, weight, factor in rows]
-        return {"score": f"sum of weight * factor * {scale}", "members": members} | ({"gate": gate} if gate else {})
+        return {"score": "sum of weight * factor * z-score of the member by query", "members": members} | gate
+
+    def mix(self, X: Array, row: int) -> Mix:
+        """Return how the members' scores of one of the checked rows of a query are put together."""
+        queries, literal = np.zeros(len(X), dtype=np.int64), self.params_["literal"]
+        scores, weights = self._member_scores(X, queries), self._weights(X)[row]
+        if literal:
+            weights = np.eye(len(weights))[np.argmax(weights)]
+        method = f"Competence, {'literal' if literal else 'mix'} by {self.params_['centric']}"
+        estimates, slopes = self._estimates(scores, queries)[row], self._slopes(scores)
+        rules = None if self.members_ else self._rules
+        return Mix(method, self.names_, scores[row], estimates, weights, slopes, self._why(X, row), rules)
+
+    @property
+    def picking_rules(self) -> MemberRules | None:
+        """The rules of the literal form over metrics, which scores each document by itself; None in other forms."""
+        return None if not self.params_["literal"] or self.params_["scale"] or self.members_ else self._rules
+
+    def _why(self, X: Array, row: int) -> tuple[str, ...]:
+        """Say on what the members' weights rest."""
+        if self.params_["literal"]:
+            shares = zip(self.names_, self._weights(X)[row], strict=True)
+            said = ", ".join(f"{name} {share:.0%}" for name, share in shares)
+            return (f"Who is competent for documents like this one, by the rules items -> member: {said}.",)
+        if self._mixture.coef is None:
+            return ("The members' weights are the same for all documents: nothing tells where one is more competent.",)
+        return self._mixture.reasons(X[row].astype(np.float64), self.feature_names_, self.names_)
 
     def _saved_params(self) -> dict[str, Any]:
         # rankers and objects are saved with what they learned, and stand here for something that may be given
@@ -258,21 +369,15 @@ class Competence(WeighsMembers):
             "competence": self.competence_,
         }
         if not self.params_["literal"]:
-            scale = self._scale
             state["mixture"] = self._mixture.to_state()
-            state["scale"] = (
-                {"factors": scale.factors} if isinstance(scale, Calibrated) else {"errors": scale.deviation}
-            )
+            state["scale"] = {"factors": self._scale.factors}
         return state
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self.names_ = tuple(map(str, state["names"]))
         self.members_ = members_from_state(state["members"])
         self.competence_ = state["competence"]
-        if state["rules"] is not None:
-            self._rules = MemberRules.from_state(state["rules"])
-        else:
-            self._rules = MemberRules()
+        self._rules = MemberRules() if state["rules"] is None else MemberRules.from_state(state["rules"])
         if self.members_:
             self.members = [(name, fresh(member)) for name, member in zip(self.names_, self.members_, strict=True)]
         elif list(self._rules.metrics) != list(self.names_):
@@ -284,7 +389,79 @@ class Competence(WeighsMembers):
             self._rules.check_labels(len(self.names_))
             return
         self._mixture = Mixture.from_state(state["mixture"], len(self.names_))
-        [(kind, values)] = state["scale"].items()
-        if values.shape != (len(self.names_),):
+        self._scale = Calibration(state["scale"]["factors"])
+        if self._scale.factors.shape != (len(self.names_),):
             raise ModelFileError("its scale does not fit its members")
-        self._scale = Calibrated.of(values) if kind == "factors" else AsTheyCome.of(values)
+
+
+def fit_member(ranker: Any, X: Array, grades: Array, queries: Array) -> Any:
+    """Fit a copy of a ranker, with the rows' queries as it wants them.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> fit_member(LinearRegression(), np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([0, 0])).coef_.round(6)
+    array([1.])
+    """
+    return fit_ranker(fresh_for_part(ranker), X, grades, queries)
+
+
+def scores_of(fitted: Sequence[Any], X: Array, queries: Array | None) -> Array:
+    """Score rows by each fitted ranker, (n_rows, n_members)."""
+    scores = np.empty((len(X), len(fitted)))
+    for place, ranker in enumerate(fitted):
+        scores[:, place] = predict_ranker(ranker, X, queries)
+    if not np.isfinite(scores).all():
+        place = int(np.flatnonzero(~np.isfinite(scores).all(axis=0))[0])
+        raise DataError(f"the scores of member {place + 1}, {type(fitted[place]).__name__}, are not all finite")
+    return scores
+
+
+def cross_fitted_scores(
+    rankers: Sequence[Any], X: Array, grades: Array, queries: Array, n_splits: int, seed: int
+) -> Array:
+    """Score each training row by rankers fitted without its query, (n_rows, n_members)."""
+    scores = np.empty((len(X), len(rankers)))
+    for train, test in QueryKFold(n_splits, seed=seed).split(X, qid=queries):
+        fitted = [fit_member(ranker, X[train], grades[train], queries[train]) for ranker in rankers]
+        scores[test] = scores_of(fitted, X[test], queries[test])
+    return scores
+
+
+def members_to_state(names: Sequence[str], fitted: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return fitted rankers as plain values and arrays; those of other libraries cannot be."""
+    known = {method.class_name for method in METHODS.values()}
+    for name, ranker in zip(names, fitted, strict=True):
+        if not isinstance(ranker, Ranker) or type(ranker).__name__ not in known:
+            raise DataError(
+                f"this Competence cannot be saved: its member {name!r} is a {type(ranker).__name__}, of which a model "
+                f"file can hold nothing; members may be metrics and {', '.join(sorted(known))}"
+            )
+    return [{"class": type(ranker).__name__, "state": ranker.to_state()} for ranker in fitted]
+
+
+def members_from_state(saved: Sequence[Mapping[str, Any]]) -> list[Ranker]:
+    """Return the rankers that `members_to_state` described; nothing but our own rankers is ever loaded."""
+    by_class = {method.class_name: method for method in METHODS.values()}
+    unknown = next((one["class"] for one in saved if one["class"] not in by_class), None)
+    if unknown is not None:
+        raise ModelFileError(f"it has a member of the class {unknown!r}, which there is not")
+    return [by_class[one["class"]].ranker_class().from_state(one["state"]) for one in saved]
+
+
+def _by_name(names: Sequence[str]) -> Members:
+    """Return metrics, or rankers with their defaults, by what they are called."""
+    methods = {word.lower() for method in METHODS.values() for word in method.names}
+    if any(name in METRICS for name in names) or not any(name.lower() in methods for name in names):
+        return [(check_metric(name), None) for name in names]
+    found = [method_named(name) for name in names]
+    return [(method.name, method.ranker_class()()) for method in found]
+
+
+def _pair(member: Any) -> tuple[str, Any]:
+    if isinstance(member, Sequence) and len(member) == 2 and isinstance(member[0], str):
+        name, ranker = member
+        if all(callable(getattr(ranker, does, None)) for does in ("fit", "predict")):
+            return name, ranker
+    raise DataError(
+        "a member is a pair of a name and a ranker with fit and predict, or all are names of metrics: "
+        f"got {str(member)[:60]!r}"
+    )

@@ -1,8 +1,9 @@
-"""Fuse rankings of the same documents by fixed rules; docs/fusion.md says what ties and missing documents get."""
+"""Fuse rankings by fixed rules, of the same documents or TREC runs; docs/fusion.md: what ties and missing ones get."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,9 @@ from rulerank.core.arrays import unmasked
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
+
+if TYPE_CHECKING:
+    from rulerank.io.trec import Run
 
 RRF_K = 60  # of Cormack, Clarke and Büttcher 2009
 PAIRS_PER_THREAD = 100_000
@@ -74,7 +78,7 @@ def fuse(scores: ArrayLike, qid: ArrayLike, method: str = "comb_mnz", weights: A
 
     scores: (n_rankers, n_rows); NaN where a document is missing from a ranker's list.
     method: "comb_sum", "comb_mnz", "borda", "condorcet", "rrf" or "linear".
-    weights: one per ranker, for "linear"; `LinearFusion` learns them.
+    weights: one per ranker, for "linear".
 
     >>> fuse([[0.9, 0.5, 0.1], [20, 30, 10]], qid=["a", "a", "a"], method="comb_sum").tolist()
     [1.5, 1.5, 0.0]
@@ -90,6 +94,38 @@ def fuse(scores: ArrayLike, qid: ArrayLike, method: str = "comb_mnz", weights: A
     if weights is not None:
         raise DataError(f"only method='linear' takes weights: leave them out for method={method!r}")
     return METHODS[method](lists, query) if query.size else np.zeros(0)
+
+
+def fuse_runs(
+    runs: Sequence[Run], method: str = "comb_mnz", weights: ArrayLike | None = None, tag: str | None = None
+) -> Run:
+    """Put runs together into one with all their documents, best first; `fuse` says what the methods are.
+
+    A query that a run lacks is one whose documents it misses. tag: the name of the new run, by default the method's.
+
+    >>> from rulerank.io.trec import Run
+    >>> one = Run(["q", "q"], ["a", "b"], [9.0, 8.0], ["one", "one"])
+    >>> two = Run(["q", "q"], ["b", "c"], [0.7, 0.1], ["two", "two"])
+    >>> fused = fuse_runs([one, two], "rrf")
+    >>> fused.docid.tolist(), fused.score.round(4).tolist()
+    (['b', 'a', 'c'], [0.0325, 0.0164, 0.0161])
+    """
+    from rulerank.io.trec import Run, run_from_scores
+
+    if not runs or not all(isinstance(run, Run) for run in runs):
+        raise DataError(f"expected runs, such as [rr.read_run(one), rr.read_run(two)]: got {runs!r:.80}")
+    row: dict[tuple[str, str], int] = {}
+    rows = [
+        np.array([row.setdefault(pair, len(row)) for pair in zip(run.qid, run.docid, strict=True)], dtype=np.int64)
+        for run in runs
+    ]
+    scores = np.full((len(runs), len(row)), np.nan)
+    for own, run, found in zip(scores, runs, rows, strict=True):
+        own[found] = run.score
+    ids = np.empty((2, len(row)), dtype=object)
+    for place, (qid, docid) in enumerate(row):
+        ids[0, place], ids[1, place] = qid, docid
+    return run_from_scores((ids[0], ids[1]), fuse(scores, ids[0], method, weights), tag or method)
 
 
 def linear(scores: Array, query: Array, weights: Array) -> Array:
@@ -137,7 +173,7 @@ def check_lists(scores: ArrayLike) -> Array:
 def check_weights(weights: ArrayLike | None, n_rankers: int) -> Array:
     """Return one finite weight per ranker."""
     if weights is None:
-        raise DataError("method='linear' needs weights, one per ranker; LinearFusion learns them")
+        raise DataError("method='linear' needs weights, one per ranker")
     try:
         values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):

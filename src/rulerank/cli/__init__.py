@@ -11,64 +11,26 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated, TextIO
 
 import typer
 
 from rulerank import __version__
-from rulerank.cli.check import check
-from rulerank.cli.clicks import clicks
-from rulerank.cli.compare import compare
-from rulerank.cli.convert import convert
-from rulerank.cli.curve import curve
-from rulerank.cli.demo import demo
-from rulerank.cli.evaluate import evaluate
-from rulerank.cli.explain import explain
-from rulerank.cli.export import export
-from rulerank.cli.features import features
-from rulerank.cli.figure import figure
-from rulerank.cli.fuse import fuse
-from rulerank.cli.interleave import interleave
-from rulerank.cli.judge import judge
-from rulerank.cli.labels import labels
-from rulerank.cli.logs import logs
-from rulerank.cli.rank import rank
-from rulerank.cli.sample import sample
-from rulerank.cli.serve import serve
-from rulerank.cli.train import train
-from rulerank.cli.world import world
 from rulerank.errors import RulerankError
-from rulerank.io.inputs import inputs_watched
+from rulerank.io.streams import inputs_watched
 
-COMMANDS = (
-    demo,
-    features,
-    train,
-    rank,
-    explain,
-    fuse,
-    evaluate,
-    compare,
-    sample,
-    check,
-    curve,
-    figure,
-    export,
-    serve,
-    convert,
-    logs,
-    clicks,
-    interleave,
-    world,
-    judge,
-    labels,
-)
+NAMES = (
+    "demo features train rank explain fuse evaluate compare sample check curve figure export serve convert logs clicks "
+    "interleave world judge labels"
+)  # of the commands, each in a file of its name
+COMMANDS = tuple(getattr(import_module(f"rulerank.cli.{name}"), name) for name in NAMES.split())
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in COMMANDS:
     about, _, examples = inspect.cleandoc(command.__doc__ or "").partition("\nExample:\n")
     # the epilog comes after the options, so that help ends with the examples; \b keeps their lines
-    app.command(help=about, epilog=f"\b\nExample:\n{examples}", no_args_is_help=command is not demo)(command)
+    app.command(help=about, epilog=f"\b\nExample:\n{examples}", no_args_is_help=command.__name__ != "demo")(command)
 
 
 def show_version(asked: bool) -> None:

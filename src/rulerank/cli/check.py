@@ -36,7 +36,7 @@ def check(
             "--labels",
             "-o",
             metavar="FILE",
-            help="Labels so far, whose queries are left out; a file or a store (.db), which gets the answers.",
+            help="Labels so far, whose queries are left out; a store (.db), which gets your answers, or a file.",
         ),
     ] = None,
     today: TodayStart = None,
@@ -61,13 +61,13 @@ def check(
 
     Of queries that have no label yet and whose first three documents differ, one document that entered is shown beside
     one that left, and you grade both. It stops when the interval of the share won excludes one half, which takes at
-    least seven duels, or after forty. The answers join the labels of FILE, for the next training; the next check takes
-    other queries.
+    least seven duels, or after forty. Your answers join the labels in the store, for the next training; the next check
+    takes other queries.
 
     Example:
 
     \b
-        rulerank check train.txt model.rulerank --today f1 --labels labels.csv --own-grades
+        rulerank check train.txt model.rulerank --today f1 --own-grades
         rulerank check train.txt model.rulerank --today f1 --grades qrels.txt --json
     """
     import numpy as np
@@ -76,25 +76,23 @@ def check(
     from rulerank.core.words import counted
     from rulerank.dataset import check_contrast, warn_if_one_sided
     from rulerank.judging.check import Check
-    from rulerank.judging.duels import Duels, run_duels
-    from rulerank.judging.given_labels import counted_grades, read_given, read_labels
+    from rulerank.judging.duels import MOST, Duels, compare_duels, compare_relevant, duels_as_dict, run_duels
     from rulerank.judging.guidelines import read_guidelines
-    from rulerank.judging.label_files import append_labels, is_store, keep_answers
+    from rulerank.judging.label_files import counted_grades, is_store, read_given, read_labels
     from rulerank.judging.pool import read_pool
-    from rulerank.judging.team import Counting
-    from rulerank.judging.terminal import answers, check_in_terminal, tell_grades
+    from rulerank.judging.terminal import check_in_terminal, tell_grades
     from rulerank.model_file import load_beside_data
     from rulerank.rankers.anchored.today_model import option_in_words, scores_today
 
+    if grades is None and not own_grades:
+        from rulerank.judging.store import LabelStore  # names the extra that is missing
     if grades is not None and own_grades:
         raise DataError("--grades and --own-grades are two ways to get grades: choose one")
     simulated = grades is not None or own_grades
     if unjudged is not None and not simulated:
         raise DataError("--unjudged is for grades that are known: add --grades FILE or --own-grades")
-    if simulated and labels is not None and is_store(labels):
-        raise DataError(f"known grades join a file of labels, as --labels labels.csv, and no label store: got {labels}")
-    if labels is None and not simulated:
-        raise DataError("every answer is kept in a file: name the labels so far, or a new file, --labels labels.csv")
+    if not simulated and (labels is None or not is_store(labels)):
+        raise DataError("every answer is kept in a label store: name it, --labels labels.db")
     ranker = load_beside_data(model, source)
     pool = read_pool(source, format=format, **columns(qid, docid, None, features))
     answered: dict[int, int] = {}
@@ -111,67 +109,60 @@ def check(
         check_contrast(grades_known, pool.query_numbers[[*answered]], "decide comparisons by")
     known = getattr(ranker, "today_", None)
     given = known.option if today is None and known is not None else today
-    found = start_of(pool.data.feature_names, given)  # its column in this file
+    start = start_of(pool.data.feature_names, given)  # its column in this file
     meant = None if guidelines is None else read_guidelines(guidelines, max_grade)
     highest = max_grade if meant is None else meant.max_grade
-    has_labels = labels is not None and not is_store(labels) and Path(labels).exists()
+    has_labels = labels is not None and (simulated or "://" in labels or Path(labels).exists())
     before = read_labels(pool, str(labels), strict=False, max_grade=highest) if has_labels else {}
     warn_if_one_sided(before.values())
-    new, old = ranker.predict(pool.data), scores_today(found, pool.data)
+    new, old = ranker.predict(pool.data), scores_today(start, pool.data)
     judged = {pool.pairs[row][0] for row in before}
     if simulated:
         duels = Duels(pool, new, old, judged, seed)
         n_ungraded = sum(not answered.keys() >= {*duel.shown} for duel in duels)
         report_duels(duels, n_ungraded)
         advice = "" if counting.unjudged == "0" else ", or count them as not relevant, --unjudged 0"
-        used: dict[int, int] = {}
 
         def answer(duel: Duel) -> tuple[int, int] | None:
             first, second = duel.shown
             if first not in answered or second not in answered:
                 return None
-            used.update({first: answered[first], second: answered[second]})
             return answered[first], answered[second]
 
-        tally = run_duels(duels, answer)
-        stop = "over" if tally.over else "none"
-        if labels is not None:
-            append_labels(pool, labels, used)
+        outcomes = run_duels(duels, answer)
+        stop = "over" if compare_duels(outcomes).is_over(MOST) else "none"
     else:
-        with keep_answers(pool, str(labels), before) as store:
-            if is_store(str(labels)):
-                judged = {label.query for label in store.labels()}
-                warn_if_one_sided(Counting.now(store).grades(store.labels()).values())
+        with LabelStore(str(labels)) as store:
+            judged = {label.query for label in store.labels()}
             duels = Duels(pool, new, old, judged, seed)
             report_duels(duels)
             fought = Check(pool, store, new, old, seed, judged)
-            with answers(highest or 4) as read:
-                if meant is not None:
-                    tell_grades(meant)
-                stop = check_in_terminal(fought, read, highest or 4)
-            tally = fought.tally()
-    line = duels.line(tally)
+            if meant is not None:
+                tell_grades(meant)
+            stop = check_in_terminal(fought, highest or 4)
+            outcomes = fought.outcomes()
+    found = compare_duels(outcomes)
+    line, gain = duels.line(found), compare_relevant(outcomes, duels.changed)
+    figures = None if gain.verdict == "too few" else (gain.mean_a, gain.low, gain.high)
     if as_json:
-        gain = tally.gain(duels.changed)
         print_json(
-            tally.to_dict()
+            duels_as_dict(found)
             | {
                 "line": line,
-                "today": option_in_words(found),
+                "today": option_in_words(start),
                 "changed": round(duels.changed, 4),
                 "stop": stop,
                 "n_without_grades": n_ungraded,
                 "labels": labels,
             }
-            | {"relevant_in_top_3": None if gain is None else [round(value, 4) for value in gain]}
+            | {"relevant_in_top_3": figures and [round(value, 4) for value in figures]}
         )
         return
     print(line)
-    gain = tally.gain(duels.changed)
-    if gain is not None:
-        interval = f"90 % interval {gain[1]:+.2f} to {gain[2]:+.2f}, not corrected for stopping early"
-        print(f"Relevant documents in the first three: {gain[0]:+.2f} a query ({interval}).")
-    if stop == "none" and len(duels) and tally.verdict in ("too few", "unclear"):
+    if figures is not None:
+        interval = f"95 % interval {gain.low:+.2f} to {gain.high:+.2f}, not corrected for stopping early"
+        print(f"Relevant documents in the first three: {gain.mean_a:+.2f} a query ({interval}).")
+    if stop == "none" and len(duels) and found.verdict in ("too few", "unclear"):
         if n_ungraded:
             what = f"{n_ungraded:,} of {counted(len(duels), 'comparison')}"
             whose = "a document has" if n_ungraded == 1 else "documents have"

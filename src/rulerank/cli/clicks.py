@@ -93,11 +93,10 @@ def clicks(
         rulerank clicks log.csv --figure rates.svg
         rulerank clicks 'logs/*.jsonl' pool.csv --since 2026-11-01 --grades clicks.csv -o clicked.parquet
     """
-    from rulerank.clicks.figure import rates_figure
     from rulerank.clicks.grades import grade_by_clicks
     from rulerank.clicks.reading import read_clicks
-    from rulerank.clicks.summary import summarise_clicks
-    from rulerank.io.convert import read_any, write_any
+    from rulerank.clicks.summary import rates_figure, summarise_clicks
+    from rulerank.io.formats import read_any, write_any
     from rulerank.io.outputs import write_bytes
     from rulerank.io.tables import write_frame
     from rulerank.render.figures import check_figure_file, check_matplotlib, figure_bytes

@@ -10,6 +10,7 @@ import typer
 
 from rulerank.cli.options import (
     AsJson,
+    DataFormat,
     DocidColumn,
     FeatureColumns,
     GradeColumn,
@@ -23,7 +24,7 @@ from rulerank.cli.options import (
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.experiment.compare import Compared
+    from rulerank.experiment.compare import CompareReport
     from rulerank.experiment.run import Step
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -79,7 +80,7 @@ def compare(
     ),
     title: Annotated[str | None, typer.Option(help="Title of the report [the name of DATA].")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes [-1: one per core].")] = -1,
-    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of a file [by name].")] = None,
+    format: DataFormat = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
     grade: GradeColumn = None,
@@ -116,7 +117,7 @@ def compare(
     from rulerank.cli.output import print_json, print_table
     from rulerank.experiment.compare import compare_folds
     from rulerank.experiment.report import HEADLINE
-    from rulerank.experiment.shown import failure_of
+    from rulerank.experiment.summary import failure_of
 
     owns = (("rankers", ranker, "--ranker"), ("runs", run, "--run"), ("scores", scores, "--scores"))
     compared = compare_folds(
@@ -159,7 +160,7 @@ def compare(
         raise typer.Exit(1)
 
 
-def marked_rows(compared: Compared) -> list[list[str]]:
+def marked_rows(compared: CompareReport) -> list[list[str]]:
     """Return the systems with their figures, the best by the first measure on top, marked as the note says."""
     good = {measure: compared.summary.ties_with_best(measure) for measure in compared.measures}
     best = {measure: max(row[measure] for row in compared.means.values()) for measure in compared.measures}
@@ -173,23 +174,27 @@ def marked_rows(compared: Compared) -> list[list[str]]:
 
 
 def by_name(given: list[str] | None, option: str) -> dict[str, str]:
-    """Return NAME=VALUE options as a dict."""
-    from rulerank.experiment.sources import named
+    """Return NAME=VALUE options as a dict.
 
-    found: dict[str, str] = {}
+    >>> by_name(["engine=x.run"], "--run")
+    {'engine': 'x.run'}
+    """
+    values: dict[str, str] = {}
     for text in given or []:
-        name, value = named(text, option)
-        if name in found:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise DataError(f"{option} takes NAME=VALUE, such as {option} mine=...: got {text!r}")
+        if name in values:
             raise DataError(f"{option} {name!r} is there twice: give each a name of its own")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def list_systems(as_json: bool) -> None:
     from rulerank.cli.output import print_json, print_table
     from rulerank.experiment.systems import SYSTEMS
 
-    rows = [[s.name, s.group, s.about, s.plan.learns_from] for s in SYSTEMS.values()]
+    rows = [[system.name, system.group, system.about, system.plan.learns_from] for system in SYSTEMS.values()]
     header = ["system", "group", "what it is", "learns from"]
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
@@ -209,7 +214,6 @@ class Lines:
         if step.failure is not None:
             what = "skipped" if step.failure.skipped else "failed"
             print(f"{step.system}, {step.fold}: {what}: {step.failure.reason}", file=sys.stderr)
-        now = time.monotonic()
-        if now - self._last >= SECONDS_BETWEEN_LINES and not somebody_looks():
-            self._last = now
+        if time.monotonic() - self._last >= SECONDS_BETWEEN_LINES and not somebody_looks():
+            self._last = time.monotonic()
             print(f"{step.n_done} of {step.n_cells} cells", file=sys.stderr)

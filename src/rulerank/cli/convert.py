@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -36,9 +35,7 @@ def convert(
         rulerank convert train.csv train.txt.gz --qid query --features bm25_body,pagerank
         rulerank convert train.txt - --to qrels
     """
-    from rulerank.io.convert import convert
-    from rulerank.io.formats import UNSURE, format_in_name
-    from rulerank.io.streams import format_suffix
+    from rulerank.io.formats import convert
 
     done = convert(
         source,
@@ -55,6 +52,3 @@ def convert(
         "note": done.note,
     }
     report(payload, f"{target}: {done}", as_json=as_json, target=target)
-    meant = format_in_name(target)
-    if meant and target_format is None and format_suffix(target) in UNSURE:
-        print(f"note: {target} is {done.target} because of its ending; --to {meant} makes it {meant}", file=sys.stderr)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rulerank.cli.options import (
     AsJson,
+    DataFormat,
     DocidColumn,
     FeatureColumns,
     GradeColumn,
@@ -23,8 +24,7 @@ from rulerank.errors import DataError
 from rulerank.methods import METHODS
 
 if TYPE_CHECKING:
-    from rulerank.dataset import Dataset, Fold
-    from rulerank.experiment.label_curve.result import LabelCurve
+    from rulerank.dataset import Fold
 
 NO_MODEL = (
     "a curve is measured on grades that a model may have learned from, and then starts too well: name a feature; "
@@ -80,26 +80,16 @@ def curve(
     draws: Annotated[
         int | None, typer.Option(help="How often to draw documents at random [20, for the band; with --splits 1].")
     ] = None,
-    feature: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Also label the top of this feature [the best one on the training labels; with --splits none].",
-        ),
-    ] = None,
     today: TodayFeature = None,
     thin: Annotated[
         int | None,
         typer.Option(metavar="N", help="Keep one relevant document in N to choose from, as rare as in real pools."),
     ] = None,
-    pools: Annotated[
-        int | None, typer.Option(help="How many thinned pools to make of each fold [3]; a split has one.")
-    ] = None,
     measure: Annotated[
         str | None, typer.Option("--measure", "-m", help="MAP, NDCG@10, ... [MAP; with --splits NDCG@10].")
     ] = None,
     seed: Seed = 0,
-    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
+    format: DataFormat = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
     grade: GradeColumn = None,
@@ -113,8 +103,8 @@ def curve(
     shows what was gained over today's ranking on average and in the worst split. Ctrl-C shows the splits done so far.
 
     Without --splits, ways to choose are compared with chance in folds: SSAR, SSARP and per-query SSAR choose documents
-    of the training part until they stop by themselves; others are drawn at random, or are the top of a feature. The
-    table has each where it stops, beside random draws of as many documents and where 95 % of them lie.
+    of the training part until they stop by themselves, others are drawn at random. The table has each where it stops,
+    beside random draws of as many documents and where 95 % of them lie.
 
     Example:
 
@@ -122,40 +112,45 @@ def curve(
         rulerank curve train.txt --today f1 --splits 3 --sizes 10,20 --method from-today --method QI -o gains.png
         rulerank curve train.txt --today f1 --splits 3 --sizes 10,20 --method QI --sampler strata --thin 2 --json
         rulerank curve train.txt --method QI --draws 4 -o curve.svg -o curve.csv
-        rulerank curve train.txt --method QI --draws 2 --sizes 10,20 --feature f1
     """
     from rulerank.cli.output import print_table
+    from rulerank.dataset import Dataset
     from rulerank.evaluation import Measure
+    from rulerank.experiment.figures import label_curve_figure
     from rulerank.experiment.label_curve.curve import label_curve
+    from rulerank.io.folds import read_graded, read_or_split
+    from rulerank.io.outputs import write_bytes
+    from rulerank.render.figures import figure_bytes
 
     refuse_model(today, NO_MODEL)
     targets = [check_target(target, source) for target in out or []]
-    rankers = chosen_rankers(method, today, in_splits=splits is not None)
+    rankers = check_methods(method or (["Anchored", "QI"] if today is not None and splits is None else []))
     wanted = None if sizes is None else parse_sizes(sizes)
-    named: dict[str, Any] = {**columns(qid, docid, grade, features)}
+    named = columns(qid, docid, grade, features)
     if splits is None:
-        data: Dataset | list[Fold] = read_data_in_folds(source, format, seed, thin, pools, named)
-    else:
-        if pools is not None:
-            raise DataError("--pools makes several thinned pools of a fold; every split has its own: leave it out")
-        whole = read_whole(source, format, named)
-        today = today_of(whole.feature_names, today).option
-        data = whole
+        data: Dataset | list[Fold] = read_or_split(source, format=format, seed=seed, **named)
+    else:  # of a folder of folds all test parts: every query is in one of them
+        in_folds = Path(source).is_dir()
+        parts = [fold.test for fold in read_or_split(source, format=format, **named)] if in_folds else []
+        data = Dataset.concat(parts) if in_folds else read_graded(source, format, **named)
+        today = today_of(data.feature_names, today).option
     found = label_curve(
         data,
         rankers,
         sampler,
         sizes=wanted,
         n_splits=splits,
-        keep_one_in=None if splits is None else thin,
+        keep_one_in=thin,
         n_draws=draws,
-        feature=feature,
         today=today,
         measure=None if measure is None else str(Measure.parse(measure)),
         seed=seed,
     )
     for target in targets:
-        write(found, target)
+        drawn = target.suffix.lower() in PICTURES
+        write_bytes(
+            target, figure_bytes(label_curve_figure(found), target.suffix) if drawn else found.to_csv().encode()
+        )
     if as_json:
         print(found.to_json())
         return
@@ -167,36 +162,12 @@ def curve(
         print(f"{target}: {'curve' if target.suffix in PICTURES else f'{len(found.points)} points'}")
 
 
-def chosen_rankers(method: list[str] | None, today: str | None, *, in_splits: bool) -> list[str] | None:
-    """Return names of rankers, None for the default of splits, before anything is read."""
-    from rulerank.experiment.label_curve.design import RANKERS
-    from rulerank.experiment.label_curve.learners import FROM_TODAY
+def check_methods(names: list[str]) -> list[str] | None:
+    """Return what to train, before anything is read; None for the default."""
+    from rulerank.experiment.label_curve.simulation import FROM_TODAY
     from rulerank.methods import method_named
 
-    if in_splits and method is None:
-        return None
-    named = method or (RANKERS if today is None else ("Anchored", "QI"))
-    return [FROM_TODAY if name.lower() == FROM_TODAY else method_named(name).name for name in named]
-
-
-def read_data_in_folds(
-    source: str, format: str | None, seed: int, thin: int | None, pools: int | None, named: dict[str, Any]
-) -> list[Fold]:
-    from rulerank.experiment.label_curve.simulation import thin_folds
-    from rulerank.io.folds import read_or_split
-
-    folds = read_or_split(source, format=format, seed=seed, **named)
-    return folds if thin is None else thin_folds(folds, thin, 3 if pools is None else pools, seed)
-
-
-def read_whole(source: str, format: str | None, named: dict[str, Any]) -> Dataset:
-    """Return graded documents, of a folder of folds all test parts: every query is in one of them."""
-    from rulerank.dataset import Dataset
-    from rulerank.io.folds import read_graded, read_or_split
-
-    if Path(source).is_dir():
-        return Dataset.concat([fold.test for fold in read_or_split(source, format=format, **named)])
-    return read_graded(source, format, **named)
+    return [FROM_TODAY if name.lower() == FROM_TODAY else method_named(name).name for name in names] or None
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -214,23 +185,12 @@ def parse_sizes(text: str) -> list[int]:
 def check_target(target: str, source: str) -> Path:
     """Return where to write, before hours of work end in a name that nothing can be written to."""
     from rulerank.io.outputs import check_directory_of
+    from rulerank.render.figures import check_matplotlib
 
     path = Path(target)
     if path.suffix.lower() not in (*PICTURES, ".csv"):
         raise DataError(f"a curve is written as .png, .svg, .pdf or .csv: got {path.name!r}")
     check_directory_of(path, [source])
     if path.suffix.lower() in PICTURES:
-        from rulerank.render.figures import check_matplotlib
-
         check_matplotlib()
     return path
-
-
-def write(curve: LabelCurve, target: Path) -> None:
-    from rulerank.experiment.figures.label_curve import draw_label_curve
-    from rulerank.io.outputs import write_text
-
-    if target.suffix.lower() in PICTURES:
-        draw_label_curve(curve, target)
-    else:
-        write_text(target, curve.to_csv())

@@ -21,7 +21,7 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
         rulerank demo --queries 60 --seed 3 --json
     """
     from rulerank.cli.output import print_json, print_results, print_table
-    from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, TOP, run_demo
+    from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, TOP, reasons, run_demo
 
     if queries < MIN_QUERIES:
         raise DataError(f"--queries must be at least {MIN_QUERIES}, two to test in each fold: got {queries}")
@@ -30,7 +30,10 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
         print_json(shown.to_dict())
         return
     print(f"1. Texts of a synthetic shop: {shown.shop!r}")
-    print(f"{shown.an_example()}\n")
+    document = shown.shop.documents[0]
+    fields = ", ".join(f"{name}: {document[name]}" for name in ("title", "brand", "price", "rating", "stock"))
+    print(f"A product: {fields}, ...")
+    print(f"Queries: {', '.join(map(repr, shown.shop.queries.texts[:3]))}, ...\n")
     print(f"2. Features of the {TOP} best products of each query by BM25, with their true grades:")
     print(fill(f"{shown.data!r}: {', '.join(shown.data.feature_names)}", WIDTH) + "\n")
     print(f"3. Rankers: each query is ranked by what was learned from the others, in {len(shown.folds)} folds.")
@@ -43,7 +46,7 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print("ridge regression and query intercepts read brand and category as numbers, rules as what they are")
     print(f"\n{shown.closing()}\n")
     print("4. Labels are costly: start from today's ranking, BM25 alone, and grade ten products each of a few queries.")
-    print("\n".join(fill(line, WIDTH) for line in shown.road.lines()) + "\n")
-    print_table(*shown.road.table())
+    print("\n".join(fill(line, WIDTH) for line in shown.few.lines()) + "\n")
+    print_table(*shown.few.table())
     print("splits: half of the queries are labelled, the others are tested on")
-    print(f"\n5. {shown.reasons()}")
+    print(f"\n5. {reasons(shown.folds[0].train, shown.folds[0].test)}")

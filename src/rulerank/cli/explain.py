@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns
+from rulerank.cli.options import AsJson, DataFormat, DocidColumn, FeatureColumns, QidColumn, columns
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def explain(
         str | None, typer.Option("--to", metavar="FORMAT", help=f"{', '.join(FORMATS)} [by the name of FILE].")
     ] = None,
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Write to a file instead of stdout.")] = "-",
-    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
+    format: DataFormat = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
     features: FeatureColumns = None,
@@ -159,7 +159,7 @@ def with_names(data: Dataset) -> Dataset:
 
 def names_of(data: Dataset) -> list[str]:
     """Return what documents are called, here and everywhere."""
-    from rulerank.explain.score import doc_name
+    from rulerank.dataset import doc_name
 
     return [doc_name(data, row) for row in range(len(data))]
 
@@ -183,7 +183,7 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     """Print or write an explanation in a format, with what would change it."""
     import json
 
-    from rulerank.explain.page_layout import changes_table
+    from rulerank.explain.pages import changes_table
     from rulerank.io.outputs import write_bytes
     from rulerank.render import render_html, render_markdown, render_text, rich_page
 

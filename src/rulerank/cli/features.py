@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,9 @@ from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.dataset import Dataset
+    from rulerank.features.fields import Field
+
+MEASURE = "NDCG@10"
 
 
 def features(
@@ -67,19 +71,18 @@ def features(
         rulerank features docs.jsonl queries.tsv --pairs today.run -o today.parquet
         rulerank features docs.jsonl queries.tsv --fields all,price=number -o pool.parquet
     """
-    from rulerank.features.report import found_features, found_fields
     from rulerank.features.text_features import TextFeatures
-    from rulerank.io.convert import write_any
-    from rulerank.io.formats import output_format
-    from rulerank.io.judgements import read_judgements, read_pairs
+    from rulerank.io.formats import output_format, write_any
     from rulerank.io.outputs import check_directory_of
-    from rulerank.io.queries import read_queries
-    from rulerank.io.texts import read_texts
+    from rulerank.io.streams import identity
+    from rulerank.io.texts import read_judgements, read_pairs, read_queries, read_texts
     from rulerank.model_file import check_overwrite, check_target
     from rulerank.recall_base import check_judged_extra, check_unjudged
 
     if qrels is None and (unjudged is not None or judged_extra != "yes"):
         raise DataError("--unjudged and --judged-extra are for judgements: add --qrels FILE")
+    if docs == queries or (identity(docs) is not None and identity(docs) == identity(queries)):
+        raise DataError(f"documents and queries are the same file, {docs}: name one file of each")
     with_extra = check_judged_extra(judged_extra)
     output_format(out)
     if out != "-":
@@ -112,13 +115,60 @@ def features(
     _print(about_fields, about_features, data, out, keep)
 
 
+def found_fields(fields: Sequence[Field]) -> list[dict[str, Any]]:
+    """Return the fields as plain values.
+
+    >>> from rulerank.features.fields import Field
+    >>> found_fields([Field("title", "title", 1.0)])
+    [{'field': 'title', 'kind': 'title', 'coverage': 1.0, 'unread': 0}]
+    """
+    return [
+        {"field": field.name, "kind": field.kind, "coverage": field.coverage, "unread": field.n_unread}
+        for field in fields
+    ]
+
+
+def found_features(data: Dataset) -> list[dict[str, Any]]:
+    """Return, for each feature, the share of rows that have it and, with judgements, its NDCG@10 alone.
+
+    >>> from rulerank.dataset import Dataset
+    >>> data = Dataset([[1.0], [2.0]], [1, 0], ["q", "q"], feature_names=["price"])
+    >>> found_features(data)
+    [{'feature': 'price', 'coverage': 1.0, 'NDCG@10': 1.0, 'best': 'lowest'}]
+    """
+    import numpy as np
+
+    from rulerank.dataset import has_contrast, query_index
+    from rulerank.evaluation import evaluate
+    from rulerank.evaluation.rankings import feature_scores
+
+    counting = data.counted_rows()
+    judged = data.counted(counting)
+    contrast = has_contrast(judged.y, query_index(judged.qid)[0])  # else every feature would have the same NDCG
+    known = 1.0 - np.isnan(data.X).mean(axis=0)
+    found = []
+    for name, share in zip(data.feature_names, known.tolist(), strict=True):
+        alone: dict[str, Any] = {MEASURE: None, "best": None}
+        if contrast and name not in data.categories:
+            quality = {
+                best: evaluate(
+                    data, feature_scores(data, sign + name), measures=MEASURE, unjudged=counting.unjudged
+                ).means[MEASURE]
+                for best, sign in (("highest", ""), ("lowest", "-"))
+            }
+            best = max(quality, key=lambda one: quality[one])
+            alone = {MEASURE: quality[best], "best": best}
+        found.append({"feature": name, "coverage": share, **alone})
+    return found
+
+
 def _print(
     fields: list[dict[str, Any]], features: list[dict[str, Any]], data: Dataset, out: str, keep: str | None
 ) -> None:
     import sys
     from contextlib import redirect_stdout
 
-    from rulerank.io.table_columns import TEXT_COLUMNS
+    from rulerank.io.tables import TEXT_COLUMNS
 
     with redirect_stdout(sys.stderr if out == "-" else sys.stdout):
         print_table(["field", "kind", "filled"], [[f["field"], f["kind"], f"{f['coverage']:.0%}"] for f in fields], 2)

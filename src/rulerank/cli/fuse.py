@@ -31,7 +31,7 @@ def fuse(
         rulerank fuse one.run two.run --method rrf
         rulerank fuse one.run two.run --method linear --weights 0.7,0.3 -o fused.run
     """
-    from rulerank.aggregate.runs import fuse_runs
+    from rulerank.aggregate.fusion import fuse_runs
     from rulerank.cli.output import report
     from rulerank.core.words import counted
     from rulerank.io.trec import read_run, write_run

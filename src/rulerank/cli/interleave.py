@@ -56,11 +56,16 @@ def interleave(
         rulerank interleave one.run two.run --clicks shown.csv
         rulerank interleave --clicks teams.csv --name-a today --name-b new
     """
-    from rulerank.clicks.interleaved_log import read_contest
-    from rulerank.clicks.interleaving import interleave_runs
+    from rulerank.clicks.interleaving import (
+        contest_advice,
+        contest_as_dict,
+        contest_in_words,
+        interleave_runs,
+        read_contest,
+    )
     from rulerank.core.words import counted
-    from rulerank.io.convert import read_scored
     from rulerank.io.engine_logs import read_ids
+    from rulerank.io.formats import read_scored
     from rulerank.io.outputs import write_text
 
     if (first is None) != (second is None):
@@ -84,11 +89,11 @@ def interleave(
             format=log_format,
         )
         if as_json:
-            print_json(contest.to_dict())
+            print_json(contest_as_dict(contest))
             return
-        print(contest.line())
-        if contest.advice():
-            print(contest.advice())
+        print(contest_in_words(contest))
+        if contest_advice(contest):
+            print(contest_advice(contest))
         return
     if runs is None:
         raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")

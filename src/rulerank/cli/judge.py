@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulerank.cli.judge_page import PageChoices, personal_links, print_links, print_model, serve, server_port
-from rulerank.cli.judge_words import Words
+from rulerank.cli.judge_page import PageChoices, Words, personal_links, print_links, print_model, serve, server_port
 from rulerank.cli.options import (
     AsJson,
     DocidColumn,
@@ -127,8 +126,8 @@ def judge(
         rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --invite ann --invite ben
         rulerank judge --token "a secret of yours" --invite cem
     """
-    from rulerank.judging.lists import ListChoices
     from rulerank.judging.loop import Judging
+    from rulerank.judging.offers import ListChoices
     from rulerank.judging.pool import read_pool
     from rulerank.judging.web import check_packages
     from rulerank.methods import method_named

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import socket
 import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import typer
 
-from rulerank.cli.judge_words import Words
 from rulerank.cli.options import rater_option
 from rulerank.cli.output import print_json
 from rulerank.core.words import counted
@@ -20,11 +20,49 @@ from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.judging.guidelines import Guidelines
-    from rulerank.judging.lists import ListChoices
+    from rulerank.judging.learning import SavedModel
     from rulerank.judging.loop import Judging
-    from rulerank.judging.train import SavedModel
+    from rulerank.judging.offers import ListChoices
 
 Link = tuple[str, str]  # a rater, and the end of the address that is that rater's
+SERVING = {  # options that say how to serve, and not what is judged
+    "rater", "guidelines", "show", "image", "images", "n_listed", "show_rank", "whole_pool", "overlap", "judgements",
+    "model", "train", "method", "host", "port", "token", "invite", "open_browser", "as_json",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words by which the user asked for this page, and the commands that go on from there."""
+
+    context: typer.Context
+    source: str  # the file with the documents
+    model: str
+
+    def ranking(self) -> str:
+        """Return the command that ranks these documents with the model."""
+        return shlex.join(["rulerank", "rank", self.model, self.source, "--format", "csv"])
+
+    def training(self, method: str) -> str:
+        """Return the command that trains on these documents and labels."""
+        words = ["rulerank", "judge", *given(self.context), "--train", "--model", self.model, "--method", method]
+        return shlex.join(words)
+
+
+def given(context: typer.Context) -> list[str]:
+    """Return the words of the command line that name documents and labels, without how to serve them."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        origin = context.get_parameter_source(name)
+        if name in SERVING or origin is None or origin.name != "COMMANDLINE":
+            continue
+        value: Any = context.params[name]
+        if parameter.param_type_name == "argument":
+            words.insert(0, str(value))
+        else:
+            words += [parameter.opts[0]] if value is True else [parameter.opts[0], str(value)]
+    return words
 
 
 @dataclass(frozen=True)
@@ -84,7 +122,7 @@ def personal_links(names: list[str], token: str | None) -> list[Link]:
     if not names:
         return []
     from rulerank.judging.labels import check_rater
-    from rulerank.web.tokens import Tokens
+    from rulerank.web.security import Tokens
 
     if token is None:
         raise DataError("--invite needs --token: the secret from which personal links are made, and which you keep")
@@ -124,7 +162,7 @@ def print_goodbye(judging: Judging, words: Words) -> None:
     n_labels = len(judging.store.labels())
     print(f"\n{counted(n_labels, 'label')} in {judging.store.name}.")
     if n_labels:
-        print(f"Train a model on them:\n    {words.training(words.usual_method(judging.today))}")
+        print(f"Train a model on them:\n    {words.training(judging.usual_method)}")
     if Path(words.model).is_file():
         print(f"Rank with {words.model}:\n    {words.ranking()}")
 

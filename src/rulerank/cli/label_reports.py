@@ -18,7 +18,7 @@ COMMAND_LINE = "the command line"  # who says so, in the history
 def print_counts(store: LabelStore, *, as_json: bool) -> None:
     """Print how many labels there are, and how they count."""
     from rulerank.dataset import warn_if_one_sided
-    from rulerank.judging.team import Counting
+    from rulerank.judging.grades import Counting
 
     found, counting = store.labels(), Counting.now(store)
     counts = {
@@ -46,7 +46,7 @@ def print_counts(store: LabelStore, *, as_json: bool) -> None:
 def print_disputes(store: LabelStore, *, as_json: bool) -> None:
     """Print the documents on which people disagree, the largest dispute first, and then those of other judges."""
     from rulerank.judging.agreement import disputes
-    from rulerank.judging.team import Counting
+    from rulerank.judging.grades import Counting
 
     counting, labels = Counting.now(store), store.labels()
     said = {(label.query, label.doc, label.rater): label for label in labels}
@@ -86,17 +86,14 @@ def print_disputes(store: LabelStore, *, as_json: bool) -> None:
 def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     """Print how well people agree, and other judges with them, each with its interval."""
     from rulerank.judging.agreement import agreement, agreement_parts, alpha_interval, judge_agreement
-    from rulerank.judging.team import Counting
+    from rulerank.judging.grades import Counting, grades_of
 
     counting, labels = Counting.now(store), store.labels()
     people = [label for label in labels if label.rater not in counting.judges]
     whole, parts, grades = agreement(people), agreement_parts(people), counting.grades(labels)
     interval = alpha_interval([[g for g in by.values() if g is not None] for by in counting.people(labels).values()])
-    given: dict[str, dict[tuple[str, str], int]] = {judge: {} for judge in sorted(counting.judges)}
-    for label in labels:
-        if label.rater in given and label.grade is not None:
-            given[label.rater][label.query, label.doc] = label.grade
-    judges = [judge_agreement(judge, found, grades) for judge, found in given.items()]
+    by_judge = grades_of(labels, sorted(counting.judges))
+    judges = [judge_agreement(judge, found, grades) for judge, found in by_judge.items()]
     if as_json:
         payload: dict[str, Any] = {"people": whole.to_dict(), **parts.to_dict()}
         payload["interval"] = None if isinstance(interval, str) else list(interval)
@@ -119,7 +116,7 @@ def change_settings(store: LabelStore, given: list[str]) -> list[str]:
     """Make settings written as NAME=VALUE, and return them in words."""
     import json
 
-    from rulerank.judging.team import SETTINGS, check_setting
+    from rulerank.judging.labels import SETTINGS, check_setting
 
     read: dict[str, Any] = {}
     for text in given:

@@ -74,7 +74,7 @@ def labels(
     from rulerank.cli.options import rater_option
     from rulerank.cli.output import report
     from rulerank.core.words import counted
-    from rulerank.judging.combine import COMBINATIONS, check_combination
+    from rulerank.judging.labels import COMBINATIONS, check_combination
     from rulerank.judging.pool import read_pool
     from rulerank.judging.store import LabelStore
     from rulerank.judging.transfer import export_labels, import_labels, write_audit

@@ -36,9 +36,8 @@ def logs(
         rulerank logs answers.jsonl -o pool.csv
         rulerank logs q7.json --qrels judged.qrels -o pool.parquet
     """
-    from rulerank.io.convert import write_any
     from rulerank.io.engine_logs import read_ids, read_logs
-    from rulerank.io.formats import output_format
+    from rulerank.io.formats import output_format, write_any
     from rulerank.io.trec import read_qrels
 
     if qrels is None and unjudged is not None:

@@ -20,6 +20,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, typer.Option(help="Another seed draws otherwise.")]
 Queries = Annotated[int, typer.Option(help="How many queries to make.")]
 
+DataFormat = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")]
 QidColumn = Annotated[str | None, typer.Option("--qid", metavar="COLUMN", help="Column of the query id [qid].")]
 DocidColumn = Annotated[
     str | None, typer.Option("--docid", metavar="COLUMN", help="Column of the document id [docid].")

@@ -6,15 +6,14 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rulerank.core.progress import somebody_looks
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.evaluation import Comparison, Result
-    from rulerank.evaluation.result import Remark
-    from rulerank.training.tuning import Tuned
+    from rulerank.evaluation import ComparisonTable, Result
+    from rulerank.evaluation.evaluation import Remark
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> None:
@@ -25,7 +24,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: in
     bm25_body  0.4120
     """
     if not sys.stdout.isatty():
-        from rulerank.render.tables import plain_table
+        from rulerank.render.text import plain_table
 
         print(plain_table(header, rows, n_left))
         return
@@ -53,15 +52,15 @@ def report(payload: dict[str, object], sentence: str, *, as_json: bool, target: 
 
 def print_results(
     results: Mapping[str, Result],
-    comparison: Comparison | None = None,
+    comparison: ComparisonTable | None = None,
     form: str = "table",
     *,
     per_query: bool = False,
     remarks: Mapping[str, Sequence[Remark]] | None = None,
 ) -> None:
     """Print results as a table, csv, Markdown or JSON."""
-    from rulerank.evaluation.result import as_dict, by_query, note_of, said, side_by_side
-    from rulerank.render.tables import csv_table, markdown_table
+    from rulerank.evaluation.evaluation import as_dict, by_query, note_of, said, side_by_side
+    from rulerank.render.text import csv_table, markdown_table
 
     remarks = remarks or {}
     if form == "json":
@@ -90,17 +89,6 @@ def print_results(
     else:
         print_table(*comparison.rows(brief=True), n_left=3)
         print(comparison.note)
-
-
-def print_tuning(tuned: Tuned, defaults: dict[str, Any]) -> None:
-    """Print the best settings and the defaults, the best first."""
-    header, rows, note = tuned.beside(defaults)
-    print(
-        f"\nchosen by {tuned.measure} in cross-validation by query, the best first; "
-        "behind: mean difference to it ± standard error\n"
-    )
-    print_table(header, rows, n_left=len(tuned.varied))
-    print(f"{note}; --json prints all\n")
 
 
 class StatusLine:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson, DocidColumn, FeatureColumns, QidColumn, columns
+from rulerank.cli.options import AsJson, DataFormat, DocidColumn, FeatureColumns, QidColumn, columns
 from rulerank.errors import DataError
 
 
@@ -26,7 +26,7 @@ def rank(
             help="scores (one per line), run (TREC) or csv [by the ending of FILE: .run, .csv, else scores].",
         ),
     ] = None,
-    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
+    format: DataFormat = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
     features: FeatureColumns = None,
@@ -51,10 +51,10 @@ def rank(
     """
     from rulerank.cli.output import print_json
     from rulerank.core.words import counted
-    from rulerank.io.scores import FORMATS, score_format, write_scores
+    from rulerank.io.streams import is_many
+    from rulerank.io.trec import SCORE_FORMATS, score_format, write_scores
     from rulerank.model_file import load_beside_data
     from rulerank.rankers.documents import read_documents
-    from rulerank.scale.opening import is_many
     from rulerank.scale.part import Columns
     from rulerank.scale.score import rank_parts
 
@@ -71,7 +71,7 @@ def rank(
         if as_json:
             print_json({"rows": n_rows, "format": chosen})
         else:
-            print(f"{out}: {counted(n_rows, 'score')}, {FORMATS[chosen]}, a file for each part")
+            print(f"{out}: {counted(n_rows, 'score')}, {SCORE_FORMATS[chosen]}, a file for each part")
         return
     read = read_documents(source, format, columns(qid, docid, None, features), wanted=ranker.feature_names_)
     if chosen == "run" and read.data.shown is not None:
@@ -95,4 +95,4 @@ def rank(
     if as_json:
         print_json(payload)
     elif out != "-":
-        print(f"{out}: {counted(kept, 'score')}, {FORMATS[chosen]}")
+        print(f"{out}: {counted(kept, 'score')}, {SCORE_FORMATS[chosen]}")

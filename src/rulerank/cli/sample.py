@@ -50,15 +50,19 @@ def sample(
     unjudged: Unjudged = None,
     n: Annotated[int, typer.Option("-n", help="Otherwise: how many documents to list for judging.")] = 20,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="The file of labels to write, - for stdout [-].")
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The labels to write, - for stdout [-]; with --ask a store (.db).",
+        ),
     ] = None,
     target_format: Annotated[
         str | None,
         typer.Option("--to", metavar="FORMAT", help="csv, qrels, quepid or letor [by the ending of FILE, else csv]."),
     ] = None,
-    resume: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Go on after the labels in this file; --ask appends to it.")
-    ] = None,
+    resume: Annotated[str | None, typer.Option(metavar="FILE", help="Go on after the labels in this file.")] = None,
     today: TodayStart = None,
     sampler: Annotated[
         str | None,
@@ -91,9 +95,9 @@ def sample(
 
     Documents from all over today's ranking (--today, a feature or a model) are asked for, one query after the other in
     random order: ten documents each of ten queries, 100 labels, are a good start, and `rulerank train --labels` learns
-    from them. With --ask you grade in the terminal, and every answer is kept at once: FILE is a label store (.db), as
-    `rulerank judge` has it, or a file of labels, which gets the answers when you stop. With --grades the answers come
-    from a file; otherwise the next documents to judge are listed.
+    from them. With --ask you grade in the terminal, and every answer is kept at once in a label store, -o labels.db, as
+    `rulerank judge` has it; named again, it goes on. With --grades the answers come from a file; otherwise the next
+    documents to judge are listed.
 
     --sampler ssar asks for the document that the labels so far say least about, needs no ranking of today, and stops by
     itself. In a list each document then counts as if it had the most common grade so far, so that it is not all alike.
@@ -111,20 +115,25 @@ def sample(
     from rulerank.cli.output import StatusLine, print_json, report
     from rulerank.dataset import warn_if_one_sided
     from rulerank.io.outputs import check_output, write_bytes
-    from rulerank.judging.given_labels import counted_grades, read_given, read_labels
     from rulerank.judging.guidelines import read_guidelines
-    from rulerank.judging.label_files import check_appendable, is_store, label_bytes, label_format
+    from rulerank.judging.label_files import (
+        counted_grades,
+        is_store,
+        label_bytes,
+        label_format,
+        read_given,
+        read_labels,
+    )
     from rulerank.judging.pool import read_pool
-    from rulerank.judging.sample import list_next, simulate, with_known_grades
-    from rulerank.judging.terminal import label_in_terminal
+    from rulerank.judging.sample import ask_person, list_next, simulate, with_known_grades
 
     if ask + (grades is not None) + own_grades > 1:
         raise DataError("--ask, --grades and --own-grades are three ways to get grades: choose one")
-    target = out or (resume if ask and resume else "-")
-    if not (ask and is_store(target)):
-        check_output(target, [source, grades, None if ask else resume])
-    if ask:
-        check_appendable(target, resume)
+    target = out or "-"
+    if ask and (resume is not None or not is_store(target)):
+        raise DataError("--ask keeps every answer in a label store, and goes on where that is: name it, -o labels.db")
+    if not ask:
+        check_output(target, [source, grades, resume])
     chosen_format = label_format(target_format, target)
     pool = read_pool(source, format=format, **columns(qid, docid, None, features))
     if grades is not None or own_grades:
@@ -136,7 +145,7 @@ def sample(
         raise DataError("--unjudged is for grades that are known: add --grades FILE or --own-grades")
     meant = read_guidelines(guidelines, max_grade) if guidelines else None
     highest = max_grade if meant is None else meant.max_grade
-    labels = read_labels(pool, resume, strict=True, max_grade=highest) if resume and not is_store(resume) else {}
+    labels = read_labels(pool, resume, strict=True, max_grade=highest) if resume else {}
     ssar_options = {
         "size": size,
         "partitions": partitions,
@@ -146,16 +155,8 @@ def sample(
     }
     chooser, options = make_sampler(pool, sampler, today, seed, ssar_options)
     if ask:
-        chosen = label_in_terminal(
-            pool,
-            chooser,
-            target,
-            chosen_format,
-            labels=labels,
-            max_grade=4 if max_grade is None else max_grade,
-            budget=budget,
-            guidelines=meant,
-        )
+        highest = 4 if highest is None else highest
+        chosen = ask_person(pool, chooser, target, max_grade=highest, budget=budget, guidelines=meant)
     elif grades is not None or own_grades:
         with StatusLine() as line:
             chosen = simulate(
@@ -184,7 +185,7 @@ def sample(
         return
     report(payload, sentence(chosen, pool, labels, target, chooser), as_json=as_json, target=target)
     if ask and chosen.stop != "natural" and not as_json:
-        print(f"go on with: {' '.join(['rulerank sample', source, '--ask --resume', target, *options])}")
+        print(f"go on with: {' '.join(['rulerank sample', source, '--ask -o', target, *options])}")
 
 
 def described(pool: Pool, chosen: Sample) -> list[dict[str, object]]:

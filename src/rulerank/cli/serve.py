@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import shlex
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -58,15 +60,54 @@ def serve(
     from rulerank.serve.web import check_packages
 
     check_packages()
+    from rulerank.web.server import check_token
+
+    check_token(host, token, "client")
     with collecting_no_garbage():  # a tenth of the time until the first answer
-        opened = opened_model(model, texts, features_only, today, id, host, token)
+        from rulerank.serve.web.opening import open_model
+
+        opened = open_model(model, texts, features_only=features_only, today=today, id=id)
+    with shared_counts(workers):
+        code = answer_requests(opened, host, port, token, workers, max_docs, timeout, as_json=as_json)
+    if code:
+        sys.exit(code)
+    if not as_json:
+        print("Stopped.")
+
+
+@contextmanager
+def shared_counts(workers: int) -> Iterator[None]:
+    """Let the counts of several workers lie in files, which prometheus_client must know before it is loaded."""
+    if workers == 1:
+        yield
+        return
+    with TemporaryDirectory(prefix="rulerank-counts-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["PROMETHEUS_MULTIPROC_DIR"]
+
+
+def answer_requests(
+    opened: Opened,
+    host: str,
+    port: int | None,
+    token: str | None,
+    workers: int,
+    max_docs: int,
+    timeout: float,
+    *,
+    as_json: bool,
+) -> int:
+    """Answer until a signal, and return the exit code."""
     from rulerank.serve.web.api import Limits
     from rulerank.serve.web.app import create_app
     from rulerank.serve.web.metrics import Metrics
     from rulerank.serve.web.workers import run
     from rulerank.web.server import is_loopback, open_socket, url_of
 
-    metrics = Metrics(workers)
+    metrics = Metrics()
 
     def prepare(number: int) -> ASGIApp:
         metrics.begin(number, opened.reranker.version)
@@ -79,11 +120,7 @@ def serve(
         url = url_of(listening)
         beyond = None if is_loopback(host) else f"http://{socket.gethostname()}:{listening.getsockname()[1]}/"
         hello = partial(print_hello, opened, url, beyond, token, workers, as_json=as_json)
-        code = run(prepare, listening, workers, timeout + 1, opened.reranker, metrics, hello)
-    if code:
-        sys.exit(code)
-    if not as_json:
-        print("Stopped.")
+        return run(prepare, listening, workers, timeout + 1, opened.reranker, metrics, hello)
 
 
 @contextmanager
@@ -94,23 +131,6 @@ def collecting_no_garbage() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def opened_model(
-    model: str,
-    texts: str | None,
-    features_only: bool,
-    today: str | None,
-    id: str | None,
-    host: str,
-    token: str | None,
-) -> Opened:
-    from rulerank.web.server import check_token
-
-    check_token(host, token, "client")
-    from rulerank.serve.web.opening import open_model
-
-    return open_model(model, texts, features_only=features_only, today=today, id=id)
 
 
 def print_hello(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import typer
 
 from rulerank.cli.options import (
     AsJson,
+    DataFormat,
     DocidColumn,
     FeatureColumns,
     GradeColumn,
@@ -18,9 +20,11 @@ from rulerank.cli.options import (
     columns,
 )
 from rulerank.errors import DataError
-from rulerank.methods import FROM_TODAY, METHODS
+from rulerank.methods import FROM_TODAY, METHODS, Method, method_named
 
 AUTO = "auto"
+BY_JUDGE = "QI"  # the method that has intercepts for judges
+OPTIONS = ("literal", "votes", "discretizer", "normalize", "max_size", "min_support", "drop_weakest")  # by themselves
 
 
 def _print_parameters(method: str | None) -> None:
@@ -105,7 +109,7 @@ def train(
         bool, typer.Option("--regroup", help="Bring rows of a query together that lie in several files of a folder.")
     ] = False,
     memory: Annotated[float, typer.Option(metavar="MIB", help="What may be held of a folder's data at once.")] = 1024,
-    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")] = None,
+    format: DataFormat = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
     grade: GradeColumn = None,
@@ -158,13 +162,9 @@ def train(
         rulerank train pool-with-clicks.parquet --labels graded.csv -o both.rulerank
     """
     from rulerank.cli.parameters import known_words, parse_settings
-    from rulerank.cli.train_asked import ask
-    from rulerank.cli.train_clicks import train_on_clicks
-    from rulerank.cli.train_grades import read_labelled, train_on_grades
-    from rulerank.cli.train_labels import train_on_labels
-    from rulerank.cli.train_parts import train_on_parts
+    from rulerank.cli.train_grades import read_labelled, train_on_grades, train_on_parts
+    from rulerank.io.streams import is_many
     from rulerank.model_file import check_target
-    from rulerank.scale.opening import is_many
 
     if out == "-":
         raise DataError("a model is written to a file: name one, such as -o model.rulerank")
@@ -173,24 +173,143 @@ def train(
     if source is None:
         raise DataError("name the graded documents to learn from: rulerank train DATA -o model.rulerank")
     words = known_words(votes=votes, discretizer=discretizer, normalize=normalize)
-    options = {"max_size": max_size, "min_support": min_support, "drop_weakest": drop_weakest}
-    given = words | {name: value for name, value in options.items() if value is not None} | parse_settings(settings)
-    asked = ask(
+    numbers = {"max_size": max_size, "min_support": min_support, "drop_weakest": drop_weakest}
+    given = words | {name: value for name, value in numbers.items() if value is not None} | parse_settings(settings)
+    options = train_options(
         source=source, out=out, method=None if method.lower() == AUTO else method, given=given, literal=literal,
         vali=vali, tune=tune, measure=measure, labels=labels, judges=tuple(judges or ()), judge=judge, today=today,
         propensities=propensities, unjudged=unjudged, judged_extra=judged_extra, named=named, format=format,
         as_json=as_json,
     )  # fmt: skip
     if is_many(source):
-        train_on_parts(asked, regroup, memory)
+        train_on_parts(options, regroup, memory)
         return
     if regroup:
         raise DataError(f"--regroup is for a folder of files: {source} is one file, whose queries are whole")
     if labels is not None:
-        train_on_labels(asked)
+        from rulerank.cli.train_pool import train_on_labels
+
+        train_on_labels(options)
         return
-    data, n_left_out = read_labelled(asked)
-    if data.shown is not None:
-        train_on_clicks(asked, data)
-    else:
-        train_on_grades(asked, data, n_left_out)
+    data, n_left_out = read_labelled(options)
+    if data.shown is None:
+        train_on_grades(options, data, n_left_out)
+        return
+    from rulerank.cli.train_pool import train_on_clicks
+
+    train_on_clicks(options, data)
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """The options of `rulerank train`, as all ways of training take them."""
+
+    source: str
+    out: str
+    auto: bool  # the method is to be chosen
+    method: Method  # with auto, the one for few labels
+    given: dict[str, Any]  # parameters of the method
+    named: dict[str, Any]  # columns
+    format: str | None
+    vali: str | None
+    tune: bool
+    measure: str
+    labels: str | None
+    judges: tuple[str, ...]
+    judge: str | None
+    today: str | None
+    propensities: str | None
+    unjudged: str | None
+    judged_extra: str | None
+    as_json: bool
+
+    @property
+    def sources(self) -> list[str]:
+        """The files that are learned from."""
+        return [name for name in (self.source, self.vali, self.labels) if name is not None]
+
+    @property
+    def anchored(self) -> bool:
+        """Whether the method starts from today's ranking."""
+        return self.method.name in FROM_TODAY
+
+    def check_today_starts_something(self) -> None:
+        """Refuse a today's ranking from which nothing starts; clicks are compared with it, whatever the method."""
+        if self.today is not None and self.labels is None and (self.auto or not self.anchored):
+            few = FROM_TODAY[0]
+            raise DataError(f"--today is where {few} starts from: leave it out, or add --labels or --method {few}")
+
+    def check_no_propensities(self) -> None:
+        """Refuse propensities for data without clicks."""
+        if self.propensities is not None:
+            raise DataError(
+                f"--propensities is for clicks, and {self.source} holds none: `rulerank clicks` joins a log to it"
+            )
+
+
+def train_options(*, method: str | None, given: dict[str, Any], literal: bool, **named: Any) -> TrainOptions:
+    """Return what was asked for, or say what does not go together.
+
+    method: None: it is to be chosen.
+    """
+    from rulerank.cli.parameters import literal_options
+    from rulerank.io.streams import is_many
+    from rulerank.model_file import check_overwrite, is_model_file
+    from rulerank.recall_base import check_judged_extra, check_unjudged
+
+    auto = method is None
+    chosen = method_named(method or (BY_JUDGE if named["judges"] else FROM_TODAY[0]))
+    options = TrainOptions(auto=auto, method=chosen, given=given, **named)
+    if options.labels is not None and (options.tune or options.vali is not None):
+        raise DataError("--labels is for few labels, too few to choose parameters by: leave out --tune and --vali")
+    check_overwrite(
+        options.out, options.sources + [now for now in (options.today,) if now is not None and is_model_file(now)]
+    )
+    if auto and (given or literal):
+        name = "literal" if literal else next(iter(given))
+        option = f"--{name.replace('_', '-')}" if name in OPTIONS else f"--set {name}"
+        raise DataError(
+            f"auto chooses the method, and {option} is of one of them: name it, such as --method RE-GR {option} ..."
+        )
+    if options.judges:
+        _check_judges(options)
+    many = is_many(options.source)
+    if many:
+        options.check_today_starts_something()
+    if literal:
+        options = replace(options, given=given | literal_options(chosen.ranker_class(), given))
+    if options.judge is not None:
+        chooses = auto or many or options.labels is not None or options.tune or options.vali is not None
+        _check_judge(chosen, chooses)
+        options = replace(options, named=options.named | {"judge": options.judge})
+    if many and options.propensities is not None:
+        raise DataError("--propensities is for clicks, which are learned from in memory: give one file, not a folder")
+    if many and (options.unjudged is not None or options.judged_extra is not None):
+        raise DataError("--unjudged and --judged-extra need the data in memory: give one file instead of a folder")
+    check_unjudged(options.unjudged)
+    check_judged_extra(options.judged_extra)
+    if many and (options.labels is not None or options.tune or options.vali is not None):
+        raise DataError("--labels, --tune and --vali need the data in memory: give one file instead of a folder")
+    return options
+
+
+def _check_judge(method: Method, chooses: bool) -> None:
+    """Refuse judges for a ranker that has nothing to give them."""
+    if chooses or method.name != BY_JUDGE:
+        raise DataError(
+            "--judge gives every query and judge intercepts of their own, which only the method intercepts has: "
+            "add --method intercepts, and leave out --labels, --tune and --vali"
+        )
+
+
+def _check_judges(options: TrainOptions) -> None:
+    """Refuse judges of no labels, and what does not learn from judges."""
+    if options.labels is None:
+        raise DataError(
+            "--judges says which judges of --labels count besides people: add --labels; a column of DATA is --judge"
+        )
+    from rulerank.training.by_judge import check_by_judge
+
+    check_by_judge(options.method.name, options.judges)
+    if options.today is not None:
+        raise DataError("--judges trains QI, which does not start from today's ranking: leave out --today or --judges")

@@ -30,7 +30,7 @@ def world(
 ) -> None:
     """Write synthetic data to try things on.
 
-    Queries and documents of a small web search, with grades; the help of rulerank.make_world says how they are made.
+    Queries and documents of a small web search, with grades; the help of rulerank.make_ranking says how they are made.
     A LETOR file (.txt) numbers the features; a table (.csv, .parquet) keeps their names.
 
     With --texts it is a small shop, as texts that features are still to be made of: documents.jsonl, queries.tsv and
@@ -50,10 +50,11 @@ def world(
         return
     if products is not None:
         raise DataError("--products is about the shop: add --texts")
-    from rulerank.io.convert import write_any
-    from rulerank.worlds import make_folds, make_world
+    from rulerank.datasets.ranking import make_ranking
+    from rulerank.io.formats import write_any
+    from rulerank.splitting import make_folds
 
-    data = make_world(n_queries=queries, n_features=20 if features is None else features, seed=seed)
+    data = make_ranking(n_queries=queries, n_features=20 if features is None else features, seed=seed)
     parts = {out: data}
     if folds:
         if out == "-":
@@ -73,7 +74,7 @@ def world(
 
 
 def _write_texts(out: str, products: int | None, queries: int, seed: int, *, as_json: bool) -> None:
-    from rulerank.shop.shop import make_shop, write_shop
+    from rulerank.datasets.shop import make_shop, write_shop
 
     if out == "-":
         raise DataError("texts need a folder to be written to: got -")

@@ -1,12 +1,9 @@
 """What people click: logs in, counts of them, and their join with a pool.
 
-`log.py` opens the files of a log with DuckDB and knows their columns, `reading.py` adds a log up, `counts.py` is
-the value that travels, `joining.py` finds a log's documents in a pool, `summary.py` says what a log holds
-(`figure.py` draws it, `clustered.py` has its intervals), `grades.py` makes clicks one more judge, `simulate.py` makes
-clicks whose truth is known.
-
-`interleaving.py` mixes two rankings, `interleaved_log.py` reads what was clicked in such lists, and `contest.py` says
-which of them wins. The names below load when they are used.
+`log.py` opens the files of a log with DuckDB and knows their columns, `reading.py` adds a log up, `counts.py` is the
+value that travels and finds its documents in a pool, `summary.py` says what a log holds, `grades.py` makes clicks one
+more judge, `simulate.py` makes clicks whose truth is known, `interleaving.py` mixes two rankings and says from the
+clicks which of them wins. The names below load when they are used.
 """
 
 from rulerank.core.lazy import surface
@@ -17,8 +14,6 @@ __all__, __getattr__ = surface(
         "reading": ("read_clicks",),
         "counts": ("ClickCounts",),
         "simulate": ("simulate_clicks",),
-        "interleaving": ("interleave",),
-        "interleaved_log": ("read_contest",),
-        "contest": ("Contest",),
+        "interleaving": ("interleave", "read_contest"),
     },
 )

@@ -6,22 +6,35 @@ come from a key, such as the session and the query: whoever has the key makes th
 A place counts for a team only where both rankings could have filled it, had the coin fallen otherwise. So, whatever the
 list is so far, each place is as likely of one team as of the other, and clicks that depend on nothing but the place win
 for neither, exactly. The rest of the list, where one ranking has nothing more to give, is of no team.
+
+An impression, one list shown for a query in a session, is won by the ranking whose documents were clicked more; where
+both were clicked alike, or nothing was, it has no winner and is dropped. The share that is won has an interval by
+query: impressions of one query go together, and the next queries need not be like these.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
+from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
 from rulerank.core.checks import is_whole
+from rulerank.core.words import counted, listed, percent
 from rulerank.errors import DataError
+from rulerank.evaluation.comparison import LEVEL, Comparison, compare_trials
 from rulerank.io.trec import Run
 
 A, B = "a", "b"  # the teams
 TOP = 10
 MOST_KEY = 10_000  # characters
+ROLES = ("query", "session", "doc", "position", "clicked", "team")
+LEAST = 6  # queries with a decided impression: five go all one way by chance in 1 of 16 cases
+POWER = 0.95  # with which advice is to tell
 
 
 @dataclass(frozen=True)
@@ -154,3 +167,198 @@ def _coins(text: str) -> Iterator[bool]:
             for bit in range(8):
                 yield bool(byte >> bit & 1)
         block += 1
+
+
+def read_contest(
+    sources: Any,
+    a: Run | None = None,
+    b: Run | None = None,
+    *,
+    query: str | None = None,
+    session: str | None = None,
+    doc: str | None = None,
+    position: str | None = None,
+    clicked: str | None = None,
+    team: str | None = None,
+    top: int = TOP,
+    seed: int = 0,
+    names: tuple[str, str] = ("A", "B"),
+    format: str | None = None,
+) -> Comparison:
+    """Read a log of interleaved lists, one row per document shown, and compare B with A by the impressions they won.
+
+    The log has the columns query, session, doc and clicked, and team (a, b, or nothing where a place counts for
+    neither), as `interleave` gives it. Without a column team it has the position, from 1, and the two runs are mixed
+    again by each session's key, with the top and the seed of then; every document must stand where it stood. Files and
+    names of columns are as for `read_clicks`.
+
+    >>> import io
+    >>> log = "query,session,doc,team,clicked\\nq,1,d1,a,0\\nq,1,d2,b,1\\nq,2,d1,b,0\\nq,2,d2,a,0\\n"
+    >>> contest_in_words(read_contest(io.StringIO(log)))
+    'Not enough to tell yet (A 0 : 1 B of 1 query, 1 impression without a winner).'
+    """
+    given = {"query": query, "session": session, "doc": doc, "position": position, "clicked": clicked}
+    given |= {"team": team}
+    named = {role: name for role, name in given.items() if name}
+    with Log(sources, format) as log:
+        rows = log.fetch(" UNION ALL BY NAME ".join(_rows(file, named, a is not None) for file in log.files))
+        name = log.name
+    bad = rows.filter(pl.any_horizontal(pl.col("query", "session", "clicked").is_null()))
+    if len(bad):
+        raise DataError(
+            f"{name}: {len(bad):,} of {counted(len(rows), 'row')} have no query, no session, or a clicked "
+            "that is neither 0 nor 1"
+        )
+    if not len(rows):
+        raise DataError(f"{name}: the log holds no impression")
+    if "team" not in rows.columns:
+        assert a is not None
+        if b is None:
+            raise DataError("two runs are needed to mix the lists of a log again: got one")
+        rows = _with_teams(rows, a, b, top, seed, name)
+    _check_teams(rows, name)
+    mine = [pl.col("clicked").filter(pl.col("team") == one).sum().alias(one) for one in (A, B)]
+    return contest_of(rows.group_by("query", "session").agg(*mine), names)
+
+
+def contest_of(impressions: pl.DataFrame, names: tuple[str, str] = ("A", "B")) -> Comparison:
+    """Compare B with A by who won which impressions.
+
+    impressions: one row each with the columns query, a and b: the clicks on documents of each team.
+    """
+    a, b = pl.col("a"), pl.col("b")
+    won = impressions.group_by("query").agg((b > a).sum().alias("won"), (b < a).sum().alias("lost")).sort("query")
+    ties = int((impressions["a"] == impressions["b"]).sum())
+    by_query = won["won"].to_numpy(), won["lost"].to_numpy()
+    return compare_trials("decided impressions", (names[1], names[0]), *by_query, ties, least=LEAST)
+
+
+def contest_in_words(found: Comparison) -> str:
+    """Say which of two interleaved rankings wins, and no more than clicks say.
+
+    >>> found = compare_trials("", ("B", "A"), [7, 8, 9, 8, 9, 7], [1, 2, 3, 1, 2, 2], ties=120, least=LEAST)
+    >>> print(contest_in_words(found))
+    B wins: 48 of 59 decided impressions of 6 queries (81 %, 95 % interval 69-90 %); 120 without a winner.
+    """
+    queries = counted(found.n_queries, "query", "queries")
+    if found.verdict == "too few":
+        score = f"{found.b} {found.losses:,} : {found.wins:,} {found.a} of {queries}"
+        return f"Not enough to tell yet ({score}, {counted(found.ties, 'impression')} without a winner)."
+    won, name, low, high = found.wins, found.a, found.low, found.high
+    if found.verdict == "worse":
+        won, name, low, high = found.losses, found.b, -high, -low
+    begin = f"No clear difference: {name} won" if found.verdict == "unclear" else f"{name} wins:"
+    decided = found.wins + found.losses
+    return (
+        f"{begin} {won:,} of {counted(decided, 'decided impression')} of {queries} ({percent(won / decided)}, "
+        f"95 % interval {50 * (1 + low):.0f}-{percent((1 + high) / 2)}); {found.ties:,} without a winner."
+    )
+
+
+def contest_advice(found: Comparison) -> str | None:
+    """Say how many impressions would tell, if the difference is what it seems to be; None where it is told.
+
+    What it seems to be may be far off while the interval is wide, and is said so.
+    """
+    from scipy.special import ndtri  # slow to load
+
+    decided, share = found.wins + found.losses, found.mean_a
+    if found.verdict in ("better", "worse") or not decided:
+        return None
+    if found.verdict == "too few":
+        needed = impressions_needed(0.55, decided / found.n_trials)
+        return f"To tell a share of 55 % from half, at least about {needed:,} impressions of many queries are needed."
+    if abs(share - 0.5) < 0.005:
+        return "The two are so close that no number of impressions that could be advised would tell them apart."
+    spread = (found.high - found.low) / 2 / (2 * float(ndtri(0.5 + LEVEL / 2)))
+    alone = math.sqrt(share * (1 - share) / decided)
+    together = max(1.0, (spread / alone) ** 2) if alone else 1.0  # how much more impressions vary than on their own
+    needed = impressions_needed(share, decided / found.n_trials, together)
+    return (
+        f"If the share stays at {percent(max(share, 1 - share))}, which is not sure, about {needed:,} "
+        f"impressions would tell, {found.n_trials:,} of which are there."
+    )
+
+
+def contest_as_dict(found: Comparison) -> dict[str, Any]:
+    """Return all figures as plain values."""
+    known = bool(found.wins + found.losses)
+    return {
+        "verdict": {"better": B, "worse": A}.get(found.verdict, found.verdict),
+        "won": {A: found.losses, B: found.wins},
+        "without_a_winner": found.ties,
+        "queries": found.n_queries,
+        "share_of_b": round(found.mean_a, 4) if known else None,
+        "interval": [round((1 + bound) / 2, 4) for bound in (found.low, found.high)],
+        "line": contest_in_words(found),
+        "advice": contest_advice(found),
+    }
+
+
+def impressions_needed(share: float, decided: float = 1.0, together: float = 1.0) -> int:
+    """Return how many impressions tell a share of decided ones from half, in 95 % of cases.
+
+    decided: the share of impressions that have a winner.
+    together: how many times as much impressions vary as if they had nothing in common.
+
+    >>> impressions_needed(0.55), impressions_needed(0.55, decided=0.25)
+    (1294, 5175)
+    """
+    from scipy.special import ndtri  # slow to load
+
+    reach = ndtri(0.5 + LEVEL / 2) * 0.5 + ndtri(POWER) * math.sqrt(share * (1 - share))
+    return math.ceil(together * (reach / (share - 0.5)) ** 2 / decided)
+
+
+def _rows(file: LogFile, named: Mapping[str, str], has_runs: bool) -> str:
+    """Return SQL of one file's rows: a column for each role that is there."""
+    there = [*file.columns]
+    columns = find_columns(there, named, ROLES, file.fail)
+    for role in ("query", "session", "clicked", *(["doc", "position"] if "team" not in columns and has_runs else [])):
+        if role not in columns:
+            file.fail(f"no column is known to be the {role}: the columns are {listed(there)}; name it ({naming(role)})")
+    if "team" not in columns and not has_runs:
+        file.fail(
+            f"no column says which ranking's a document is (a or b): name it ({naming('team')}), or give the two runs "
+            "that were mixed"
+        )
+    readers = {"clicked": zero_or_one, "position": whole}
+    made = [f"{readers.get(role, text)(name, file)} AS {role}" for role, name in columns.items()]
+    return f"SELECT {', '.join(made)} FROM {file.scan}"
+
+
+def _with_teams(rows: pl.DataFrame, a: Run, b: Run, top: int, seed: int, name: str) -> pl.DataFrame:
+    """Return the rows with the teams that mixing again gives."""
+    orders = ranking_of(a), ranking_of(b)
+    lists = rows.select("query", "session").unique(maintain_order=True)
+    strange = [query for query in lists["query"].unique(maintain_order=True) if any(query not in one for one in orders)]
+    if strange:
+        raise DataError(f"{name}: query {strange[0]!r} is not in both runs ({len(strange):,} such queries)")
+    made: dict[str, list[Any]] = {"query": [], "session": [], "doc": [], "position": [], "team": []}
+    for query, session in lists.rows():
+        mixed = interleave(orders[0][query], orders[1][query], key_of(session, query), top=top, seed=seed)
+        made["query"] += [query] * len(mixed.docs)
+        made["session"] += [session] * len(mixed.docs)
+        made["doc"] += mixed.docs
+        made["position"] += range(1, len(mixed.docs) + 1)
+        made["team"] += [team or "" for team in mixed.teams]
+    teams = pl.DataFrame(made, schema=dict.fromkeys(made, pl.String) | {"position": pl.Int64})
+    found = rows.join(teams, on=["query", "session", "doc", "position"], how="left")
+    lost = int(found["team"].null_count())
+    if lost:
+        raise DataError(
+            f"{name}: {lost:,} of {counted(len(found), 'document')} shown do not stand where the two runs put "
+            "them for their query and session: these are not the rankings, or not the top and the seed, that were shown"
+        )
+    return found
+
+
+def _check_teams(rows: pl.DataFrame, name: str) -> None:
+    strange = rows.filter(~pl.col("team").fill_null("").is_in([A, B, ""]))
+    if len(strange):
+        raise DataError(
+            f"{name}: expected {A}, {B} or nothing as the team, got {strange['team'][0]!r} in {len(strange):,} of "
+            f"{counted(len(rows), 'row')}"
+        )
+    if not rows["team"].is_in([A, B]).any():
+        raise DataError(f"{name}: no document is of a team ({A} or {B}), so that no ranking can win")

@@ -25,11 +25,10 @@ import polars as pl
 
 from rulerank.core.words import joined, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
+from rulerank.io.columns import is_frame, to_polars
 from rulerank.io.delimited import GUARDED_CELL, QUOTE
-from rulerank.io.frame_columns import to_polars
-from rulerank.io.inputs import note_input
-from rulerank.io.streams import COMPRESSIONS, MAGIC, format_suffix, is_model, read_bytes, read_parts
-from rulerank.io.tables import SEPARATORS, is_frame
+from rulerank.io.streams import COMPRESSIONS, MAGIC, format_suffix, is_model, note_input, read_bytes, read_parts
+from rulerank.io.tables import SEPARATORS
 
 ROLES = {  # what a column is, and the names that it is known by
     "query": ("query", "qid", "query_id", "query_text", "search_query", "keywords"),

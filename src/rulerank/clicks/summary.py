@@ -1,20 +1,24 @@
-"""What a click log holds: click rates by position, what of it a pool knows, and which documents were seen to move."""
+"""What a click log holds: click rates by position, drawn too, what of it a pool knows, and which documents moved."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rulerank.clicks.clustered import Share, clustered_share
-from rulerank.clicks.counts import ClickCounts
-from rulerank.clicks.joining import ABSENT, Match
+from rulerank.clicks.counts import ABSENT, ClickCounts, Match
 from rulerank.core.words import counted
+from rulerank.evaluation.comparison import Interval, share_interval
 from rulerank.render.document import Bar, Content, Page, Sentences, Table
+from rulerank.render.figures import check_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SHOWN_POSITIONS = 20  # in the table
-LEVEL = 0.95  # of intervals
+DRAWN = 50  # positions in the figure
+BLUE, INK, FAINT = "#0072b2", "#30343a", "#e4e6ea"
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class PositionRate:
     position: int
     impressions: int
     clicks: int
-    rate: Share  # with its interval
+    rate: Interval  # with its interval
 
 
 @dataclass(frozen=True)
@@ -185,10 +189,36 @@ def rates_by_position(table: pl.DataFrame) -> tuple[PositionRate, ...]:
     rates = []
     for (position,), part in sorted(by_query.group_by("position")):
         shown, clicks = part["impressions"].to_numpy(), part["clicks"].to_numpy()
-        rate = clustered_share(clicks, shown, LEVEL)
+        rate = share_interval(clicks, shown)
         rates.append(PositionRate(int(str(position)), int(shown.sum()), int(clicks.sum()), rate))
     return tuple(rates)
 
 
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "none"
+
+
+def rates_figure(rates: tuple[PositionRate, ...]) -> Figure:
+    """Draw the click rate at every position: a dot, and its 95 % interval by query."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    drawn = rates[:DRAWN]
+    places, values = [one.position for one in drawn], [one.rate.value for one in drawn]
+    figure = Figure(figsize=(min(9.0, 3.6 + 0.28 * len(drawn)), 3.6), layout="constrained")
+    axis = figure.subplots()
+    axis.plot(places, values, color=BLUE, linewidth=1, alpha=0.4, zorder=2)
+    axis.vlines(places, [one.rate.low for one in drawn], [one.rate.high for one in drawn], color=BLUE, linewidth=2)
+    axis.plot(places, values, "o", color=BLUE, markersize=6, zorder=3)
+    axis.set_xlabel("position")
+    axis.set_ylabel("click rate")
+    axis.set_title("Click rate by position, 95 % intervals by query", fontsize=11, color=INK, loc="left")
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0 if max(values) >= 0.1 else 1, symbol=" %"))
+    axis.set_ylim(bottom=0)
+    axis.set_xlim(min(places) - 0.6, max(places) + 0.6)
+    axis.grid(axis="y", color=FAINT, linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.spines[["top", "right"]].set_visible(False)
+    return figure

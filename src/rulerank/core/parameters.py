@@ -213,7 +213,7 @@ class HasParameters:
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {}
     former_parameters: ClassVar[frozenset[str]] = frozenset()  # files of earlier versions hold them; they are ignored
-    former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}  # of earlier versions, and what to use instead
+    former_values: ClassVar[Mapping[str, Mapping[Any, Any]]] = {}  # of earlier versions, and what to use instead
     params_: dict[str, Any]  # as they were when fitted, whatever set_params did later
 
     def check_parameters(self) -> None:
@@ -227,13 +227,14 @@ class HasParameters:
         table = parameters_of(cls)
         # the first version let 1 stand for true
         flags = {name for name, value in params.items() if isinstance(table.get(name), Flag) and value is not None}
-        kept = {name: value for name, value in params.items() if name not in cls.former_parameters}
         for name, instead in cls.former_values.items():
-            if kept.get(name) in instead:
+            if params.get(name) in instead:
+                again = f"without {name}" if name in cls.former_parameters else f"with {name}={instead[params[name]]!r}"
                 raise OutdatedModelError(
-                    f"the {cls.__name__} was fitted with {name}={kept[name]!r}, which this version no longer has: "
-                    f"fit it again with {name}={instead[kept[name]]!r}"
+                    f"the {cls.__name__} was fitted with {name}={params[name]!r}, which this version no longer has: "
+                    f"fit it again {again}"
                 )
+        kept = {name: value for name, value in params.items() if name not in cls.former_parameters}
         made = cls(**{name: bool(value) if name in flags else value for name, value in kept.items()})
         made.check_parameters()
         made.record_params()

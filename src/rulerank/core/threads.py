@@ -1,4 +1,8 @@
-"""Run a compiled loop over all cores: kernels release the GIL, so plain threads are enough."""
+"""Run a compiled loop over all cores: kernels release the GIL, so plain threads are enough.
+
+Our threads take whole blocks, so NumPy's matrix products keep to one thread inside them: sums then never change with
+the number of threads.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from rulerank.core.parameters import Threads
 
@@ -15,6 +21,7 @@ THREADS = Threads()
 _pools: dict[int, ThreadPoolExecutor] = {}  # kept: starting threads takes longer than scoring a query
 _lock = threading.Lock()
 _inside = threading.local()
+_limits: list[Any] = []  # one entry for each user; the first set the limit, the last restores what was before
 if hasattr(os, "register_at_fork"):  # threads do not survive a fork
     os.register_at_fork(after_in_child=lambda: _forget())
 
@@ -72,6 +79,34 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         _inside.pool = before
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let matrix products use one thread, in the whole process, as long as anybody is inside.
+
+    >>> with one_blas_thread():
+    ...     [pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"][0]
+    1
+    """
+    with _lock:
+        _limits.append(None if _limits else _controller().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            first = _limits[0]
+            _limits.pop()
+            if not _limits:
+                first.restore_original_limits()
+
+
+@cache
+def _controller() -> Any:
+    import numpy  # noqa: F401  # its BLAS must be loaded before anybody looks for it
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # it ships no types
+
+    return ThreadpoolController()  # looking for the libraries takes milliseconds
 
 
 def _forget() -> None:

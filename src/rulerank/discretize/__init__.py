@@ -1,8 +1,7 @@
 """From feature values to bin numbers: where to cut, and which bin a value falls into.
 
-`base.py` is what every discretiser does; `mdlp.py`, `tube.py` and `uniform.py` say where to cut, with the loops of
-`kernels.py` and `tube_kernels.py`; `categories.py` bins features that name kinds; `choose.py` knows discretisers by
-name and puts rows into bins by any of them.
+`base.py` is what every discretiser does; `mdlp.py`, `tube.py` and `uniform.py` say where to cut; `categories.py` bins
+features that name kinds; `choose.py` knows discretisers by name and puts rows into bins by any of them.
 """
 
 from rulerank.discretize.base import MAX_BINS, Discretizer

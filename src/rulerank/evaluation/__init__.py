@@ -1,13 +1,13 @@
 """Measure rankings as the field does, with the tie rule declared, and tell whether they differ.
 
-`measures.py` names the measures and conventions, `evaluation.py` computes them with the loops of `kernels.py`,
-`result.py` holds and tabulates what they give, `comparison.py` compares rankings over queries with the tests of
-`significance.py`. `rankings.py` reads what is to be judged, `runs.py` judges TREC runs; `single_feature.py` ranks by
-one feature alone.
+`measures.py` names the measures and conventions (`other_measures.py` those of ir_measures), `evaluation.py` computes
+them with the loops of `kernels.py` and tabulates what they give, `comparison.py` says whether two rankings differ: the
+value, its interval and the tests of all of the library. `rankings.py` reads what is to be judged: scores, runs, one
+feature alone.
 """
 
-from rulerank.evaluation.comparison import Comparison, Pair, compare, compare_results
-from rulerank.evaluation.evaluation import evaluate
+from rulerank.evaluation.comparison import TESTS, Comparison, ComparisonTable, compare, compare_results
+from rulerank.evaluation.evaluation import Result, evaluate
 from rulerank.evaluation.measures import (
     CONVENTIONS,
     ERR,
@@ -21,9 +21,7 @@ from rulerank.evaluation.measures import (
     P,
     Recall,
 )
-from rulerank.evaluation.result import Result
-from rulerank.evaluation.runs import evaluate_run
-from rulerank.evaluation.significance import TESTS
+from rulerank.evaluation.rankings import evaluate_run
 
 __all__ = [
     "CONVENTIONS",
@@ -35,10 +33,10 @@ __all__ = [
     "TESTS",
     "TIE_RULES",
     "Comparison",
+    "ComparisonTable",
     "MeanNDCG",
     "Measure",
     "P",
-    "Pair",
     "Recall",
     "Result",
     "compare",

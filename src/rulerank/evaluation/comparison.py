@@ -1,11 +1,17 @@
-"""Compare rankings over queries: do two of them differ by more than chance?"""
+"""Compare two rankings by what each query says of them: one value, one interval, paired tests and resampling.
+
+`Comparison` is that value, whatever two rankings were compared by: a measure on graded documents (`compare`), pairs of
+labels in the right order, documents that people looked at side by side, clicks, or interleaved lists. `interval` is the
+interval of all of them but `compare`, which draws queries anew as the field does.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,42 +19,176 @@ from numpy.typing import ArrayLike
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
-from rulerank.evaluation.evaluation import evaluate, graded
+from rulerank.evaluation.evaluation import Result, evaluate, graded
 from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.evaluation.other_measures import other_measure
-from rulerank.evaluation.result import Result
-from rulerank.evaluation.significance import SAME, TESTS, bootstrap_means, holm
-from rulerank.render.notebook import html_table, table_of
-from rulerank.render.tables import latex_table, markdown_table, plain_table
+from rulerank.render.html import html_table, table_of
+from rulerank.render.text import latex_table, markdown_table, plain_table
+
+LEVEL = 0.95  # of intervals
+LEAVE = 0.9  # of an interval that decides whether to leave a baseline: equal rankings pass its low end in 1 of 20 cases
+LOOKED_AT = 0.97  # of an interval that is looked at after each of 40 trials: 1 of 20 equal rankings is called better
+ROUND_CELLS = 1_000_000  # rounds x queries drawn at a time: some 20 MB
+MAX_FLIPS = 2**16  # all ways to flip the signs are tried at once up to here
+SAME = 1e-12  # values that differ by less are equal: sums of the same numbers in another order
+
+
+class Interval(NamedTuple):
+    """A figure, and from where to where it may lie."""
+
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two rankings by one measure: their difference, its interval, and how surprising it would be by chance."""
+class Comparison:
+    """Two rankings by one measure: their difference, its interval by query, and what follows from it.
+
+    >>> Comparison("NDCG@10", "new", "today", 0.52, 0.50, low=0.004, high=0.036, n_queries=80).verdict
+    'better'
+    """
 
     measure: str
     a: str
     b: str
     mean_a: float
     mean_b: float
-    low: float  # bootstrap interval of the mean difference
+    low: float  # of mean_a - mean_b
     high: float
-    wins: int  # queries where a is better
-    ties: int
-    losses: int
-    p: dict[str, float]  # by test
-    p_holm: dict[str, float]  # corrected for the number of pairs
+    n_queries: int
+    wins: int = 0  # queries, or trials, where a is better
+    ties: int = 0
+    losses: int = 0
+    p: Mapping[str, float] = field(default_factory=dict)  # by test
+    p_holm: Mapping[str, float] = field(default_factory=dict)  # corrected for the number of pairs
+    level: float = LEVEL
+    least: int = 2  # queries: fewer say nothing
 
     @property
     def difference(self) -> float:
         return self.mean_a - self.mean_b
 
+    @property
+    def n_trials(self) -> int:
+        return self.wins + self.ties + self.losses
+
+    @property
+    def verdict(self) -> str:
+        """Of a: better, worse, unclear (the interval holds 0), or too few (queries to tell)."""
+        if self.n_queries < self.least:
+            return "too few"
+        return "better" if self.low > 0 else "worse" if self.high < 0 else "unclear"
+
+    def is_over(self, most: int) -> bool:
+        """Tell whether trials that come one by one may stop: they have decided, or so many were made."""
+        return self.verdict in ("better", "worse") or self.n_trials >= most
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        found = asdict(self) | {"difference": self.difference}
+        return {name: value for name, value in found.items() if name not in ("n_queries", "level", "least")}
+
+
+def interval(parts: Array, wholes: Array | None = None, *, level: float = LEVEL) -> Interval:
+    """Return the sum of parts by the sum of wholes, one entry a query, and its interval; without wholes the mean.
+
+    Queries are drawn anew, not what is in them: a thousand impressions of one query say little about other queries. A
+    value v is in the interval if a t-test of `parts - v * wholes` does not find that their mean differs from 0
+    (Fieller), which holds its level however uneven queries are; of a mean it is the t interval. One query alone, or one
+    that holds nearly all, says nothing: the interval is all there is.
+
+    >>> interval(np.array([1, 2, 3]))
+    Interval(value=2.0, low=-0.4841..., high=4.4841...)
+    >>> interval(np.array([18, 22, 20]), np.array([100, 100, 100])).low < 0.2
+    True
+    """
+    from scipy.special import stdtrit  # slow to load
+
+    parts = np.asarray(parts, dtype=np.float64)
+    wholes = np.ones(parts.size) if wholes is None else np.asarray(wholes, dtype=np.float64)
+    parts, wholes = parts[wholes > 0], wholes[wholes > 0]
+    part, whole, n = float(parts.sum()), float(wholes.sum()), wholes.size
+    value = part / whole if whole else math.nan
+    if n < 2:
+        return Interval(value, -math.inf, math.inf)
+    spread = (stdtrit(n - 1, 0.5 + level / 2) ** 2 * n * np.cov(parts, wholes)).tolist()
+    # where a v^2 - 2 b v + c is at most 0
+    a, b, c = whole**2 - spread[1][1], part * whole - spread[0][1], part**2 - spread[0][0]
+    if a <= 0:
+        return Interval(value, -math.inf, math.inf)
+    root = math.sqrt(max(0.0, b * b - a * c))
+    return Interval(value, min(value, (b - root) / a), max(value, (b + root) / a))  # no rounding leaves the value out
+
+
+def share_interval(parts: Array, wholes: Array, *, level: float = LEVEL, one_each_way: bool = False) -> Interval:
+    """Return a share, so many of so many in each query, and its interval.
+
+    one_each_way: two queries more, all and nothing of one: that all went alike so far is no certainty.
+
+    It is never narrower than if all trials had nothing in common (Clopper and Pearson): queries that agree by chance
+    prove nothing. Where each query has one trial, they have nothing in common.
+
+    >>> share_interval(np.array([10]), np.array([100]))
+    Interval(value=0.1, low=0.0, high=1.0)
+    >>> share_interval(np.array([1, 1, 1, 1, 1, 1, 0]), np.ones(7)).low
+    0.4212...
+    """
+    from scipy.special import betaincinv  # slow to load
+
+    parts, wholes = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
+    won, lost, tail = float(parts.sum()), float((wholes - parts).sum()), (1 - level) / 2
+    low = float(betaincinv(won, lost + 1, tail)) if won else 0.0
+    high = float(betaincinv(won + 1, lost, 1 - tail)) if lost else 1.0
+    value = won / (won + lost) if won + lost else math.nan
+    if wholes.max(initial=0) <= 1:
+        return Interval(value, low, high)
+    more = 2 * one_each_way
+    by_query = interval(np.append(parts, [1.0, 0.0][:more]), np.append(wholes, [1.0, 1.0][:more]), level=level)
+    return Interval(value, max(0.0, min(low, by_query.low)), min(1.0, max(high, by_query.high)))
+
+
+def compare_gains(
+    measure: str, names: tuple[str, str], a: Array, b: Array, *, least: int = 2, level: float = LEVEL
+) -> Comparison:
+    """Compare two rankings by a figure of each query, the higher the better.
+
+    >>> compare_gains("NDCG@10", ("new", "today"), np.array([0.5, 0.7, 0.6]), np.array([0.4, 0.5, 0.6])).verdict
+    'unclear'
+    """
+    gains = a - b
+    found = interval(gains, level=level)
+    wins, losses = int((gains > SAME).sum()), int((gains < -SAME).sum())
+    means = (float(a.mean()), float(b.mean())) if gains.size else (math.nan, math.nan)
+    return Comparison(
+        measure, *names, *means, found.low, found.high, gains.size, wins, gains.size - wins - losses, losses,
+        level=level, least=least,
+    )  # fmt: skip
+
+
+def compare_trials(
+    measure: str, names: tuple[str, str], won: Array, lost: Array, ties: int = 0, *, least: int, level: float = LEVEL
+) -> Comparison:
+    """Compare two rankings by trials that one of them wins, so many in each query; ties are left out of the shares.
+
+    >>> found = compare_trials("duels", ("new", "today"), np.ones(11), np.zeros(11), ties=7, least=5)
+    >>> found.verdict, found.wins, found.mean_a
+    ('better', 11, 1.0)
+    """
+    won, lost = np.asarray(won, dtype=np.float64), np.asarray(lost, dtype=np.float64)
+    found = share_interval(won, won + lost, level=level, one_each_way=True)
+    wins, losses = int(won.sum()), int(lost.sum())
+    return Comparison(
+        measure, *names, found.value, 1 - found.value, 2 * found.low - 1, 2 * found.high - 1,
+        int(np.count_nonzero(won + lost)), wins, ties, losses, level=level, least=least,
+    )  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class ComparisonTable:
     """All pairs of rankings by all measures; prints as a table, a star where the corrected p is below alpha."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Comparison, ...]
     results: dict[str, Result]  # by ranking
     alpha: float
     n_rounds: int
@@ -82,7 +222,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return all pairs and rankings as plain values."""
         return {
-            "pairs": [{**asdict(pair), "difference": pair.difference} for pair in self.pairs],
+            "pairs": [pair.to_dict() for pair in self.pairs],
             "rankings": {name: result.to_dict() for name, result in self.results.items()},
             "alpha": self.alpha,
             "n_rounds": self.n_rounds,
@@ -97,7 +237,7 @@ class Comparison:
         cells = [self._cells(pair, brief=brief) for pair in self.pairs]
         return list(cells[0]), [list(row.values()) for row in cells]
 
-    def _cells(self, pair: Pair, *, brief: bool) -> dict[str, str]:
+    def _cells(self, pair: Comparison, *, brief: bool) -> dict[str, str]:
         cells = {"measure": pair.measure, "a": pair.a, "b": pair.b}
         if not brief:
             cells |= {"mean a": f"{pair.mean_a:.4f}", "mean b": f"{pair.mean_b:.4f}"}
@@ -127,8 +267,7 @@ def compare(
     max_grade: int | None = None,
     unjudged: int | str | None = None,
     n_jobs: int | None = None,
-    measure: str | Measure | Iterable[str | Measure] | None = None,
-) -> Comparison:
+) -> ComparisonTable:
     """Compare each pair of rankings over queries.
 
     >>> y, qid = [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3]
@@ -140,44 +279,30 @@ def compare(
     Parameters
     ----------
     y : the grades, with qid, the query of each; or a Dataset, which has its queries with it.
-    scores : the rankings by name, each one score per row. A dict in the first place and grades in the second, as the
-        first version had it, are understood, too: only one of the two is a dict.
-    measures : one or several, such as "MAP" or ["MAP", "NDCG@10"]; the correction is over the pairs of each. `measure`
-        is the first version's name of it.
+    scores : the rankings by name, each one score per row.
+    measures : one or several, such as "MAP" or ["MAP", "NDCG@10"]; the correction is over the pairs of each.
     tests : of "t" (paired t-test) and "randomisation" (signs of the differences flipped at random, two-sided; all ways
         of flipping them when there are at most n_rounds).
     n_rounds : rounds of the randomisation test and of the bootstrap of the mean difference (percentile interval).
     convention, ties, docid, relevant_from, max_grade, unjudged : as in `evaluate`.
     """
-    if measure is not None:
-        if measures != "MAP":
-            raise DataError("measures and measure mean the same: give one of them")
-        measures = measure
     asked = as_measures(measures, others=other_measure)
-    grades, rankings = _in_order(y, scores)
-    data = grades if isinstance(grades, Dataset) else None
-    grades, own_queries, docid = graded(grades, qid, docid, "compare(data, scores, measures=...)")
-    queries: ArrayLike | None = own_queries
-    if data is not None:
-        grades, queries, unjudged = data, None, data.counted_rows(unjudged).unjudged  # said once, not per ranking
+    if not isinstance(scores, Mapping):
+        came = type(scores).__name__
+        raise DataError(f"expected the grades, then the rankings as a dict from name to scores: got {came}")
+    graded(y, qid, docid, "compare(data, scores, measures=...)")
+    if isinstance(y, Dataset):
+        unjudged = y.counted_rows(unjudged).unjudged  # said once, not per ranking
     results = {}
-    for name, column in rankings.items():
+    for name, column in scores.items():
         try:
             results[str(name)] = evaluate(
-                grades, column, queries, asked, convention=convention, ties=ties, docid=docid,
+                y, column, qid, asked, convention=convention, ties=ties, docid=docid,
                 relevant_from=relevant_from, max_grade=max_grade, unjudged=unjudged, n_jobs=n_jobs,
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"ranking {str(name)!r}: {error}") from None
     return compare_results(results, tests=tests, n_rounds=n_rounds, seed=seed, alpha=alpha)
-
-
-def _in_order(first: Any, second: Any) -> tuple[Any, Mapping[str, ArrayLike]]:
-    """Return grades and rankings; the rankings are the one that is a dict, so that no order has to be guessed."""
-    if isinstance(first, Mapping) == isinstance(second, Mapping):
-        came = "two dicts" if isinstance(first, Mapping) else type(second).__name__
-        raise DataError(f"expected the grades, and the rankings as a dict from name to scores: got {came}")
-    return (second, first) if isinstance(first, Mapping) else (first, second)
 
 
 def compare_results(
@@ -187,7 +312,7 @@ def compare_results(
     n_rounds: int = 10_000,
     seed: int = 0,
     alpha: float = 0.05,
-) -> Comparison:
+) -> ComparisonTable:
     """Compare rankings that were evaluated on the same queries, such as TREC runs; parameters as in `compare`."""
     _check(results, tests, n_rounds, seed, alpha)
     first, *others = results.values()
@@ -209,15 +334,27 @@ def compare_results(
     pairs = [
         pair
         for number, measure in enumerate(first.measures)
-        for pair in _compare_pairs(str(measure), list(results), values[:, number], tests, n_rounds, seed, alpha)
+        for pair in compare_values(str(measure), list(results), values[:, number], tests, n_rounds, seed, alpha)
     ]
-    return Comparison(tuple(pairs), dict(results), alpha, n_rounds, seed)
+    return ComparisonTable(tuple(pairs), dict(results), alpha, n_rounds, seed)
 
 
-def _compare_pairs(
-    measure: str, names: list[str], values: Array, tests: Sequence[str], n_rounds: int, seed: int, alpha: float
-) -> list[Pair]:
+def compare_values(
+    measure: str,
+    names: list[str],
+    values: Array,
+    tests: Sequence[str],
+    n_rounds: int,
+    seed: int,
+    alpha: float,
+    *,
+    against: int | None = None,
+) -> list[Comparison]:
+    """Compare rankings by their values (n_rankings, n_queries): each pair, or each with the one at a place."""
     firsts, seconds = np.triu_indices(len(names), k=1)
+    if against is not None:
+        firsts = np.delete(np.arange(len(names)), against)
+        seconds = np.full(firsts.size, against)
     differences = values[firsts] - values[seconds]
     p = {test: TESTS[test](differences, n_rounds, seed) for test in tests}
     p_holm = {test: holm(of_pairs) for test, of_pairs in p.items()}
@@ -228,7 +365,7 @@ def _compare_pairs(
         low, high = np.quantile(drawn[:, first] - drawn[:, second], [alpha / 2, 1 - alpha / 2])
         wins, losses = int((differences[pair] > SAME).sum()), int((differences[pair] < -SAME).sum())
         pairs.append(
-            Pair(
+            Comparison(
                 measure=measure,
                 a=names[first],
                 b=names[second],
@@ -236,11 +373,13 @@ def _compare_pairs(
                 mean_b=float(means[second]),
                 low=float(low),
                 high=float(high),
+                n_queries=differences.shape[1],
                 wins=wins,
                 ties=differences.shape[1] - wins - losses,
                 losses=losses,
                 p={test: float(of_pairs[pair]) for test, of_pairs in p.items()},
                 p_holm={test: float(of_pairs[pair]) for test, of_pairs in p_holm.items()},
+                level=1 - alpha,
             )
         )
     return pairs
@@ -261,3 +400,98 @@ def _check(results: Mapping[str, Result], tests: Sequence[str], n_rounds: int, s
             raise DataError(f"{name} must be a whole number from {least}: got {value!r}")
     if not 0 < alpha < 1:
         raise DataError(f"alpha must lie between 0 and 1: got {alpha!r}")
+
+
+def holm(p: Array) -> Array:
+    """Correct p-values of several tests by Holm's step-down rule.
+
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(4).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)))
+    return corrected
+
+
+def t_test(differences: Array) -> Array:
+    """Return the two-sided p of the paired t-test, one per row of differences (n_pairs, n_queries).
+
+    >>> t_test(np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 0.0]])).round(4).tolist()
+    [0.0742, 1.0]
+    """
+    from scipy.special import stdtr  # slow to load
+
+    n_queries = differences.shape[1]
+    error = differences.std(axis=1, ddof=1) / np.sqrt(n_queries)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(differences.mean(axis=1)) / error
+    return np.where((np.abs(differences) < SAME).all(axis=1), 1.0, 2 * stdtr(n_queries - 1, -t))
+
+
+def randomisation_test(differences: Array, n_rounds: int, seed: int) -> Array:
+    """Return the two-sided p of the sign-flip test, one per row of differences (n_pairs, n_queries).
+
+    >>> randomisation_test(np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 0.0]]), n_rounds=100, seed=0).tolist()
+    [0.25, 1.0]
+    """
+    n_pairs, n_queries = differences.shape
+    rng = np.random.default_rng(seed)
+    n_extreme = np.zeros(n_pairs)
+    for n_drawn in _chunks(n_rounds, n_queries):
+        signs = 1.0 - 2.0 * rng.integers(2, size=(n_drawn, n_queries), dtype=np.int8)
+        n_extreme += _is_extreme(signs, differences).sum(axis=0)
+    p = (1 + n_extreme) / (1 + n_rounds)  # the ranking as it is counts as one of the rounds: p is never 0
+    for pair, moved in enumerate(row[np.abs(row) >= SAME] for row in differences):
+        if 2**moved.size <= min(n_rounds, MAX_FLIPS):
+            flips = np.arange(2**moved.size)[:, None] >> np.arange(moved.size) & 1
+            p[pair] = _is_extreme(1.0 - 2.0 * flips, moved[None]).mean()
+    return p
+
+
+TESTS: dict[str, Callable[[Array, int, int], Array]] = {
+    "t": lambda differences, n_rounds, seed: t_test(differences),
+    "randomisation": randomisation_test,
+}
+
+
+def bootstrap_means(values: Array, n_rounds: int, seed: int) -> Array:
+    """Return, round by round, the means of values (n_rankings, n_queries) over queries drawn with replacement.
+
+    >>> bootstrap_means(np.array([[0.5, 0.5], [0.0, 1.0]]), n_rounds=3, seed=0).shape
+    (3, 2)
+    """
+    n_queries = values.shape[1]
+    rng = np.random.default_rng([seed, 1])  # not the draws of the randomisation test
+    means = []
+    for n_drawn in _chunks(n_rounds, n_queries):
+        cells = rng.integers(n_queries, size=(n_drawn, n_queries)) + np.arange(n_drawn)[:, None] * n_queries
+        times_drawn = np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape)
+        means.append(times_drawn @ values.T / n_queries)
+    return np.concatenate(means)
+
+
+def _is_extreme(signs: Array, differences: Array) -> Array:
+    """Tell for each row of signs and each of differences whether the flipped sum is as far from 0 as the real one."""
+    n_queries = differences.shape[1]
+    flipped = np.abs(signs @ differences.T)
+    return flipped >= np.abs(differences.sum(axis=1)) - SAME * max(1, n_queries)
+
+
+def _chunks(n_rounds: int, n_queries: int) -> Iterator[int]:
+    """Split rounds into parts that fit in memory."""
+    at_a_time = max(1, ROUND_CELLS // n_queries)
+    for done in range(0, n_rounds, at_a_time):
+        yield min(at_a_time, n_rounds - done)
+
+
+def clearly_less(losses: Array, others: Array) -> bool:
+    """Tell whether losses of queries are less than others by more than a standard error of the mean difference.
+
+    >>> clearly_less(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 3.5])), clearly_less(np.ones(3), np.ones(3))
+    (True, False)
+    """
+    gains = others - losses
+    if gains.size < 2:
+        return False
+    return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(gains.size))

@@ -1,25 +1,23 @@
-"""Rankings to be judged, from files: scores beside data, features of the data, or TREC runs beside qrels."""
+"""Rankings to be judged: scores beside data, one feature of the data alone, or TREC runs beside qrels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rulerank.core.words import counted
+from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.evaluation.evaluation import with_missed
-from rulerank.evaluation.result import Remark
-from rulerank.evaluation.single_feature import feature_named, feature_scores
-from rulerank.io.convert import NamedBytes, read_found, read_scored
+from rulerank.evaluation.evaluation import Remark, Result, evaluate, with_missed
+from rulerank.evaluation.measures import Measure
+from rulerank.io.columns import is_frame
 from rulerank.io.doc_names import with_keys
-from rulerank.io.formats import HEAD, detect, sniff
-from rulerank.io.scores import read_scores
-from rulerank.io.streams import read_bytes
-from rulerank.io.tables import is_frame
-from rulerank.io.trec import Qrels, Run, join, qrels_from_data, read_qrels
+from rulerank.io.formats import HEAD, detect, read_found, read_scored, sniff
+from rulerank.io.streams import NamedBytes, read_bytes
+from rulerank.io.trec import Qrels, Run, join, qrels_from_data, read_qrels, read_scores
 from rulerank.recall_base import CountedRows, warn_unknown_base
 
 RANKED = ("run", "csv", "tsv", "parquet")  # files whose rankings meet the documents by ids
@@ -204,3 +202,92 @@ def read_scores_of(data: Dataset, score_file: NamedBytes, data_file: str) -> Arr
             f"expected {len(data):,} scores, one per document of {data_file}: got {scores.size:,}",
         )
     return scores
+
+
+def evaluate_run(
+    run: Run | Any,
+    qrels: Qrels | Dataset | Any,
+    measures: str | Measure | Iterable[str | Measure] = ("MAP", "NDCG@10", "P@1"),
+    *,
+    complete: bool = False,
+    unjudged: int | str | None = None,
+    convention: str = "standard",
+    ties: str | None = None,
+    relevant_from: int = 1,
+    max_grade: int | None = None,
+    n_jobs: int | None = None,
+) -> Result:
+    """Measure how well a run ranks the documents that were judged, as trec_eval does.
+
+    >>> run = Run(["q1", "q1", "q1"], ["a", "b", "c"], [3.0, 2.0, 1.0], ["bm25"] * 3)
+    >>> evaluate_run(run, Qrels(["q1", "q1", "q2"], ["b", "c", "a"], [2, 1, 1]), ["NDCG@10", "P@1"])
+    measure    mean
+    NDCG@10  0.6697
+    P@1      0.0000
+    1 query, convention standard, ties expected: 0 of 3 documents tied; 1 of 2 judged queries are not in the run: \
+they are not counted; complete=True counts them 0
+
+    Parameters
+    ----------
+    run : a `Run`, or a file of one: a TREC run, or a table with qid, docid and score.
+    qrels : a `Qrels`, a Dataset with grades, or a file of either.
+    unjudged : documents of the run without a judgement count as not relevant as in trec_eval (0); "skip": are left out.
+    complete : a judged query that the run lacks counts 0; otherwise it is left out, and the result says so.
+    measures, convention, ties, relevant_from, max_grade : as in `evaluate`.
+    """
+    if isinstance(qrels, Run) and isinstance(run, Qrels | Dataset):
+        run, qrels = qrels, run  # their types tell them apart
+    if isinstance(run, Qrels | Dataset) or isinstance(qrels, Run):
+        raise DataError("expected a run, then judgements: evaluate_run(run, qrels)")
+    made = run if isinstance(run, Run) else read_scored(run)
+    judged = judgements_from(qrels)
+    both = join(made, judged, complete, unjudged)
+    result = evaluate(
+        both.y, both.scores, both.qid, measures, convention=convention, ties=ties, docid=both.docid,
+        retrieved=both.retrieved, relevant_from=relevant_from, max_grade=max_grade, judged=both.judged,
+        any_grades=unjudged != "skip",
+        n_jobs=n_jobs,
+    )  # fmt: skip
+    return replace(result, remarks=queries_apart(made, judged, complete=complete, otherwise="complete=True"))
+
+
+def feature_scores(data: Dataset, name: str) -> Array:
+    """Return a feature as scores, or its negative for "-name"; documents that lack it come last.
+
+    >>> data = Dataset([[0.5], [float("nan")], [2.0]], y=[0, 0, 1], qid=["q"] * 3, feature_names=["bm25"])
+    >>> feature_scores(data, "bm25").argsort().tolist()  # from worst to best
+    [1, 0, 2]
+    """
+    feature = feature_named(data, name)
+    values = data.X[:, data.feature_names.index(feature)].astype(np.float64)
+    if feature != name:
+        values = -values
+    missing = np.isnan(values)
+    values[missing] = np.nextafter(values[~missing].min(initial=0.0), -np.inf)
+    return values
+
+
+def feature_named(data: Dataset, name: str) -> str:
+    """Return the feature that a name or "-name" means.
+
+    >>> feature_named(Dataset([[1.0]], [0], ["q"], feature_names=["bm25"]), "-bm25")
+    'bm25'
+    """
+    feature = name if name in data.feature_names else name.removeprefix("-")
+    if feature not in data.feature_names:
+        raise DataError(f"there is no feature {feature!r}; the data has {listed(data.feature_names) or 'none'}")
+    return feature
+
+
+def best_feature(data: Dataset, measure: str = "MAP") -> str:
+    """Return the feature, or "-feature" for lowest first, that ranks the documents best; of equals the first.
+
+    >>> data = Dataset([[1.0, 5.0], [2.0, 5.0]], [1, 0], ["q"] * 2, feature_names=("depth", "same"))
+    >>> best_feature(data)
+    '-depth'
+    """
+
+    def quality(name: str) -> float:
+        return float(evaluate(data, feature_scores(data, name), measures=measure, any_grades=True).values[0].mean())
+
+    return max((sign + name for name in data.feature_names for sign in ("", "-")), key=quality)

@@ -11,19 +11,18 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from rulerank.core.progress import Bar, progress
+from rulerank.core.progress import progress
 from rulerank.core.threads import n_threads
 from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.evaluation import Measure
 from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
 from rulerank.experiment.systems import Asking, System, choose_systems
-from rulerank.render.notebook import ShownTable, html_table
+from rulerank.render.html import ShownTable, html_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,11 +33,12 @@ Outcome = Scores | Failure
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A system on a fold, to be run."""
+    """A system on a fold, to be run; place: the fold's number."""
 
     system: System
-    fold: int
-    used: Mapping[str, Scores]
+    place: int
+    fold: Fold
+    key: str  # the fingerprint of all that its scores depend on
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,36 +62,30 @@ class Experiment:
 
         A system that failed stands in it with the reason. rules: convention and ties, as in `rr.evaluate`.
 
-        >>> from rulerank.worlds import make_folds, make_world
-        >>> folds = make_folds(make_world(n_queries=9, docs_per_query=8), n_folds=3)
+        >>> from rulerank.datasets.ranking import make_ranking
+        >>> from rulerank.splitting import make_folds
+        >>> folds = make_folds(make_ranking(n_queries=9, docs_per_query=8), n_folds=3)
         >>> print(run_experiment(folds, ["RE-GR", "QI"]).table(["P@1"]))
         system     P@1
         RE-GR   0.4630
         QI      0.1111
         3 folds, mean; by P@1, the best first; 9 test queries, convention standard, ties expected
         """
-        from rulerank.experiment.shown import MEASURES, experiment_table
+        from rulerank.experiment.summary import SHOWN, experiment_table
 
-        return ShownTable(experiment_table(self, measures or MEASURES, **rules))
+        return ShownTable(experiment_table(self, measures or SHOWN, **rules))
 
     def frame(self, measures: Sequence[str] | None = None, **rules: Any) -> pl.DataFrame:
-        """Return one row per system and fold as a Polars data frame: measures, labels, seconds, and why it failed."""
-        from rulerank.experiment.shown import MEASURES, experiment_frame
+        """Return one row per system and fold: measures, labels, what was chosen, seconds, and why it failed."""
+        from rulerank.experiment.summary import SHOWN, experiment_frame
 
-        return experiment_frame(self, measures or MEASURES, **rules)
+        return experiment_frame(self, measures or SHOWN, **rules)
 
     def __repr__(self) -> str:
         return repr(self.table())
 
     def _repr_html_(self) -> str:
         return html_table(self.table().table)
-
-    def failures_list(self) -> list[dict[str, Any]]:
-        """Return the cells that have no scores, and why, as plain values."""
-        return [
-            {"system": system, "fold": self.folds[fold].name, "skipped": failure.skipped, "reason": failure.reason}
-            for (system, fold), failure in self.failures.items()
-        ]
 
 
 @dataclass(frozen=True)
@@ -124,8 +118,9 @@ def run_experiment(
     n_jobs: processes, each with one core; None or -1 for all cores. More than one in a script needs
         `if __name__ == "__main__":` around the call, as everything that starts processes does.
 
-    >>> from rulerank.worlds import make_folds, make_world
-    >>> folds = make_folds(make_world(n_queries=15, docs_per_query=10), n_folds=3)
+    >>> from rulerank.datasets.ranking import make_ranking
+    >>> from rulerank.splitting import make_folds
+    >>> folds = make_folds(make_ranking(n_queries=15, docs_per_query=10), n_folds=3)
     >>> experiment = run_experiment(folds, ["RE-GR", "QI"])
     >>> experiment.cells["RE-GR", 0].test.shape == (len(folds[0].test),), len(experiment.failures)
     (True, 0)
@@ -135,138 +130,85 @@ def run_experiment(
     workers = n_threads(n_jobs)
     check_folds(folds)
     store = CellStore(None if out is None else Path(out))
+    outcomes: dict[Place, Outcome] = {}
+    left: list[Cell] = []
     with progress(len(chosen) * len(folds), "comparing") as bar:
-        run = RunningExperiment(folds, chosen, store, label, bar, on_step)
-        for wave in waves(chosen):
-            for cell, outcome in run_cells(run.unfinished(wave), folds, label, workers):
-                run.finish(cell, outcome)
-    return run.result()
 
+        def note(cell: Cell, outcome: Outcome) -> None:
+            outcomes[cell.system.name, cell.place] = outcome
+            bar.advance()
+            if on_step is not None:
+                failure = outcome if isinstance(outcome, Failure) else None
+                on_step(Step(cell.system.name, cell.fold.name, failure, len(outcomes), len(chosen) * len(folds)))
 
-class RunningExperiment:
-    """An experiment on its way: what is done, and under which key each cell is kept."""
-
-    def __init__(
-        self,
-        folds: Sequence[Fold],
-        systems: Sequence[System],
-        store: CellStore,
-        measure: str,
-        bar: Bar,
-        on_step: Callable[[Step], None] | None,
-    ) -> None:
-        self.folds, self.systems, self.store, self.measure = folds, systems, store, measure
-        self.bar, self.on_step = bar, on_step
-        self.digests = [fold_digest(fold) for fold in folds]
-        self.keys: dict[Place, str] = {}
-        self.outcomes: dict[Place, Outcome] = {}
-        self.n_reused = 0
-
-    def unfinished(self, wave: Sequence[System]) -> list[Cell]:
-        """Take over what was finished before; return the rest, fold by fold."""
-        cells = []
-        for number, fold in enumerate(self.folds):
-            for system in wave:
-                place = system.name, number
-                self.keys[place] = self._key(system, number)
-                used = {name: self.outcomes[name, number] for name in system.uses}
-                lacking = [(name, found) for name, found in used.items() if isinstance(found, Failure)]
-                if lacking:
-                    name, failure = lacking[0]
-                    self._note(place, Failure(f"it builds on {name}: {failure.reason}", failure.skipped))
-                    continue
-                kept = self.store.load(system.name, fold.name, self.keys[place], len(fold.vali), len(fold.test))
-                if kept is not None:
-                    self.n_reused += 1
-                    self._note(place, kept)
+        for place, fold in enumerate(folds):
+            digest = fold_digest(fold)
+            for system in chosen:
+                cell = Cell(system, place, fold, cell_key(system.name, system.plan.describe(), digest, label))
+                kept = store.load(system.name, fold.name, cell.key, len(fold.vali), len(fold.test))
+                if kept is None:
+                    left.append(cell)
                 else:
-                    scores = {name: found for name, found in used.items() if isinstance(found, Scores)}
-                    cells.append(Cell(system, number, scores))
-        return cells
-
-    def finish(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep what came out of a cell."""
-        place = cell.system.name, cell.fold
-        if isinstance(outcome, Scores):
-            self.store.save(cell.system.name, self.folds[cell.fold].name, self.keys[place], outcome)
-        self._note(place, outcome)
-
-    def result(self) -> Experiment:
-        order = [(system.name, fold) for system in self.systems for fold in range(len(self.folds))]
-        found = [(place, self.outcomes[place]) for place in order]
-        return Experiment(
-            tuple(self.folds),
-            tuple(self.systems),
-            {place: outcome for place, outcome in found if isinstance(outcome, Scores)},
-            {place: outcome for place, outcome in found if isinstance(outcome, Failure)},
-            self.measure,
-            self.n_reused,
-        )
-
-    def _key(self, system: System, fold: int) -> str:
-        used = {name: self.keys[name, fold] for name in system.uses}
-        return cell_key(system.name, system.plan.describe(), self.digests[fold], used, self.measure)
-
-    def _note(self, place: Place, outcome: Outcome) -> None:
-        self.outcomes[place] = outcome
-        self.bar.advance()
-        if self.on_step is not None:
-            failure = outcome if isinstance(outcome, Failure) else None
-            n_cells = len(self.systems) * len(self.folds)
-            self.on_step(Step(place[0], self.folds[place[1]].name, failure, len(self.outcomes), n_cells))
+                    note(cell, kept)
+        n_reused = len(outcomes)
+        for cell, outcome in run_cells(left, label, workers):
+            if isinstance(outcome, Scores):
+                store.save(cell.system.name, cell.fold.name, cell.key, outcome)
+            note(cell, outcome)
+    ordered = [((system.name, place), outcomes[system.name, place]) for system in chosen for place in range(len(folds))]
+    return Experiment(
+        tuple(folds),
+        tuple(chosen),
+        {place: outcome for place, outcome in ordered if isinstance(outcome, Scores)},
+        {place: outcome for place, outcome in ordered if isinstance(outcome, Failure)},
+        label,
+        n_reused,
+    )
 
 
-def run_cells(
-    cells: Sequence[Cell], folds: Sequence[Fold], measure: str, n_jobs: int
-) -> Iterator[tuple[Cell, Outcome]]:
+def run_cells(cells: Sequence[Cell], measure: str, n_jobs: int) -> Iterator[tuple[Cell, Outcome]]:
     """Yield each cell with its outcome as soon as it is done, by several processes when there are several jobs.
 
     A process that dies breaks the others, too: what they had not finished then runs again, one process at a time, and
     only the cell that kills its process fails.
     """
     if n_jobs == 1 or not cells:
-        yield from ((cell, run_cell(cell, folds[cell.fold], measure)) for cell in cells)
+        yield from ((cell, run_cell(cell, measure)) for cell in cells)
         return
     left = set(range(len(cells)))
     warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # who stops it knows
     run = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)  # compiled loops take no mapped arrays
     try:
-        tasks = (delayed(numbered)(n, cell, folds[cell.fold], measure) for n, cell in enumerate(cells))
-        for number, outcome in run(tasks):
+        for number, outcome in run(delayed(numbered)(n, cell, measure) for n, cell in enumerate(cells)):
             left.remove(number)
             yield cells[number], outcome
     except (BrokenProcessPool, PicklingError):
         for number in sorted(left):
-            yield cells[number], run_apart(cells[number], folds[cells[number].fold], measure)
+            yield cells[number], run_apart(cells[number], measure)
 
 
-def run_apart(cell: Cell, fold: Fold, measure: str) -> Outcome:
+def numbered(number: int, cell: Cell, measure: str) -> tuple[int, Outcome]:
+    return number, run_cell(cell, measure)
+
+
+def run_apart(cell: Cell, measure: str) -> Outcome:
     """Run one cell in a process of its own."""
     try:
         with ProcessPoolExecutor(max_workers=1) as process:
-            found: Outcome = process.submit(run_cell, cell, fold, measure).result()
-        return found
+            outcome: Outcome = process.submit(run_cell, cell, measure).result()
+        return outcome
     except BrokenProcessPool:
         return Failure("its process ended: out of memory, or a crash")
     except PicklingError as error:
         return Failure(f"it cannot be sent to another process, use one job: {reason_of(error)}")
 
 
-def numbered(number: int, cell: Cell, fold: Fold, measure: str) -> tuple[int, Outcome]:
-    return number, run_cell(cell, fold, measure)
-
-
-def run_cell(cell: Cell, fold: Fold, measure: str) -> Outcome:
+def run_cell(cell: Cell, measure: str) -> Outcome:
     """Run one cell on one core; whatever goes wrong becomes its outcome."""
     try:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a setting of the grid that converges slowly is not the user's concern
-            found = cell.system.plan.run(fold, cell.used, measure)
-        for scores in (found.vali, found.test):
-            wrong = np.isinf(scores) if getattr(cell.system.plan, "leaves_out", False) else ~np.isfinite(scores)
-            if wrong.any():
-                return Failure("its scores are not all finite numbers")
-        return found
+            return cell.system.plan.run(cell.fold, measure)
     except MissingExtraError as error:
         return Failure(str(error), skipped=True)
     except Exception as error:  # a report with a hole is better than none
@@ -278,21 +220,6 @@ def reason_of(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({frames[-1].name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{where}"
-
-
-def waves(systems: Sequence[System]) -> list[list[System]]:
-    """Return the systems in groups, each of which builds only on those before it."""
-    groups: list[list[System]] = []
-    done: set[str] = set()
-    left = list(systems)
-    while left:
-        group = [system for system in left if done.issuperset(system.uses)]
-        if not group:
-            raise DataError(f"systems build on each other in a circle: {', '.join(s.name for s in left)}")
-        groups.append(group)
-        done.update(system.name for system in group)
-        left = [system for system in left if system.name not in done]
-    return groups
 
 
 def check_folds(folds: Sequence[Fold]) -> None:

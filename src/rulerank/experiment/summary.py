@@ -1,23 +1,27 @@
-"""The figures of an experiment: per fold and in the mean, with the significance of differences."""
+"""The figures of an experiment: per fold and in the mean, with the significance of differences; as table and frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from rulerank.dataset import Array, Fold
 from rulerank.errors import DataError
-from rulerank.evaluation import NDCG, Measure, P, evaluate
+from rulerank.evaluation import NDCG, Comparison, Measure, P, evaluate
+from rulerank.evaluation.comparison import compare_values, t_test
 from rulerank.evaluation.measures import MAP, as_measures, convention_named
-from rulerank.evaluation.significance import SAME, bootstrap_means, holm, randomisation_test, t_test
 from rulerank.experiment.cells import Scores
 from rulerank.experiment.run import Experiment
 from rulerank.experiment.systems import System
+from rulerank.render.document import DASH, Cell, Content, Table, number_cell
 
 DEPTH = 10
 ALL_MEASURES = (MAP, *(NDCG @ k for k in range(1, DEPTH + 1)), *(P @ k for k in range(1, DEPTH + 1)))
+SHOWN = ("MAP", "NDCG@10", "P@1", "P@10")
 N_ROUNDS = 10_000
 ALPHA = 0.05
 
@@ -29,7 +33,6 @@ class Row:
     system: System
     folds: Array  # (n_measures, n_folds): mean over each fold's test queries
     queries: Array  # (n_measures, n_queries): all test queries, fold after fold
-    draws: Array  # (n_measures, n_draws): the mean over the folds of each random draw; one where nothing was drawn
     n_tied: int
     cells: tuple[Scores, ...]
 
@@ -38,50 +41,9 @@ class Row:
         return self.system.name
 
     @property
-    def label(self) -> str:
-        """The name in a report: a system that goes by a feature is called by it, if that is the same in all folds."""
-        features = {str(cell.params.get("feature", "")) for cell in self.cells}
-        [feature, *others] = features or {""}
-        return self.name.replace("Top feature", feature) if feature and not others else self.name
-
-    @property
     def means(self) -> Array:
         """The mean over the folds of each measure, as the papers take it."""
         return self.folds.mean(axis=1)
-
-    @property
-    def deviations(self) -> Array:
-        """The standard deviation over the folds of each measure, NaN for one fold."""
-        n_measures, n_folds = self.folds.shape
-        return self.folds.std(axis=1, ddof=1) if n_folds > 1 else np.full(n_measures, np.nan)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A system against the one it is compared with, by one measure."""
-
-    system: str
-    measure: str
-    difference: float  # mean over queries
-    low: float  # 95% bootstrap interval over queries
-    high: float
-    p_queries: float  # paired t-test over queries
-    p_folds: float  # paired t-test over folds
-    p_randomisation: float  # sign flips over queries
-    p_holm: float  # the same, corrected for the number of systems
-    wins: int
-    losses: int
-
-    @property
-    def mark(self) -> str:
-        """An arrow where the corrected difference is significant.
-
-        >>> Difference("a", "MAP", 0.02, 0.01, 0.03, 0.001, 0.04, 0.001, 0.01, 60, 40).mark
-        '▲'
-        """
-        if self.p_holm >= ALPHA:
-            return ""
-        return "▲" if self.difference > 0 else "▼"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +57,6 @@ class Summary:
     convention: str
     ties: str
     n_queries: int
-    queries_of: tuple[slice, ...]  # where each fold's queries lie among all
     n_docs: int
     n_without_relevant: int
     n_rounds: int
@@ -108,53 +69,41 @@ class Summary:
         """Return where a measure is among the measures, however it is written."""
         return self.measures.index(Measure.parse(str(measure)))
 
-    def best(self, measure: str | Measure) -> Row:
-        place = self.place(measure)
-        return max(self.rows, key=lambda row: float(row.means[place]))
+    def mean(self, name: str, measure: str | Measure) -> float:
+        return float(self.row(name).means[self.place(measure)])
 
-    def ties_with_best(self, measure: str | Measure, fold: int | None = None) -> set[str]:
-        """Return the best system and those no worse by a paired t-test over queries: the papers' bold figures.
+    def ranked(self, measure: str | Measure) -> list[str]:
+        """Return the systems, the best by a measure first."""
+        return sorted((row.name for row in self.rows), key=lambda name: -self.mean(name, measure))
 
-        fold: by that trial's queries alone, as the papers' tables of trials have it.
-        """
-        place = self.place(measure)
-        where = slice(None) if fold is None else self.queries_of[fold]
-        values = np.array([row.means[place] if fold is None else row.folds[place, fold] for row in self.rows])
-        best = self.rows[int(values.argmax())]
-        behind = np.array([best.queries[place, where] - row.queries[place, where] for row in self.rows])
-        p = t_test(behind) if behind.shape[1] > 1 else np.where(values >= values.max(), 1.0, 0.0)
+    def ties_with_best(self, measure: str | Measure) -> set[str]:
+        """Return the best system and those no worse by a paired t-test over queries: the papers' bold figures."""
+        place, best = self.place(measure), self.row(self.ranked(measure)[0])
+        behind = np.array([best.queries[place] - row.queries[place] for row in self.rows])
+        means = np.array([row.means[place] for row in self.rows])
+        p = t_test(behind) if self.n_queries > 1 else np.where(means >= means.max(), 1.0, 0.0)
         return {row.name for row, value in zip(self.rows, p, strict=True) if value >= ALPHA}
 
-    def differences(self, measure: str | Measure) -> list[Difference]:
-        """Compare every system with the chosen one by one measure."""
+    def differences(self, measure: str | Measure) -> list[Comparison]:
+        """Compare every system with the chosen one by one measure; p has the t-test over folds, too."""
         place, base = self.place(measure), self.row(self.against)
-        others = [row for row in self.rows if row.name != self.against]
-        if not others or self.n_queries < 2:
+        rows = [base, *(row for row in self.rows if row is not base)]
+        if len(rows) < 2 or self.n_queries < 2:
             return []
-        by_query = np.array([row.queries[place] - base.queries[place] for row in others])
-        by_fold = np.array([row.folds[place] - base.folds[place] for row in others])
-        drawn = bootstrap_means(by_query, self.n_rounds, self.seed)
-        low, high = np.quantile(drawn, [ALPHA / 2, 1 - ALPHA / 2], axis=0)
-        p_random = randomisation_test(by_query, self.n_rounds, self.seed)
-        columns = {
-            "difference": by_query.mean(axis=1),
-            "low": low,
-            "high": high,
-            "p_queries": t_test(by_query),
-            "p_folds": t_test(by_fold) if by_fold.shape[1] > 1 else np.full(len(others), np.nan),
-            "p_randomisation": p_random,
-            "p_holm": holm(p_random),
-        }
-        return [
-            Difference(
-                system=row.name,
-                measure=str(measure),
-                wins=int((by_query[number] > SAME).sum()),
-                losses=int((by_query[number] < -SAME).sum()),
-                **{name: float(values[number]) for name, values in columns.items()},
-            )
-            for number, row in enumerate(others)
-        ]
+        values = np.array([row.queries[place] for row in rows])
+        names = [row.name for row in rows]
+        tests = ("t", "randomisation")
+        found = compare_values(str(measure), names, values, tests, self.n_rounds, self.seed, ALPHA, against=0)
+        by_fold = np.array([row.folds[place] - base.folds[place] for row in rows[1:]])
+        p_folds = t_test(by_fold) if by_fold.shape[1] > 1 else np.full(len(by_fold), np.nan)
+        return [replace(one, p={**one.p, "folds": float(p)}) for one, p in zip(found, p_folds, strict=True)]
+
+
+def mark(found: Comparison) -> str:
+    """Return an arrow where a difference is significant by the randomisation test, corrected by Holm."""
+    if found.p_holm["randomisation"] >= ALPHA:
+        return ""
+    return "▲" if found.difference > 0 else "▼"
 
 
 def check_rules(
@@ -198,12 +147,10 @@ def summarise(
         raise DataError(f"cannot compare with {chosen!r}, which has no scores; choose from {', '.join(names)}")
     asked = tuple(dict.fromkeys([*ALL_MEASURES, *(as_measures(measures) if measures else ())]))
     tie_rule = ties or convention_named(convention).ties
-    n_empty: dict[str, int] = {}
     rows = []
     for system in complete:
         cells = tuple(experiment.cells[system.name, number] for number in range(len(experiment.folds)))
-        values, drawn = [], []
-        n_tied = 0.0
+        values, n_tied, n_empty = [], 0.0, 0
         for fold, cell in zip(experiment.folds, cells, strict=True):
             draws = [
                 evaluate(fold.test, scores, measures=asked, convention=convention, ties=tie_rule,
@@ -211,15 +158,10 @@ def summarise(
                 for scores in np.atleast_2d(cell.test)
             ]  # fmt: skip
             values.append(np.mean([draw.values for draw in draws], axis=0))
-            drawn.append([draw.values.mean(axis=1) for draw in draws])
             n_tied += float(np.mean([draw.n_tied for draw in draws]))
-            n_empty[fold.name] = draws[0].n_without_relevant
+            n_empty += draws[0].n_without_relevant
         by_fold = np.array([value.mean(axis=1) for value in values]).T
-        alike = len({len(of_fold) for of_fold in drawn}) == 1
-        by_draw = np.mean(drawn, axis=0).T if alike else by_fold.mean(axis=1, keepdims=True)
-        rows.append(Row(system, by_fold, np.concatenate(values, axis=1), by_draw, round(n_tied), cells))
-    ends = np.cumsum([value.shape[1] for value in values])
-    n_docs = sum(len(fold.test) for fold in experiment.folds)
+        rows.append(Row(system, by_fold, np.concatenate(values, axis=1), round(n_tied), cells))
     return Summary(
         experiment=experiment,
         measures=asked,
@@ -227,10 +169,9 @@ def summarise(
         against=chosen,
         convention=convention,
         ties=tie_rule,
-        n_queries=int(ends[-1]),
-        queries_of=tuple(slice(int(end) - value.shape[1], int(end)) for end, value in zip(ends, values, strict=True)),
-        n_docs=n_docs,
-        n_without_relevant=sum(n_empty.values()),
+        n_queries=rows[0].queries.shape[1],
+        n_docs=sum(len(fold.test) for fold in experiment.folds),
+        n_without_relevant=n_empty,
         n_rounds=n_rounds,
         seed=seed,
     )
@@ -244,3 +185,71 @@ def returned(scores: Array) -> Array | None:
     """
     known = ~np.isnan(scores)
     return None if known.all() else known
+
+
+def experiment_table(experiment: Experiment, measures: Sequence[str] = SHOWN, **rules: Any) -> Table:
+    """Return every system by some measures, in the mean over folds, the best first; rules as in `summarise`.
+
+    The best, and those not significantly worse by a paired t-test over queries, are strong. A system that failed stands
+    in it with the reason.
+    """
+    labels = [str(measure) for measure in as_measures(measures)]
+    note = f"{len(experiment.folds)} folds, mean; by {labels[0]}, the best first"
+    rows: list[tuple[Content, ...]] = []
+    if experiment.complete:
+        summary = summarise(experiment, labels, **rules)
+        good = {label: summary.ties_with_best(label) for label in labels}
+        note += f"; {summary.n_queries:,} test queries, convention {summary.convention}, ties {summary.ties}"
+        for name in summary.ranked(labels[0]):
+            figures = (number_cell(summary.mean(name, label), strong=name in good[label]) for label in labels)
+            rows.append((Cell(name), *figures, Cell("")))
+    failed = dict.fromkeys(system for system, _ in experiment.failures)
+    rows += [(Cell(name), *(Cell(DASH) for _ in labels), Cell(failure_of(experiment, name))) for name in failed]
+    header = ("system", *labels, "not finished")
+    if not experiment.failures:
+        header, rows = header[:-1], [row[:-1] for row in rows]
+    return Table("", header, tuple(rows), note=note, words=("not finished",))
+
+
+def experiment_frame(experiment: Experiment, measures: Sequence[str | Measure] = SHOWN, **rules: Any) -> pl.DataFrame:
+    """Return one row per system and fold: measures, labels used, what was chosen, seconds of one core, and failures."""
+    labels = [str(measure) for measure in as_measures(measures)]
+    summary = summarise(experiment, labels, **rules) if experiment.complete else None
+    seconds = ("fit_seconds", "tune_seconds", "predict_seconds")
+    kinds: dict[str, Any] = dict.fromkeys(("system", "group", "fold"), pl.String) | dict.fromkeys(labels, pl.Float64)
+    kinds |= {"labels": pl.Int64, "chosen": pl.String, **dict.fromkeys(seconds, pl.Float64), "failure": pl.String}
+    rows = []
+    for system in experiment.systems:
+        for number, fold in enumerate(experiment.folds):
+            place = system.name, number
+            row: dict[str, Any] = {"system": system.name, "group": system.group, "fold": fold.name}
+            if place in experiment.cells:
+                cell = experiment.cells[place]
+                row |= {"labels": cell.n_labels, "chosen": shown_params(cell.params)}
+                row |= {name: getattr(cell, name) for name in seconds}
+            else:
+                row["failure"] = experiment.failures[place].reason
+            if summary is not None and system in experiment.complete:
+                row |= {label: summary.row(system.name).folds[summary.place(label), number] for label in labels}
+            rows.append({name: row.get(name) for name in kinds})
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def failure_of(experiment: Experiment, system: str) -> str:
+    """Say in which folds a system failed, and why first."""
+    failed = {n: failure for (name, n), failure in experiment.failures.items() if name == system}
+    where = "all folds" if len(failed) == len(experiment.folds) else ", ".join(experiment.folds[n].name for n in failed)
+    first = next(iter(failed.values()))
+    return f"{'skipped' if first.skipped else 'failed'} in {where}: {first.reason}"
+
+
+def shown_params(params: dict[str, Any]) -> str:
+    """Return parameters in a line.
+
+    >>> shown_params({"l2": 10.0, "weights": {"a": 0.5}})
+    'l2 10.0, weights (a 0.5)'
+    """
+    return ", ".join(
+        f"{name} ({shown_params(value)})" if isinstance(value, dict) else f"{name} {value}"
+        for name, value in params.items()
+    )

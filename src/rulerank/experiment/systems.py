@@ -9,8 +9,7 @@ from typing import Any
 
 from rulerank.aggregate.competence import Competence
 from rulerank.errors import DataError
-from rulerank.experiment.given import GivenRun, GivenScores
-from rulerank.experiment.plans import BestFeature, Plan, Rank
+from rulerank.experiment.plans import BestFeature, GivenRun, GivenScores, Plan, Rank
 from rulerank.io.trec import Run
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.global_rules import GlobalRules
@@ -29,7 +28,6 @@ class System:
     group: str
     plan: Plan
     about: str
-    uses: tuple[str, ...] = ()  # systems whose scores it builds on
 
 
 ROBUST_LINEAR = QueryIntercepts(l2=30.0, normalize="zscore", missing="mean", n_jobs=1)  # the middle of the grid
@@ -57,13 +55,16 @@ SYSTEMS = {
         System("Competence", "beyond", Rank(Competence(MEMBERS, n_jobs=1)), "RE-GR+, RE-SR+, RE-QR+ and QI+, mixed"),
     )
 }
-
+BY_CLASS = {  # what a class makes by default
+    "GlobalRules": "RE-GR+", "StableRules": "RE-SR+", "QueryRules": "RE-QR+", "FittedRules": "FR+",
+    "QueryIntercepts": "QI",
+}  # fmt: skip
 
 Asking = str | System | Mapping[str, Any]
 
 
 def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) -> list[System]:
-    """Return systems by name, as they are, or of your own by name; those that they build on come first.
+    """Return systems by name, as they are, or of your own by name.
 
     >>> [system.name for system in choose_systems(["RE-GR", {"mine": GlobalRules(max_size=1)}])]
     ['RE-GR', 'mine']
@@ -81,18 +82,9 @@ def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) ->
     if not wanted:
         raise DataError("expected at least one system to run: got none")
     chosen: dict[str, System] = {}
-    known = SYSTEMS | {system.name: system for system in wanted}
-
-    def add(system: System) -> None:
-        for name in system.uses:
-            if name not in known:
-                raise DataError(f"{system.name} builds on {name!r}, which is not among the systems")
-            add(known[name])
+    for system in wanted:
         if chosen.setdefault(system.name, system) is not system:
             raise DataError(f"two systems are called {system.name!r}: give each a name of its own")
-
-    for system in wanted:
-        add(system)
     return list(chosen.values())
 
 
@@ -120,14 +112,15 @@ def own_system(name: str, value: Any) -> System:
 
 
 def system_named(name: str) -> System:
-    """Return a system by its name; capitals, blanks and apostrophes do not matter.
+    """Return a system by its name, or by the class that makes it; capitals, blanks and apostrophes do not matter.
 
-    >>> system_named("re-gr").name, system_named("bestfeature").name
-    ('RE-GR', 'Best feature')
+    >>> system_named("re-gr").name, system_named("bestfeature").name, system_named("GlobalRules").name
+    ('RE-GR', 'Best feature', 'RE-GR+')
     """
     if not isinstance(name, str):
         raise DataError(f"expected the name of a system, or {{'mine': {name!r:.40}}} for one of your own")
     by_bare_name = {_bare(known): system for known, system in SYSTEMS.items()}
+    by_bare_name |= {_bare(known): SYSTEMS[own] for known, own in BY_CLASS.items()}
     if _bare(name) in by_bare_name:
         return by_bare_name[_bare(name)]
     close = difflib.get_close_matches(_bare(name), by_bare_name, n=1)

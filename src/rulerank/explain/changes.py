@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import issparse
 
-from rulerank.ballots import BinForm, LinearForm
 from rulerank.core.words import decimal
-from rulerank.dataset import Array, Dataset
+from rulerank.dataset import Array, Dataset, doc_name
 from rulerank.errors import DataError
-from rulerank.explain.score import doc_name, find_row
+from rulerank.explain.cases import bin_text, rules_of, value_text
+from rulerank.explain.explanation import find_row
 from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
+from rulerank.rankers.linear.linear_ranker import WeightedSum
 from rulerank.rankers.rows import recoded
+from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rankers.rule_tables import axes_of
+from rulerank.rules.additive import AdditiveTables
+from rulerank.rules.engine import Engine
+from rulerank.rules.layout import UNSEEN
 
-TRIED_AT_ONCE = 16  # copies of a query
+AT_ONCE = 16  # values of a feature, each with a copy of the query
 MOST_TRIED = 64  # values of a feature, evenly spaced among those of the query
 
 
@@ -74,136 +84,230 @@ def score_before(scores: Array, row: int, other: int | None) -> float | None:
 
 
 def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Change, ...]:
-    """Return the smallest change of each feature that lifts a document above a score, the smallest first."""
+    """Return the smallest change of each feature that lifts a document above a score, the smallest first.
+
+    Values are tried, the nearest first, by scoring the document anew, among all documents of its query where they are
+    compared with each other: one value in each bin that the model tells apart, or those of the query's other documents.
+    Where a feature has nothing but a weight, its value is solved for: anything beyond lifts the document higher.
+    """
     if isinstance(above, bool) or not isinstance(above, int | float | np.number) or not math.isfinite(above):
         raise DataError(f"above must be a number, the score to beat: got {above!r}")
-    found = find_row(ranker, x, row)
-    if ranker.needs_the_query():  # another value changes the scale of the whole query: it is scored anew with it
+    document, whole_query = find_row(ranker, x, row), ranker.needs_the_query()
+    if whole_query:
         own = background_of(ranker, x, row)
         if isinstance(x, Dataset):  # which may have its own codes
-            X = recoded(own.X, x, own.names, ranker.categories_)
-            own = replace(own, X=X, categories=ranker.categories_)
-        return tried_changes(ranker, own, float(above))
-    values, in_bins, in_values = _dense(found.X, found.row), ranker.bin_form(), ranker.linear_form()
-    if in_bins is not None:
-        return bin_changes(in_bins, values, float(above))
-    if in_values is not None:
-        return linear_changes(in_values, values, float(above))
-    in_tables = ranker.table_form()
-    if in_tables is not None:
-        from rulerank.explain.table_effects import table_changes
+            own = replace(own, X=recoded(own.X, x, own.names, ranker.categories_), categories=ranker.categories_)
+        X, place = own.X, own.row
+    else:
+        one: Any = document.X[document.row : document.row + 1]
+        X, place = np.asarray(one.toarray() if issparse(one) else one, dtype=np.float64), 0
+    as_it_is = np.zeros(1, dtype=np.int64)
+    score = float(scores_with(ranker, X, place, as_it_is, X[place, as_it_is])[0])
+    if score > above:
+        return ()
+    if isinstance(ranker, WeightedSum) and not whole_query:
+        return solved(ranker, X[0], above, above - score)
+    steps = values_of_query(own) if whole_query else values_in_bins(ranker, X[0])
+    nearest = np.lexsort((steps.shares, steps.n_bins, steps.features))
+    at_once = AT_ONCE if whole_query else len(nearest)
+    found: list[tuple[int, float]] = []
+    while nearest.size:
+        features = steps.features[nearest]
+        first = np.searchsorted(features, features)  # of the same feature
+        now = np.arange(nearest.size) - first < at_once  # the next few of each feature
+        tried, nearest = nearest[now], nearest[~now]
+        scores = scores_with(ranker, X, place, steps.features[tried], steps.values[tried])
+        lifted = np.flatnonzero(scores > above)
+        tried, scores = tried[lifted], scores[lifted]
+        best = np.lexsort((-scores, steps.shares[tried], steps.n_bins[tried]))
+        done, firsts = np.unique(steps.features[tried[best]], return_index=True)
+        found += zip(tried[best[firsts]].tolist(), scores[best[firsts]].tolist(), strict=True)
+        nearest = nearest[~np.isin(steps.features[nearest], done)]
+    found.sort(key=lambda pair: (steps.n_bins[pair[0]], steps.shares[pair[0]], steps.features[pair[0]]))
+    changes = []
+    for step, score in found:
+        n_bins = None if whole_query else int(steps.n_bins[step])
+        name = ranker.feature_names_[steps.features[step]]
+        before, then = steps.words(step)
+        changes.append(Change(name, before, then, n_bins, float(steps.moves[step]), score))
+    return tuple(changes)
 
-        return table_changes(in_tables, values, float(above))
+
+class Steps(NamedTuple):
+    """Other values of features, to be tried: an entry of each array for each of them."""
+
+    features: Array
+    values: Array
+    n_bins: Array  # bins away; 1 where values count, not bins
+    moves: Array  # NaN: not known
+    shares: Array  # of the feature's range that it moves; infinite where that is not known
+    words: Callable[[int], Iterable[str]]  # what there is now, and with one of them
+
+
+def scores_with(ranker: Ranker, X: Array, row: int, features: Array, values: Array) -> Array:
+    """Return a document's score with each of some values of features, its query scored anew."""
+    n_worlds = len(features)
+    worlds = np.repeat(X[None], n_worlds, axis=0)
+    worlds[np.arange(n_worlds), row, features] = values
+    rows = worlds.reshape(-1, X.shape[1])
+    if not ranker.needs_the_query():
+        return ranker.checked_scores(rows)
+    scores = ranker.predict_codes(rows, qid=np.repeat(np.arange(n_worlds), len(X)))
+    return scores.reshape(n_worlds, -1)[:, row]
+
+
+def values_of_query(own: Background) -> Steps:
+    """Return the values of each feature that other documents of the query have, or evenly spaced ones of many.
+
+    A smaller move to a value that no document has may do as well.
+    """
+    features, values, moves, shares = [], [], [], []
+    for feature, name in enumerate(own.names):
+        now, known = float(own.X[own.row, feature]), own.X[np.isfinite(own.X[:, feature]), feature].astype(np.float64)
+        others = np.unique(known[known != now])
+        some = others[np.linspace(0, len(others) - 1, min(len(others), MOST_TRIED)).astype(np.int64)]
+        move = np.full(len(some), math.nan) if name in own.categories else some - now
+        spread = float(np.ptp(known)) or 1.0 if known.size else 1.0
+        features.append(np.full(len(some), feature))
+        values.append(some)
+        moves.append(move)
+        shares.append(np.where(np.isnan(move), math.inf, np.abs(move) / spread))
+    feature_of, value_of = np.concatenate(features), np.concatenate(values)
+
+    def words(step: int) -> Iterable[str]:
+        feature = int(feature_of[step])
+        return (
+            f"{own.names[feature]} {own.written(feature, float(one))}"
+            for one in (own.X[own.row, feature], value_of[step])
+        )
+
+    n_bins = np.ones(len(value_of), dtype=np.int64)
+    return Steps(feature_of, value_of, n_bins, np.concatenate(moves), np.concatenate(shares), words)
+
+
+def values_in_bins(ranker: Ranker, x: Array) -> Steps:
+    """Return a value in every bin of each feature that training has seen; none is asked to go missing."""
+    rules = rules_of(ranker)
+    tables = ranker.as_tables() if rules is None else None
+    if rules is not None:
+        bins = _bins.get(rules.engine_) or _bins.setdefault(rules.engine_, Bins.of(_axes_of_rules(rules)))
+        return bins.steps(x, partial(_rules_text, rules, {axis.feature: axis for axis in bins.axes}))
+    if tables is not None:
+        bins = _bins.get(tables) or _bins.setdefault(tables, Bins.of(_axes_of_tables(tables)))
+        return bins.steps(x, lambda feature, bin: tables.item_text(*tables.finest[feature], bin, dates=ranker.dates_))
     raise DataError(
         f"{type(ranker).__name__} has no bins to change; what_if works for FittedRules, GlobalRules, StableRules, "
         "QueryRules, Competence and QueryIntercepts"
     )
 
 
-def _dense(X: Any, row: int) -> Array:
-    own = X[row : row + 1]
-    values: Array = (own.toarray() if issparse(own) else own)[0]
-    return values
+def _rules_text(rules: RuleRanker, axes: Mapping[int, Axis], feature: int, bin: int) -> str:
+    group = axes[feature].group_of(bin)
+    return bin_text(rules, feature, UNSEEN if group < 0 else group)
 
 
-def bin_changes(form: BinForm, values: Array, above: float) -> tuple[Change, ...]:
-    """Try every bin that training has seen of every feature; a value is never asked to go missing."""
-    now = form.bins(values[None, :])[:, 0]
-    known = form.known_bins(values[None, :])[:, 0]
-    cuts = form.cuts
-    moves = [
-        (feature, bin)
-        for block in form.engine.layout.sets[:1]
-        for feature in block.features[:, 0].tolist()
-        for bin in form.engine.seen_bins(feature).tolist()
-        if bin != now[feature] and not (cuts is not None and bin > len(cuts[feature]))
-    ]
-    if not moves:
-        return ()
-    bins = np.repeat(known[:, None], len(moves), axis=1)
-    bins[[feature for feature, _ in moves], np.arange(len(moves))] = [bin for _, bin in moves]
-    scores = form.score(np.ascontiguousarray(bins))
-    own, *_ = form.score(np.ascontiguousarray(known[:, None]))
-    if own > above:
-        return ()
-    found: dict[int, tuple[tuple[float, float], Change]] = {}
-    for (feature, bin), score in zip(moves, scores.tolist(), strict=True):
-        if score <= above:
-            continue
-        own_cuts = None if cuts is None else cuts[feature]
-        missing = own_cuts is not None and now[feature] > len(own_cuts)
-        n_bins = 1 if missing else abs(int(bin) - int(now[feature]))
-        move = math.nan if missing else _move(float(values[feature]), int(now[feature]), bin, own_cuts)
-        size = (n_bins, math.inf if math.isnan(move) else abs(move) / _scale(own_cuts))
-        if feature not in found or size < found[feature][0]:
-            texts = [form.text(feature, int(b)) for b in (now[feature], bin)]
-            found[feature] = size, Change(form.names[feature], texts[0], texts[1], n_bins, move, score)
-    return tuple(change for _, change in sorted(found.values(), key=lambda pair: pair[0]))
+class Axis(NamedTuple):
+    """The bins of one feature, numbered from the lowest; then the one for missing values."""
+
+    feature: int
+    cuts: Array
+    groups: list[int]  # by bin: those of one group are told apart by nobody
+    seen: list[int]  # the bins to go to
+    kinds: bool  # of categories, which have no order
+    whole: bool = False  # values are bin numbers themselves
+
+    def bin_of(self, value: float) -> int:
+        if math.isnan(value):
+            return len(self.cuts) + 1
+        return int(value) if self.whole else bisect_right(self.cuts, value)
+
+    def group_of(self, bin: int) -> int:
+        return self.groups[min(bin, len(self.groups) - 1)]
 
 
-def tried_changes(ranker: Ranker, own: Background, above: float) -> tuple[Change, ...]:
-    """Try, one feature at a time, the values that the other documents of the query have, the nearest first.
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of all features of a model to go to, laid out once: an entry of each array for each of them."""
 
-    A score that depends on the whole query is computed anew for it with each value: what comes out is what `predict`
-    says, though a smaller move to a value that no document has may do as well.
-    """
-    X, row = own.X, own.row
-    if float(ranker.predict_codes(X, qid=np.zeros(len(X)))[row]) > above:
-        return ()
+    axes: list[Axis]
+    axis: Array  # its number
+    features: Array
+    bins: Array
+    groups: Array
+    edges: Array  # (2, n): that is reached from above, and from below
+    inside: Array  # (2, n): the value nearest to that edge
+    widths: Array  # distance of the feature's outermost cuts, which makes moves of different features comparable
+    kinds: Array
+
+    @classmethod
+    def of(cls, axes: list[Axis]) -> Bins:
+        """Lay the bins of some features out."""
+        rows = []
+        for number, axis in enumerate(axes):
+            cuts, last = axis.cuts.tolist(), len(axis.cuts)
+            plain = axis.kinds or axis.whole or not last
+            width = 1.0 if axis.whole or not last else cuts[-1] - cuts[0] or abs(cuts[0]) or 1.0
+            for bin in axis.seen:
+                low = float(bin) if plain else cuts[max(bin - 1, 0)]
+                high = float(bin) if plain else cuts[min(bin, last - 1)]
+                below = high if plain or bin == last else math.nextafter(high, -math.inf)
+                rows.append((number, axis.feature, bin, axis.groups[bin], high, low, below, low, width, axis.kinds))
+        found = np.array(rows, dtype=np.float64).reshape(-1, 10).T
+        axis_of, features, bins, groups = found[:4].astype(np.int64)
+        return cls(axes, axis_of, features, bins, groups, found[4:6], found[6:8], found[8], found[9] > 0)
+
+    def steps(self, x: Array, text: Callable[[int, int], str]) -> Steps:
+        """Return the steps of a document into the bins that it is not in; text: (feature, bin) -> words."""
+        values = [float(x[axis.feature]) for axis in self.axes]
+        at = [axis.bin_of(value) for axis, value in zip(self.axes, values, strict=True)]
+        own = np.array([axis.group_of(bin) for axis, bin in zip(self.axes, at, strict=True)], dtype=np.int64)
+        to = np.flatnonzero(self.groups != own[self.axis])  # rare kinds share a group
+        features, bins, axis = self.features[to], self.bins[to], self.axis[to]
+        now, value = np.array(at, dtype=np.int64)[axis], np.array(values)[axis]
+        rises = bins > now
+        loose = self.kinds[to] | np.isnan(value)  # no distance is known
+        moves = np.where(loose, math.nan, np.where(rises, self.edges[1, to], self.edges[0, to]) - value)
+        return Steps(
+            features=features,
+            values=np.where(rises, self.inside[1, to], self.inside[0, to]),
+            n_bins=np.where(loose, 1, np.abs(bins - now)),
+            moves=moves,
+            shares=np.where(loose, math.inf, np.abs(moves) / self.widths[to]),
+            words=lambda step: [text(int(features[step]), int(bin)) for bin in (now[step], bins[step])],
+        )
+
+
+_bins: WeakKeyDictionary[Engine | AdditiveTables, Bins] = WeakKeyDictionary()  # of the models that were asked
+
+
+def _axes_of_rules(rules: RuleRanker) -> list[Axis]:
+    engine, whole = rules.engine_, rules.discretizer_ is None
+    axes, found = axes_of(rules.discretizer_, rules.n_bins_), []
+    for feature in engine.layout.sets[0].features[:, 0].tolist() if engine.layout.sets else ():
+        axis, groups = axes[feature], axes[feature].bins.tolist()
+        seen = [groups.index(bin) for bin in engine.seen_bins(feature).tolist()]
+        inner = [bin for bin in seen if bin <= len(axis.cuts)]
+        found.append(Axis(feature, axis.cuts, groups, inner, axis.kinds is not None, whole))
+    return found
+
+
+def _axes_of_tables(tables: AdditiveTables) -> list[Axis]:
+    found = []
+    for feature, (table, number) in sorted(tables.finest.items()):
+        cuts, kinds = tables.tables[table].cuts[number], tables.feature_names[feature] in tables.categories
+        found.append(Axis(feature, cuts, list(range(len(cuts) + 2)), list(range(len(cuts) + (not kinds))), kinds))
+    return found
+
+
+def solved(ranker: WeightedSum, x: Array, above: float, gap: float) -> tuple[Change, ...]:
+    """Return the value of each feature with which the score of a weighted sum equals `above`."""
+    scale = getattr(ranker, "scale_", np.ones_like(ranker.coef_))
+    filled = x if ranker.fill_ is None else np.where(np.isnan(x), ranker.fill_, x)
     changes = []
-    for feature, name in enumerate(ranker.feature_names_):
-        now = float(X[row, feature])
-        values = np.unique(X[np.isfinite(X[:, feature]) & (X[:, feature] != now), feature])
-        if not values.size:
-            continue
-        values = values[np.linspace(0, len(values) - 1, min(len(values), MOST_TRIED)).astype(np.int64)]
-        values = values[np.argsort(np.abs(values - now), kind="stable")] if math.isfinite(now) else values
-        spread = float(np.ptp(X[np.isfinite(X[:, feature]), feature])) or 1.0
-        for some in np.array_split(values, max(1, -(-len(values) // TRIED_AT_ONCE))):
-            worlds = np.repeat(X[None], len(some), axis=0)
-            worlds[:, row, feature] = some
-            numbers = np.repeat(np.arange(len(some)), len(X))
-            scores = ranker.predict_codes(worlds.reshape(-1, X.shape[1]), qid=numbers).reshape(len(some), -1)[:, row]
-            lifted = np.flatnonzero(scores > above)
-            if lifted.size:
-                value = float(some[lifted[0]])
-                texts = [f"{name} {own.written(feature, one)}" for one in (now, value)]
-                move = math.nan if name in own.categories else value - now
-                changes.append(
-                    (
-                        math.inf if math.isnan(move) else abs(move) / spread,
-                        Change(name, texts[0], texts[1], None, move, float(scores[lifted[0]])),
-                    )
-                )
-                break
+    for feature in np.flatnonzero(ranker.coef_ * scale).tolist():
+        name, weight, now = ranker.feature_names_[feature], float(ranker.coef_[feature]), float(filled[feature])
+        move = gap / weight
+        then = value_text(ranker, name, now + move, ">" if weight > 0 else "<")
+        change = Change(name, value_text(ranker, name, now), then, None, move, above)
+        changes.append((abs(move) / float(scale[feature]), change))
     return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
-
-
-def linear_changes(form: LinearForm, values: Array, above: float) -> tuple[Change, ...]:
-    """Solve for the value of each feature with which the score equals `above`: anything beyond lifts it higher."""
-    filled = form.fill(values[None, :])[0]
-    score = float(form.score(filled[None, :])[0])
-    if score > above:
-        return ()
-    changes = []
-    for feature in np.flatnonzero(form.coef * form.scale).tolist():
-        name, move = form.names[feature], (above - score) / float(form.coef[feature])
-        now, sign = float(filled[feature]), ">" if form.coef[feature] > 0 else "<"
-        texts = form.text(feature, now), form.text(feature, now + move, sign)
-        change = Change(name, *texts, None, move, above)
-        changes.append((abs(move) / float(form.scale[feature]), change))
-    return tuple(change for _, change in sorted(changes, key=lambda pair: pair[0]))
-
-
-def _move(value: float, now: int, bin: int, cuts: Array | None) -> float:
-    """Return how far a value has to go to reach a bin, which begins at its lower cut and ends before the upper one."""
-    if cuts is None:
-        return float(bin - now)
-    return float(cuts[bin - 1] - value) if bin > now else float(cuts[bin] - value)
-
-
-def _scale(cuts: Array | None) -> float:
-    """Return the distance of the outermost cuts, which makes moves of different features comparable."""
-    if cuts is None or len(cuts) == 0:
-        return 1.0
-    return float(cuts[-1] - cuts[0]) or abs(float(cuts[0])) or 1.0

@@ -14,6 +14,7 @@ from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Shown
 from rulerank.rankers.importances import Sample, importances_of
+from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.render import Page
 from rulerank.rules.additive import AdditiveTables, Table
 
@@ -109,12 +110,12 @@ class FeatureCurves(Shown):
     n_left_out: int = 0  # weaker features
 
     def page(self) -> Page:
-        from rulerank.explain.curve_figures import TITLE, curves_table
+        from rulerank.explain.figures import TITLE, curves_table
 
         return Page(TITLE, (f"{self.method}.",), (curves_table(self),))
 
     def drawn(self) -> Page:
-        from rulerank.explain.curve_figures import curves_picture
+        from rulerank.explain.figures import curves_picture
 
         page = self.page()
         return replace(page, blocks=(*curves_picture(self), *page.blocks))
@@ -143,12 +144,12 @@ def curves_of(
 
 def make_curves(ranker: Ranker, X: Any, order: Array | None, most: int = MOST, noun: str = "document") -> FeatureCurves:
     """Return the curves of the first features in an order, on checked rows or none."""
-    tables, linear = ranker.additive(), ranker.linear_form()
-    errors = None if linear is None else linear.errors
-    if linear is not None and X is None:
+    tables = ranker.additive()
+    errors: Array | None = getattr(ranker, "standard_errors_", None)
+    if errors is not None and X is None:
         raise DataError(f"the lines of {type(ranker).__name__} need the range of the values: {GIVE}")
     moved = moving(tables)
-    wide = any(len(table.features) > 1 for table in tables.tables) and ranker.table_form() is None
+    wide = any(len(table.features) > 1 for table in tables.tables) and isinstance(ranker, RuleRanker)
     if wide and X is None:
         raise DataError(
             f"rules of {type(ranker).__name__} speak of several features together, and what one adds is a mean over "

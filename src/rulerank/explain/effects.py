@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtri
 
-from rulerank.ballots import BinForm, LinearForm
+from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.dataset import Array
+from rulerank.explain.cases import rules_of, value_text
+from rulerank.explain.curves import bins_of
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.linear.linear_ranker import WeightedSum
+from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.tables import UNIT
 
+N_SCORED = 200  # documents for each point of a curve
+POINTS = 10  # of a curve of tables: neighbouring bins are shown as one
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)  # of a linear ranker's feature, as shares of the documents below
 SPREAD = (0.1, 0.9)
 CHANCE = 0.001  # pairs without any interaction that pass for one
+
+ItemText = Callable[[int, int, int], str]  # (table, axis, bin) -> words
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +67,96 @@ class Interaction:
     n_rows: int  # training rows there
 
 
-def bin_curve(form: BinForm, bins: Array, feature: int, n_scored: int) -> tuple[BinEffect, ...]:
-    """Score documents, given as bins (n_features, n_docs), with one feature in each bin that training has seen."""
-    places = np.linspace(0, bins.shape[1] - 1, min(n_scored, bins.shape[1])).astype(np.int64)
+def effect_of(ranker: Ranker, X: Array, bins: Array | None, feature: int) -> tuple[BinEffect, ...]:
+    """Score checked rows with one feature at each of some levels; none where that cannot be told.
+
+    bins: of all rows, by the rules where it has some.
+    """
+    linear = isinstance(ranker, WeightedSum)
+    rows = X if linear else X[np.linspace(0, len(X) - 1, min(N_SCORED, len(X))).astype(np.int64)]
+    levels = levels_of(ranker, X, bins, feature)
+    changed = np.tile(rows, (len(levels), 1))
+    changed[:, feature] = np.repeat([level.value for level in levels], len(rows))
     points = []
-    for bin in form.engine.seen_bins(feature).tolist():
-        changed = np.ascontiguousarray(bins[:, places])
-        changed[feature] = bin
-        share = float((bins[feature] == bin).mean())
-        points.append(point_of(form.item_text(feature, bin), share, form.score(changed)))
+    for level, scores in zip(
+        levels, ranker.checked_scores(changed).reshape(len(levels), -1) if levels else (), strict=True
+    ):
+        low, high = np.quantile(scores, SPREAD)
+        points.append(BinEffect(level.text, level.share, float(scores.mean()), float(low), float(high)))
     return tuple(points)
 
 
-def value_curve(form: LinearForm, X: Array, feature: int) -> tuple[BinEffect, ...]:
-    """Score documents with one feature at the levels that shares of them lie below."""
-    points = []
-    values = np.quantile(X[:, feature], LEVELS)
-    for level, value in zip(LEVELS, values.tolist(), strict=True):
-        changed = X.copy()
-        changed[:, feature] = value
-        points.append(point_of(form.text(feature, value), level, form.score(changed)))
-    return tuple(points)
+class Level(NamedTuple):
+    """A value that stands for those near it."""
+
+    text: str
+    share: float  # of the documents that are there; of a linear ranker, of those below
+    value: float
 
 
-def interactions(form: BinForm, most: int = 10) -> tuple[Interaction, ...]:
+def levels_of(ranker: Ranker, X: Array, bins: Array | None, feature: int) -> list[Level]:
+    """Return the bins of a feature that documents are in, missing last; of a weight, some shares of the values."""
+    name, values = ranker.feature_names_[feature], X[:, feature].astype(np.float64)
+    rules, tables = rules_of(ranker), ranker.as_tables()
+    if rules is not None and bins is not None:
+        own = bins[feature]
+        here = np.intersect1d(rules.engine_.seen_bins(feature), own)
+        text: Callable[[int], str] = partial(rules.item_text, feature)
+    elif tables is None:
+        return []
+    elif isinstance(ranker, WeightedSum):
+        filled = values if tables.fill is None else np.where(np.isnan(values), tables.fill[feature], values)
+        at = np.quantile(filled, LEVELS).tolist()
+        return [Level(value_text(ranker, name, value), share, value) for share, value in zip(LEVELS, at, strict=True)]
+    elif feature not in tables.finest:
+        return []
+    else:
+        table, axis = tables.finest[feature]
+        cuts = tables.tables[table].cuts[axis]
+        if name in tables.categories:
+            text = partial(tables.item_text, table, axis)
+        else:
+            cuts = fewer(cuts, values[~np.isnan(values)])
+            shown = written_cuts(cuts, dates=name in ranker.dates_ and ranker.normalize_ is None)
+            text = lambda bin: on_scale(in_words(name, bin, shown), name, ranker.normalize_)  # noqa: E731
+        own = bins_of(values, cuts)
+        here = np.unique(own)
+        if name in tables.categories:  # the most frequent ones
+            here = np.sort(np.argsort(-np.bincount(own), kind="stable")[: min(POINTS, here.size)])
+    middle = np.median if name not in ranker.categories_ else partial(np.quantile, q=0.5, method="lower")
+    return [Level(text(bin), float((own == bin).mean()), float(middle(values[own == bin]))) for bin in here.tolist()]
+
+
+def fewer(cuts: Array, values: Array) -> Array:
+    """Return some of the cuts, such that about equally many values lie between them."""
+    if len(cuts) < POINTS or not values.size:
+        return cuts
+    below = np.searchsorted(np.sort(values), cuts) / values.size
+    wanted = np.arange(1, POINTS) / POINTS
+    kept = np.unique([int(np.abs(below - share).argmin()) for share in wanted])
+    return cuts[kept]
+
+
+def table_interactions(tables: AdditiveTables, X: Array, text: ItemText, most: int = 10) -> tuple[Interaction, ...]:
+    """Return the tables of pairs that move the scores of documents most, and the cell of each where it shows most."""
+    found = []
+    for t, table in enumerate(tables.tables):
+        if len(table.features) != 2:
+            continue
+        bins = [bins_of(X[:, f], cuts) for f, cuts in zip(table.features, table.cuts, strict=True)]
+        counts = np.zeros(table.votes.shape)
+        np.add.at(counts, tuple(bins), 1)
+        i, j = np.unravel_index(int((np.sqrt(counts) * np.abs(table.votes)).argmax()), counts.shape)
+        a, b = (tables.feature_names[f] for f in table.features)
+        strength = math.sqrt(float((counts * table.votes**2).sum()) / max(1.0, float(counts.sum())))
+        cell = text(t, 0, int(i)), text(t, 1, int(j))
+        found.append(Interaction((a, b), strength, cell, float(table.votes[i, j]), int(counts[i, j])))
+    return tuple(sorted(found, key=lambda one: -one.strength)[:most])
+
+
+def interactions(rules: RuleRanker, names: Sequence[str], most: int = 10) -> tuple[Interaction, ...]:
     """Return the strongest interactions of the training rows, or none if pairs are not counted or not kept."""
-    engine = form.engine
+    engine = rules.engine_
     if engine.counts is None or len(engine.layout.sets) < 2:
         return ()
     found = []
@@ -101,9 +178,9 @@ def interactions(form: BinForm, most: int = 10) -> tuple[Interaction, ...]:
             i, j = np.unravel_index(int(weight.argmax()), residual.shape)
             found.append(
                 Interaction(
-                    (form.names[a], form.names[b]),
+                    (names[a], names[b]),
                     math.sqrt((squares - noise * n_free) / rows.sum()),
-                    (form.item_text(a, int(i)), form.item_text(b, int(j))),
+                    (rules.item_text(a, int(i)), rules.item_text(b, int(j))),
                     float(residual[i, j]),
                     int(rows.reshape(residual.shape)[i, j]),
                 )
@@ -127,9 +204,3 @@ def beyond_sum(lift: Array, rows: Array) -> tuple[Array, int]:
     residual = np.zeros(lift.shape)
     residual[i, j] = lift[i, j] - design @ fitted
     return residual, i.size - int(rank)
-
-
-def point_of(text: str, share: float, scores: Array) -> BinEffect:
-    """Sum up the scores of documents with one feature in one place."""
-    low, high = np.quantile(scores, SPREAD)
-    return BinEffect(text, share, float(scores.mean()), float(low), float(high))

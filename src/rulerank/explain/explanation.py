@@ -1,17 +1,26 @@
-"""What an explanation holds: frozen values that print well and add up."""
+"""Why one score: frozen values that print well and add up, rules that say the same folded into groups."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from rulerank.ballots import GradeVote, MemberVote, QueryVote
-from rulerank.core.words import counted
-from rulerank.explain.standing import IN_ALL, About, placed
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.core.arrays import unmasked
+from rulerank.core.checks import is_whole
+from rulerank.core.words import counted, decimal
+from rulerank.dataset import Array, Dataset, doc_name
+from rulerank.errors import DataError
+from rulerank.explain.cases import Case, GradeVote, MemberVote, QueryVote, case_of
+from rulerank.explain.standing import IN_ALL, About, Background, background_of, placed
+from rulerank.rankers.base import Ranker
 from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
-from rulerank.render.document import Bar, sum_digits, summed, units
+from rulerank.render.document import Bar, only, sum_digits, summed, units
 from rulerank.rules.rule import Item
 
 
@@ -192,13 +201,13 @@ class Explanation(Shown):
         return summed(adds, units(self.score, self.digits) - units(self.base, self.digits), self.digits)
 
     def page(self) -> Page:
-        from rulerank.explain.page_layout import explanation_page
+        from rulerank.explain.pages import explanation_page
 
         return explanation_page(self)
 
     def lines(self, n: int = 5) -> list[str]:
         """Return plain sentences: the score, then the n strongest reasons."""
-        from rulerank.explain.sentences import explanation_lines
+        from rulerank.explain.pages import explanation_lines
 
         return explanation_lines(self, n)
 
@@ -230,3 +239,142 @@ def together(groups: Sequence[RuleGroup]) -> tuple[int, float]:
 
 def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float) else getattr(value, "item", lambda: str(value))()
+
+
+class RowOfQuery(NamedTuple):
+    """One document among those of its query, checked and normalised as the ranker wants them."""
+
+    X: Array
+    row: int
+    name: str
+
+
+def find_row(ranker: Ranker, x: Any, row: int | None, name: str = "the document") -> RowOfQuery:
+    """Find the document that is meant, given alone, or as a row of the documents of its query, or of a Dataset."""
+    check_is_fitted(ranker)
+    # frames and sparse rows stay what they are: the ranker checks their columns
+    keeps = isinstance(x, Dataset) or issparse(x) or hasattr(x, "columns")
+    data = x if keeps else np.atleast_2d(np.asarray(unmasked(x)))
+    n_rows = len(x) if isinstance(x, Dataset) else data.shape[0]
+    whole_query = ranker.needs_the_query()
+    if row is None and (n_rows != 1 or whole_query):
+        raise DataError(
+            "this ranker compares the documents of a query with each other: give all of them and say which is meant, "
+            "explain(X_of_the_query, row=3)"
+            if whole_query
+            else f"expected one document: got {n_rows}; say which is meant, explain(X, row=3)"
+        )
+    number = 0 if row is None else row
+    if not is_whole(number, 0, n_rows - 1):
+        raise DataError(f"row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
+    if isinstance(data, Dataset):
+        name = doc_name(data, number)
+        rows = np.flatnonzero(data.qid == data.qid[number]) if whole_query else np.array([number])
+        return RowOfQuery(ranker.check_rows(data[rows], None), int(np.flatnonzero(rows == number)[0]), name)
+    name = name if row is None else f"row {number + 1}"
+    if whole_query:
+        return RowOfQuery(ranker.check_rows(data, np.zeros(n_rows)), number, name)
+    return RowOfQuery(ranker.check_rows(data[number : number + 1], np.zeros(1)), 0, name)
+
+
+def explain_score(ranker: Ranker, x: Any, row: int | None, n_rules: int | None) -> Explanation:
+    """Explain the score of one document; x, row and n_rules are those of `Ranker.explain`."""
+    found = find_row(ranker, x, row)
+    return explained(case_of(ranker, found.X, found.row), found.name, background_of(ranker, x, row), n_rules)
+
+
+def explained(case: Case, name: str, behind: Background, n_rules: int | None) -> Explanation:
+    """Turn a case into an explanation that keeps the n_rules strongest rules of each group (None: all)."""
+    ballot = case.ballot
+    groups = fold(ballot.adds, ballot.holds, ballot.voted, ballot.by_grade.sum(axis=1))
+    score, without = ballot.score, ballot.scores_without
+    parts = np.flatnonzero(ballot.holds.any(axis=0) | (without != score)).tolist()
+    features = [share_of(case, behind, f, float(ballot.shares[f]), float(score - without[f])) for f in parts]
+    return Explanation(
+        document=name,
+        method=case.method,
+        score=score,
+        base=ballot.base,
+        base_text=case.base_text,
+        groups=tuple(
+            RuleGroup(
+                tuple(rule_vote(case, int(cell), behind) for cell in cells[:n_rules]),
+                cells.size,
+                float(ballot.adds[cells].sum()),
+            )
+            for cells in groups
+        ),
+        features=tuple(sorted(features, key=lambda share: -abs(share.adds))),
+        n_rules=int(ballot.voted.sum()),
+        arithmetic=case.arithmetic,
+        grades=case.grades,
+        queries=case.queries,
+        members=case.members,
+        notes=case.notes,
+        noun=case.noun,
+        baseline="" if case.baseline is None else case.baseline.name,
+        sees_values=all(sees_value(case, behind, f, share) for f, share in zip(parts, features, strict=True)),
+        about=behind.about,
+    )
+
+
+def share_of(case: Case, behind: Background, part: int, adds: float, effect: float) -> FeatureShare:
+    """Return what one part of a score adds: a feature, or the baseline ranking."""
+    name, column, text = case.part_name(part), case.column(part), case.value(part)
+    known = (only(text, name), "") if column is None else (behind.value(column), behind.standing(column))
+    return FeatureShare(name, text, adds, effect, *known)
+
+
+def sees_value(case: Case, behind: Background, part: int, share: FeatureShare) -> bool:
+    """Tell whether the model sees the value of a part as it came, and no bin or scale of it."""
+    column = case.column(part)
+    return column is not None and share.text == f"{share.feature} = {decimal(behind.number(behind.names[column]), 4)}"
+
+
+def rule_vote(case: Case, cell: int, behind: Background | None = None) -> RuleVote:
+    """Return one cell of a case as a rule that a person can read, given the document with its raw values."""
+    ballot = case.ballot
+    tally = None
+    if case.tallies is not None:
+        n_queries, up, down = case.tallies[cell, :3].tolist()
+        tally = (n_queries, up, down)
+    items = [case.item(cell, feature) for feature in ballot.features_of(cell)]
+    if behind is not None:
+        items = [behind.item(item, case.column(item.feature)) for item in items]
+    return RuleVote(
+        tuple(items),
+        float(ballot.adds[cell]),
+        float(ballot.weights[cell]),
+        tuple(ballot.by_grade[cell].tolist()),
+        tally,
+    )
+
+
+def fold(adds: Array, holds: Array, voted: Array, covered: Array | None = None) -> list[Array]:
+    """Return groups of cells, the strongest group first and in each the strongest cell, its leader.
+
+    The strongest cell leads; the cells that share a feature with it and point the same way follow it. Then the
+    strongest of the rest leads, until each cell that voted is in one group. Those that add nothing form the last.
+
+    adds: float64 (n_cells,) what each adds to the score; holds: bool (n_cells, n_features); voted: bool (n_cells,)
+    covered: training rows of each cell, to tell leaders apart that add the same: more rows are better evidence.
+
+    >>> holds = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
+    >>> [group.tolist() for group in fold(np.array([0.2, 0.3, 0.1, -0.05]), holds, np.ones(4, dtype=bool))]
+    [[1, 0, 2], [3]]
+    """
+    rows = np.zeros(len(adds)) if covered is None else covered
+    size = np.abs(adds)
+    strongest_first = np.lexsort((-rows, -np.round(size, 12)))  # equal but for rounding is equal
+    strongest_first = strongest_first[voted[strongest_first]]
+    left = voted & (size > 0)
+    groups = []
+    for leader in strongest_first:
+        if left[leader]:
+            alike = left & (np.sign(adds) == np.sign(adds[leader])) & holds[:, holds[leader]].any(axis=1)
+            left &= ~alike
+            groups.append(alike)
+    if (voted & (size == 0)).any():
+        groups.append(voted & (size == 0))
+    ordered = [strongest_first[members[strongest_first]] for members in groups]
+    return sorted(ordered, key=lambda cells: -abs(float(adds[cells].sum())))

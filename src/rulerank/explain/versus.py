@@ -1,26 +1,39 @@
-"""Why one document stands above another."""
+"""Why one document stands above another, and the smallest set of features, or rules, without which it would not."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.ballots import Ballot, Case
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.explain.explanation import Explanation, RuleVote, Shown, rule_dict
-from rulerank.explain.score import explained, find_row, fold, part_name, rule_vote, share_of
+from rulerank.explain.ballot import Ballot
+from rulerank.explain.cases import Case, case_of
+from rulerank.explain.explanation import (
+    Explanation,
+    RuleVote,
+    Shown,
+    explained,
+    find_row,
+    fold,
+    rule_dict,
+    rule_vote,
+    share_of,
+)
 from rulerank.explain.standing import Background, background_of
-from rulerank.explain.swaps import features_that_swap, rules_that_swap
 from rulerank.rankers.base import Ranker
 from rulerank.render import Page
 from rulerank.render.document import Bar, in_digits, sum_digits, summed, units
 
 LISTED = 20  # rules of a swap that JSON lists
+STEPS = 2e7  # looks at a cell: some 0.2 s
+SURE = 1e-9  # scores closer than this are tied
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +124,13 @@ class Versus(Shown):
         return summed(adds, self._difference_in_units, self.digits)
 
     def page(self) -> Page:
-        from rulerank.explain.page_layout import versus_page
+        from rulerank.explain.pages import versus_page
 
         return versus_page(self)
 
     def lines(self, n: int = 5) -> list[str]:
         """Return plain sentences: who is above, then the n strongest reasons, then what would swap them."""
-        from rulerank.explain.sentences import versus_lines
+        from rulerank.explain.pages import versus_lines
 
         return versus_lines(self, n)
 
@@ -143,7 +156,9 @@ def explain_versus(ranker: Ranker, x: Any, row: int | None, versus: Any, n_rules
     beside = is_whole(versus, 0)
     other = find_row(ranker, x, versus) if beside else find_row(ranker, versus, None, "b")
     behind = background_of(ranker, x, row), background_of(ranker, *((x, versus) if beside else (versus, None)))
-    docs = [Compared(ranker.case(doc.X, doc.row), doc.name, own) for doc, own in zip((one, other), behind, strict=True)]
+    docs = [
+        Compared(case_of(ranker, doc.X, doc.row), doc.name, own) for doc, own in zip((one, other), behind, strict=True)
+    ]
     high, low = sorted(docs, key=lambda doc: -doc.case.ballot.score)
     return compared(high, low, n_rules)
 
@@ -199,8 +214,7 @@ def compared(one: Compared, other: Compared, n_rules: int | None) -> Versus:
         n_only_high=int((above.voted & ~same).sum()),
         n_only_low=int((below.voted & ~same).sum()),
         adds_same=float(net[same].sum()),
-        swap_features=feature_swap
-        and Swap(tuple(part_name(high, one.behind.names, f) for f in feature_swap.features), (), feature_swap.proven),
+        swap_features=feature_swap and Swap(tuple(map(high.part_name, feature_swap.features)), (), feature_swap.proven),
         swap_rules=rule_swap
         and Swap(
             (),
@@ -220,8 +234,7 @@ def shared_gaps(high: Ballot, low: Ballot, net: Array) -> Array:
     """
     holds = high.holds | low.holds
     differs = np.zeros(high.n_features, dtype=bool)
-    for sets, one, two in zip(high.sets, high.bins, low.bins, strict=True):
-        differs[sets[one != two]] = True
+    differs[high.sets[high.bins != low.bins]] = True
     takes = holds & differs
     takes |= holds & ~takes.any(axis=1, keepdims=True)
     return (net / np.maximum(takes.sum(axis=1), 1)) @ takes
@@ -247,3 +260,89 @@ def _swap_dict(swap: Swap | None) -> dict[str, Any] | None:
         return {"features": list(swap.features), "proven_smallest": swap.proven}
     first = [str(rule) for rule in swap.rules[:LISTED]]
     return {"n_rules": len(swap.rules), "first_rules": first, "proven_smallest": swap.proven}
+
+
+class FeatureSwap(NamedTuple):
+    """Features to remove, and whether no smaller set would do; none at all if no set does, or none was found."""
+
+    features: tuple[int, ...]
+    proven: bool
+
+
+class RuleSwap(NamedTuple):
+    """Rules to remove, by cell: those of both documents, and of one alone; and whether no smaller set would do."""
+
+    both: tuple[int, ...]
+    only_high: tuple[int, ...]
+    only_low: tuple[int, ...]
+    proven: bool
+
+
+def features_that_swap(high: Ballot, low: Ballot, steps: float = STEPS) -> FeatureSwap:
+    """Find the smallest set of features without which `low` scores above `high`.
+
+    A greedy search comes first; then all smaller sets are tried, size by size, as long as that takes at most `steps`.
+    """
+    candidates = np.union1d(high.used, low.used)
+    found = _greedily(high, low, candidates)
+    largest = len(found) - 1 if found else candidates.size
+    n_cells = len(high.adds) + len(low.adds)
+    for size in range(1, largest + 1):
+        steps -= math.comb(candidates.size, size) * n_cells
+        if steps < 0:
+            return FeatureSwap(found, proven=False)
+        flat = chain.from_iterable(combinations(candidates.tolist(), size))
+        sets = np.fromiter(flat, dtype=np.int64).reshape(-1, size)
+        gaps = _gaps(high, low, sets)
+        if gaps.size and gaps.min() < -SURE:
+            return FeatureSwap(tuple(sets[gaps.argmin()].tolist()), proven=True)
+    return FeatureSwap(found, proven=True)
+
+
+def rules_that_swap(high: Ballot, low: Ballot) -> RuleSwap | None:
+    """Find rules without which `low` scores above `high`: those that favour `high` most, as many as it takes.
+
+    A rule that both have goes for both. A set of one is the smallest; larger ones are not proven to be.
+    """
+    same = high.same_as(low) & (high.voted | low.voted)
+    drops = {  # which rules there are, and for whom they vote
+        "both": np.flatnonzero(same),
+        "only_high": np.flatnonzero(~same & high.voted),
+        "only_low": np.flatnonzero(~same & low.voted),
+    }
+    units = np.concatenate(list(drops.values()))
+    kind = np.repeat(np.arange(3), [cells.size for cells in drops.values()])
+    of_high = np.where((kind != 2)[:, None], high.votes[units], 0.0)
+    of_low = np.where((kind != 1)[:, None], low.votes[units], 0.0)
+    sums = [ballot.votes.sum(axis=0) for ballot in (high, low)]
+    gaps = high.tally(sums[0] - of_high) - low.tally(sums[1] - of_low)
+    order = np.argsort(gaps, kind="stable")
+    left = [sums[0] - np.cumsum(of_high[order], axis=0), sums[1] - np.cumsum(of_low[order], axis=0)]
+    gaps = high.tally(left[0]) - low.tally(left[1])  # as differences, nearly exact
+    for n in (np.flatnonzero(gaps < -SURE) + 1).tolist():
+        dropped, kinds = units[order[:n]], kind[order[:n]]
+        kept = [np.ones(len(ballot.adds), dtype=bool) for ballot in (high, low)]
+        kept[0][dropped[kinds != 2]] = False
+        kept[1][dropped[kinds != 1]] = False
+        if high.score_of(kept[0]) - low.score_of(kept[1]) < -SURE:
+            parts = [tuple(dropped[kinds == k].tolist()) for k in range(3)]
+            return RuleSwap(parts[0], parts[1], parts[2], proven=n == 1)
+    return None
+
+
+def _greedily(high: Ballot, low: Ballot, candidates: Array) -> tuple[int, ...]:
+    removed: list[int] = []
+    while len(removed) < candidates.size:
+        rest = [feature for feature in candidates.tolist() if feature not in removed]
+        gaps = _gaps(high, low, np.array([[*removed, feature] for feature in rest]))
+        removed.append(rest[int(gaps.argmin())])
+        if gaps.min() < -SURE:
+            return tuple(sorted(removed))
+    return ()
+
+
+def _gaps(high: Ballot, low: Ballot, sets: Array) -> Array:
+    """Return by how much `high` scores above `low` without each set of features, (n_sets, size)."""
+    removed = np.zeros((len(sets), high.n_features), dtype=bool)
+    np.put_along_axis(removed, sets, True, axis=1)
+    return high.scores_without_sets(removed) - low.scores_without_sets(removed)

@@ -18,7 +18,7 @@ def export(form: Form, names: Names) -> Export:
     """Return the request that makes a trained model of it."""
     from rulerank.export.feature_sets import extractors
 
-    if form.weights is not None:
+    if form.tables.weights is not None:
         raise DataError(
             f"Elasticsearch's own learning to rank knows no linear model, which {form.kind} is: "
             "export it to elasticsearch-ltr (the plugin), or train FittedRules"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,28 +13,26 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.export.trees import Leaf, Tree, tree_of, with_missing_code
-from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
-from rulerank.rules.folding import folded
+from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables, folded
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """A ranker as score = base + sum of trees, or as a weighted sum of values."""
+    """A ranker as score = base + sum of trees, or as a weighted sum of values: one of both."""
 
     kind: str  # the ranker's class
-    feature_names: tuple[str, ...]
-    base: float = 0.0
-    tables: AdditiveTables | None = None  # None: weights
-    weights: Array | None = None
-    fill: Array | None = None  # what stands for a missing value in a weighted sum
-    filled: bool = False  # whether that ever happened in training
-    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
+    tables: AdditiveTables
+    filled: bool  # whether a value was ever missing in training where there are weights
+    categories: Mapping[str, tuple[str, ...]]  # feature: what its codes 0, 1, ... name
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features, in the model's order."""
+        return self.tables.feature_names
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
-        """The trees without the base; in trees of tables a category that is missing has a code of its own, too."""
-        if self.tables is None:
-            return ()
+        """The trees without the base; a category that is missing has a code of its own in them, too."""
         n_names = {self.feature_names.index(name): len(names) for name, names in self.categories.items()}
         return tuple(tree_of(with_missing_code(table, n_names)) for table in self.tables.tables)
 
@@ -47,7 +45,7 @@ class Form:
             name: {
                 "names": list(names),
                 "other": len(names),
-                "missing": None if self.tables is None else len(names) + 1,
+                "missing": len(names) + 1 if self.tables.weights is None else None,
             }
             for name, names in self.categories.items()
         }
@@ -55,28 +53,25 @@ class Form:
     @cached_property
     def with_base(self) -> tuple[Tree, ...]:
         """The trees, and the base as the last one: small sums are added up first, which loses least in float32."""
-        return (*self.trees, Leaf(self.base)) if self.base or not self.trees else self.trees
+        return (*self.trees, Leaf(self.tables.base)) if self.tables.base or not self.trees else self.trees
 
     def on_grid(self) -> Form:
         """Return the same form with votes whose sums are exact in doubles, in whatever order they are added."""
-        if self.tables is None:
-            return self
-        tables = self.tables.on_grid(bits=DOUBLE_BITS)
-        return replace(self, tables=tables, base=tables.base)
+        return replace(self, tables=self.tables.on_grid(bits=DOUBLE_BITS))
 
     def linear(self, target: str, *, fills: bool = False) -> Array | None:
         """Return the weights of a linear model, None for a model of trees; fills: can the target fill in means?"""
-        if self.weights is not None and self.filled and not fills:
+        if self.tables.weights is not None and self.filled and not fills:
             raise DataError(
                 f"this {self.kind} puts means in the place of missing values, and {target} puts 0; "
                 "train it on features with 0 where they are missing to export it"
             )
-        return self.weights
+        return self.tables.weights
 
     def missing_votes(self) -> list[str]:
         """Return the features for which a missing value may score otherwise than 0 does."""
         found = set()
-        for table in () if self.tables is None else self.tables.tables:
+        for table in self.tables.tables:
             for axis, (feature, cuts) in enumerate(zip(table.features, table.cuts, strict=True)):
                 zero = np.take(table.votes, int(np.searchsorted(cuts, 0.0, side="right")), axis=axis)
                 if (np.take(table.votes, len(cuts) + 1, axis=axis) != zero).any():
@@ -88,10 +83,6 @@ class Form:
 def form_of(ranker: Any) -> Form:
     """Return a fitted ranker as a sum, or say why it cannot be exported exactly."""
     check_is_fitted(ranker)
-    return replace(_form_of(ranker), categories=dict(getattr(ranker, "categories_", {})))
-
-
-def _form_of(ranker: Any) -> Form:
     kind = type(ranker).__name__
     if getattr(ranker, "today_model_", None) is not None:
         raise DataError(
@@ -111,28 +102,14 @@ def _form_of(ranker: Any) -> Form:
             f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), and other systems score "
             "each document by itself; fit it again with normalize=None to export it, or score with rulerank itself"
         )
-    if hasattr(ranker, "additive"):
-        try:
-            tables = ranker.additive()
-        except DataError as error:
-            raise DataError(f"{kind} cannot be exported exactly: {error}") from None
-        if tables.weights is not None:
-            filled = bool(getattr(ranker, "n_missing_", 0))
-            return Form(kind, tables.feature_names, weights=tables.weights, fill=tables.fill, filled=filled)
-        tables = folded(tables)
-        return Form(kind, tables.feature_names, tables.base, tables)
-    return _foreign(ranker, kind)
-
-
-def _foreign(ranker: Any, kind: str) -> Form:
-    """Take somebody else's linear ranker, if its coefficients are all there is to it."""
-    if not hasattr(ranker, "coef_"):
+    if not hasattr(ranker, "additive"):
         raise DataError(
-            f"{kind} cannot be exported exactly: its score is not a weighted sum of features, and not a sum of tables; "
-            "export a FittedRules, GlobalRules or QueryIntercepts model, or score with rulerank itself"
+            f"{kind} cannot be exported exactly: it is no ranker of this library; export a FittedRules, GlobalRules or "
+            "QueryIntercepts model, or score with rulerank itself"
         )
-    coef = np.asarray(ranker.coef_, dtype=np.float64)
-    probes = np.random.default_rng(0).standard_normal((4, coef.size))
-    if not np.allclose(np.diff(ranker.predict(probes)), np.diff(probes @ coef), rtol=1e-6):
-        raise DataError(f"{kind} cannot be exported exactly: its scores are not what its coefficients add up to")
-    return Form(kind, ranker.feature_names_, weights=coef)
+    try:
+        tables: AdditiveTables = ranker.additive()
+    except DataError as error:
+        raise DataError(f"{kind} cannot be exported exactly: {error}") from None
+    filled = bool(getattr(ranker, "n_missing_", 0))
+    return Form(kind, tables if tables.weights is not None else folded(tables), filled, dict(ranker.categories_))

@@ -1,7 +1,7 @@
 """A model as LightGBM's text: `lightgbm.Booster(model_file=...)` loads it.
 
 A value goes left when it is at most a threshold, in doubles: the threshold is the number just below a cut. Missing
-values go right (decision_type 8), or left (10). LightGBM takes values of at most 1e-35 for 0.
+values go right (decision_type 8). LightGBM takes values of at most 1e-35 for 0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rulerank.export import Export, Names
 from rulerank.export.form import Form
 from rulerank.export.trees import LARGEST64, Leaf, Missing, Split, Tree
 
-MISSING_RIGHT, MISSING_LEFT = 8, 10
+MISSING_RIGHT = 8
 
 
 def export(form: Form, names: Names) -> Export:
@@ -81,7 +81,6 @@ def _tree(tree: Tree) -> str:
 
     number(tree)
     thresholds = [LARGEST64 if isinstance(one, Missing) else math.nextafter(one.cut, -math.inf) for one in splits]
-    decisions = [MISSING_LEFT if isinstance(one, Split) and one.missing_left else MISSING_RIGHT for one in splits]
     return "\n".join(
         f"{name}={' '.join(map(repr, values))}" if isinstance(values, list) else f"{name}={values}"
         for name, values in (
@@ -90,7 +89,7 @@ def _tree(tree: Tree) -> str:
             ("split_feature", [one.feature for one in splits]),
             ("split_gain", [0] * len(splits)),
             ("threshold", thresholds),
-            ("decision_type", decisions),
+            ("decision_type", [MISSING_RIGHT] * len(splits)),
             ("left_child", [left for left, _ in children]),
             ("right_child", [right for _, right in children]),
             ("leaf_value", leaf_values),

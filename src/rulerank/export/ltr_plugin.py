@@ -8,12 +8,11 @@ plugins add in float32, tree after tree.
 from __future__ import annotations
 
 import json
-from typing import Any
 from urllib.parse import quote
 
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import LARGEST32, Leaf, Missing, Numbered, Tree, float32_at_least, numbered, short32
+from rulerank.export.trees import LARGEST32, float32_at_least, nested, short32
 
 PLUGINS = {"opensearch-ltr": "OpenSearch LTR", "elasticsearch-ltr": "Elasticsearch LTR"}
 
@@ -25,34 +24,10 @@ def export(form: Form, names: Names) -> Export:
         own = dict(zip(form.feature_names, weights.tolist(), strict=True))
         model = {"type": "model/linear", "definition": json.dumps(own)}
     else:
-        trees = [plugin_tree(tree, form.feature_names) for tree in form.with_base]
+        trees = [nested(tree, form.feature_names, float32_at_least, short32) for tree in form.with_base]
         model = {"type": "model/xgboost+json", "definition": json.dumps(trees)}
     request = f"POST /_ltr/_featureset/{quote(names.feature_set, safe='')}/_createmodel"
     return Export(request, {"model": {"name": names.model, "model": model}}, notes=_notes(form, names.target))
-
-
-def plugin_tree(tree: Tree, feature_names: tuple[str, ...]) -> dict[str, Any]:
-    """Return one tree as nested nodes, as XGBoost dumps them."""
-    nodes = numbered(tree)
-
-    def nested(one: Numbered) -> dict[str, Any]:
-        node = one.node
-        if isinstance(node, Leaf):
-            return {"nodeid": one.number, "leaf": short32(node.value)}
-        cut = short32(LARGEST32) if isinstance(node, Missing) else float32_at_least(node.cut)
-        missing_left = not isinstance(node, Missing) and node.missing_left
-        return {
-            "nodeid": one.number,
-            "depth": one.depth,
-            "split": feature_names[node.feature],
-            "split_condition": cut,
-            "yes": one.left,
-            "no": one.right,
-            "missing": one.left if missing_left else one.right,
-            "children": [nested(nodes[one.left]), nested(nodes[one.right])],
-        }
-
-    return nested(nodes[0])
 
 
 def _notes(form: Form, target: str) -> tuple[str, ...]:

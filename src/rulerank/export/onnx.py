@@ -29,10 +29,10 @@ def export(form: Form, names: Names) -> Export:
         raise MissingExtraError("onnx", "onnx") from None
     weights = form.linear("ONNX", fills=True)
     if weights is not None:
-        nodes, constants = _weighted_sum(onnx, weights, form.fill)
+        nodes, constants = _weighted_sum(onnx, weights, form.tables.fill)
     else:
         form = form.on_grid()
-        nodes, constants = _tree_nodes(onnx, form), [("base", [form.base]), ("columns", [1])]
+        nodes, constants = _tree_nodes(onnx, form), [("base", [form.tables.base]), ("columns", [1])]
     double, helper = onnx.TensorProto.DOUBLE, onnx.helper
     tensors = [
         helper.make_tensor(name, onnx.TensorProto.INT64 if name in WHOLE else double, [len(values)], values)

@@ -30,7 +30,7 @@ def export_parts(ranker: Any, to: str, *, model_name: str = "rulerank", feature_
     system scores each document by each member, and `mixing` says how whoever asked it puts the scores together.
 
     >>> import rulerank as rr
-    >>> world = rr.make_world(n_queries=20, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, seed=0)
     >>> ranker = rr.Competence({"votes": rr.GlobalRules(), "fitted": rr.FittedRules(max_pairs=3)}).fit(world)
     >>> made = export_parts(ranker, "python")
     >>> list(made.members), [member["member"] for member in made.mixing["members"]]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import Leaf, Missing, Tree
 
 HEAD = '''"""{kind} by rulerank: score(features) gives what predict gives. Needs nothing but Python."""
 
@@ -65,44 +62,23 @@ def score(features):
         total += value * weight
     return total
 '''
-TREES = '''
-# (feature, cut, left, right, does a missing value go left), or a number: a value goes left when it is below the cut
-TREES = [
-{trees}
-]
-
-
-def score(features):
-    """Return the score of a document, given as a mapping from feature names to values."""
-    values = [value_of(features, name) for name in FEATURES]
-    total = BASE
-    for node in TREES:
-        while isinstance(node, tuple):
-            feature, cut, left, right, missing_left = node
-            value = values[feature]
-            node = left if (missing_left if isnan(value) else value < cut) else right
-        total += node
-    return total
-'''
 
 
 def export(form: Form, names: Names) -> Export:
     """Return the file."""
     weights = form.linear("Python", fills=True)
     if weights is not None:
-        body = LINEAR.format(weights=weights.tolist(), fill=None if form.fill is None else form.fill.tolist())
-    elif form.tables is None:
-        body = TREES.format(trees="\n".join(f"    {_nested(tree)!r}," for tree in form.trees))
+        fill = form.tables.fill
+        body = LINEAR.format(weights=weights.tolist(), fill=None if fill is None else fill.tolist())
     else:
         form = form.on_grid()
         body = _tables(form)
     codes = {name: {kind: code for code, kind in enumerate(kinds)} for name, kinds in form.categories.items()}
-    text = HEAD.format(kind=form.kind, names=list(form.feature_names), codes=codes, base=form.base) + body
+    text = HEAD.format(kind=form.kind, names=list(form.feature_names), codes=codes, base=form.tables.base) + body
     return Export("import the file and call score({'feature': value, ...})", text)
 
 
 def _tables(form: Form) -> str:
-    assert form.tables is not None
     cuts: dict[bytes, int] = {}
     lists: list[list[float]] = []
     axes: dict[tuple[int, int], int] = {}
@@ -125,10 +101,3 @@ def _contiguous_strides(shape: tuple[int, ...]) -> list[int]:
     for size in shape[:0:-1]:
         strides.append(strides[-1] * size)
     return strides[::-1]
-
-
-def _nested(tree: Tree) -> Any:
-    if isinstance(tree, Leaf):
-        return tree.value
-    assert not isinstance(tree, Missing)  # tables go as they are
-    return (tree.feature, tree.cut, _nested(tree.left), _nested(tree.right), tree.missing_left)

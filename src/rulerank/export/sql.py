@@ -15,7 +15,7 @@ import numpy as np
 from rulerank.dataset import Array
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import LARGEST64, Leaf, Missing, Tree
+from rulerank.export.trees import LARGEST64
 from rulerank.rules.additive import DOUBLE_BITS, AdditiveTables
 
 GROUP = 40  # terms between two brackets: SQLite nests expressions 1,000 deep at most
@@ -26,9 +26,8 @@ def export(form: Form, names: Names) -> Export:
     table = quoted(names.feature_set)
     columns = [quoted(name) for name in form.feature_names]
     weights = form.linear("a database", fills=True)
-    if form.tables is not None:
+    if weights is None:
         form = form.on_grid()
-        assert form.tables is not None
         kinds = {form.feature_names.index(name): own for name, own in form.categories.items()}
         text = _over_bins(form.tables, table, columns, kinds)
     else:
@@ -36,8 +35,7 @@ def export(form: Form, names: Names) -> Export:
         if form.categories:
             coded, columns = _coded(form, columns)
             source = f"(SELECT {table}.*,\n{coded}\nFROM {table}) AS {table}"
-        score = _added([_case(tree, columns) for tree in form.with_base]) if weights is None else ""
-        score = score if weights is None else _weighted_sum(weights, form.fill, columns)
+        score = _weighted_sum(weights, form.tables.fill, columns)
         text = f"SELECT {table}.*,\n{score} AS score\nFROM {source};\n"
     head = f"-- {form.kind} by rulerank: the score of each row of {names.feature_set}\n".replace("\r", " ")
     notes = tuple(
@@ -159,18 +157,6 @@ def _bin_case(column: str, cuts: Array, names: Sequence[str] | None) -> str:
     parts = [f"WHEN {missing(column)} THEN {len(cuts) + 1}"]
     parts += [f"WHEN {column} < {number(cut)} THEN {bin}" for bin, cut in enumerate(cuts.tolist())]
     return f"CASE {' '.join(parts)} ELSE {len(cuts)} END"
-
-
-def _case(tree: Tree, columns: Sequence[str]) -> str:
-    if isinstance(tree, Leaf):
-        return number(tree.value)
-    column, left, right = columns[tree.feature], _case(tree.left, columns), _case(tree.right, columns)
-    if isinstance(tree, Missing):
-        return f"CASE WHEN {missing(column)} THEN {right} ELSE {left} END"
-    below = f"{column} < {number(tree.cut)}"
-    if tree.missing_left:
-        return f"CASE WHEN {below} OR {missing(column)} THEN {left} ELSE {right} END"
-    return f"CASE WHEN {below} THEN {left} ELSE {right} END"  # a comparison with NULL is not true
 
 
 def _weighted_sum(weights: Array, fill: Array | None, columns: Sequence[str]) -> str:

@@ -6,10 +6,10 @@ below a cut; a missing one goes to the right everywhere, to where the last bin a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class Missing:
 
 
 Tree = Leaf | Split | Missing
+Number = Callable[[float], float]  # a number as an engine takes it
 
 
 def split(feature: int, cut: float, left: Tree, right: Tree, missing_left: bool = False) -> Split:
@@ -144,15 +145,31 @@ def numbered(tree: Tree) -> list[Numbered]:
     return found
 
 
-def leaves(tree: Tree) -> Iterator[Leaf]:
-    """Yield the leaves of a tree from left to right."""
-    stack: list[Tree] = [tree]
-    while stack:
-        node = stack.pop()
+def nested(tree: Tree, names: Sequence[str], cut: Number, leaf: Number) -> dict[str, Any]:
+    """Return a tree as nested nodes, as XGBoost dumps them; cut and leaf write numbers.
+
+    >>> made = nested(split(0, 1.5, Leaf(0.0), Leaf(1.0)), ["bm25"], float, float)
+    >>> made["split"], made["split_condition"], made["children"][1]
+    ('bm25', 1.5, {'nodeid': 2, 'leaf': 1.0})
+    """
+    nodes = numbered(tree)
+
+    def node_of(one: Numbered) -> dict[str, Any]:
+        node = one.node
         if isinstance(node, Leaf):
-            yield node
-        else:
-            stack += [node.right, node.left]
+            return {"nodeid": one.number, "leaf": leaf(node.value)}
+        return {
+            "nodeid": one.number,
+            "depth": one.depth,
+            "split": names[node.feature],
+            "split_condition": short32(LARGEST32) if isinstance(node, Missing) else cut(node.cut),
+            "yes": one.left,
+            "no": one.right,
+            "missing": one.left if isinstance(node, Split) and node.missing_left else one.right,
+            "children": [node_of(nodes[one.left]), node_of(nodes[one.right])],
+        }
+
+    return node_of(nodes[0])
 
 
 def float32_at_least(cut: float) -> float:

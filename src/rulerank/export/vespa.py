@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import Leaf, Numbered, Split, Tree, numbered, swapped
+from rulerank.export.trees import nested, swapped
 
 RANK_FEATURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\([A-Za-z0-9_]+(,[A-Za-z0-9_]+)*\))?(\.[A-Za-z0-9_]+)*")
 
@@ -29,7 +28,7 @@ def export(form: Form, names: Names) -> Export:
         request = f"save as {names.model}.expression, and say expression: file:{names.model}.expression"
         return Export(request, " + ".join(terms), notes=tuple(notes))
     form = form.on_grid()
-    text = json.dumps([_tree(tree, columns) for tree in form.with_base])
+    text = json.dumps([nested(swapped(tree), columns, float, float) for tree in form.with_base])
     notes.append("Vespa gives 0 for an attribute without a value unless the field says otherwise; NaN is missing")
     return Export(f'save as models/{names.model}.json, and say expression: xgboost("{names.model}.json")', text,
                   notes=tuple(notes))  # fmt: skip
@@ -45,25 +44,3 @@ def vespa_name(name: str) -> str:
         return name
     clean = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
     return clean if re.match(r"[A-Za-z_]", clean) else f"f_{clean}"
-
-
-def _tree(tree: Tree, columns: list[str]) -> dict[str, Any]:
-    nodes = numbered(swapped(tree))
-
-    def nested(one: Numbered) -> dict[str, Any]:
-        node = one.node
-        if isinstance(node, Leaf):
-            return {"nodeid": one.number, "leaf": node.value}
-        assert isinstance(node, Split)
-        return {
-            "nodeid": one.number,
-            "depth": one.depth,
-            "split": columns[node.feature],
-            "split_condition": node.cut,
-            "yes": one.left,
-            "no": one.right,
-            "missing": one.left if node.missing_left else one.right,
-            "children": [nested(nodes[one.left]), nested(nodes[one.right])],
-        }
-
-    return nested(nodes[0])

@@ -1,17 +1,119 @@
-"""The best documents of a query by BM25 over all fields, from an inverted index that is made when it is first asked."""
+"""Which pairs of a query and a document to look at: the best by BM25 over all fields, judged ones, or those listed.
+
+The inverted index is made when it is first asked.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from rulerank.core.threads import in_blocks
+from rulerank.core.words import counted
 from rulerank.dataset import Array
+from rulerank.errors import DataError
 from rulerank.features.candidate_kernels import count_postings, fill_postings, top_documents
-from rulerank.features.documents import Collection
-from rulerank.features.index import Forward, Statistics
-from rulerank.features.query import QueryWords
+from rulerank.features.index import Collection, Forward, Statistics
+from rulerank.features.matching import QueryWords
+from rulerank.io.texts import Pairs
+from rulerank.io.trec import Qrels
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Pairs by number, those of a query together, and what an engine said."""
+
+    docs: Array  # int64
+    queries: Array  # int64
+    extra: Array  # bool: no candidate, and there because it is judged
+    engine: Mapping[str, Array] = field(default_factory=dict)
+
+
+def rows_to_compute(
+    qids: Array,
+    doc_numbers: Mapping[str, int],
+    best: Callable[[], list[Array]] | None,
+    qrels: Qrels | None,
+    pairs: Pairs | None,
+    judged_extra: bool = True,
+) -> Rows:
+    """Return the listed pairs, or the candidates of every query and then the judged documents that are not among them.
+
+    judged_extra: False leaves out the latter, unless there are no candidates (best is None).
+
+    Queries and documents that are not there are left out, with a warning that says how many.
+    """
+    query_numbers = {one: number for number, one in enumerate(qids.tolist())}
+    judged = _judged(qrels, query_numbers, doc_numbers)
+    if pairs is not None:
+        docs, queries, kept = _known(pairs.qid, pairs.docid, query_numbers, doc_numbers, "pairs")
+        order = np.argsort(queries, kind="stable")
+        engine = {f"engine_{name}": getattr(pairs, name) for name in ("rank", "score")}
+        engine = {name: column[kept][order] for name, column in engine.items() if column is not None}
+        docs, queries = docs[order], queries[order]
+        extra = np.zeros(docs.size, dtype=bool)
+    else:
+        engine = {}
+        found = best() if best is not None else [np.empty(0, dtype=np.int64)] * len(qids)
+        n_found = [len(own) for own in found]
+        if judged_extra or best is None:
+            found = _with_judged(found, judged)
+        docs = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        queries = np.repeat(np.arange(len(found)), [len(own) for own in found])
+        added = [np.arange(len(own)) >= n for own, n in zip(found, n_found, strict=True)]
+        extra = np.concatenate(added) & (best is not None) if added else np.zeros(0, dtype=bool)
+    n_empty = len(qids) - len(np.unique(queries))
+    if not docs.size:
+        raise DataError("no query has a candidate: no word of the queries is in the documents, or no pair is known")
+    if n_empty:
+        some = ", ".join(repr(one) for one in np.delete(qids, np.unique(queries))[:3])
+        warnings.warn(f"{counted(n_empty, 'query', 'queries')} without any document left out: {some} ...", stacklevel=3)
+    return Rows(docs, queries, extra, engine)
+
+
+def _judged(
+    qrels: Qrels | None, query_numbers: Mapping[str, int], doc_numbers: Mapping[str, int]
+) -> dict[int, list[int]]:
+    """Return the judged documents of each query."""
+    if qrels is None:
+        return {}
+    docs, queries, _ = _known(qrels.qid, qrels.docid, query_numbers, doc_numbers, "judgements")
+    judged: dict[int, list[int]] = {}
+    for query, doc in zip(queries.tolist(), docs.tolist(), strict=True):
+        judged.setdefault(query, []).append(doc)
+    return judged
+
+
+def _known(
+    qid: Array, docid: Array, query_numbers: Mapping[str, int], doc_numbers: Mapping[str, int], what: str
+) -> tuple[Array, Array, Array]:
+    docs = np.array([doc_numbers.get(one, -1) for one in docid.tolist()], dtype=np.int64)
+    queries = np.array([query_numbers.get(one, -1) for one in qid.tolist()], dtype=np.int64)
+    for numbers, ids, kind in ((queries, qid, "queries"), (docs, docid, "documents")):
+        n_lost = int((numbers < 0).sum())
+        if n_lost:
+            first = ids[np.argmax(numbers < 0)]
+            missed = "count as not retrieved" if (what, kind) == ("judgements", "documents") else "left out"
+            warnings.warn(
+                f"{n_lost:,} of {len(ids):,} {what} {missed}: they are of {kind} that are not there, "
+                f"such as {first!r:.60}",
+                stacklevel=4,
+            )
+    kept = (docs >= 0) & (queries >= 0)
+    return docs[kept], queries[kept], kept
+
+
+def _with_judged(found: Sequence[Array], judged: Mapping[int, Sequence[int]]) -> list[Array]:
+    joined = []
+    for query, own in enumerate(found):
+        seen = set(own.tolist())
+        more = [doc for doc in judged.get(query, ()) if doc not in seen]
+        joined.append(np.concatenate((own, np.array(more, dtype=np.int64))) if more else own)
+    return joined
 
 
 class Inverted(NamedTuple):

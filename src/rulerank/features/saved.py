@@ -10,9 +10,8 @@ import numpy as np
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.features.analyser import Analyser
-from rulerank.features.documents import Collection, Documents
 from rulerank.features.fields import KINDS, Field
-from rulerank.features.index import Forward
+from rulerank.features.index import Collection, Documents, Forward
 from rulerank.features.names import features_named
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -15,14 +16,20 @@ from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.features.analyser import Analyser, Words, check_language
-from rulerank.features.candidates import Inverted, best_documents, inverted_index
-from rulerank.features.columns import as_numbers, as_texts, as_vectors, is_skewed, kinds_of
-from rulerank.features.documents import Collection, Documents, documents_of
-from rulerank.features.fields import Field, check_fields, find_fields
-from rulerank.features.index import forward_index, statistics
+from rulerank.features.candidates import Inverted, Rows, best_documents, inverted_index, rows_to_compute
+from rulerank.features.fields import (
+    Field,
+    as_numbers,
+    as_texts,
+    as_vectors,
+    check_fields,
+    find_fields,
+    is_skewed,
+    kinds_of,
+)
+from rulerank.features.index import Collection, Documents, documents_of, forward_index, statistics
 from rulerank.features.matching import asked, feature_values
 from rulerank.features.names import available, default_names, features_named
-from rulerank.features.rows import Rows, rows_to_compute
 from rulerank.features.saved import (
     collection_from_state,
     collection_state,
@@ -31,9 +38,7 @@ from rulerank.features.saved import (
     pack_strings,
     unpack_strings,
 )
-from rulerank.io.judgements import Pairs
-from rulerank.io.queries import Queries
-from rulerank.io.texts import Texts, texts_from_dicts
+from rulerank.io.texts import Pairs, Queries, Texts, texts_from_dicts
 from rulerank.io.trec import Qrels, with_qrels
 
 TITLE_WEIGHT = 3.0
@@ -183,7 +188,7 @@ class TextFeatures(HasParameters):
         rows = rows_to_compute(queries.ids, self._doc_numbers, candidates, qrels, pairs, judged_extra)
         with progress(rows.docs.size, "features") as bar:
             X = feature_values(known, self.documents_, of_queries, rows.docs, rows.queries, self.n_jobs, bar)
-        data = self._as_dataset(X, self.documents_, self.ids_[rows.docs], rows, queries.ids, queries.texts)
+        data = self._as_dataset(X, self.documents_, self.ids_[rows.docs], rows, queries.ids, queries.texts, known.kinds)
         return data if qrels is None else with_qrels(data, qrels, unjudged, rows.extra)
 
     def for_query(
@@ -210,13 +215,15 @@ class TextFeatures(HasParameters):
             found = self._numbers_of(docs)  # type: ignore[arg-type]
         else:
             fields = texts_from_dicts(docs, [field.name for field in known.fields])  # type: ignore[arg-type]
+            new = {name: [k for k in kinds_of(fields[name]) if k not in kinds] for name, kinds in known.kinds.items()}
+            known = replace(known, kinds={name: (*kinds, *new[name]) for name, kinds in known.kinds.items()})
             documents = documents_of(known, fields, len(docs))
-            ids = np.empty(len(docs), dtype=object)
-            ids[:] = [str(getattr(doc, "get", str)("id") or place) for place, doc in enumerate(docs)]
+            own = [str(getattr(doc, "get", str)("id") or place) for place, doc in enumerate(docs)]
+            ids = np.array(own, dtype=object)
             found = np.arange(len(docs), dtype=np.int64)
         rows = Rows(found, np.zeros(found.size, dtype=np.int64), np.zeros(found.size, dtype=bool))
         X = feature_values(known, documents, one, rows.docs, rows.queries, 1)
-        return self._as_dataset(X, documents, ids[found], rows, asked_one.ids, asked_one.texts)
+        return self._as_dataset(X, documents, ids[found], rows, asked_one.ids, asked_one.texts, known.kinds)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write what a service needs to compute the same features, which `rulerank.load` reads."""
@@ -274,7 +281,14 @@ class TextFeatures(HasParameters):
         return np.array([self._doc_numbers[one] for one in ids], dtype=np.int64)
 
     def _as_dataset(
-        self, X: Array, documents: Documents, docids: Array, rows: Rows, qids: Array, asked_texts: Sequence[str]
+        self,
+        X: Array,
+        documents: Documents,
+        docids: Array,
+        rows: Rows,
+        qids: Array,
+        asked_texts: Sequence[str],
+        kinds: Mapping[str, tuple[str, ...]],
     ) -> Dataset:
         names = self.feature_names_
         for name, column in rows.engine.items():
@@ -290,7 +304,7 @@ class TextFeatures(HasParameters):
             docids,
             names,
             texts=texts,
-            categories={name: kinds for name, kinds in self.collection_.kinds.items() if name in names},
+            categories={name: own for name, own in kinds.items() if name in names},
             dates=tuple(self.collection_.fields_of("date")),
         )
 
@@ -301,6 +315,5 @@ def _weight(field: Field, weights: Mapping[str, float] | None) -> float:
 
 def _picked(values: Sequence[str | None], rows: Array) -> Array:
     """Return one text per row, the same object wherever it is the same text."""
-    column = np.empty(rows.size, dtype=object)
-    column[:] = [values[row] for row in rows.tolist()]  # of these alone: a service asks for 100 of a million
-    return column
+    # of these alone: a service asks for 100 of a million
+    return np.array([values[row] for row in rows.tolist()], dtype=object)

@@ -1,6 +1,11 @@
-"""Csv and tsv text as a frame of text and number columns, with the line each row begins on.
+"""Csv and tsv text as frames: Polars reads the cells, the csv module tells where rows begin when there are quotes.
 
 A tsv is not a csv with tabs: its cells are read and written as they are, a quote is a character like any other.
+
+What csv cannot say of a column is written behind its name: `title:text`, `brand:category(lg|sony)`, `added:date`.
+Parquet and data frames say it by their types. A mark is written only where it is needed: on every category and date,
+and on a text that might be taken for numbers. `author:field`, in all tables, is a field of documents for people to
+read: its values are texts and no feature.
 """
 
 from __future__ import annotations
@@ -8,23 +13,29 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
+from shlex import quote
 
 import numpy as np
 import polars as pl
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ReadError
-from rulerank.io.other_tools import no_header_hint
+from rulerank.io.columns import MISSING, is_date, parsed
+from rulerank.io.streams import Origin, decoded
 
-MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
 QUOTE = {",": '"', "\t": None}  # what may be around a cell, by the separator
 SEPARATOR_NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 FORMULA = re.compile("'*\"*[=+\\-@\t\r]")  # how a cell begins that a spreadsheet may run, guarded or not
 GUARDED = re.compile("'+\"*[=+\\-@\t\r]")
 GUARDED_CELL = f"^{GUARDED.pattern}"
 PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")  # which a spreadsheet takes for what it is
-PLAIN_NUMBER_CELL = rf"\A{PLAIN_NUMBER.pattern}\z"
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+MARK = re.compile(r"(.+):(text|category|date)(?:\((.*)\))?", re.S)
+FIELD = ":field"
+QUOTE_INSIDE = 'a quote (") is inside a field; write it twice, and one more around the whole field'
+LONG_NAME = 60  # characters: a longer first cell is a text, not the name of a column
 NumberType = type[pl.Float32] | type[pl.Float64]
 
 
@@ -33,43 +44,76 @@ def read_delimited(
     name: str,
     separator: str = ",",
     *,
-    text: Collection[str] = (),
+    is_text: Callable[[str], bool] = lambda column: False,
     numeric: Collection[str] = (),
     number: NumberType = pl.Float32,
-) -> tuple[pl.DataFrame, Array]:
-    """Return the rows and the line of each: columns in `text` as written, all others that hold numbers as numbers.
+) -> tuple[pl.DataFrame, Origin]:
+    """Return the rows and where they are: columns of text as written, all others that hold numbers as numbers.
 
     Text in a column in `numeric`, or in one that is mostly numbers, is a mistake; any other column stays text.
 
-    >>> frame, lines = read_delimited(b"qid,title,bm25\\n007,Dr No,1.5\\n\\n007,Live,\\n", "films.csv", text=["qid"])
-    >>> frame.rows(), lines.tolist()
-    ([('007', 'Dr No', 1.5), ('007', 'Live', None)], [2, 4])
+    >>> content = b"qid,title,bm25\\n007,Dr No,1.5\\n\\n007,Live,\\n"
+    >>> frame, origin = read_delimited(content, "films.csv", is_text=lambda column: column == "qid")
+    >>> frame.rows(), origin.row(1)
+    ([('007', 'Dr No', 1.5), ('007', 'Live', None)], 'line 4')
     """
-    check_utf8(content, name)
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    if not content.strip():
+    text = decoded(content, name).rstrip("\r\n")
+    if not text.strip():
         raise ReadError(name, None, "the file is empty: expected a line of column names")
-    header, body, lines, n_fields = _records(content, name, separator)
-    columns = _column_names(header.decode(), separator, name, int(lines[0]))
-    if len(columns) == 1 and columns[0] not in text:
-        _check_separator(columns[0], separator, name, int(lines[0]))
-    ragged = np.flatnonzero(n_fields != len(columns))
+    header, n_fields, lines = _records(text, name, separator)
+    first, *rows = np.flatnonzero(n_fields).tolist()
+    columns = _column_names(header, name, int(lines[first]))
+    texts = {column for column in columns if MARK.fullmatch(column) or column.endswith(FIELD) or is_text(column)}
+    if len(columns) == 1 and columns[0] not in texts:
+        _check_separator(columns[0], separator, name, int(lines[first]))
+    ragged = np.flatnonzero((n_fields > 0) & (n_fields != len(columns)))
     if ragged.size:
-        row = ragged[0]
-        quotes = QUOTE[separator] is None and b'"' in content
+        quotes = QUOTE[separator] is None and '"' in text
         hint = "; a quote means nothing in a tsv: save a file with quoted cells as csv" if quotes else ""
-        raise ReadError(
-            name, int(lines[row]), f"expected {len(columns)} columns as in the first line, got {n_fields[row]}{hint}"
-        )
-    others = [column for column in columns if column not in text]
-    try:
-        frame = _parse(body, columns, separator, dict.fromkeys(others, number))
-    except pl.exceptions.ComputeError:  # somewhere text: look at every cell
-        frame = _parse(body, columns, separator, {})
-        frame = frame.with_columns(
-            _numbers(frame[column], number, lines[1:], name, column in numeric) for column in others
-        )
-    return _unguarded_columns(frame), lines[1:]
+        message = f"expected {len(columns)} columns as in the first line, got {n_fields[ragged[0]]}{hint}"
+        raise ReadError(name, int(lines[ragged[0]]), message)
+    others = [column for column in columns if column not in texts]
+    origin = Origin(name, lines[rows])
+    frame = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    if rows:
+        body = b"\xef\xbb\xbf" + text.split("\n", lines[rows[0]] - 1)[-1].encode()  # Polars takes one such mark off
+        try:
+            frame = _parse(body, columns, separator, dict.fromkeys(others, number))
+        except pl.exceptions.ComputeError:  # somewhere text: look at every cell
+            try:
+                frame = _parse(body, columns, separator, {})
+            except pl.exceptions.PolarsError:
+                raise _misplaced_quote(text, lines, name) from None
+        frame = frame.filter(n_fields[rows[0] :] > 0)  # Polars makes rows of blank lines
+    if others and frame.schema[others[0]] == pl.String:
+        frame = frame.with_columns(_numbers(frame[column], number, origin, column in numeric) for column in others)
+    cell = pl.col(pl.String)
+    guards = cell.str.contains(GUARDED_CELL)
+    return without_marks(frame.with_columns(pl.when(guards).then(cell.str.slice(1)).otherwise(cell))), origin
+
+
+def write_delimited(frame: pl.DataFrame, separator: str) -> bytes:
+    """Return a frame as csv or tsv, its texts guarded; a tab or line end in a tsv's cell is a mistake.
+
+    >>> write_delimited(pl.DataFrame({"qid": ["q1"], "query": ['"big" data']}), "\\t")
+    b'qid\\tquery\\nq1\\t"big" data\\n'
+    """
+    if QUOTE[separator] is None:
+        for column in (pl.Series("the column names", frame.columns), *frame.select(pl.col(pl.String))):
+            broken = column.str.contains("[\t\n\r]").fill_null(False)
+            if broken.any():
+                raise DataError(
+                    f"a tsv cannot hold a tab or a line end in a cell: {column.name!r} has "
+                    f"{column.filter(broken)[0]!r:.60}; write csv or Parquet (.csv, .parquet)"
+                )
+    cell = pl.col(pl.String)
+    runs = cell.str.contains(f"^{FORMULA.pattern}") & ~cell.str.contains(rf"\A{PLAIN_NUMBER.pattern}\z")
+    frame = frame.with_columns(pl.when(runs).then(cell.str.replace("^", "'")).otherwise(cell))
+    out = io.BytesIO()
+    frame.rename({name: guarded(name) for name in frame.columns}).write_csv(
+        out, separator=separator, quote_style="necessary" if QUOTE[separator] else "never"
+    )
+    return out.getvalue()
 
 
 def guarded(text: str) -> str:
@@ -86,34 +130,6 @@ def unguarded(text: str) -> str:
     return text[1:] if GUARDED.match(text) else text
 
 
-def guarded_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame whose names and texts are guarded; numbers stay numbers."""
-    texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
-    begins = f"^{FORMULA.pattern}"
-    cells = [
-        pl.when(pl.col(column.name).str.contains(begins) & ~pl.col(column.name).str.contains(PLAIN_NUMBER_CELL))
-        .then("'" + pl.col(column.name))
-        .otherwise(pl.col(column.name))
-        .alias(column.name)
-        for column in texts
-        if column.str.contains(begins).any()
-    ]
-    return frame.with_columns(cells).rename({name: guarded(name) for name in frame.columns if guarded(name) != name})
-
-
-def _unguarded_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
-    return frame.with_columns(
-        unguarded_cells(column.name) for column in texts if column.str.contains(GUARDED_CELL).any()
-    )
-
-
-def unguarded_cells(column: str) -> pl.Expr:
-    """Return a column of text without the apostrophe of `guarded`."""
-    cell = pl.col(column)
-    return pl.when(cell.str.contains(GUARDED_CELL)).then(cell.str.slice(1)).otherwise(cell).alias(column)
-
-
 def either(parameter: str) -> str:
     """Return how a parameter is given in Python and on the command line.
 
@@ -123,100 +139,134 @@ def either(parameter: str) -> str:
     return f"{parameter}=..., on the command line --{parameter} ..."
 
 
-def delimited_bytes(frame: pl.DataFrame, separator: str) -> bytes:
-    """Return a frame as csv or tsv, its texts guarded; a tab or line end in a tsv's cell is a mistake.
+def no_header_hint(columns: Sequence[str], name: str | None) -> str:
+    """Return what to type where the first line of a file seems to hold values, not names of columns; else nothing.
 
-    >>> delimited_bytes(pl.DataFrame({"qid": ["q1"], "query": ['"big" data']}), "\\t")
-    b'qid\\tquery\\nq1\\t"big" data\\n'
+    >>> print(no_header_hint(["q1", "d7", "0.5"], "judged.csv"))
+    ; the first line seems to hold values: write names above it, such as (echo qid,docid,f1; cat judged.csv) > named.csv
     """
-    if QUOTE[separator] is None:
-        for column in (pl.Series("the column names", frame.columns), *frame.select(pl.col(pl.String))):
-            broken = column.str.contains("[\t\n\r]").fill_null(False)
-            if broken.any():
-                cell = column.filter(broken)[0]
-                raise DataError(
-                    f"a tsv cannot hold a tab or a line end in a cell: {column.name!r} has {cell!r:.60}; "
-                    "write csv or Parquet (.csv, .parquet)"
-                )
-    out = io.BytesIO()
-    guarded_frame(frame).write_csv(out, separator=separator, quote_style="necessary" if QUOTE[separator] else "never")
-    return out.getvalue()
+    numbers = [column for column in columns if NUMBER.fullmatch(column.strip())]
+    texts = [column for column in columns if "://" in column or len(column) > LONG_NAME]
+    if name is None:  # a data frame
+        return ""
+    if not texts and len(numbers) < len(columns) and not any("." in number for number in numbers):
+        return ""
+    known = ["id", "url", "title", "text"] if texts else ["qid", "docid"]
+    names = [*known, *(f"f{number}" for number in range(1, 7)), "..."][: len(columns)]
+    tabs, ending = (" | tr , '\\t'", "tsv") if name.removesuffix(".gz").endswith(".tsv") else ("", "csv")
+    command = f"(echo {','.join(names)}{tabs}; cat {quote(name)}) > named.{ending}"
+    return f"; the first line seems to hold values: write names above it, such as {command}"
 
 
-def check_utf8(content: bytes, name: str) -> None:
-    """Raise a ReadError that names the line when content is not UTF-8 text."""
+def with_marks(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with marks where a csv would lose what a column is.
+
+    >>> with_marks(pl.DataFrame({"title": ["1984"], "x": [1.0]})).columns
+    ['title:text', 'x']
+    """
+    names = {}
+    for column in frame:
+        is_text = column.name in ("qid", "docid", "comment") or column.name.endswith(FIELD)  # whatever it holds
+        if column.dtype == pl.Enum:
+            kinds = "|".join(map(_escaped, column.dtype.categories))  # type: ignore[attr-defined]
+            names[column.name] = f"{column.name}:category({kinds})"
+        elif column.dtype == pl.String and not is_text and column.cast(pl.Float64, strict=False).count():
+            names[column.name] = f"{column.name}:text"
+        elif is_date(column.dtype):
+            names[column.name] = f"{column.name}:date"
+    return frame.with_columns(pl.col(pl.Enum).cast(pl.String)).rename(names)
+
+
+def without_marks(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with the types that its marks name.
+
+    >>> without_marks(pl.DataFrame({"brand:category(lg|sony)": ["sony", None]})).schema["brand"]
+    Enum(categories=['lg', 'sony'])
+    """
+    names = [MARK.sub(r"\1", name) if MARK.fullmatch(name) else name for name in frame.columns]
+    if names == frame.columns:
+        return frame
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"column names must differ: {twice!r} is there twice, once with a mark such as :text")
+    return pl.DataFrame([_typed(column) for column in frame])
+
+
+def _typed(column: pl.Series) -> pl.Series:
+    marked = MARK.fullmatch(column.name)
+    if marked is None or column.dtype != pl.String:
+        return column
+    name, what, kinds = marked.groups()
+    column = column.rename(name)
+    if what == "category":
+        column = column.set(column == "", None)
+        there = column.drop_nulls().unique().sort().to_list()
+        known = there if kinds is None else _kinds(kinds)
+        return column.cast(pl.Enum([*known, *(kind for kind in there if kind not in known)]))
+    if what == "date":
+        dates = parsed(column)
+        if is_date(dates.dtype):
+            return dates
+        if (column.fill_null("") != "").any():
+            raise DataError(f"column {name!r} must hold dates such as 2026-11-18, or nothing where one is missing")
+        return pl.Series(name, [None] * len(column), dtype=pl.Date)
+    return column
+
+
+def _escaped(kind: str) -> str:
+    return kind.replace("%", "%25").replace("|", "%7C").replace("\n", "%0A")
+
+
+def _kinds(written: str) -> list[str]:
+    parts = written.split("|") if written else []
+    return [part.replace("%0A", "\n").replace("%7C", "|").replace("%25", "%") for part in parts]
+
+
+def _records(text: str, name: str, separator: str) -> tuple[list[str], Array, Array]:
+    """Return the cells of the first record, how many each record has, 0 for a blank line, and the line it begins on."""
+    or_quote = ", or quote the field" if QUOTE[separator] else ""
+    lone_return = f"a carriage return is inside a line; end lines with \\n{or_quote}"
+    if QUOTE[separator] is None or '"' not in text:
+        if (found := re.search("\r(?!\n)", text)) is not None:
+            raise ReadError(name, text.count("\n", 0, found.start()) + 1, lone_return)
+        header = text.lstrip("\r\n").partition("\n")[0].rstrip("\r").split(separator)
+        n_fields = [0 if line in ("", "\r") else line.count(separator) + 1 for line in text.split("\n")]
+        return header, np.array(n_fields), np.arange(len(n_fields)) + 1
+    header, n_fields, lines, line = [], [], [], 1
+    reader, limit = csv.reader(io.StringIO(text, newline="\n"), strict=True), csv.field_size_limit(len(text))
     try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ReadError(name, line, f"expected UTF-8 text, got the byte 0x{content[error.start]:02x}") from None
+        for cells in reader:
+            header = header or cells
+            n_fields.append(len(cells))
+            lines.append(line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if "new-line" in str(error):
+            raise ReadError(name, reader.line_num, lone_return) from None
+        if "end of data" in str(error):
+            message = 'a quote (") is opened and never closed; inside a quoted field write it twice'
+            raise ReadError(name, line, message) from None
+        raise ReadError(name, reader.line_num, QUOTE_INSIDE) from None
+    finally:
+        csv.field_size_limit(limit)
+    return header, np.array(n_fields), np.array(lines)
 
 
-def _records(content: bytes, name: str, separator: str) -> tuple[bytes, bytes, Array, Array]:
-    """Return the first record, the others without blank lines, the line each begins on and how many fields it has."""
-    if not content.endswith(b"\n"):
-        content += b"\n"
-    byte = np.frombuffer(content, dtype=np.uint8)
-    newlines = np.flatnonzero(byte == ord("\n"))
-    separators, returns = byte == ord(separator), byte == ord("\r")
-    ends = newlines
-    if QUOTE[separator] and b'"' in content:
-        quoted = _quoted(byte, separator, name)
-        separators &= ~quoted
-        returns &= ~quoted
-        ends = newlines[~quoted[newlines]]
-    lone = np.flatnonzero(returns[:-1] & (byte[1:] != ord("\n")))
-    if lone.size:
-        line = _line(byte, lone[0])
-        or_quote = ", or quote the field" if QUOTE[separator] else ""
-        raise ReadError(name, line, f"a carriage return is inside a line; end lines with \\n{or_quote}")
-    n_before = np.searchsorted(np.flatnonzero(separators), ends)
-    n_fields = np.diff(n_before, prepend=0) + 1
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    lines = np.searchsorted(newlines, starts) + 1
-    sizes = ends - starts
-    blank = (sizes == 0) | ((sizes == 1) & (byte[starts] == ord("\r")))
-    if blank.any():
-        content = byte[~np.repeat(blank, sizes + 1)].tobytes()
-    header_size = int(sizes[~blank][0]) + 1
-    return content[:header_size], content[header_size:], lines[~blank], n_fields[~blank]
+def _misplaced_quote(text: str, lines: Array, name: str) -> ReadError:
+    """Return the error of a record with a quote that opens no cell, which the csv module takes and Polars does not."""
+    rows = text.split("\n")
+    for start, stop in pairwise([*lines.tolist(), len(rows) + 1]):
+        if sum(row.count('"') for row in rows[start - 1 : stop - 1]) % 2:
+            return ReadError(name, start, QUOTE_INSIDE)
+    return ReadError(name, None, QUOTE_INSIDE)
 
 
-def _quoted(byte: Array, separator: str, name: str) -> Array:
-    """Return which bytes are inside quotes, after checking that a field has them around it or not at all."""
-    quotes = byte == ord('"')
-    quoted = np.logical_xor.accumulate(quotes)
-    edges = [ord(edge) for edge in (separator, "\r", "\n", '"')]  # a quote beside a quote is a doubled one
-    around = np.pad(np.isin(byte, edges), 1, constant_values=True)
-    opens, closes = quotes & quoted, quotes & ~quoted
-    misplaced = np.flatnonzero((opens & ~around[:-2]) | (closes & ~around[2:]))
-    if misplaced.size:
-        line = _line(byte, misplaced[0])
-        raise ReadError(
-            name, line, 'a quote (") is inside a field; write it twice, and one more around the whole field'
-        )
-    if quoted[-1]:
-        line = _line(byte, np.flatnonzero(opens)[-1])
-        raise ReadError(name, line, 'a quote (") is opened and never closed; inside a quoted field write it twice')
-    return quoted
-
-
-def _line(byte: Array, place: int) -> int:
-    return int((byte[:place] == ord("\n")).sum()) + 1
-
-
-def _column_names(header: str, separator: str, name: str, line: int) -> list[str]:
-    cells = header.rstrip("\r\n").split(separator)
-    if QUOTE[separator]:
-        try:
-            (cells,) = csv.reader(io.StringIO(header, newline=""), delimiter=separator)
-        except csv.Error as error:
-            raise ReadError(name, line, f"expected a line of column names: {error}") from None
-    columns = [unguarded(cell) for cell in cells]
-    for column in columns:
-        if columns.count(column) > 1:
-            hint = no_header_hint(columns, name)
-            raise ReadError(name, line, f"column names must differ: {column!r} is there twice{hint}")
+def _column_names(header: list[str], name: str, line: int) -> list[str]:
+    columns = [unguarded(cell) for cell in header]
+    twice = next((column for column in columns if columns.count(column) > 1), None)
+    if twice is not None:
+        hint = no_header_hint(columns, name)
+        raise ReadError(name, line, f"column names must differ: {twice!r} is there twice{hint}")
     return columns
 
 
@@ -234,13 +284,11 @@ def _check_separator(column: str, separator: str, name: str, line: int) -> None:
 
 def _parse(body: bytes, columns: Sequence[str], separator: str, numbers: dict[str, NumberType]) -> pl.DataFrame:
     schema = {column: numbers.get(column, pl.String) for column in columns}
-    if not body:
-        return pl.DataFrame(schema=schema)
     # the names come from the csv module: Polars keeps doubled quotes in them and renames those that repeat
     return pl.read_csv(body, separator=separator, quote_char=QUOTE[separator], has_header=False, schema=schema)
 
 
-def _numbers(column: pl.Series, number: NumberType, lines: Array, name: str, certain: bool) -> pl.Series:
+def _numbers(column: pl.Series, number: NumberType, origin: Origin, certain: bool) -> pl.Series:
     """Return the column as numbers or booleans when it holds them, as it is when it holds text."""
     cells = column.str.strip_chars()
     cells = cells.set(cells.is_in(MISSING), None)
@@ -253,10 +301,9 @@ def _numbers(column: pl.Series, number: NumberType, lines: Array, name: str, cer
         return lower == "true"
     if not certain and numbers.count() < wrong.sum():  # prose, where a number may stand here and there
         return column
-    row = int(np.flatnonzero(wrong.to_numpy())[0])
-    raise ReadError(
-        name,
-        int(lines[row]),
+    row = int(wrong.arg_max() or 0)
+    raise origin(
+        row,
         f"expected a number in column {column.name!r}, got {cells[row]!r}; "
         f"if the column is not a feature, name those that are ({either('features')})",
     )

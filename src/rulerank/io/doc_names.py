@@ -11,26 +11,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from rulerank.dataset import Array, Dataset
+from rulerank.errors import DataError
 
 STEP = 1 << 16  # rows looked at together, so that a large file is not held twice
 ROW_NAME = re.compile(r"row ?([1-9][0-9]{0,15})")  # the first version wrote row12 into files of labels
-
-
-def doc_name(data: Dataset, row: int) -> str:
-    """Return what people call a document: its id, or without one its row, counted from 1.
-
-    >>> doc_name(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"]), 1)
-    'row 2'
-    >>> doc_name(Dataset([[0.5], [0.1]], [0, 1], ["q", "q"], docid=["a", "b"]), 1)
-    'b'
-    """
-    return f"row {row + 1}" if data.docid is None else str(data.docid[row])
 
 
 def repeated_rows(qid: Array, docid: Array) -> tuple[int, int] | None:
@@ -42,12 +32,21 @@ def repeated_rows(qid: Array, docid: Array) -> tuple[int, int] | None:
     (1, 3)
     """
     rows = np.flatnonzero(docid != "")
-    pairs = zip(qid[rows].tolist(), docid[rows].tolist(), strict=True)
-    if np.unique(np.fromiter(map(hash, pairs), dtype=np.int64, count=rows.size)).size == rows.size:
-        return None  # pairs that are equal have equal hashes: nearly always this is enough
-    first: dict[tuple[str, str], int] = {}
-    for row in rows.tolist():
-        before = first.setdefault((qid[row], docid[row]), row)
+    twice = first_repeat(list(zip(qid[rows].tolist(), docid[rows].tolist(), strict=True)))
+    return None if twice is None else (int(rows[twice[0]]), int(rows[twice[1]]))
+
+
+def first_repeat(keys: Sequence[Hashable]) -> tuple[int, int] | None:
+    """Return the places of the first key that is there again, the first time and the second; None: all differ.
+
+    >>> first_repeat(["a", "b", "c", "b", "a"])
+    (1, 3)
+    """
+    if np.unique(np.fromiter(map(hash, keys), dtype=np.int64, count=len(keys))).size == len(keys):
+        return None  # keys that are equal have equal hashes: nearly always this is enough
+    first: dict[Hashable, int] = {}
+    for row, key in enumerate(keys):
+        before = first.setdefault(key, row)
         if before != row:
             return before, row
     return None
@@ -85,9 +84,7 @@ def doc_keys(data: Dataset) -> Array:
     """
     if data.docid is None:
         return _digests(data.X, [str(query) for query in data.qid])
-    keys = np.empty(len(data), dtype=object)
-    keys[:] = [str(docid) for docid in data.docid]
-    return keys
+    return np.array([str(docid) for docid in data.docid], dtype=object)
 
 
 def with_keys(data: Dataset) -> Dataset:
@@ -117,3 +114,15 @@ def first_rows(data: Dataset) -> list[int]:
     for row, key in enumerate(keys):
         first.setdefault(key, row)
     return [*first.values()]
+
+
+def require_docids(data: Dataset) -> Array:
+    """Return the document ids, or say that there are none."""
+    if data.docid is None:
+        raise DataError("expected an id for every document: the data has none; TREC and Quepid files name documents")
+    empty = np.flatnonzero(data.docid == "")
+    if empty.size:
+        raise DataError(
+            f"expected an id for every document: row {empty[0]} has none; TREC and Quepid files name documents"
+        )
+    return data.docid

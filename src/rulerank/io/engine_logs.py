@@ -1,4 +1,9 @@
-"""Feature logs of search engines into a data set: files of answers, the query of each, and labels from qrels."""
+"""Feature logs of OpenSearch, Elasticsearch and Solr into a data set: answers, the query of each, labels from qrels.
+
+What is missing: OpenSearch and Elasticsearch name a feature that does not match and give it no value (a 0 when asked
+with `missing_as_zero`); Solr's dense form gives every feature its default value, mostly 0, and its sparse form leaves
+out those that have it. What has no value here is missing; what the engine has filled in is what it says.
+"""
 
 from __future__ import annotations
 
@@ -7,34 +12,29 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rulerank.core.words import counted
+from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.delimited import check_utf8
-from rulerank.io.engine_answers import Fail, Hit, is_answer, read_answer
-from rulerank.io.streams import COMPRESSIONS, Source, read_bytes
-from rulerank.io.table_columns import TEXT_NAMES
+from rulerank.io.streams import COMPRESSIONS, Source, decoded, read_bytes
+from rulerank.io.tables import TEXT_NAMES
 from rulerank.io.trec import Qrels, with_qrels
 
 QUERY_IDS = ("query_id", "qid")  # what a wrapper calls the id
 RANK, SCORE, QUERY = "engine_rank", "engine_score", "query_text"
 WRAPPED = '{"query_id": ..., "response": ...}'
+LARGEST = float(np.finfo(np.float32).max)
+FORMS = (("=", ","), (":", ";"), (":", " "))  # Solr's: the default, an old one, the guide's for sparse
 
 
-class _Row(NamedTuple):
-    qid: str
-    hit: Hit
-    rank: float
-    score: float
-    query: str | None
-    where: str
+class _AnswerError(ValueError):
+    """What is wrong with an answer; whoever knows its file says where."""
 
 
-class _Logged(NamedTuple):
+class _Answer(NamedTuple):
     """One answer as a file holds it."""
 
     value: Any
@@ -43,6 +43,23 @@ class _Logged(NamedTuple):
     file: str
     line: int | None
     place: int | None  # its number in the file, None where there is one alone
+
+    def where(self, document: int) -> str:
+        file = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{file}, document {document}" + ("" if self.place is None else f" of answer {self.place}")
+
+
+class _Row(NamedTuple):
+    """One document of an answer."""
+
+    docid: str
+    features: dict[str, float]  # NaN: named, and without a value
+    score: float  # NaN: not told
+    texts: dict[str, str]
+    rank: float = np.nan
+    qid: str = ""
+    query: str | None = None
+    where: str = ""
 
 
 def read_logs(
@@ -83,12 +100,21 @@ def read_logs(
     """
     one = isinstance(sources, str | os.PathLike) or hasattr(sources, "read")
     files = cast("list[Source]", [sources] if one else sources)
-    logged = [answer for file in files for answer in _answers(file)]
+    answers = [answer for file in files for answer in _answers(file)]
     if ids is not None:
-        logged = _with_ids(logged, ids)
-    rows = [row for answer in logged for row in _rows(answer, key)]
+        if isinstance(ids, str) or len(ids) != len(answers):
+            n_ids = "text" if isinstance(ids, str) else counted(len(ids), "id")
+            raise DataError(f"ids must hold one query id per answer: {counted(len(answers), 'answer')}, {n_ids}")
+        answers = [answer._replace(qid=str(qid)) for answer, qid in zip(answers, ids, strict=True)]
+    rows = []
+    for answer in answers:
+        try:
+            rows += _rows(answer, key)
+        except _AnswerError as error:
+            before = "" if answer.place is None else f"answer {answer.place}: "
+            raise ReadError(answer.file, answer.line, f"{before}{error}") from None
     if not rows:
-        raise DataError(f"the {counted(len(logged), 'answer')} hold no document")
+        raise DataError(f"the {counted(len(answers), 'answer')} hold no document")
     _check_once(rows)
     data = _as_data(rows, missing_as_zero)
     return data if qrels is None else join_labels(data, qrels, unjudged)
@@ -124,28 +150,28 @@ def read_ids(source: Source) -> list[str]:
     ['q1', 'q2']
     """
     content, name = read_bytes(source)
-    check_utf8(content, name)
-    lines = content.decode("utf-8-sig").splitlines()
+    lines = decoded(content, name).splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             raise ReadError(name, number, "expected a query id, got an empty line")
     return [line.strip() for line in lines]
 
 
-def _answers(source: Source) -> Iterator[_Logged]:
-    """Yield the answers of a file with their query ids where these are known."""
+def _answers(source: Source) -> list[_Answer]:
+    """Return the answers of a file with their query ids where these are known."""
     content, name = read_bytes(source)
     if not content.strip():
         raise ReadError(name, None, "the file is empty: expected answers of a search engine as JSON")
-    check_utf8(content, name)
-    values = list(_values(content.decode("utf-8-sig"), name))
+    values = list(_values(decoded(content, name), name))
     found = [answer for value, line in values for answer in _unwrapped(value, name, line)]
     if len(found) == 1:
-        qid = found[0].qid or (_stem(name) if isinstance(source, str | os.PathLike) and source != "-" else None)
-        yield found[0]._replace(qid=qid, place=None)
-        return
-    for place, answer in enumerate(found, 1):
-        yield answer._replace(place=None if answer.line is not None and len(values) == len(found) else place)
+        is_path = isinstance(source, str | os.PathLike) and source != "-"
+        path = Path(name)
+        stem = (path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path).stem
+        return [found[0]._replace(qid=found[0].qid or (stem if is_path else None))]
+    if all(answer.line is not None for answer in found) and len(values) == len(found):
+        return found
+    return [answer._replace(place=place) for place, answer in enumerate(found, 1)]
 
 
 def _values(text: str, name: str) -> Iterator[tuple[Any, int | None]]:
@@ -170,70 +196,192 @@ def _values(text: str, name: str) -> Iterator[tuple[Any, int | None]]:
             raise ReadError(name, number, f"expected JSON, one answer a line: {error}") from None
 
 
-def _unwrapped(value: Any, name: str, line: int | None) -> Iterator[_Logged]:
-    if isinstance(value, list):
-        for one in value:
+def _unwrapped(value: Any, name: str, line: int | None) -> Iterator[_Answer]:
+    several = value.get("responses") if isinstance(value, Mapping) else value  # of a multi-search
+    if isinstance(several, list):
+        for one in several:
             yield from _unwrapped(one, name, line)
-    elif isinstance(value, Mapping) and isinstance(value.get("responses"), list):  # of a multi-search
-        for one in value["responses"]:
-            yield from _unwrapped(one, name, line)
-    elif isinstance(value, Mapping) and any(key in value for key in QUERY_IDS):
-        qid = value[next(key for key in QUERY_IDS if key in value)]
-        if isinstance(qid, bool) or not isinstance(qid, str | int) or qid == "":
-            raise ReadError(name, line, f"expected text or a whole number as the query id, got {qid!r:.60}")
-        inner = value.get("response")
-        inner = inner if is_answer(inner) else value
-        query = value.get("query")
-        yield _Logged(inner, str(qid), query if isinstance(query, str) else None, name, line, None)
+        return
+    key = next((key for key in QUERY_IDS if isinstance(value, Mapping) and key in value), None)
+    if key is None:
+        yield _Answer(value, None, None, name, line, None)
+        return
+    qid, query, inner = value[key], value.get("query"), value.get("response")
+    if isinstance(qid, bool) or not isinstance(qid, str | int) or qid == "":
+        raise ReadError(name, line, f"expected text or a whole number as the query id, got {qid!r:.60}")
+    inner = inner if _is_answer(inner) else value
+    yield _Answer(inner, str(qid), query if isinstance(query, str) else None, name, line, None)
+
+
+def _is_answer(value: object) -> bool:
+    """Whether this looks like the answer of an engine, an error among them."""
+    return isinstance(value, Mapping) and any(key in value for key in ("hits", "response", "docs", "error"))
+
+
+def _rows(answer: _Answer, key: str) -> list[_Row]:
+    """Return the documents of an answer, best first; `key` is the field of Solr's document ids."""
+    value = answer.value
+    if not _is_answer(value):
+        raise _AnswerError(
+            f"expected an answer of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in {WRAPPED}"
+        )
+    if answer.qid is None:
+        raise _AnswerError(
+            f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (ids=; on the command line --ids)"
+        )
+    if "error" in value:
+        raise _AnswerError(f"this is an error of the engine, not an answer: {_reason(value['error'])}")
+    query = answer.query
+    if "hits" in value:
+        read, start = _elastic_row, 0
+        found = value["hits"].get("hits") if isinstance(value["hits"], Mapping) else None
     else:
-        yield _Logged(value, None, None, name, line, None)
+        inner = value.get("response", value)
+        found, start = (inner.get("docs"), inner.get("start", 0)) if isinstance(inner, Mapping) else (None, 0)
+        if isinstance(start, bool) or not isinstance(start, int) or start < 0:
+            raise _AnswerError(f"expected a whole number from 0 as 'response.start', got {start!r:.60}")
+        header = value.get("responseHeader")
+        params = header.get("params") if isinstance(header, Mapping) else None
+        asked = params.get("q") if isinstance(params, Mapping) else None
+        query = query or (asked if isinstance(asked, str) else None)
+        read = _solr_row
+    if not isinstance(found, list):
+        raise _AnswerError(
+            "expected a list of documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs' (Solr)"
+        )
+    rows = []
+    for place, hit in enumerate(found, 1):
+        try:
+            if not isinstance(hit, Mapping):
+                raise _AnswerError(f"expected an object, got {hit!r:.60}")
+            row = read(hit, key)
+            for name in (RANK, SCORE):
+                if name in row.features:
+                    raise _AnswerError(f"{name!r} is what we call the engine's own; give the feature another name")
+        except _AnswerError as error:
+            raise _AnswerError(f"document {place}: {error}") from None
+        rows.append(row._replace(rank=start + place, qid=answer.qid, query=query, where=answer.where(place)))
+    scores = [row.score for row in rows]
+    if len(scores) > 1 and min(scores) == max(scores):  # as of a filter: their order means nothing; NaN differs
+        rows = [row._replace(rank=np.nan, score=np.nan) for row in rows]
+    return rows
 
 
-def _with_ids(logged: list[_Logged], ids: Sequence[str]) -> list[_Logged]:
-    if isinstance(ids, str) or len(ids) != len(logged):
-        n_ids = "text" if isinstance(ids, str) else counted(len(ids), "id")
-        raise DataError(f"ids must hold one query id per answer: {counted(len(logged), 'answer')}, {n_ids}")
-    return [answer._replace(qid=str(qid)) for answer, qid in zip(logged, ids, strict=True)]
+def _elastic_row(hit: Mapping[str, Any], key: str) -> _Row:
+    docid, fields, source = _docid(hit, "_id"), hit.get("fields"), hit.get("_source")
+    log = fields.get("_ltrlog") if isinstance(fields, Mapping) else None
+    if not isinstance(log, list):
+        raise _AnswerError(
+            f"{docid!r} has no features, 'fields._ltrlog'; log them: an sltr query, and ext.ltr_log that names it"
+        )
+    features: dict[str, float] = {}
+    for name, value in _logged(log):
+        if name in features:
+            raise _AnswerError(f"feature {name!r} is there twice")
+        features[name] = value
+    return _Row(docid, features, _number("score", hit.get("_score")), _texts(source))
 
 
-def _rows(logged: _Logged, key: str) -> Iterator[_Row]:
-    fail = _fail(logged)
-    if not is_answer(logged.value):
-        fail("expected an answer of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in " + WRAPPED)
-    if logged.qid is None:
-        fail(f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (ids=; on the command line --ids)")
-    answer = read_answer(logged.value, key, fail)
-    ranked = answer.ranked()
-    for place, hit in enumerate(answer.hits, 1):
-        for name in (RANK, SCORE):
-            if name in hit.features:
-                fail(f"document {place}: {name!r} is what we call the engine's own; give the feature another name")
-        rank, score = (answer.start + place, hit.score) if ranked else (np.nan, np.nan)
-        yield _Row(logged.qid, hit, rank, score, logged.query or answer.query, _where(logged, place))
+def _logged(log: list[Any]) -> Iterator[tuple[str, float]]:
+    """Yield names and values; with several log entries in a document, each name begins with its entry's."""
+    if not log or not all(isinstance(part, Mapping) and part for part in log):
+        raise _AnswerError(
+            f"expected log entries in 'fields._ltrlog', such as {{'log_entry1': [...]}}, got {log!r:.60}"
+        )
+    entries = [entry for part in log for entry in part.items()]
+    for entry, features in entries:
+        if not isinstance(features, list):
+            raise _AnswerError(f"expected a list of features in the log entry {entry!r}, got {features!r:.60}")
+        before = f"{entry}." if len(entries) > 1 else ""
+        for feature in features:
+            name = feature.get("name") if isinstance(feature, Mapping) else None
+            if not isinstance(name, str) or not name:
+                raise _AnswerError(
+                    f"expected {{'name': ..., 'value': ...}} in the log entry {entry!r}, got {feature!r:.60}"
+                )
+            value = feature.get("value")
+            if not isinstance(value, Mapping):
+                yield before + name, _number(name, value)
+                continue
+            for one, inner in value.items():  # what a script adds in extra_logging; its texts are no features
+                if not isinstance(inner, str):
+                    yield f"{before}{name}.{one}", _number(f"{name}.{one}", inner)
 
 
-def _fail(logged: _Logged) -> Fail:
-    def fail(message: str) -> NoReturn:
-        before = "" if logged.place is None else f"answer {logged.place}: "
-        raise ReadError(logged.file, logged.line, before + message)
+def _solr_row(hit: Mapping[str, Any], key: str) -> _Row:
+    docid = _docid(hit, key)
+    column = next((name for name in hit if name.startswith("[features")), None)
+    if column is None:
+        raise _AnswerError(
+            f"{docid!r} has no '[features]'; ask for it with fl={key},score,[features] and give it no other name"
+        )
+    if not isinstance(hit[column], str):
+        raise _AnswerError(f"expected text such as 'a=0.5,b=2.0' in {column!r}, got {hit[column]!r:.60}")
+    texts = _texts({name: value for name, value in hit.items() if name not in (key, column)})
+    return _Row(docid, solr_features(hit[column]), _number("score", hit.get("score")), texts)
 
-    return fail
+
+def solr_features(text: str) -> dict[str, float]:
+    """Read the features of one document as Solr writes them, dense or sparse.
+
+    >>> solr_features("title=9.5,body=NaN")
+    {'title': 9.5, 'body': nan}
+    >>> solr_features("title:9.5 is_book:1.0")
+    {'title': 9.5, 'is_book': 1.0}
+    """
+    if not text.strip():
+        return {}  # sparse, and every feature has its default
+    for between, after in FORMS:
+        parts = [part.strip().rpartition(between) for part in text.strip().split(after)]
+        try:
+            numbers = [float(value) for _, _, value in parts]
+        except ValueError:
+            continue
+        names = [name for name, _, _ in parts]
+        if all(name and between not in name for name in names):
+            break
+    else:
+        raise _AnswerError(f"expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', got {text[:60]!r}")
+    if len({*names}) < len(names):
+        raise _AnswerError(f"a feature is there twice: {text[:60]!r}")
+    return {name: _number(name, value) for name, value in zip(names, numbers, strict=True)}
 
 
-def _where(logged: _Logged, place: int) -> str:
-    file = logged.file if logged.line is None else f"{logged.file}:{logged.line}"
-    return f"{file}, document {place}" + ("" if logged.place is None else f" of answer {logged.place}")
+def _docid(hit: Mapping[str, Any], key: str) -> str:
+    docid = hit.get(key)
+    if isinstance(docid, bool) or not isinstance(docid, str | int) or docid == "":
+        came = f"got {docid!r:.60}" if key in hit else f"there is none; its fields are {listed([*hit]) or 'none'}"
+        raise _AnswerError(f"expected the document's id in {key!r}: {came}")
+    return str(docid)
+
+
+def _number(name: str, value: Any) -> float:
+    if value is None or value == "NaN":
+        return np.nan
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > LARGEST:
+        raise _AnswerError(f"expected a finite number that fits float32 as {name!r}, got {value!r:.60}")
+    return float(value)
+
+
+def _texts(fields: Any) -> dict[str, str]:
+    return {name: text for name, text in fields.items() if isinstance(text, str)} if isinstance(fields, Mapping) else {}
+
+
+def _reason(error: Any) -> str:
+    """Say in a line what the engine complains about."""
+    if isinstance(error, Mapping):
+        error = error.get("reason") or error.get("msg") or (error.get("root_cause") or [{}])[0]
+    return f"{error!s:.200}"
 
 
 def _check_once(rows: list[_Row]) -> None:
-    documents: dict[tuple[str, str], _Row] = {}
-    ranks: dict[tuple[str, float], _Row] = {}
+    seen: dict[tuple[str, Any], _Row] = {}
     for row in rows:
-        before = documents.setdefault((row.qid, row.hit.docid), row)
+        before = seen.setdefault((row.qid, row.docid), row)
         if before is not row:
-            twice = f"document {row.hit.docid!r} of query {row.qid!r} is there twice"
+            twice = f"document {row.docid!r} of query {row.qid!r} is there twice"
             raise DataError(f"{row.where}: {twice}, first in {before.where}")
-        before = ranks.setdefault((row.qid, row.rank), row) if row.rank == row.rank else row
+        before = row if np.isnan(row.rank) else seen.setdefault((row.qid, row.rank), row)
         if before is not row:
             raise DataError(
                 f"{row.where}: query {row.qid!r} has two documents at rank {row.rank:g}, the other in {before.where}; "
@@ -242,12 +390,8 @@ def _check_once(rows: list[_Row]) -> None:
 
 
 def _as_data(rows: list[_Row], missing_as_zero: bool) -> Dataset:
-    names = list(dict.fromkeys(name for row in rows for name in row.hit.features))
-    place = {name: number for number, name in enumerate(names)}
-    X = np.full((len(rows), len(names)), np.nan)
-    for number, row in enumerate(rows):
-        for name, value in row.hit.features.items():
-            X[number, place[name]] = value
+    names = list(dict.fromkeys(name for row in rows for name in row.features))
+    X = np.array([[row.features.get(name, np.nan) for name in names] for row in rows]).reshape(len(rows), len(names))
     if missing_as_zero:
         X = np.nan_to_num(X, nan=0.0)
     for name, column in ((RANK, [row.rank for row in rows]), (SCORE, [row.score for row in rows])):
@@ -256,23 +400,12 @@ def _as_data(rows: list[_Row], missing_as_zero: bool) -> Dataset:
             X = np.column_stack([X, column])
     texts: dict[str, Array] = {}
     if any(row.query is not None for row in rows):
-        texts[QUERY] = _column([row.query for row in rows])
-    shown = dict.fromkeys(name for row in rows for name in row.hit.texts if name in TEXT_NAMES)
+        texts[QUERY] = np.array([row.query for row in rows], dtype=object)
+    shown = dict.fromkeys(name for row in rows for name in row.texts if name in TEXT_NAMES)
     for name in [one for one in shown if one not in names]:  # in a table the two would be one column
-        texts.setdefault(name, _column([row.hit.texts.get(name) for row in rows]))
-    qid, docid = _column([row.qid for row in rows]), _column([row.hit.docid for row in rows])
+        texts.setdefault(name, np.array([row.texts.get(name) for row in rows], dtype=object))
+    qid, docid = (np.array([getattr(row, name) for row in rows], dtype=object) for name in ("qid", "docid"))
     return Dataset(X, np.full(len(rows), UNLABELLED), qid, docid, tuple(names), texts=texts)
-
-
-def _column(values: list[str | None]) -> Array:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
-
-
-def _stem(name: str) -> str:
-    path = Path(name)
-    return (path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path).stem
 
 
 def _pair(qid: Array, docid: Array | None) -> str:

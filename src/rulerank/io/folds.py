@@ -9,10 +9,10 @@ from typing import Any
 
 from rulerank.dataset import Dataset, Fold, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.convert import read_found
+from rulerank.io.formats import read_found
 from rulerank.io.letor import read_letor, widen
 from rulerank.io.streams import COMPRESSIONS
-from rulerank.worlds import make_folds
+from rulerank.splitting import make_folds
 
 PARTS = {"train": "trainingset", "vali": "validationset", "test": "testset"}  # and the name LETOR 2 has for each
 FOLD_NAME = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)

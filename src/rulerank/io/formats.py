@@ -1,45 +1,76 @@
-"""Which file is what: one table of formats, and how a file's name or first bytes tell which one it has."""
+"""Which file is what, and from any format to any: what a format cannot carry is an error or is said.
+
+One table of formats says how each is read and written; a file's name or first bytes tell which one it has.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import polars as pl
+
+from rulerank.core.words import counted, listed
+from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
+from rulerank.io.columns import ids, is_frame
 from rulerank.io.letor import read_letor, write_letor
-from rulerank.io.quepid import is_header, read_quepid, write_quepid
-from rulerank.io.streams import Source, format_suffix
-from rulerank.io.tables import TABLE_FORMATS, read_table, write_table
-from rulerank.io.trec import read_qrels, read_run, write_qrels, write_run
+from rulerank.io.outputs import check_output
+from rulerank.io.streams import NamedBytes, Source, format_suffix, read_bytes
+from rulerank.io.tables import (
+    TABLE_FORMATS,
+    is_quepid,
+    read_frame,
+    read_quepid,
+    read_table,
+    write_frame,
+    write_quepid,
+    write_table,
+)
+from rulerank.io.trec import Qrels, Run, qrels_from_data, read_qrels, read_run, write_qrels, write_run
 
 HEAD = 1 << 16  # bytes that are enough to tell a format
 SVMLIGHT = re.compile(r"[+-]?[0-9.]+( [0-9]+:[^ :]+)+( #.*)?")  # without qid: LightGBM's has queries in another file
 UNSURE = (".txt", ".dat")  # LETOR by custom, but TREC files are often named so too
+FRAME = "a data frame"
+NO_DOCUMENTS = "a run holds scores, and neither grades nor features"
+JSON = (
+    "this is JSON, which holds no features: make them from documents with `rulerank features`, "
+    "or read a search engine's answers with `rulerank logs`"
+)
 
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read and written, and how its name ends."""
+    """How one kind of file is read and written, how its name ends, and what of a data set it does not carry."""
 
     read: Callable[..., Any]
     write: Callable[..., None]
     suffixes: tuple[str, ...] = ()
+    loses: tuple[str, ...] = ()
 
 
+GRADES_ONLY = ("features", "comments", "texts", "clicks", "recall base")
 FORMATS = {
-    "letor": Format(read_letor, write_letor, (".letor", ".svm", *UNSURE)),
+    "letor": Format(
+        read_letor,
+        write_letor,
+        (".letor", ".svm", *UNSURE),
+        ("feature names", "texts", "names of categories", "clicks", "recall base"),
+    ),
     **{
         name: Format(partial(read_table, format=name), partial(write_table, format=name), (f".{name}",))
         for name in TABLE_FORMATS
     },
     "run": Format(read_run, write_run, (".run",)),
-    "qrels": Format(read_qrels, write_qrels, (".qrels",)),
-    "quepid": Format(read_quepid, write_quepid),
+    "qrels": Format(read_qrels, write_qrels, (".qrels",), GRADES_ONLY),
+    "quepid": Format(read_quepid, write_quepid, (), GRADES_ONLY),
 }
 
 
@@ -58,9 +89,9 @@ def detect(path: str | os.PathLike[str], head: bytes) -> str:
         return "quepid" if seen == "quepid" else "csv"
     if seen or known:
         return str(seen or known)
-    raise ReadError(
-        os.fspath(path), None, f"cannot tell the format; name it: {', '.join(FORMATS)} (command line: --from)"
-    )
+    is_json = suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] in (b"{", b"[")
+    unknown = f"cannot tell the format; name it: {', '.join(FORMATS)} (command line: --from)"
+    raise ReadError(os.fspath(path), None, JSON if is_json else unknown)
 
 
 def sniff(head: bytes) -> str | None:
@@ -76,12 +107,14 @@ def sniff(head: bytes) -> str | None:
     words = line.split()
     if len(words) > 1 and (words[1].startswith("qid:") or SVMLIGHT.fullmatch(" ".join(words))):
         return "letor"
-    if is_header(line.split(",")):
+    if is_quepid(line.split(",")):
         return "quepid"
     if len(words) == 6 and _is_number(words[4]):
         return "run"
     if len(words) == 4 and _is_number(words[3]):
         return "qrels"
+    if line.lstrip()[:1] in ("{", "["):
+        return None
     return "csv" if "," in line else "tsv" if "\t" in line else None
 
 
@@ -110,14 +143,225 @@ def known_format(format: str) -> str:
     return format
 
 
-def format_in_name(path: str | os.PathLike[str]) -> str | None:
-    """Return the TREC format that a file is named after, whatever its ending.
+@dataclass(frozen=True)
+class Converted:
+    """What a conversion did: the rows it wrote, those it could not, and what else the format does not carry.
 
-    >>> format_in_name("qrels.txt"), format_in_name("bm25-run.txt"), format_in_name("trunk.txt")
-    ('qrels', 'run', None)
+    >>> print(Converted(8, 2, "features", source="letor", target="qrels"))
+    8 rows, letor to qrels; 2 rows without a grade left out; not carried: features
     """
-    words = re.split(r"[^a-z]+", Path(path).name.lower())
-    return "qrels" if {"qrels", "qrel"} & {*words} else "run" if "run" in words else None
+
+    rows: int
+    left_out: int = 0
+    note: str = ""
+    source: str = field(default="", compare=False, repr=False)  # the formats, once they are known
+    target: str = field(default="", compare=False, repr=False)
+
+    def __str__(self) -> str:
+        formats = f"{self.source} to {self.target}" if self.source else f"as {self.target}"
+        parts = [f"{counted(self.rows, 'row')}, {formats}"]
+        if self.left_out:
+            parts.append(f"{counted(self.left_out, 'row')} without a grade left out")
+        if self.note:
+            parts.append(f"not carried: {self.note}")
+        return "; ".join(parts)
+
+
+class Found(NamedTuple):
+    """Documents, the name of their file and the format it was found to have."""
+
+    data: Dataset
+    name: str
+    format: str
+
+
+def read_any(source: Any, format: str | None = None, **columns: Any) -> Dataset:
+    """Read documents in any format that holds them; `columns` name a table's, as in `read_table`.
+
+    >>> import io
+    >>> read_any(io.BytesIO(b"q1 0 doc-7 2"))
+    Dataset(1 row, 1 query, 0 features, grades 2: 1)
+    """
+    return read_found(source, format, **columns).data
+
+
+def read_found(
+    source: Any,
+    format: str | None = None,
+    *,
+    graded: bool = False,
+    wanted: Collection[str] | None = None,
+    repeats: bool = False,
+    **columns: Any,
+) -> Found:
+    """Read documents as `read_any` does; with `graded`, a table must have the column of the grade.
+
+    wanted: the features that will be taken by name, as in `read_table`.
+    repeats: whether a document may be there several times in one query, as with labels of several raters.
+
+    >>> import io
+    >>> read_found(io.BytesIO(b"2 qid:1 1:0.5"))
+    Found(data=Dataset(1 row, 1 query, 1 feature, grades 2: 1), name='<stream>', format='letor')
+    """
+    value, name, found = _read(source, format, columns, graded=graded, wanted=wanted, repeats=repeats)
+    if isinstance(value, Run):
+        raise ReadError(name, None, f"{NO_DOCUMENTS}; it is judged beside qrels (--qrels, in Python read_run)")
+    if isinstance(value, Dataset):
+        return Found(value, name, found)
+    n_negative = int((value.grade < 0).sum())
+    if n_negative:
+        counts = f"{n_negative:,} of {len(value):,}"
+        warnings.warn(f"{name}: grades below 0 (judged, not relevant) are read as 0: {counts}", stacklevel=3)
+    try:
+        return Found(_as_data(value), name, found)
+    except DataError as error:
+        raise ReadError(name, None, str(error)) from None
+
+
+def read_scored(source: Any, format: str | None = None) -> Run:
+    """Read a ranking with ids: a TREC run, or a table with the columns qid, docid and score.
+
+    >>> import io
+    >>> read_scored(io.BytesIO(b"qid,docid,score\\nq1,d7,0.5\\n"))
+    Run(1 row, 1 query)
+    """
+    return _read_scored(source, format, {})[0]
+
+
+def write_any(data: Dataset, target: Source, format: str | None = None) -> Converted:
+    """Write a data set in the format that is named, or that the target's name ends in.
+
+    >>> import io
+    >>> print(write_any(Dataset([[0.5]], y=[2], qid=["q"], docid=["d"]), io.BytesIO(), "qrels"))
+    1 row, as qrels; not carried: features
+    """
+    format = output_format(target, format)
+    return replace(_write(data, target, format), target=format)
+
+
+def convert(
+    source: Any, target: Source, source_format: str | None = None, target_format: str | None = None, **columns: Any
+) -> Converted:
+    """Convert a file to another format; `columns` name those of a source that is a table, as in `read_table`.
+
+    Qrels and Quepid's csv carry grades only, and qrels no rows without a grade. A run carries scores: it becomes a
+    table with a column `score`, and a table with that column becomes a run.
+
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> convert(io.BytesIO(b"2 qid:1 1:0.5 # doc-7"), out, target_format="csv")
+    Converted(rows=1, left_out=0, note='')
+    >>> print(out.getvalue().decode())
+    qid,docid,grade,f1
+    1,doc-7,2,0.5
+    """
+    target_format = output_format(target, target_format)
+    if isinstance(target, str | os.PathLike):
+        check_output(target, [source] if isinstance(source, str | os.PathLike) else [])
+    if target_format == "run":
+        run, found, note = _read_scored(source, source_format, columns)
+        write_run(run, target)
+        done = Converted(len(run), note=note)
+    else:
+        value, _, found = _read(source, source_format, columns)
+        done = _write(value, target, target_format)
+    return replace(done, source=found, target=target_format)
+
+
+def _open(source: Source, format: str | None) -> tuple[NamedBytes, str]:
+    content, name = read_bytes(source)
+    return NamedBytes(content, name), known_format(format) if format else detect(name, content[:HEAD])
+
+
+def _read(
+    source: Any,
+    format: str | None,
+    columns: dict[str, Any],
+    *,
+    graded: bool = False,
+    wanted: Collection[str] | None = None,
+    repeats: bool = False,
+) -> tuple[Dataset | Run | Qrels, str, str]:
+    """Return what a file or frame holds, its name and its format."""
+    if is_frame(source):
+        return read_table(source, graded=graded, wanted=wanted, repeats=repeats, **columns), FRAME, FRAME
+    stream, found = _open(source, format)
+    if columns and found == "quepid" and not format:
+        found = "csv"  # whoever names columns takes it as a table
+    _check_columns(columns, found, stream.name)
+    if found in TABLE_FORMATS:
+        columns = columns | {"graded": graded, "wanted": wanted}
+    if found in (*TABLE_FORMATS, "letor"):
+        columns = columns | {"repeats": repeats}
+    return FORMATS[found].read(stream, **columns), stream.name, found
+
+
+def _read_scored(source: Any, format: str | None, columns: dict[str, str]) -> tuple[Run, str, str]:
+    """Read a run, or a table that has the columns of one; return also its format and the columns a run cannot carry."""
+    foreign = [role for role in columns if role not in ("qid", "docid")]
+    if foreign:
+        raise DataError(f"{NO_DOCUMENTS}: leave out {foreign[0]}= (on the command line --{foreign[0]})")
+    qid, docid = columns.get("qid", "qid"), columns.get("docid", "docid")
+    stream, found = (source, FRAME) if is_frame(source) else _open(source, format)
+    if found == "run":
+        _check_columns(columns, found, stream.name)
+        return read_run(stream), found, ""
+    if found not in (FRAME, *TABLE_FORMATS):
+        raise ReadError(stream.name, None, f"a run needs scores, and {found} files hold none; rank the documents first")
+    text = {qid, docid, "tag"}
+    frame, origin = read_frame(stream, text=text, numeric=["score"], number=pl.Float64, format=found)
+    for column in (qid, docid, "score"):
+        if column not in frame.columns:
+            raise origin(None, f"a run needs a column {column!r}; the columns are {listed(frame.columns)}")
+    if not frame["score"].dtype.is_numeric():
+        raise origin(None, f"column 'score' must hold numbers: it holds {frame['score'].dtype}")
+    scores = frame["score"].cast(pl.Float64).to_numpy()
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if bad.size:
+        raise origin(int(bad[0]), f"expected a finite number in column 'score', got {frame['score'][int(bad[0])]}")
+    tag = ids(frame["tag"], origin) if "tag" in frame.columns else np.full(len(frame), "rulerank", dtype=object)
+    try:
+        run = Run(ids(frame[qid], origin), ids(frame[docid], origin), scores, tag)
+    except DataError as error:
+        raise origin(None, str(error)) from None
+    return run, found, ", ".join(column for column in frame.columns if column not in text | {"score"})
+
+
+def _check_columns(columns: dict[str, Any], format: str, name: str) -> None:
+    if columns and format not in TABLE_FORMATS:
+        raise ReadError(name, None, f"only tables have named columns ({', '.join(columns)}): this is {format}")
+
+
+def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Converted:
+    if isinstance(value, Run):
+        if format not in TABLE_FORMATS:
+            raise DataError(f"a run cannot become {format}: {NO_DOCUMENTS}")
+        columns = {"qid": value.qid, "docid": value.docid, "score": value.score, "tag": value.tag}
+        write_frame(pl.DataFrame({name: cells.tolist() for name, cells in columns.items()}), target, format=format)
+        return Converted(len(value))
+    if format == "run":
+        raise DataError("a run needs a score for every document; rank the documents first")
+    if isinstance(value, Qrels):
+        FORMATS[format].write(value if format == "qrels" else _as_data(value), target)
+        n_negative = 0 if format == "qrels" else int((value.grade < 0).sum())
+        return Converted(len(value), note=f"grades below 0 ({n_negative:,}), written as 0" if n_negative else "")
+    has = {
+        "features": value.X.shape[1] > 0,
+        "comments": value.comment is not None,
+        "texts": bool(value.texts),
+        "names of categories": bool(value.categories),
+        "clicks": value.shown is not None,
+        "recall base": value.base is not None,
+        "feature names": value.feature_names != tuple(f"f{i + 1}" for i in range(value.X.shape[1])),
+    }
+    note = ", ".join(kind for kind in FORMATS[format].loses if has[kind])
+    written = qrels_from_data(value) if format == "qrels" else value
+    FORMATS[format].write(written, target)
+    return Converted(len(written), len(value) - len(written), note)
+
+
+def _as_data(qrels: Qrels) -> Dataset:
+    return Dataset(np.empty((len(qrels), 0)), np.maximum(qrels.grade, 0), qrels.qid, qrels.docid)
 
 
 def _is_number(word: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -11,17 +12,19 @@ from typing import NoReturn
 import numpy as np
 
 from rulerank.core.threads import in_blocks
-from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io import letor_kernels as kernels
+from rulerank.io.columns import fraction_hint
 from rulerank.io.doc_names import repeated_rows, said_twice
-from rulerank.io.letor_problems import NOT_UTF8, SHOWN, describe, guess
-from rulerank.io.other_tools import with_qids
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, read_bytes
 
 LINES_PER_THREAD = 1000  # fewer are parsed sooner than a thread starts
 ROWS_PER_BLOCK = 10_000  # rows turned into text at a time
+QUERY_SIZES = (".query", ".group")  # files beside the data, one number of rows a query: LightGBM's and XGBoost's
+NOT_UTF8 = 100  # what can be wrong with a line, beside the kernels' codes
+SHOWN = 40  # characters of a file's text in a message
 
 # what the columns of a data set may hold to be written and read back; up to \x20 are tab, blank and control characters
 WRITABLE = {
@@ -66,7 +69,7 @@ def read_letor(source: Source, *, n_features: int | None = None, repeats: bool =
     if n_features is not None and n_features < 0:
         raise DataError(f"n_features must not be negative: got {n_features}")
     content, name = read_bytes(source)
-    return _Reader(with_qids(content.removeprefix(b"\xef\xbb\xbf"), name), name).read(n_features, repeats)
+    return _Reader(_with_qids(content.removeprefix(b"\xef\xbb\xbf"), name), name).read(n_features, repeats)
 
 
 def write_letor(data: Dataset, target: Source) -> None:
@@ -206,19 +209,19 @@ class _Reader:
         """Return the texts, equal ones as one string."""
         found = [self.content[start:stop] for start, stop in spans.tolist()]
         ids = {text: text.decode() for text in set(found)}
-        return _object_array([ids[text] for text in found])
+        return np.array([ids[text] for text in found], dtype=object)
 
     def texts(self, spans: Array) -> Array | None:
         if (spans[:, 0] == spans[:, 1]).all():
             return None
-        return _object_array([self.content[start:stop].decode() for start, stop in spans.tolist()])
+        return np.array([self.content[start:stop].decode() for start, stop in spans.tolist()], dtype=object)
 
     def report(self, problem: Problem, first_line: int) -> NoReturn:
         line, code, start, stop = problem
-        message = describe(code, self.content[start:stop])
+        message = _describe(code, self.content[start:stop])
         if line == first_line:  # nothing before it was right: perhaps another kind of file
             first, _, end, _ = self.lines[line]
-            message += guess(self.content, self.content[first:end])
+            message += _guess(self.content, self.content[first:end])
         raise ReadError(self.name, line + 1, message)
 
 
@@ -259,15 +262,107 @@ def _column(data: Dataset, name: str) -> list[str]:
     return texts
 
 
-def _object_array(values: list[str]) -> Array:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
 def _memory() -> int:
     """Return the machine's memory in bytes, or a common size where it cannot be asked for."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return 16 * 2**30
+
+
+def _with_qids(content: bytes, name: str) -> bytes:
+    """Return svmlight text with the query ids that a file of sizes beside it gives; other text as it is.
+
+    The rows of the first query have qid:1, and so on.
+    """
+    sizes_name = next((name + ending for ending in QUERY_SIZES if os.path.isfile(name + ending)), None)
+    if sizes_name is None:
+        return content
+    lines = content.split(b"\n")
+    rows = [number for number, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(b"#")]
+    words = lines[rows[0]].split(None, 2) if rows else []
+    if len(words) < 2 or words[1].startswith(b"qid:"):
+        return content
+    sizes = _sizes(sizes_name)
+    if sum(sizes) != len(rows):
+        raise ReadError(
+            sizes_name, None, f"the sizes of its queries add up to {sum(sizes):,} rows, but {name} has {len(rows):,}"
+        )
+    qids = itertools.chain.from_iterable(itertools.repeat(qid, size) for qid, size in enumerate(sizes, start=1))
+    for row, qid in zip(rows, qids, strict=True):
+        grade, *features = lines[row].split(None, 1)
+        lines[row] = b" ".join([grade, b"qid:%d" % qid, *features])
+    return b"\n".join(lines)
+
+
+def _sizes(name: str) -> list[int]:
+    sizes = []
+    for line, text in enumerate(read_bytes(name)[0].split(b"\n"), start=1):
+        if text.strip():
+            if not text.strip().isdigit():
+                came = text.strip()[:40].decode(errors="replace")
+                raise ReadError(name, line, f"expected the number of rows of a query, got {came!r}")
+            sizes.append(int(text))
+    return sizes
+
+
+def _describe(code: int, text: bytes) -> str:
+    """Return what was expected instead of the text at fault.
+
+    >>> _describe(kernels.BAD_GRADE, b"1.5")
+    "expected a grade, a whole number from 0 to 31 or ?, got '1.5'; to make fractional grades whole: awk ... > NEW"
+    """
+    index, colon, value = text.partition(b":")
+    feature = index.lstrip(b"0").decode("utf-8", "replace")
+    if code == kernels.BAD_GRADE:
+        hint = fraction_hint(text.decode("utf-8", "replace"), "awk '{$1 = int(2 * $1 + 0.5)} 1' FILE > NEW")
+        hint = "; a document without a grade has ?" if text.startswith(b"-") else hint
+        return f"expected a grade, a whole number from 0 to {MAX_GRADE} or ?, got {_show(text)}{hint}"
+    if code == kernels.BAD_QID:
+        return f"expected 'qid:ID' after the grade, got {_show(text) if text else 'the end of the line'}"
+    if code == kernels.BAD_FEATURE and not colon:
+        return f"expected a feature as 'index:value', got {_show(text)}"
+    if code == kernels.BAD_FEATURE:
+        hint = "; to count from 1: dump_svmlight_file(..., zero_based=False) in scikit-learn" if index == b"0" else ""
+        return f"expected a feature index from 1 to {kernels.MAX_INDEX:,}, got {_show(index)} in {_show(text)}{hint}"
+    if code == kernels.REPEATED:
+        return f"expected each feature once, got feature {feature} again in {_show(text)}"
+    if code == kernels.BAD_VALUE:
+        return f"expected a number or NULL as value of feature {feature}, got {_show(value)}"
+    if code == kernels.INFINITE:
+        return f"expected a finite float32 as value of feature {feature}, got {_show(value)}; a missing one is NULL"
+    if code == kernels.CONTROL:
+        return f"expected text, got the control character {_show(text)}"
+    if code == kernels.NO_DOCID:
+        return f"expected a doc id after 'docid =', got nothing in {_show(text)}"
+    return f"expected UTF-8 text, got the byte 0x{text.hex()}"
+
+
+def _guess(content: bytes, line: bytes) -> str:
+    """Say what a file whose first line is not LETOR looks like.
+
+    >>> _guess(b"", b"301 Q0 FT911-3 1 9.5 bm25")
+    '; the file looks like a TREC run'
+    """
+    fields, start = line.split(), line.lstrip()
+    kinds = {
+        "a Parquet or Arrow file": content.startswith((b"PAR1", b"ARROW1")),
+        "a zip archive or a spreadsheet": content.startswith(b"PK\3\4"),
+        "UTF-16 text; save it as UTF-8": content.startswith((b"\xff\xfe", b"\xfe\xff")),
+        "binary data": b"\0" in content[:4096],
+        "an HTML or XML page": start.startswith(b"<"),
+        "JSON": start.startswith((b"{", b"[")),
+        "a TREC run": len(fields) == 6 and fields[1] == b"Q0",
+        "TREC qrels": len(fields) == 4 and re.fullmatch(rb"-?[0-9]+", fields[3]),
+        "a csv table": b"," in line or (b"\t" in line and b":" not in line),
+        "svmlight text without query ids; FILE.query beside it may hold the number of rows of each query": (
+            fields and b":" in fields[-1] and b"qid:" not in line
+        ),
+    }
+    looks = next((kind for kind, is_so in kinds.items() if is_so), None)
+    return f"; the file looks like {looks}" if looks else ""
+
+
+def _show(text: bytes) -> str:
+    shown = text[: 4 * SHOWN].decode("utf-8", "replace")
+    return repr(shown[:SHOWN] + "..." if len(shown) > SHOWN else shown)

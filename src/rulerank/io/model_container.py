@@ -27,8 +27,7 @@ import numpy as np
 from rulerank import __version__
 from rulerank.dataset import Array
 from rulerank.errors import ModelFileError
-from rulerank.io.inputs import note_input
-from rulerank.io.streams import COMPRESSIONS
+from rulerank.io.streams import COMPRESSIONS, note_input
 
 MAGIC = b"RULERANK"
 VERSION = 1

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from rulerank.errors import DataError
-from rulerank.io.inputs import identity, input_like
-from rulerank.io.streams import COMPRESSIONS, Source
+from rulerank.io.streams import COMPRESSIONS, Source, identity, input_like
 
 STORE_MAGIC = b"SQLite format 3\0"
 BESIDE_A_STORE = ("-wal", "-shm", "-journal")  # files that hold a part of a store's labels

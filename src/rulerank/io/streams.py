@@ -1,4 +1,8 @@
-"""Read what a caller names: a path, an open file or `-`, plain or compressed."""
+"""Read what a caller names: a path, an open file or `-`, plain or compressed; and know what was read.
+
+Nothing that a command has read may be what it writes: `inputs_watched` remembers it. In a script, reading a file and
+writing it again is the author's own affair.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,19 @@ import io
 import lzma
 import math
 import os
+import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from rulerank.errors import DataError, ReadError, RulerankError
-from rulerank.io.inputs import note_input
+
+if TYPE_CHECKING:
+    from rulerank.core.arrays import Array
 
 MODEL_MAGIC = b"RULERANK"  # a model file begins with it and a version, whose bytes are no text
 
@@ -26,6 +33,42 @@ PART = 1 << 20  # bytes unpacked at a time
 ZST_STEP = 1 << 10  # packed bytes at a time: each may become 32 kB
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
+Identity = tuple[int, int]  # the device and the number of a file on it: the same by every path, link and case
+
+_read: dict[Identity, str] | None = None  # what was read since somebody watches, by the name it was read under
+
+
+class NamedBytes(io.BytesIO):
+    """Content that is read already, under the name it had."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where rows come from: the file (None: a data frame) and the line of each row, where it has lines.
+
+    >>> Origin("films.csv", [2, 4])(1, "expected a number, got 'x'")
+    ReadError("films.csv:4: expected a number, got 'x'")
+    >>> Origin()(1, "expected a number, got 'x'")
+    DataError("row 1: expected a number, got 'x'")
+    """
+
+    name: str | None = None
+    lines: Sequence[int] | Array | None = None
+
+    def __call__(self, row: int | None, message: str) -> ReadError | DataError:
+        """Return the error that names the file and the row's line."""
+        line = None if row is None or self.lines is None else int(self.lines[row])
+        if row is not None and line is None:
+            message = f"row {row}: {message}"
+        return DataError(message) if self.name is None else ReadError(self.name, line, message)
+
+    def row(self, row: int) -> str:
+        """Return how people call a row: `line 3`, or `row 3` in what has no lines."""
+        return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
 
 
 def read_bytes(source: Source) -> tuple[bytes, str]:
@@ -42,6 +85,15 @@ def read_bytes(source: Source) -> tuple[bytes, str]:
     if is_model(content):
         raise ReadError(name, None, "this is a rulerank model, not data; use `rulerank rank` (in Python rulerank.load)")
     return content, name
+
+
+def decoded(content: bytes, name: str) -> str:
+    """Return UTF-8 text without its byte order mark, or name the line that is none."""
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ReadError(name, line, f"expected UTF-8 text, got the byte 0x{content[error.start]:02x}") from None
 
 
 def is_model(content: bytes) -> bool:
@@ -266,3 +318,52 @@ def _read_open_file(stream: IO[bytes] | IO[str]) -> tuple[bytes, str]:
     if not isinstance(content, bytes):
         raise ReadError(name, None, f"expected bytes or text, got {type(content).__name__}")
     return _decompress(content, name), name
+
+
+@contextmanager
+def inputs_watched() -> Iterator[None]:
+    """Remember what is read from now on, so that nothing is written over it."""
+    global _read
+    before, _read = _read, {}
+    try:
+        yield
+    finally:
+        _read = before
+
+
+def note_input(file: int | str | os.PathLike[str], name: str) -> None:
+    """Say that a file, by its path or its open descriptor, is read."""
+    found = identity(file)
+    if _read is not None and found is not None:
+        _read.setdefault(found, name)
+
+
+def input_like(file: int | str | os.PathLike[str]) -> str | None:
+    """Return the name under which this very file was read, or None.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file, inputs_watched():
+    ...     note_input(file.name, "pool.csv")
+    ...     input_like(file.fileno()), input_like(__file__)
+    ('pool.csv', None)
+    """
+    found = identity(file)
+    return None if _read is None or found is None else _read.get(found)
+
+
+def identity(file: int | str | os.PathLike[str]) -> Identity | None:
+    """Return what makes a file the same one under all its names; None for what is no regular file."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def is_many(source: str) -> bool:
+    """Tell whether a name stands for many files: a folder, or a pattern.
+
+    >>> is_many("data/*.parquet"), is_many("train.txt")
+    (True, False)
+    """
+    return os.path.isdir(source) or (any(sign in source for sign in "*?[") and not os.path.exists(source))

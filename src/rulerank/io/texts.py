@@ -1,12 +1,17 @@
-"""Documents with named fields: jsonl, csv, tsv, Parquet or a data frame, one document a line or row."""
+"""Texts and what comes beside them: documents with named fields, queries, judgements and pairs to compute features of.
+
+All may be jsonl, csv, tsv, Parquet or a data frame; queries also TREC topics, judgements qrels, pairs a run.
+"""
 
 from __future__ import annotations
 
+import html
 import json
 import math
+import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,29 +20,27 @@ import polars as pl
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError, ReadError
-from rulerank.io.delimited import MISSING, check_utf8, either
-from rulerank.io.other_tools import no_header_hint
-from rulerank.io.streams import format_suffix, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame
+from rulerank.io.columns import MISSING, fraction_hint, is_frame
+from rulerank.io.delimited import either, no_header_hint
+from rulerank.io.doc_names import first_repeat
+from rulerank.io.formats import HEAD, sniff
+from rulerank.io.streams import NamedBytes, Origin, decoded, format_suffix, read_bytes
+from rulerank.io.tables import TABLE_FORMATS, read_frame
+from rulerank.io.trec import Qrels, read_qrels, read_run
 
 ID_NAMES = ("id", "docid", "doc_id", "_id", "docno", "document_id")
+QID_NAMES = ("qid", "query_id", "query-id", "id", "_id", "topic")
+QUERY_NAMES = ("query", "query_text", "text", "title", "q")
+DOCID_NAMES = ("docid", "doc_id", "docno", "document_id", "corpus-id")
+GRADE_NAMES = ("grade", "rating", "relevance", "label", "score")
 TEXT_FORMATS = ("jsonl", *TABLE_FORMATS)
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+TOPIC = re.compile(r"<top>(.*?)</top>", re.S | re.I)
+NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.I)
+TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|$)", re.S | re.I)
 
 Value = str | float | list[Any] | None  # of a field of one document; of a list's items, all text or all numbers
-Where = Callable[[int | None, str], Exception]  # (row or None, message) -> the error that says where
-
-
-class Everything(Collection[str]):
-    """A collection that holds any name: all columns are read as they are written."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
+Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +55,8 @@ class Texts:
     fields: Mapping[str, Sequence[Value]]  # name: one value per document
 
     def __post_init__(self) -> None:
-        ids = _strings(self.ids)
-        twice = _first_repeated(ids)
+        ids = _strings("ids", self.ids, len(self.ids))
+        twice = first_repeat(ids.tolist())
         if twice:
             raise DataError(f"document ids must differ: {ids[twice[1]]!r} is there twice, at {twice[0]} and {twice[1]}")
         if (ids == "").any():
@@ -72,6 +75,69 @@ class Texts:
         return f"Texts({counted(len(self), 'document')}, fields: {listed([*self.fields]) or 'none'})"
 
 
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Query ids and what people typed; vectors of queries where a file has them.
+
+    >>> Queries(["1", "2"], ["fresh milk", "cheese"])
+    Queries(2 queries)
+    """
+
+    ids: Array  # (n_queries,) query ids, text, no two alike
+    texts: Sequence[str]  # what was typed, "" for nothing
+    vectors: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # field: a list of numbers or None per query
+
+    def __post_init__(self) -> None:
+        ids = np.array([str(one) for one in self.ids], dtype=object)
+        if len(self.texts) != ids.size:
+            raise DataError(f"every query needs a text: {ids.size} ids, {len(self.texts)} texts")
+        for text in self.texts:
+            if not isinstance(text, str):
+                raise DataError(f"the text of a query must be text: got {text!r:.60}")
+        twice = first_repeat(ids.tolist())
+        if twice:
+            raise DataError(f"query ids must differ: {ids[twice[0]]!r} is there twice")
+        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "texts", [clean(text) for text in self.texts])
+
+    def __len__(self) -> int:
+        return self.ids.size
+
+    def __repr__(self) -> str:
+        return f"Queries({counted(len(self), 'query', 'queries')})"
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Documents of queries, such as an engine returned them, with their ranks and scores where these are known.
+
+    >>> Pairs(["q1", "q1"], ["a", "b"], rank=[1, 2])
+    Pairs(2 pairs, with engine_rank)
+    """
+
+    qid: Array
+    docid: Array
+    rank: Array | None = None  # float64, from 1
+    score: Array | None = None  # float64, NaN = not known
+
+    def __post_init__(self) -> None:
+        for name in ("qid", "docid"):
+            object.__setattr__(self, name, _strings(name, getattr(self, name), len(self.qid)))
+        for name in ("rank", "score"):
+            values = getattr(self, name)
+            if values is not None:
+                object.__setattr__(self, name, check_column(name, values, len(self.qid)).astype(np.float64))
+        if first_repeat(list(zip(self.qid, self.docid, strict=True))):
+            raise DataError("a document can be there once per query: a pair is there twice")
+
+    def __len__(self) -> int:
+        return self.qid.size
+
+    def __repr__(self) -> str:
+        known = [f"engine_{name}" for name in ("rank", "score") if getattr(self, name) is not None]
+        return f"Pairs({counted(len(self), 'pair')}{', with ' + ' and '.join(known) if known else ''})"
+
+
 def read_texts(source: Any, *, id: str | None = None, format: str | None = None) -> Texts:
     """Read documents: jsonl, csv, tsv, Parquet (.gz, .xz and .zst too) or a data frame.
 
@@ -83,22 +149,14 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
     >>> read_texts(io.BytesIO(b'{"id": 7, "title": "Fresh milk", "price": 1.5}'))
     Texts(1 document, fields: title, price)
     """
-    if not is_frame(source):
-        from rulerank.io.convert import NamedBytes
-
-        content, name = read_bytes(source)
-        source = NamedBytes(content, name)
-        no_header = format is None and id is None and has_no_header(content, name, ID_NAMES, (".tsv",))
-    else:
-        no_header = False
-    columns, where = read_two_columns(content, name, "id\ttext") if no_header else read_columns_of(source, format)
-    id = find_column(columns, id, ID_NAMES, "id", "the document id", where)
-    ids = id_strings(columns.pop(id), id, "a document id", where)
-    twice = _first_repeated(ids)
+    bare = None if id else ("id\ttext", ID_NAMES, (".tsv",))
+    columns, origin = read_columns(source, format, bare)
+    id = _find_column(columns, id, ID_NAMES, "id", "the document id", origin)
+    ids = _id_strings(columns.pop(id), id, "a document id", origin)
+    twice = first_repeat(ids.tolist())
     if twice:
-        first, again = twice
-        before = "" if (said := where_said(where, first)) is None else f", first in {said}"
-        raise where(again, f"document ids must differ: {ids[again]!r} is there twice{before}")
+        before = "" if origin.lines is None else f", first in {origin.row(twice[0])}"
+        raise origin(twice[1], f"document ids must differ: {ids[twice[1]]!r} is there twice{before}")
     nested = [
         name
         for name, values in columns.items()
@@ -107,7 +165,7 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
     lost = [name for name in nested if any(columns[name])]
     if lost:
         warnings.warn(f"fields that hold objects left out: {listed(lost)}", stacklevel=2)
-    return Texts(ids, {n: _cleaned(n, values, where) for n, values in columns.items() if n not in nested})
+    return Texts(ids, {n: _cleaned(n, values, origin) for n, values in columns.items() if n not in nested})
 
 
 def texts_from_dicts(docs: Sequence[Mapping[str, Any]], fields: Collection[str]) -> dict[str, list[Value]]:
@@ -119,86 +177,119 @@ def texts_from_dicts(docs: Sequence[Mapping[str, Any]], fields: Collection[str])
     for number, doc in enumerate(docs):
         if not isinstance(doc, Mapping):
             raise DataError(f"a document must be a dict of fields: number {number} is a {type(doc).__name__}")
-
-    def where(row: int | None, message: str) -> Exception:
-        return DataError(f"document {row}: {message}")
-
-    return {name: _cleaned(name, [doc.get(name) for doc in docs], where) for name in fields}
+    return {name: _cleaned(name, [doc.get(name) for doc in docs], Origin()) for name in fields}
 
 
-def read_columns_of(source: Any, format: str | None) -> tuple[dict[str, list[Any]], Where]:
-    """Return the columns of a file or frame as lists, and what makes an error that names its file and line."""
+def read_queries(
+    source: Any, *, qid: str | None = None, query: str | None = None, format: str | None = None
+) -> Queries:
+    """Read queries: a tsv, csv, jsonl or Parquet file with an id and a text, a data frame, or TREC topics.
+
+    The columns are `qid` (or query_id, id) and `query` (or query_text, text, title). A tsv without a header holds
+    `id<tab>text`. A query may stand in several lines, as in a file of judgements, if it says the same in all.
+
+    >>> import io
+    >>> read_queries(io.BytesIO(b"1\\tfresh milk\\n2\\tcheese\\n")).texts
+    ['fresh milk', 'cheese']
+    """
+    if not is_frame(source):
+        content, name = read_bytes(source)
+        if format == "topics" or (format is None and b"<top>" in content[:4096].lower()):
+            return _read_topics(content, name)
+        source = NamedBytes(content, name)
+    bare = None if qid or query else ("qid\tquery", (*QID_NAMES, *QUERY_NAMES), ("", ".tsv", ".txt"))
+    columns, origin = read_columns(source, format, bare)
+    qid = _find_column(columns, qid, QID_NAMES, "qid", "the query id", origin)
+    others = {name: values for name, values in columns.items() if name != qid}
+    query = _find_column(others, query, QUERY_NAMES, "query", "the query's text", origin)
+    texts = columns[query]
+    first: dict[str, int] = {}
+    for row, one in enumerate(_id_strings(columns[qid], qid, "a query id", origin).tolist()):
+        text = texts[row]
+        if text is not None and not isinstance(text, str):
+            raise origin(row, f"expected the query's text in {query!r}, got {text!r:.60}")
+        before = first.setdefault(one, row)
+        if texts[before] != text:
+            other = f"{texts[before]!r:.60} in {origin.row(before)}"
+            raise origin(row, f"query {one!r} has two texts: {text!r:.60}, but {other}")
+    rows = [*first.values()]
+    vectors = {
+        name: [values[row] for row in rows]
+        for name, values in others.items()
+        if any(isinstance(value, list) for value in values)
+    }
+    return Queries(np.array([*first], dtype=object), [texts[row] or "" for row in rows], vectors)
+
+
+def read_judgements(source: Any, *, format: str | None = None) -> Qrels:
+    """Read judgements: TREC qrels, or a csv, tsv, jsonl or Parquet table with columns qid, docid and grade.
+
+    >>> import io
+    >>> read_judgements(io.BytesIO(b"query_id\\tquery\\tdoc_id\\tgrade\\n1\\tmilk\\td7\\t2\\n")).grade.tolist()
+    [2]
+    """
+    source, is_trec = _trec_or_table(source, format, "qrels")
+    if is_trec:
+        return read_qrels(source)
+    columns, origin = read_columns(source, format)
+    qids, docids = _pair_ids(columns, origin)
+    column = _find_column(columns, None, GRADE_NAMES, "grade", "the grade", origin)
+    grades = [_number(value, row, column, origin, whole=True) for row, value in enumerate(columns[column])]
+    return Qrels(qids, docids, np.array(grades, dtype=np.int32))
+
+
+def read_pairs(source: Any, *, format: str | None = None) -> Pairs:
+    """Read which documents to compute features of: a TREC run, or a table with qid, docid and maybe rank and score.
+
+    >>> import io
+    >>> read_pairs(io.BytesIO(b"q1 Q0 d7 1 12.5 solr\\nq1 Q0 d8 2 11.0 solr\\n")).rank.tolist()
+    [1.0, 2.0]
+    """
+    source, is_trec = _trec_or_table(source, format, "run")
+    if is_trec:
+        run = read_run(source)
+        return Pairs(run.qid, run.docid, run.ranks(), run.score)
+    columns, origin = read_columns(source, format)
+    known = {
+        name: np.array([_number(v, row, name, origin) for row, v in enumerate(columns[name])])
+        for name in ("rank", "score")
+        if name in columns
+    }
+    return Pairs(*_pair_ids(columns, origin), **known)
+
+
+def read_columns(
+    source: Any, format: str | None, bare: tuple[str, Collection[str], Collection[str]] | None = None
+) -> tuple[Columns, Origin]:
+    """Return the columns of a file or frame as lists, and where its rows are.
+
+    bare: of a tsv that may have no header, the one to read it with, names that a header would hold, and endings.
+    """
     if format is not None and format not in TEXT_FORMATS:
         raise DataError(f"expected a format of texts, {', '.join(TEXT_FORMATS)}, got {format!r}; name it with format=")
     if is_frame(source):
-        frame, where = read_frame(source)
-        return {name: frame[name].to_list() for name in frame.columns}, where
+        frame, origin = read_frame(source)
+        return {name: frame[name].to_list() for name in frame.columns}, origin
     content, name = read_bytes(source)
     if not content.strip():
         raise ReadError(name, None, "the file is empty")
-    format = format or _format_of(name, content)
+    n_added = 0
+    if bare and format is None and format_suffix(name) in bare[2]:
+        cells = decoded(content, name).partition("\n")[0].rstrip("\r").split("\t")
+        if len(cells) == 2 and not ({cell.lower() for cell in cells} & {*bare[1]}):
+            content, format, n_added = bare[0].encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf"), "tsv", 1
+    by_name = "jsonl" if format_suffix(name) in JSON_ENDINGS else format_suffix(name).removeprefix(".")
+    if format is None and by_name not in TEXT_FORMATS:
+        by_name = "jsonl" if content.lstrip()[:1] in (b"{", b"[") else ""
+    format = format or by_name or None
     if format == "jsonl":
         return _read_jsonl(content, name)
-    from rulerank.io.convert import NamedBytes
-
-    frame, where = read_frame(NamedBytes(content, name), text=Everything(), format=format)
+    frame, origin = read_frame(NamedBytes(content, name), text=None, format=format)
     columns = {column: frame[column].to_list() for column in frame.columns}
-    if format != "parquet":  # csv has no null: what stands for it
+    if origin.lines is not None:  # csv has no null: what stands for it
         columns = {column: [None if v in MISSING else v for v in values] for column, values in columns.items()}
-    return columns, where
-
-
-def has_no_header(content: bytes, name: str, known: Collection[str], endings: Collection[str]) -> bool:
-    """Tell whether this is a tsv of two columns whose first line has none of the known names of columns."""
-    if format_suffix(name) not in endings:
-        return False
-    check_utf8(content, name)
-    cells = content.decode("utf-8-sig").partition("\n")[0].rstrip("\r").split("\t")
-    return len(cells) == 2 and not ({cell.lower() for cell in cells} & {*known})
-
-
-def read_two_columns(content: bytes, name: str, header: str) -> tuple[dict[str, list[Any]], Where]:
-    """Return the columns of a tsv without a header, as `read_columns_of` would with this one."""
-    from rulerank.io.convert import NamedBytes
-
-    headed = header.encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf")
-    columns, after_header = read_columns_of(NamedBytes(headed, name), "tsv")
-
-    def where(row: int | None, message: str) -> Exception:
-        error = after_header(row, message)
-        line = getattr(error, "line", None)
-        return error if line is None else ReadError(name, line - 1, message)
-
-    return columns, where
-
-
-def find_column(
-    columns: Mapping[str, object], given: str | None, known: Sequence[str], parameter: str, what: str, where: Where
-) -> str:
-    """Return the column that was named, or the first that goes by a known name."""
-    wanted = known if given is None else (given,)
-    found = next((name for name in wanted if name in columns), None)
-    if found is None:
-        missing = repr(given) if given is not None else f"named {', '.join(known)}"
-        there = listed([*columns]) or "none"
-        name = getattr(where(None, ""), "source", None)  # a frame has none
-        hint = no_header_hint([*columns], name) if name else ""
-        to_do = hint or f"; name that of {what} ({either(parameter)})"
-        raise where(None, f"there is no column {missing}; the columns are {there}{to_do}")
-    return found
-
-
-def id_strings(values: Sequence[Any], column: str, what: str, where: Where) -> Array:
-    """Return ids as text: whole numbers in decimal; an empty one is a mistake."""
-    found = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values):
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-            came = "nothing" if value is None or value == "" else f"{value!r:.60}"
-            raise where(row, f"expected {what} in {column!r}, text or a whole number, got {came}")
-        found[row] = clean(str(value))
-    return found
+        origin = replace(origin, lines=[line - n_added for line in origin.lines])
+    return columns, origin
 
 
 def clean(text: str) -> str:
@@ -216,26 +307,9 @@ def clean(text: str) -> str:
     return text
 
 
-def where_said(where: Where, row: int) -> str | None:
-    """Return how errors name a row: `line 3`, or None in data that has no lines."""
-    line = getattr(where(row, ""), "line", None)
-    return None if line is None else f"line {line}"
-
-
-def _format_of(name: str, content: bytes) -> str | None:
-    suffix = format_suffix(name)
-    if suffix in (".jsonl", ".ndjson", ".json"):
-        return "jsonl"
-    if suffix.removeprefix(".") in TABLE_FORMATS:
-        return suffix.removeprefix(".")
-    return "jsonl" if content.lstrip()[:1] in (b"{", b"[") else None
-
-
-def _read_jsonl(content: bytes, name: str) -> tuple[dict[str, list[Any]], Where]:
-    check_utf8(content, name)
-    rows: list[dict[str, Any]] = []
-    lines: list[int] = []
-    for line, text in enumerate(content.decode("utf-8-sig").split("\n"), start=1):
+def _read_jsonl(content: bytes, name: str) -> tuple[Columns, Origin]:
+    rows: dict[int, dict[str, Any]] = {}  # by line
+    for line, text in enumerate(decoded(content, name).split("\n"), start=1):
         if not text.strip():
             continue
         try:
@@ -245,21 +319,91 @@ def _read_jsonl(content: bytes, name: str) -> tuple[dict[str, list[Any]], Where]
             raise ReadError(name, line, f"expected one JSON object a line: {error}{hint}") from None
         if not isinstance(value, dict):
             raise ReadError(name, line, f"expected one JSON object a line, got {text.strip()[:60]!r}")
-        rows.append(value)
-        lines.append(line)
-
-    def at_line(row: int | None, message: str) -> Exception:
-        return ReadError(name, None if row is None else lines[row], message)
-
-    names = dict.fromkeys(field for row in rows for field in row)
-    return {field: [row.get(field) for row in rows] for field in names}, at_line
+        rows[line] = value
+    names = dict.fromkeys(field for row in rows.values() for field in row)
+    return {field: [row.get(field) for row in rows.values()] for field in names}, Origin(name, [*rows])
 
 
-def _cleaned(name: str, values: Sequence[Any], where: Where) -> list[Value]:
-    return [value if value is None else _clean_value(name, value, row, where) for row, value in enumerate(values)]
+def _read_topics(content: bytes, name: str) -> Queries:
+    text = decoded(content, name)
+    titles: dict[str, str] = {}
+    for topic in TOPIC.finditer(text):
+        line = text.count("\n", 0, topic.start()) + 1
+        number, title = NUMBER.search(topic[1]), TITLE.search(topic[1])
+        if number is None or title is None:
+            raise ReadError(name, line, "expected <num> and <title> in a TREC topic")
+        if number[1] in titles:
+            raise ReadError(name, line, f"topic {number[1]!r} is there twice")
+        titles[number[1]] = " ".join(html.unescape(title[1]).split())
+    if not titles:
+        raise ReadError(name, None, "expected TREC topics, <top> ... </top>: got none that is closed")
+    return Queries(np.array([*titles], dtype=object), [*titles.values()])
 
 
-def _clean_value(name: str, value: Any, row: int, where: Where) -> Value:
+def _trec_or_table(source: Any, format: str | None, trec: str) -> tuple[Any, bool]:
+    """Return the source with its content read, and whether it is a TREC file."""
+    if is_frame(source):
+        return source, False
+    content, name = read_bytes(source)
+    is_trec = format == trec or (format is None and sniff(content[:HEAD]) == trec and b"{" not in content[:1])
+    return NamedBytes(content, name), is_trec
+
+
+def _find_column(
+    columns: Mapping[str, object], given: str | None, known: Sequence[str], parameter: str, what: str, origin: Origin
+) -> str:
+    """Return the column that was named, or the first that goes by a known name."""
+    found = next((name for name in (known if given is None else (given,)) if name in columns), None)
+    if found is None:
+        missing = repr(given) if given is not None else f"named {', '.join(known)}"
+        to_do = no_header_hint([*columns], origin.name) or f"; name that of {what} ({either(parameter)})"
+        raise origin(None, f"there is no column {missing}; the columns are {listed([*columns]) or 'none'}{to_do}")
+    return found
+
+
+def _id_strings(values: Sequence[Any], column: str, what: str, origin: Origin) -> Array:
+    """Return ids as text: whole numbers in decimal; an empty one is a mistake."""
+    found = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+            came = "nothing" if value is None or value == "" else f"{value!r:.60}"
+            raise origin(row, f"expected {what} in {column!r}, text or a whole number, got {came}")
+        found[row] = clean(str(value))
+    return found
+
+
+def _pair_ids(columns: Columns, origin: Origin) -> tuple[Array, Array]:
+    """Return the ids of queries and documents, each pair once."""
+    qid = _find_column(columns, None, (*QID_NAMES, "query"), "qid", "the query id", origin)
+    docid = _find_column(columns, None, DOCID_NAMES, "docid", "the document id", origin)
+    qids = _id_strings(columns[qid], qid, "a query id", origin)
+    docids = _id_strings(columns[docid], docid, "a document id", origin)
+    twice = first_repeat(list(zip(qids, docids, strict=True)))
+    if twice:
+        pair = f"document {docids[twice[1]]!r} of query {qids[twice[1]]!r}"
+        raise origin(twice[1], f"{pair} is there twice, first in {origin.row(twice[0])}")
+    return qids, docids
+
+
+def _number(value: Any, row: int, column: str, origin: Origin, *, whole: bool = False) -> float:
+    try:
+        number = float("nan") if value is None and not whole else float(value)
+    except (TypeError, ValueError):
+        number = float("inf")
+    if abs(number) == float("inf") or (whole and not number.is_integer()):
+        what = "a whole number" if whole else "a number"
+        hint = fraction_hint(value, f"(pl.col({column!r}) * 2).round() in Polars") if whole else ""
+        raise origin(row, f"expected {what} in {column!r}, got {value!r:.60}{hint}")
+    return number
+
+
+def _cleaned(name: str, values: Sequence[Any], origin: Origin) -> list[Value]:
+    return [value if value is None else _clean_value(name, value, row, origin) for row, value in enumerate(values)]
+
+
+def _clean_value(name: str, value: Any, row: int, origin: Origin) -> Value:
     if isinstance(value, str):
         return clean(value) if value.strip() else None
     if isinstance(value, bool | np.bool_):
@@ -272,27 +416,15 @@ def _clean_value(name: str, value: Any, row: int, where: Where) -> Value:
             return [clean(item) for item in items] or None
         if all(isinstance(item, int | float | np.number) for item in items):
             if any(not math.isfinite(item) for item in items):
-                raise where(row, f"expected finite numbers in the list {name!r}")
+                raise origin(row, f"expected finite numbers in the list {name!r}")
             return items
         value = next(item for item in items if not isinstance(item, str))
     elif hasattr(value, "isoformat"):  # a date of Parquet or a data frame
         return str(value.isoformat())
-    raise where(
+    raise origin(
         row, f"field {name!r} must hold text, a number, or a list of texts or of numbers: it holds {value!r:.60}"
     )
 
 
-def _strings(ids: Any) -> Array:
-    column = check_column("ids", ids, len(ids))
-    strings = np.empty(len(column), dtype=object)
-    strings[:] = [value if type(value) is str else str(value) for value in column.tolist()]
-    return strings
-
-
-def _first_repeated(ids: Array) -> tuple[int, int] | None:
-    """Return the places of the first id that is there twice, or None."""
-    if len(set(ids.tolist())) == ids.size:
-        return None
-    first: dict[str, int] = {}
-    again = next(row for row, one in enumerate(ids.tolist()) if first.setdefault(one, row) != row)
-    return first[ids[again]], again
+def _strings(name: str, values: Any, size: int) -> Array:
+    return np.array([str(value) for value in check_column(name, values, size).tolist()], dtype=object)

@@ -1,4 +1,4 @@
-"""TREC files: runs (`qid Q0 docid rank score tag`) and qrels (`qid 0 docid grade`), and how the two meet.
+"""Runs (`qid Q0 docid rank score tag`) and qrels (`qid 0 docid grade`) of TREC, how the two meet, and files of scores.
 
 As in trec_eval, a run is ordered by its scores alone: the rank column is written for other tools and not read,
 nor are the second columns (`Q0`, `0`). Columns are apart by any white space; ids are any text without it.
@@ -6,9 +6,11 @@ nor are the second columns (`Q0`, `0`). Columns are apart by any white space; id
 
 from __future__ import annotations
 
+import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,9 +19,18 @@ from numpy.typing import ArrayLike
 from rulerank.core.words import counted
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.streams import Source
-from rulerank.io.trec_lines import QRELS, RUN, read_columns, words, write_lines
+from rulerank.io.columns import fraction_hint, shared_strings
+from rulerank.io.doc_names import doc_keys, first_repeat, require_docids, with_keys
+from rulerank.io.outputs import write_bytes
+from rulerank.io.streams import Source, decoded, format_suffix, read_bytes
+from rulerank.io.tables import write_frame
 from rulerank.recall_base import RecallBase, check_unjudged, grade_text, usual_unjudged
+
+RUN = ("qid", "Q0", "docid", "rank", "score", "tag")
+QRELS = ("qid", "0", "docid", "grade")
+READ = {"qid": pl.String(), "docid": pl.String(), "score": pl.Float64(), "tag": pl.String(), "grade": pl.Int32()}
+NUMBERS = {"score": "a finite number as the score", "grade": "an integer as the grade"}
+SCORE_FORMATS = {"scores": "one per line", "run": "as a TREC run", "csv": "as csv"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +67,13 @@ class Run:
 
     def ranks(self) -> Array:
         """Number the documents of each query from 1, best first; equal scores rank in the order of the file."""
-        return _ranks(self)
+        query = query_index(self.qid)[0]
+        order = np.lexsort((-self.score, query))
+        starts = np.flatnonzero(np.diff(query[order], prepend=-1))
+        ranks = np.empty(len(self), dtype=np.int64)
+        sizes = np.diff(starts, append=len(self))
+        ranks[order] = np.arange(len(self)) - np.repeat(starts, sizes) + 1
+        return ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,56 +119,43 @@ class Joined(NamedTuple):
 def read_run(source: Source) -> Run:
     """Read a TREC run.
 
-    >>> import io
     >>> read_run(io.BytesIO(b"q1 Q0 doc-7 1 12.5 bm25\\n")).score.tolist()
     [12.5]
     """
-    return _build(Run, *read_columns(source, RUN))
+    return Run(**_read_columns(source, RUN))
 
 
 def read_qrels(source: Source) -> Qrels:
     """Read TREC relevance judgements.
 
-    >>> import io
     >>> read_qrels(io.BytesIO(b"q1 0 doc-7 2\\nq1 0 doc-8 -1\\n")).grade.tolist()
     [2, -1]
     """
-    return _build(Qrels, *read_columns(source, QRELS))
+    return Qrels(**_read_columns(source, QRELS))
 
 
 def write_run(run: Run, target: Source) -> None:
     """Write a TREC run in its own order, with ranks from 1 by score; equal scores rank in that order.
 
-    >>> import io
     >>> out = io.BytesIO()
     >>> write_run(Run(["q", "q"], ["a", "b"], [0.5, 0.7], ["me", "me"]), out)
     >>> print(out.getvalue().decode().strip())
     q Q0 a 2 0.5 me
     q Q0 b 1 0.7 me
     """
-    columns = [
-        words("qid", run.qid),
-        pl.repeat("Q0", len(run), eager=True).alias("Q0"),
-        words("docid", run.docid),
-        pl.Series("rank", _ranks(run)),
-        pl.Series("score", run.score),
-        words("tag", run.tag),
-    ]
-    write_lines(columns, target)
+    others = {"Q0": pl.repeat("Q0", len(run), eager=True), "rank": pl.Series(run.ranks())}
+    _write_lines(RUN, run, others, target)
 
 
 def write_qrels(qrels: Qrels, target: Source) -> None:
     """Write TREC relevance judgements.
 
-    >>> import io
     >>> out = io.BytesIO()
     >>> write_qrels(Qrels(["q1"], ["doc-7"], [2]), out)
     >>> out.getvalue()
     b'q1 0 doc-7 2\\n'
     """
-    iteration = pl.repeat("0", len(qrels), eager=True).alias("0")
-    columns = [words("qid", qrels.qid), iteration, words("docid", qrels.docid), pl.Series("grade", qrels.grade)]
-    write_lines(columns, target)
+    _write_lines(QRELS, qrels, {"0": pl.repeat("0", len(qrels), eager=True)}, target)
 
 
 def run_from_scores(data: Dataset | tuple[ArrayLike, ArrayLike], scores: ArrayLike, tag: str = "rulerank") -> Run:
@@ -218,18 +222,6 @@ def with_qrels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None, e
     return replace(data, y=y, base=base)
 
 
-def require_docids(data: Dataset) -> Array:
-    """Return the document ids, or say that there are none."""
-    if data.docid is None:
-        raise DataError("expected an id for every document: the data has none; TREC and Quepid files name documents")
-    empty = np.flatnonzero(data.docid == "")
-    if empty.size:
-        raise DataError(
-            f"expected an id for every document: row {empty[0]} has none; TREC and Quepid files name documents"
-        )
-    return data.docid
-
-
 def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | None = None) -> Joined:
     """Put a run beside its judgements: first the run's rows, then judged documents that it did not retrieve.
 
@@ -270,46 +262,166 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
     )
 
 
-RunOrQrels = TypeVar("RunOrQrels", Run, Qrels)
+def read_scores(source: Source) -> Array:
+    """Read a file of scores as SVMrank has them: one number per line, in the order of the documents.
+
+    >>> read_scores(io.StringIO("0.5\\n-1e3\\n")).tolist()
+    [0.5, -1000.0]
+    """
+    content, name = read_bytes(source)
+    lines = content.decode("utf-8", "replace").rstrip().split("\n")
+    if lines == [""]:
+        raise ReadError(name, None, "the file is empty: expected one score per line")
+    if len(lines[0].split()) == len(RUN):
+        raise ReadError(
+            name,
+            None,
+            "this looks like a TREC run, not a score file; a run is judged beside qrels "
+            "(rulerank evaluate --qrels QRELS RUN, in Python read_run and read_qrels)",
+        )
+    scores = [_finite(line) for line in lines]
+    if None in scores:
+        line = scores.index(None)
+        came = lines[line].strip()[:60]
+        raise ReadError(name, line + 1, f"expected one finite number, the score of a document: got {came!r}")
+    return np.array(scores)
 
 
-class _RepeatedError(DataError):
-    def __init__(self, table: Run | Qrels, first: int, again: int) -> None:
-        self.rows = first, again
-        self.pair = f"document {table.docid[again]!r} of query {table.qid[again]!r}"
-        super().__init__(f"a document can be there once per query: {self.pair} is at rows {first} and {again}")
+def write_scores(data: Dataset, scores: Array, target: Source, format: str) -> None:
+    """Write the scores of documents: one per line, as a TREC run, or as a table beside their ids or keys.
+
+    >>> out = io.BytesIO()
+    >>> write_scores(Dataset([[0.5]], y=[-1], qid=["q"], docid=["d"]), np.array([0.25]), out, "csv")
+    >>> print(out.getvalue().decode())
+    qid,docid,score
+    q,d,0.25
+    """
+    if format == "run":
+        write_run(run_from_scores(with_keys(data), scores), target)
+    elif format == "csv":
+        ids = {"qid": [str(query) for query in data.qid], "docid": doc_keys(data).tolist()}
+        write_frame(pl.DataFrame(ids | {"score": scores}), target, format="csv")
+    else:
+        write_bytes(target, "".join(f"{score!r}\n" for score in scores.tolist()).encode())
 
 
-def _build(kind: type[RunOrQrels], columns: list[Array], lines: Sequence[int], name: str) -> RunOrQrels:
+def score_format(named: str | None, out: str) -> str:
+    """Return the format that was named, or the one that the file's name ends in.
+
+    >>> score_format(None, "a.run.gz"), score_format(None, "a.txt"), score_format("csv", "a.txt")
+    ('run', 'scores', 'csv')
+    """
+    if named is None:
+        suffix = format_suffix(out).removeprefix(".")
+        return suffix if suffix in SCORE_FORMATS else "scores"
+    if named.lower() not in SCORE_FORMATS:
+        raise DataError(f"unknown format {named!r}; choose from {', '.join(SCORE_FORMATS)}")
+    return named.lower()
+
+
+def _read_columns(source: Source, columns: Sequence[str]) -> dict[str, Array]:
+    """Return those columns of a TREC file that mean something; each document is there once per query."""
+    content, name = read_bytes(source)
+    content = decoded(content, name).encode()  # without a byte order mark
+    if not content.strip():
+        raise ReadError(name, None, f"the file is empty: expected lines '{' '.join(columns)}'")
+    found, lines = _columns_at_once(content, columns), None
+    if found is None:
+        found, lines = _columns_line_by_line(content, name, columns)
+    twice = first_repeat(list(zip(found["qid"], found["docid"], strict=True)))
+    if twice:
+        first, again = (row + 1 if lines is None else lines[row] for row in twice)
+        pair = f"document {found['docid'][twice[1]]!r} of query {found['qid'][twice[1]]!r}"
+        raise ReadError(name, again, f"{pair} is there twice, first in line {first}")
+    return found
+
+
+def _columns_at_once(content: bytes, columns: Sequence[str]) -> dict[str, Array] | None:
+    """Return the columns, or None unless the file is flawless and one space or tab is between any two words."""
+    separator, other = ("\t", b" ") if b"\t" in content else (" ", b"\t")
+    if any(space in content for space in (b"\r", b"\v", b"\f", other)):
+        return None
+    schema = dict.fromkeys(columns, pl.String)
     try:
-        return kind(*columns)
-    except _RepeatedError as error:
-        first, again = (lines[row] for row in error.rows)
-        raise ReadError(name, again, f"{error.pair} is there twice, first in line {first}") from None
+        frame = pl.read_csv(content, has_header=False, separator=separator, quote_char=None, schema=schema)
+    except pl.exceptions.PolarsError:
+        return None
+    n_lines = content.count(b"\n") + (not content.endswith(b"\n"))
+    if len(frame) != n_lines or any(column.null_count() for column in frame):
+        return None
+    kept = {name: frame[name].cast(dtype, strict=False) for name, dtype in READ.items() if name in columns}
+    numbers = next(kept[name] for name in NUMBERS if name in kept)
+    if numbers.null_count() or not numbers.is_finite().all():
+        return None
+    return {n: shared_strings(column) if column.dtype == pl.String else column.to_numpy() for n, column in kept.items()}
+
+
+def _columns_line_by_line(content: bytes, name: str, columns: Sequence[str]) -> tuple[dict[str, Array], list[int]]:
+    """Return the same for any white space, and the line of each row, or name the first mistake: slow, plainly right."""
+    number = next(column for column in columns if column in NUMBERS)
+    rows: dict[int, list[str | float]] = {}  # by line
+    for line, text in enumerate(content.split(b"\n"), start=1):
+        words = [word.decode() for word in text.split()]  # white space of ASCII alone
+        if not words:
+            continue
+        if len(words) != len(columns):
+            shown = text.decode().strip()[:80]
+            raise ReadError(name, line, f"expected '{' '.join(columns)}', got {len(words)} columns: {shown!r}")
+        came = words[columns.index(number)]
+        value = _finite(came) if number == "score" else _int32(came)
+        if value is None:
+            hint = fraction_hint(came, "awk '{$4 = int(2 * $4 + 0.5)} 1' FILE > NEW")
+            raise ReadError(name, line, f"expected {NUMBERS[number]}, got {came!r}{hint}")
+        rows[line] = [value if column == number else word for column, word in zip(columns, words, strict=True)]
+    cells = dict(zip(columns, zip(*rows.values(), strict=True), strict=True))
+    kept = {column: pl.Series(cells[column], dtype=dtype) for column, dtype in READ.items() if column in columns}
+    arrays = {n: shared_strings(series) if n not in NUMBERS else series.to_numpy() for n, series in kept.items()}
+    return arrays, [*rows]
+
+
+def _finite(word: str) -> float | None:
+    try:
+        value = math.nan if "_" in word else float(word)  # Python reads 1_0 as 10
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _int32(word: str) -> int | None:
+    try:
+        value = int(word)
+    except ValueError:
+        return None
+    return value if "_" not in word and abs(value) <= np.iinfo(np.int32).max else None
+
+
+def _write_lines(columns: Sequence[str], table: Run | Qrels, others: dict[str, pl.Series], target: Source) -> None:
+    """Write one line per row, with a space between any two columns, none of which may hold one."""
+    cells = []
+    for name in columns:
+        column = others[name] if name in others else pl.Series(getattr(table, name).tolist(), dtype=READ[name])
+        if column.dtype == pl.String:
+            broken = column.str.contains(r"[ \t\n\r\x0b\x0c]") | (column == "")
+            if broken.any():
+                raise DataError(
+                    f"in a TREC file {name} must be a word without white space: got {column.filter(broken)[0]!r}; "
+                    "csv and parquet can hold it"
+                )
+        cells.append(column.alias(name))
+    buffer = io.BytesIO()
+    pl.DataFrame(cells).write_csv(buffer, include_header=False, separator=" ", quote_style="never")
+    write_bytes(target, buffer.getvalue())
 
 
 def _check_pairs(table: Run | Qrels) -> None:
     for name in ("qid", "docid"):
         values = check_column(name, getattr(table, name), len(table.qid))
-        texts = np.empty(values.size, dtype=object)
-        texts[:] = [value if type(value) is str else str(value) for value in values.tolist()]
+        texts = np.array([value if type(value) is str else str(value) for value in values.tolist()], dtype=object)
         object.__setattr__(table, name, texts)
-    pairs = list(zip(table.qid, table.docid, strict=True))
-    if len(set(pairs)) < len(pairs):
-        first: dict[tuple[str, str], int] = {}
-        again = next(row for row, pair in enumerate(pairs) if first.setdefault(pair, row) != row)
-        raise _RepeatedError(table, first[pairs[again]], again)
-
-
-def _ranks(run: Run) -> Array:
-    """Number the documents of each query from 1, best first."""
-    query = query_index(run.qid)[0]
-    order = np.lexsort((-run.score, query))
-    starts = np.flatnonzero(np.diff(query[order], prepend=-1))
-    ranks = np.empty(len(run), dtype=np.int64)
-    sizes = np.diff(starts, append=len(run))
-    ranks[order] = np.arange(len(run)) - np.repeat(starts, sizes) + 1
-    return ranks
+    twice = first_repeat(list(zip(table.qid, table.docid, strict=True)))
+    if twice:
+        pair = f"document {table.docid[twice[1]]!r} of query {table.qid[twice[1]]!r}"
+        raise DataError(f"a document can be there once per query: {pair} is at rows {twice[0]} and {twice[1]}")
 
 
 def _size(table: Run | Qrels) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 from statistics import fmean
 from typing import Any, Generic, TypeVar
@@ -15,57 +14,51 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.judging.labels import Label, Plain
+from rulerank.judging.labels import Label, Pair, Plain
+
+Doc = TypeVar("Doc")
 
 NO_COMMON = "no document was graded by two raters"
 NO_SPREAD = "all grades are the same, so agreement by chance cannot be told from real agreement"
+LEVEL = 0.9  # of intervals
+Z = 1.6448536269514722  # of the normal distribution, for this level
+LEAST_DOCS = 10  # below, no interval of a coefficient is to be believed
+TOO_FEW = f"fewer than {LEAST_DOCS} documents: too few for an interval"
+NO_DIFFERENCE = "no two documents differ in agreement: an interval cannot be told"
+WEIGHTS = (None, "quadratic")
+LEVELS = ("nominal", "ordinal")
 
 
 @dataclass(frozen=True, slots=True)
-class Coefficient:
-    """A coefficient of agreement: 1 is perfect, 0 what chance gives; NaN with a reason where it is not defined.
+class Coefficient(Plain):
+    """A coefficient of agreement: 1 is perfect, 0 what chance gives; no value, with a reason, where it is not defined.
 
     >>> Coefficient(0.5, 12).to_dict()
     {'value': 0.5, 'n_docs': 12, 'reason': ''}
     """
 
-    value: float
+    value: float | None
     n_docs: int  # graded by at least two raters
     reason: str = ""  # why there is no value
 
-    def to_dict(self) -> dict[str, Any]:
-        value = None if math.isnan(self.value) else self.value
-        return {"value": value, "n_docs": self.n_docs, "reason": self.reason}
-
 
 @dataclass(frozen=True, slots=True)
-class RaterPair:
+class RaterPair(Plain):
     """Two raters and how well they agree on the documents that both graded."""
 
     raters: tuple[str, str]
     kappa: Coefficient
     weighted: Coefficient  # the farther apart two grades, the more they disagree (quadratic)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"raters": list(self.raters), "kappa": self.kappa.to_dict(), "weighted": self.weighted.to_dict()}
-
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Plain):
     """Agreement of all raters, and of every two that have documents in common."""
 
     n_docs: int  # graded by at least two raters
     nominal: Coefficient  # Krippendorff's alpha; grades are equal or not
     ordinal: Coefficient  # Krippendorff's alpha; grades have an order
     pairs: tuple[RaterPair, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "n_docs": self.n_docs,
-            "nominal": self.nominal.to_dict(),
-            "ordinal": self.ordinal.to_dict(),
-            "pairs": [pair.to_dict() for pair in self.pairs],
-        }
 
 
 def cohen_kappa(first: Sequence[int], second: Sequence[int], weights: str | None = None) -> Coefficient:
@@ -78,14 +71,15 @@ def cohen_kappa(first: Sequence[int], second: Sequence[int], weights: str | None
     """
     if len(first) != len(second):
         raise DataError(f"two raters' grades must be of the same documents: got {len(first)} and {len(second)}")
-    distance = _chosen(weights, {None: _different, "quadratic": _squared}, "weights")
-    n_docs = len(first)
-    if not n_docs:
-        return Coefficient(math.nan, 0, NO_COMMON)
-    own, others = Counter(first), Counter(second)
-    observed = sum(distance(a, b) for a, b in zip(first, second, strict=True))
-    expected = Fraction(sum(n * m * distance(a, b) for a, n in own.items() for b, m in others.items()), n_docs)
-    return _coefficient(Fraction(observed), expected, n_docs)
+    _check(weights, WEIGHTS, "weights")
+    if not first:
+        return Coefficient(None, 0, NO_COMMON)
+    grades = range(max(*first, *second) + 1)  # all of them: weights go by how far apart two are
+    if len({*first, *second}) == 1:
+        return Coefficient(None, len(first), NO_SPREAD)
+    from sklearn.metrics import cohen_kappa_score  # slow to load
+
+    return Coefficient(float(cohen_kappa_score(first, second, weights=weights, labels=[*grades])), len(first))
 
 
 def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "nominal") -> Coefficient:
@@ -96,93 +90,92 @@ def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "nom
     >>> round(krippendorff_alpha([[0, 0], [1, 1], [0, 1], [2]]).value, 3)
     0.444
     """
-    units = [Counter(grades) for grades in grades_by_doc if len(grades) > 1]
-    if not units:
-        _chosen(level, dict.fromkeys(LEVELS), "level")
-        return Coefficient(math.nan, 0, NO_COMMON)
-    totals: Counter[int] = sum(units, Counter())
-    distance = _chosen(level, LEVELS, "level")(totals)
-    n_grades = totals.total()
-    observed = sum(
-        (Fraction(_disagreement(unit, distance), unit.total() - 1) for unit in units),
-        start=Fraction(0),
-    )
-    expected = Fraction(_disagreement(totals, distance), n_grades - 1)
-    return _coefficient(observed, expected, len(units))
+    _check(level, LEVELS, "level")
+    counts, pairs = _coincidences(grades_by_doc)
+    if not len(counts):
+        return Coefficient(None, 0, NO_COMMON)
+    value = float(_alphas(pairs.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True), level)[0])
+    return Coefficient(None, len(counts), NO_SPREAD) if math.isnan(value) else Coefficient(value, len(counts))
+
+
+def alpha_interval(grades_by_doc: Iterable[Sequence[int]], level: str = "ordinal") -> tuple[float, float] | str:
+    """Return the 90 % interval of Krippendorff's alpha, by leaving out one document at a time, or why there is none.
+
+    The jackknife's standard error with Student's t. Too few documents, or none that differs from the others, give none.
+
+    >>> alpha_interval([[0, 0], [1, 1]])
+    'fewer than 10 documents: too few for an interval'
+    """
+    counts, pairs = _coincidences(grades_by_doc)
+    n = len(counts)
+    if n < LEAST_DOCS:
+        return TOO_FEW
+    without_each = _alphas(pairs.sum(axis=0) - pairs, counts.sum(axis=0) - counts, level)
+    if np.isnan(without_each).any() or np.ptp(without_each) < 1e-12:
+        return NO_DIFFERENCE
+    from scipy.special import stdtrit
+
+    error = math.sqrt((n - 1) / n * float(((without_each - without_each.mean()) ** 2).sum()))
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    value = float(_alphas(pairs.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True), level)[0])
+    return max(-1.0, value - half), min(1.0, value + half)
+
+
+def _coincidences(grades_by_doc: Iterable[Sequence[int]]) -> tuple[Array, Array]:
+    """Return how often each document with two grades or more got each grade, and each pair of grades, as a share."""
+    units = [grades for grades in grades_by_doc if len(grades) > 1]
+    grades = sorted({grade for unit in units for grade in unit})
+    counts = np.array([[unit.count(grade) for grade in grades] for unit in units], dtype=np.float64)
+    counts = counts.reshape(len(units), len(grades))
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, range(len(grades)), range(len(grades))] -= counts
+    return counts, pairs / (counts.sum(axis=1) - 1)[:, None, None]
+
+
+def _alphas(observed: Array, totals: Array, level: str) -> Array:
+    """Return alpha of each set of coincidences (n, grades, grades) and counts (n, grades); NaN: it is not defined."""
+    if level == "nominal":
+        distances = np.broadcast_to(1.0 - np.eye(totals.shape[1]), observed.shape)
+    else:  # as far apart as there are grades given between them, half of both ends
+        below = np.cumsum(totals, axis=1) - totals / 2
+        distances = (below[:, :, None] - below[:, None, :]) ** 2
+    expected = (totals[:, :, None] * totals[:, None, :] * distances).sum(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = 1 - (totals.sum(axis=1) - 1) * (observed * distances).sum(axis=(1, 2)) / expected
+    return np.where(expected > 0, found, np.nan)
+
+
+def _check(name: Any, choices: tuple[Any, ...], what: str) -> None:
+    if name not in choices:
+        raise DataError(f"unknown {what} {name!r}; choose from {', '.join(map(repr, choices))}")
+
+
+def _shared(labels: Iterable[Label]) -> dict[Pair, dict[str, int]]:
+    """Return the grades by rater of the documents that two or more have graded; "cannot judge" is no grade."""
+    docs: dict[Pair, dict[str, int]] = defaultdict(dict)
+    for label in labels:
+        if label.grade is not None:
+            docs[label.query, label.doc][label.rater] = label.grade
+    return {doc: given for doc, given in docs.items() if len(given) > 1}
 
 
 def agreement(labels: Iterable[Label]) -> Agreement:
-    """Return how well the raters of current labels agree; "cannot judge" is no grade and does not count.
+    """Return how well the raters of current labels agree.
 
     >>> agreement([]).nominal.reason
     'no document was graded by two raters'
     """
-    grades: dict[Hashable, dict[str, int]] = defaultdict(dict)
-    for label in labels:
-        if label.grade is not None:
-            grades[label.query, label.doc][label.rater] = label.grade
-    shared = [by_rater for by_rater in grades.values() if len(by_rater) > 1]
+    docs = [*_shared(labels).values()]
     common: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for by_rater in shared:
-        for first, second in combinations(sorted(by_rater), 2):
-            common[first, second].append((by_rater[first], by_rater[second]))
+    for given in docs:
+        for one, other in combinations(sorted(given), 2):
+            common[one, other].append((given[one], given[other]))
     pairs = []
     for raters, both in sorted(common.items()):
-        first_grades, second_grades = [a for a, _ in both], [b for _, b in both]
-        kappa, weighted = (cohen_kappa(first_grades, second_grades, weights) for weights in (None, "quadratic"))
-        pairs.append(RaterPair(raters, kappa, weighted))
-    nominal, ordinal = (krippendorff_alpha([[*by.values()] for by in shared], level) for level in LEVELS)
-    return Agreement(len(shared), nominal, ordinal, tuple(pairs))
-
-
-Distance = Callable[[int, int], int]
-
-
-def _different(a: int, b: int) -> int:
-    return int(a != b)
-
-
-def _squared(a: int, b: int) -> int:
-    return (a - b) ** 2
-
-
-def _ordinal(totals: Counter[int]) -> Distance:
-    """Grades are as far apart as there are grades given between them; doubled, so that it stays whole."""
-
-    def distance(a: int, b: int) -> int:
-        low, high = min(a, b), max(a, b)
-        between = sum(n for grade, n in totals.items() if low <= grade <= high)
-        return (2 * between - totals[a] - totals[b]) ** 2 if a != b else 0
-
-    return distance
-
-
-LEVELS: dict[str, Callable[[Counter[int]], Distance]] = {"nominal": lambda _: _different, "ordinal": _ordinal}
-
-
-def _disagreement(counts: Counter[int], distance: Distance) -> int:
-    return sum(n * m * distance(a, b) for a, n in counts.items() for b, m in counts.items())
-
-
-def _coefficient(observed: Fraction, expected: Fraction, n_docs: int) -> Coefficient:
-    if not expected:
-        return Coefficient(math.nan, n_docs, NO_SPREAD)
-    return Coefficient(float(1 - observed / expected), n_docs)
-
-
-def _chosen(name: Any, choices: dict[Any, Any], what: str) -> Any:
-    if name not in choices:
-        raise DataError(f"unknown {what} {name!r}; choose from {', '.join(map(repr, choices))}")
-    return choices[name]
-
-
-Doc = TypeVar("Doc")
-
-LEVEL = 0.9  # of intervals
-Z = 1.6448536269514722  # of the normal distribution, for this level
-LEAST_DOCS = 10  # below, no interval of a coefficient is to be believed
-TOO_FEW = f"fewer than {LEAST_DOCS} documents: too few for an interval"
-NO_DIFFERENCE = "no two documents differ in agreement: an interval cannot be told"
+        first, second = zip(*both, strict=True)
+        pairs.append(RaterPair(raters, *(cohen_kappa(first, second, weights) for weights in WEIGHTS)))
+    nominal, ordinal = (krippendorff_alpha([[*given.values()] for given in docs], level) for level in LEVELS)
+    return Agreement(len(docs), nominal, ordinal, tuple(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +233,7 @@ class Alpha(Plain):
         """Return alpha of the grades of each document."""
         docs = [*grades_by_doc]
         found = krippendorff_alpha(docs, "ordinal")
-        if math.isnan(found.value):
+        if found.value is None:
             return cls(None, None, None, found.n_docs, found.reason)
         interval = alpha_interval(docs)
         if isinstance(interval, str):
@@ -250,21 +243,13 @@ class Alpha(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeAgreement:
+class JudgeAgreement(Plain):
     """How well a judge who is no person agrees with the people, on the documents that both have graded."""
 
     judge: str
     share: Share  # of documents with the very grade that people gave
     weighted: Coefficient  # Cohen's kappa; the farther apart, the more they disagree
     n_labels: int
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "judge": self.judge,
-            "share": self.share.to_dict(),
-            "weighted": self.weighted.to_dict(),
-            "n_labels": self.n_labels,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,15 +267,9 @@ def agreement_parts(labels: Iterable[Label]) -> AgreementParts:
     >>> agreement_parts([]).raters
     ()
     """
-    docs: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    for label in labels:
-        if label.grade is not None:
-            docs[label.query, label.doc][label.rater] = label.grade
     by: dict[str, dict[Hashable, list[float]]] = {kind: defaultdict(list) for kind in ("rater", "query", "grade")}
-    for (query, _), given in docs.items():
+    for (query, _), given in _shared(labels).items():
         others = len(given) - 1
-        if not others:
-            continue
         counts = {grade: [*given.values()].count(grade) for grade in given.values()}
         for rater, grade in given.items():
             by["rater"][rater].append((counts[grade] - 1) / others)
@@ -314,48 +293,6 @@ def judge_agreement(judge: str, given: Mapping[Doc, int], people: Mapping[Doc, i
     share = Share.of([float(given[doc] == people[doc]) for doc in both])
     weighted = cohen_kappa([given[doc] for doc in both], [people[doc] for doc in both], "quadratic")
     return JudgeAgreement(judge, share, weighted, len(given))
-
-
-def alpha_interval(grades_by_doc: Iterable[Sequence[int]], level: str = "ordinal") -> tuple[float, float] | str:
-    """Return the 90 % interval of Krippendorff's alpha, by leaving out one document at a time, or why there is none.
-
-    The jackknife's standard error with Student's t. Too few documents, or none that differs from the others, give none.
-
-    >>> alpha_interval([[0, 0], [1, 1]])
-    'fewer than 10 documents: too few for an interval'
-    """
-    units = [grades for grades in grades_by_doc if len(grades) > 1]
-    n = len(units)
-    if n < LEAST_DOCS:
-        return TOO_FEW
-    alphas = _without_each(units, level)
-    if np.isnan(alphas).any() or np.ptp(alphas) < 1e-12:
-        return NO_DIFFERENCE
-    from scipy.special import stdtrit
-
-    error = math.sqrt((n - 1) / n * float(((alphas - alphas.mean()) ** 2).sum()))
-    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    value = krippendorff_alpha(units, level).value
-    return max(-1.0, value - half), min(1.0, value + half)
-
-
-def _without_each(units: Sequence[Sequence[int]], level: str) -> Array:
-    """Return alpha without each of the documents, float64 (n_docs,); NaN where it is not defined."""
-    grades = sorted({grade for unit in units for grade in unit})
-    counts = np.array([[unit.count(grade) for grade in grades] for unit in map(list, units)], dtype=np.float64)
-    pairs = counts[:, :, None] * counts[:, None, :]
-    pairs[:, range(len(grades)), range(len(grades))] -= counts
-    coincidences = pairs / (counts.sum(axis=1) - 1)[:, None, None]
-    observed, totals = coincidences.sum(axis=0) - coincidences, counts.sum(axis=0) - counts
-    if level == "nominal":
-        distances = np.broadcast_to(1.0 - np.eye(len(grades)), observed.shape)
-    else:  # as far apart as there are grades given between them, half of both ends
-        below = np.cumsum(totals, axis=1) - totals / 2
-        distances = (below[:, :, None] - below[:, None, :]) ** 2
-    expected = (totals[:, :, None] * totals[:, None, :] * distances).sum(axis=(1, 2))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = 1 - (totals.sum(axis=1) - 1) * (observed * distances).sum(axis=(1, 2)) / expected
-    return np.where(expected > 0, found, np.nan)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rulerank.dataset import Array
-from rulerank.judging.current import CurrentLabels
-from rulerank.judging.duels import MOST, Duel, Duels, Tally
+from rulerank.evaluation.comparison import Comparison
+from rulerank.judging.duels import MOST, Duel, Duels, Outcome, compare_duels
+from rulerank.judging.grades import CurrentLabels
 from rulerank.judging.labels import JudgingTask, Plain
 from rulerank.judging.pool import Pool
 
@@ -44,13 +45,13 @@ class Check:
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
-    >>> pool = Pool(rr.make_world(n_queries=8, docs_per_query=9, seed=0))
+    >>> pool = Pool(rr.make_ranking(n_queries=8, docs_per_query=9, seed=0))
     >>> store = LabelStore(tempfile.mkdtemp() + "/labels.db")
     >>> check = Check(pool, store, new=pool.data.X[:, 1], today=pool.data.X[:, 0])
     >>> task = check.next("you")
     >>> for place, doc in enumerate(task.docs):
     ...     label = store.add(doc.query, doc.doc, place, "you")
-    >>> check.tally().n, check.next("you").query != task.query
+    >>> check.comparison().n_trials, check.next("you").query != task.query
     (1, True)
     """
 
@@ -74,16 +75,20 @@ class Check:
         self._drawn_from = duels
         self.duels = list(islice(duels, READY))
 
-    def tally(self) -> Tally:
-        """Say how the duels whose two documents have grades ended."""
+    def outcomes(self) -> list[Outcome]:
+        """Return how the duels whose two documents have grades ended."""
         with self._lock:
-            return self._tally()
+            return self._outcomes()
+
+    def comparison(self) -> Comparison:
+        """Return which ranking wins them."""
+        return compare_duels(self.outcomes())
 
     def next(self, rater: str) -> DuelTask | None:
         """Hand out a duel that no other rater has, the same one until both documents have a grade; None: no more."""
         with self._lock:
-            tally = self._tally()
-            if tally.over:
+            found = compare_duels(self._outcomes())
+            if found.is_over(MOST):
                 return None
             skipped = set(self.store.skipped(rater))
             for duel in self.duels:
@@ -92,7 +97,7 @@ class Check:
                     continue
                 if self.store.claim(*pair, rater, seconds=CLAIM_SECONDS):
                     docs = [JudgingTask(*self.pool.pairs[row], **self.pool.shown(row)) for row in duel.shown]
-                    return DuelTask(duel.query, (docs[0], docs[1]), tally.n + 1)
+                    return DuelTask(duel.query, (docs[0], docs[1]), found.n_trials + 1)
             return None
 
     def skip(self, rater: str, query: str) -> None:
@@ -103,16 +108,17 @@ class Check:
 
     def line(self) -> str:
         """Say what follows from the duels so far."""
-        return self._drawn_from.line(self.tally())
+        return self._drawn_from.line(self.comparison())
 
     def _fought(self, duel: Duel) -> bool:
         """Tell whether both documents have been looked at; one that cannot be judged ends a duel too."""
         return duel.entered in self._current.by_row and duel.left in self._current.by_row
 
-    def _tally(self) -> Tally:
+    def _outcomes(self) -> list[Outcome]:
         self._current.sync(self.store.state())
-        tally, grades = Tally(), self._current.grades
-        for duel in self.duels:
-            if duel.entered in grades and duel.left in grades:
-                tally = tally.add(duel, grades[duel.entered], grades[duel.left])
-        return tally
+        grades = self._current.grades
+        return [
+            Outcome(duel, grades[duel.entered], grades[duel.left])
+            for duel in self.duels
+            if duel.entered in grades and duel.left in grades
+        ]

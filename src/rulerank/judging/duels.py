@@ -2,28 +2,26 @@
 
 For a query whose first three documents differ between the two rankings, one that entered is put beside one that left.
 A person grades both; the ranking whose document has the higher grade wins. Only queries without any label are taken, so
-that the new ranking has not learned from what it is judged by. `Tally` says what follows from the duels so far.
+that the new ranking has not learned from what it is judged by. `compare_duels` says what follows from them.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rulerank.core.words import counted, percent
 from rulerank.dataset import Array
+from rulerank.evaluation.comparison import LOOKED_AT, Comparison, compare_trials, interval
 from rulerank.judging.pool import Pool
-from rulerank.training.from_today import TOP, top_sets
+from rulerank.training.few_labels import TOP, top_sets
 
 MOST = 40  # duels in one check
 LEAST = 5  # decided duels; below, nothing is said
-LEVEL = 0.9  # of the gain's interval
-LOOKS = 0.97  # of the interval of the share won: looked at after each of 40 duels, it calls 1 of 20 equal ones better
+NAMES = ("new", "today")
 
 
 class Duel(NamedTuple):
@@ -36,110 +34,69 @@ class Duel(NamedTuple):
     shown: tuple[int, int]  # the two rows as a person sees them, in an order that tells nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Duels so far: won by the new ranking, lost and drawn.
+class Outcome(NamedTuple):
+    """The grades that the two documents of a duel got."""
 
-    >>> print(Tally(won=11, lost=2, drawn=7).line())
-    Better: the new ranking won 11 of 13 duels, 7 drawn (97 % interval 52-99 %).
-    >>> print(Tally(won=6, lost=1).line())
-    No clear difference yet: the new ranking won 6 of 7 duels, 0 drawn (97 % interval 38-100 %).
-    >>> print(Tally(won=2, lost=11).line())
-    Worse: the new ranking won 2 of 13 duels, 0 drawn (97 % interval 1-48 %): keep the baseline ranking.
-    >>> print(Tally(won=2, lost=1).line())
+    duel: Duel
+    entered: int
+    left: int
+
+
+def compare_duels(outcomes: Sequence[Outcome]) -> Comparison:
+    """Return which of two rankings wins their duels, one of each query: looked at after each of them."""
+    signs = np.array([np.sign(one.entered - one.left) for one in outcomes], dtype=int)
+    decided = signs[signs != 0]
+    n_drawn = signs.size - decided.size
+    return compare_trials("duels", NAMES, decided > 0, decided < 0, n_drawn, least=LEAST, level=LOOKED_AT)
+
+
+def compare_relevant(outcomes: Sequence[Outcome], changed: float) -> Comparison:
+    """Return how many relevant documents the first three of all queries have more, by each duel's measure.
+
+    changed: share of the queries whose first three differ.
+    """
+    gains = [one.duel.n_entered * (int(one.entered > 0) - int(one.left > 0)) for one in outcomes]
+    values = np.array(gains if len(set(gains)) > 1 else [*gains, 1, -1])  # all alike so far is no certainty
+    mean, low, high = (changed * value for value in interval(values))
+    return Comparison("relevant documents", *NAMES, mean, 0.0, low, high, len(gains), least=LEAST)
+
+
+def duels_in_words(found: Comparison) -> str:
+    """Say what follows from duels, and no more.
+
+    >>> print(duels_in_words(compare_trials("duels", NAMES, [1] * 11 + [0] * 2, [0] * 11 + [1] * 2, 7, least=5)))
+    Better: the new ranking won 11 of 13 duels, 7 drawn (95 % interval 55-98 %).
+    >>> print(duels_in_words(compare_trials("duels", NAMES, [1, 1, 0], [0, 0, 1], least=5)))
     Not enough to tell yet (2 : 1, 0 drawn).
     """
+    if found.verdict == "too few":
+        return f"Not enough to tell yet ({found.wins} : {found.losses}, {found.ties} drawn)."
+    begin, end = {
+        "better": ("Better", ""),
+        "worse": ("Worse", ": keep the baseline ranking"),
+        "unclear": (f"No clear difference {f'after {MOST} duels' if found.n_trials >= MOST else 'yet'}", ""),
+    }[found.verdict]
+    low, high = share_won(found)
+    won = f"the new ranking won {found.wins} of {found.wins + found.losses} duels, {found.ties} drawn"
+    return f"{begin}: {won} ({percent(found.level)} interval {100 * low:.0f}-{percent(high)}){end}."
 
-    won: int = 0
-    lost: int = 0
-    drawn: int = 0
-    differences: tuple[float, ...] = ()  # of relevant documents in the first three, by each duel's measure
 
-    @property
-    def n(self) -> int:
-        return self.won + self.lost + self.drawn
+def share_won(found: Comparison) -> tuple[float, float]:
+    """Return from where to where the share of decided duels may lie that the new ranking wins."""
+    return (1 + found.low) / 2, (1 + found.high) / 2
 
-    @property
-    def decided(self) -> int:
-        return self.won + self.lost
 
-    @property
-    def verdict(self) -> str:
-        """better, worse, unclear (the interval holds one half), or too few."""
-        if self.decided < LEAST:
-            return "too few"
-        low, high = self.interval
-        return "better" if low > 0.5 else "worse" if high < 0.5 else "unclear"
-
-    @property
-    def over(self) -> bool:
-        """Whether the check is through: it is decided, or has had its most duels."""
-        return self.verdict in ("better", "worse") or self.n >= MOST
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 97 % interval of the share of decided duels that the new ranking wins (Clopper and Pearson)."""
-        from scipy.stats import beta  # slow to load
-
-        tail = (1 - LOOKS) / 2
-        low = float(beta.ppf(tail, self.won, self.lost + 1)) if self.won else 0.0
-        high = float(beta.ppf(1 - tail, self.won + 1, self.lost)) if self.lost else 1.0
-        return low, high
-
-    def gain(self, changed: float) -> tuple[float, float, float] | None:
-        """Return how many relevant documents more a query's first three have on average, and the 90 % interval.
-
-        changed: share of the queries whose first three differ. None below five duels.
-        """
-        if len(self.differences) < LEAST:
-            return None
-        from scipy.stats import t  # slow to load
-
-        values = np.array(self.differences)
-        if (values == values[0]).all():
-            values = np.array([*values, 1.0, -1.0])  # one each way: that all are alike so far is no certainty
-        reach = float(t.ppf(0.5 + LEVEL / 2, values.size - 1)) * float(values.std(ddof=1)) / math.sqrt(values.size)
-        mean = float(values.mean())
-        return changed * mean, changed * (mean - reach), changed * (mean + reach)
-
-    def add(self, duel: Duel, entered: int, left: int) -> Tally:
-        """Return the tally after one more duel, by the grades of the two documents."""
-        entered, left = int(entered), int(left)
-        difference = duel.n_entered * (int(entered > 0) - int(left > 0))
-        return replace(
-            self,
-            won=self.won + (entered > left),
-            lost=self.lost + (entered < left),
-            drawn=self.drawn + (entered == left),
-            differences=(*self.differences, float(difference)),
-        )
-
-    def line(self) -> str:
-        """Say what follows from them, and no more."""
-        if self.verdict == "too few":
-            return f"Not enough to tell yet ({self.won} : {self.lost}, {self.drawn} drawn)."
-        begin, end = {
-            "better": ("Better", ""),
-            "worse": ("Worse", ": keep the baseline ranking"),
-            "unclear": (f"No clear difference after {self.n} duels" if self.over else "No clear difference yet", ""),
-        }[self.verdict]
-        low, high = self.interval
-        interval = f"{percent(LOOKS)} interval {100 * low:.0f}-{percent(high)}"
-        won = f"the new ranking won {self.won} of {self.decided} duels, {self.drawn} drawn"
-        return f"{begin}: {won} ({interval}){end}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain values."""
-        low, high = self.interval
-        return {
-            "won": self.won,
-            "lost": self.lost,
-            "drawn": self.drawn,
-            "verdict": self.verdict,
-            "over": self.over,
-            "interval": [round(low, 4), round(high, 4)],
-            "line": self.line(),
-        }
+def duels_as_dict(found: Comparison) -> dict[str, Any]:
+    """Return all figures as plain values."""
+    return {
+        "won": found.wins,
+        "lost": found.losses,
+        "drawn": found.ties,
+        "verdict": found.verdict,
+        "over": found.is_over(MOST),
+        "interval": [round(bound, 4) for bound in share_won(found)],
+        "line": duels_in_words(found),
+    }
 
 
 class Duels:
@@ -148,7 +105,7 @@ class Duels:
     judged: queries that have a label already, which are left out.
 
     >>> import rulerank as rr
-    >>> data = rr.make_world(n_queries=5, docs_per_query=8, seed=0)
+    >>> data = rr.make_ranking(n_queries=5, docs_per_query=8, seed=0)
     >>> duels = Duels(Pool(data), new=data.X[:, 1], today=data.X[:, 0])
     >>> duels.changed, len(list(duels))
     (0.8, 4)
@@ -180,7 +137,7 @@ class Duels:
         """Say why there is no duel, and what to do.
 
         >>> import rulerank as rr
-        >>> data = rr.make_world(n_queries=5, docs_per_query=8, seed=0)
+        >>> data = rr.make_ranking(n_queries=5, docs_per_query=8, seed=0)
         >>> print(Duels(Pool(data), new=data.X[:, 0], today=data.X[:, 0]).why_none())
         There is nothing to check: both rankings have the same top 3 in every query.
         """
@@ -193,9 +150,9 @@ class Duels:
             "and here."
         )
 
-    def line(self, tally: Tally) -> str:
+    def line(self, found: Comparison) -> str:
         """Say what follows from duels, or why there are none."""
-        return tally.line() if tally.n or len(self) else self.why_none()
+        return duels_in_words(found) if found.n_trials or len(self) else self.why_none()
 
     def next(self, skip: Collection[str] = ()) -> Duel | None:
         """Return the first duel whose query is not in skip; None: there is none left."""
@@ -213,24 +170,23 @@ class Duels:
         return int.from_bytes(hashlib.blake2b(f"duel|{self.seed}|{query}".encode(), digest_size=8).digest())
 
 
-def run_duels(duels: Duels, ask: Callable[[Duel], tuple[int, int] | None], most: int = MOST) -> Tally:
+def run_duels(duels: Duels, ask: Callable[[Duel], tuple[int, int] | None], most: int = MOST) -> list[Outcome]:
     """Ask until the duels have decided, `most` were fought or none is left; ask may return None to pass one over.
 
     ask: returns the grades of the two documents in the order in which they are shown.
 
     >>> import rulerank as rr
-    >>> data = rr.make_world(n_queries=30, docs_per_query=20, seed=0)
+    >>> data = rr.make_ranking(n_queries=30, docs_per_query=20, seed=0)
     >>> duels = Duels(Pool(data), new=data.y.astype(float), today=data.X[:, 0])
-    >>> run_duels(duels, lambda duel: tuple(data.y[list(duel.shown)])).verdict
+    >>> compare_duels(run_duels(duels, lambda duel: tuple(data.y[list(duel.shown)]))).verdict
     'better'
     """
-    tally = Tally()
+    outcomes: list[Outcome] = []
     for duel in duels:
-        if tally.over or tally.n >= most:
+        if compare_duels(outcomes).is_over(most):
             break
         grades = ask(duel)
-        if grades is None:
-            continue
-        by_row = dict(zip(duel.shown, grades, strict=True))
-        tally = tally.add(duel, by_row[duel.entered], by_row[duel.left])
-    return tally
+        if grades is not None:
+            by_row = dict(zip(duel.shown, grades, strict=True))
+            outcomes.append(Outcome(duel, int(by_row[duel.entered]), int(by_row[duel.left])))
+    return outcomes

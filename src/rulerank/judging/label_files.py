@@ -1,36 +1,264 @@
-"""Files of labels: write those chosen, append a person's answers; `given_labels.py` reads them."""
+"""Labels in files: people's grades of a pool's documents and those of other judges are read, chosen ones written."""
 
 from __future__ import annotations
 
 import io
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import re
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from shlex import quote
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Array, Dataset
-from rulerank.errors import DataError
-from rulerank.io.convert import write_any
-from rulerank.io.formats import HEAD, detect
-from rulerank.io.streams import COMPRESSIONS
-from rulerank.io.trec import Qrels, require_docids, write_qrels
+from rulerank.errors import DataError, ReadError
+from rulerank.io.columns import ids
+from rulerank.io.doc_names import require_docids
+from rulerank.io.formats import HEAD, detect, read_found, write_any
+from rulerank.io.streams import NamedBytes, read_bytes
+from rulerank.io.tables import TABLE_FORMATS, read_frame
+from rulerank.io.trec import Qrels, write_qrels
+from rulerank.judging.grades import Counting, median_grade
+from rulerank.judging.guidelines import HIGHEST
+from rulerank.judging.labels import KINDS, PERSON
 from rulerank.judging.pool import Pool
+from rulerank.recall_base import CountedRows, RecallBase, check_unjudged, counted_rows, usual_unjudged
 
-if TYPE_CHECKING:
+COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
+FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
+SQLITE = b"SQLite format 3\0"  # how the file of a label store begins
+HOW_TO_COUNT = "--judges {} counts them in, with intercepts of their own"
+SHOWN_ALONE = (  # of a table with clicks
+    "which has what was shown and nothing else; learn in two steps: rulerank train {} -o clicks.rulerank, and then, "
+    "from the whole pool, rulerank train POOL --labels LABELS --today clicks.rulerank -o both.rulerank"
+)
+
+
+RARE = 0.05  # share of the labels up to which a grade may be a slip
+Given = tuple[str, str, int | None, str]  # query, doc, grade (None: cannot be judged), rater
+
+
+class GivenLabels(NamedTuple):
+    """The labels of a file that count, by row of a pool, in the order of the file."""
+
+    people: dict[int, int]  # row -> grade
+    others: dict[str, dict[int, int]]  # judge -> row -> grade: of those that were named
+    n_left_out: int = 0  # labels of judges that were not
+    queries: frozenset[str] = frozenset()  # that have labels, of documents outside the pool too
+
+    def labelled(self, pool: Dataset) -> Dataset:
+        """Return the graded documents; one that people and judges graded is there several times."""
+        pairs = [pair for grades in (self.people, *self.others.values()) for pair in sorted(grades.items())]
+        rows, grades = (np.array(column) for column in zip(*pairs, strict=True))
+        return replace(pool[rows], y=grades, base=None)
+
+
+class EachLabel(NamedTuple):
+    """Every label of a table that says who gave it."""
+
+    labels: list[Given]
+    kinds: dict[str, str]  # what raters are, if the table says so
+
+
+def read_labels(pool: Pool, source: str, *, strict: bool, max_grade: int | None = None) -> dict[int, int]:
+    """Return people's grade of each row of a pool that a file has one for, in the order of the file.
+
+    A document that several lines grade differently, as those of several raters do, has the median; where that falls
+    between two grades, it has none. A warning counts both. Of a label store (.db, or a URL), its settings say how.
+    Labels of judges who are no people, by a column `kind` beside `rater`, are left out, and that is said, too.
+    strict: a document that is not in the pool is a mistake; otherwise it is passed over.
+    max_grade: the highest grade there is; where it is not known, one that is far above all others is a mistake.
+    """
+    return read_given(pool, source, strict=strict, max_grade=max_grade).people
+
+
+def read_given(
+    pool: Pool,
+    source: str,
+    *,
+    strict: bool,
+    judges: Collection[str] = (),
+    let_in: str = "",
+    max_grade: int | None = None,
+) -> GivenLabels:
+    """Return the labels of a file: people's as `read_labels` does, and beside them those of the judges that are named.
+
+    let_in: how other judges could be let in, with {} for their names, to be said where some are left out.
+    """
+    if Path(source).is_file() and not Path(source).stat().st_size and not judges:
+        return GivenLabels({}, {})  # nothing was chosen
+    content, name = (b"", source) if is_store(source) else read_bytes(source)
+    each = _of_store(source) if is_store(source) else _read_any(content, name)
+    _check_scale(each.labels, pool, content, name, max_grade)
+    kinds = {rater: kind for rater, kind in each.kinds.items() if kind != PERSON}
+    _check_judges(judges, {rater for *_, rater in each.labels}, each.kinds, name)
+    apart = kinds.keys() | set(judges)
+    people = _by_row(pool, (one for one in each.labels if one[3] not in apart), name, strict=strict)
+    others = {
+        judge: _by_row(pool, (one for one in each.labels if one[3] == judge), name, strict=strict)
+        for judge in dict.fromkeys(judges)
+    }
+    n_left_out = _tell_left_out(each, {who: kinds[who] for who in kinds if who not in judges}, name, let_in)
+    named = frozenset(query for query, _, grade, rater in each.labels if grade is not None and rater not in apart)
+    return GivenLabels(people, {judge: grades for judge, grades in others.items() if grades}, n_left_out, named)
+
+
+def _of_store(source: str) -> EachLabel:
+    """Return what the labels of a store come to, and those of its other judges."""
     from rulerank.judging.store import LabelStore
 
-FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
-WITH_HEADER = ("csv", "quepid")
-APPENDED = (
-    b"qid,docid,grade",
-    b"qid,docid,grade,comment",
-)  # headers of csv to append to
-PERSON = "you"  # who answers in the terminal
-EARLIER = "the file"  # whose labels are those that a file held before
+    if "://" not in source and not Path(source).exists():
+        raise DataError(f"{source}: there is no such label store")
+    with LabelStore(source) as store:
+        labels, counting = store.labels(), Counting.now(store)
+    given: list[Given] = [(*pair, grade, "") for pair, grade in counting.grades(labels).items()]
+    given += [(one.query, one.doc, one.grade, one.rater) for one in labels if one.rater in counting.judges]
+    return EachLabel(given, dict(counting.judges))
+
+
+def _read_any(content: bytes, name: str) -> EachLabel:
+    """Return the labels of a file; where it does not say whose they are, they are people's."""
+    format = detect(name, content[:HEAD])
+    each = read_each(content, name, format)
+    if each is not None:
+        return each
+    labels = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
+    if len(labels) and labels.docid is None:
+        raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
+    docs = [] if labels.docid is None else labels.docid.tolist()
+    triples = zip(labels.qid.tolist(), docs, labels.y.tolist(), strict=True)
+    return EachLabel([(query, doc, None if grade == UNLABELLED else grade, "") for query, doc, grade in triples], {})
+
+
+def labels_to_learn_from(pool: Pool, source: str, judges: Collection[str] = ()) -> GivenLabels:
+    """Return the labels of a file that count in training, at least one; judges: who count besides people."""
+    given = read_given(pool, source, strict=True, judges=judges, let_in=HOW_TO_COUNT)
+    if not given.people and not given.others:
+        whose = "no document has a person's grade" if given.n_left_out else "no document has a grade"
+        raise DataError(f"{source}: {whose}, so there is nothing to learn from")
+    return given
+
+
+def counted_grades(
+    pool: Pool, given: GivenLabels | None, unjudged: object = None
+) -> tuple[dict[int, int], CountedRows]:
+    """Return the grades that count by row, and what is left out, by the one rule for documents without a judgement.
+
+    given: the labels of a file; None: the pool's own grades.
+    unjudged: "0", "skip", or None for what is usual with such grades.
+    """
+    base, y = pool.data.base, np.full(len(pool), UNLABELLED, dtype=np.int16)
+    grades = pool.own_grades if given is None else given.people
+    y[[*grades]] = [*grades.values()]
+    way = check_unjudged(unjudged)
+    if given is not None:
+        asked = np.isin(pool.data.qid.astype(str), [*map(str, given.queries)])
+        way = usual_unjudged(np.array([*grades.values()]), int((asked & (y < 0)).sum())) if way is None else way
+        extra = np.zeros(len(pool), dtype=bool) if base is None else base.extra
+        base = RecallBase(y >= 0, extra, np.where(asked, "0:0", "").astype(object))
+    found = counted_rows(y, pool.query_numbers, base, way)
+    return dict(zip(found.rows.tolist(), found.y.tolist(), strict=True)), found
+
+
+def read_each(content: bytes, name: str, format: str) -> EachLabel | None:
+    """Return every label of a table with a column `rater`; None: it is another file, which does not say whose."""
+    if format not in TABLE_FORMATS or b"rater" not in content:
+        return None
+    frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
+    if "rater" not in frame.columns:
+        return None
+    data = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
+    raters = ids(frame["rater"], mistake).tolist()
+    kinds: dict[str, str] = {}
+    for row, kind in enumerate(ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()):
+        if kind not in KINDS:
+            raise mistake(row, f"a rater is one of {', '.join(KINDS)}: got {kind!r:.60}")
+        if kinds.setdefault(raters[row], kind) != kind:
+            raise mistake(row, f"rater {raters[row]!r:.60} is {kind} here and {kinds[raters[row]]} before: say which")
+    quads = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), raters, strict=True)
+    found = [(query, doc, None if grade == UNLABELLED else grade, rater) for query, doc, grade, rater in quads]
+    return EachLabel(found, kinds)
+
+
+def _check_scale(labels: Sequence[Given], pool: Pool, content: bytes, name: str, max_grade: int | None) -> None:
+    """Refuse a grade above the highest there is or, where that is not known, one that cannot be of the others' scale.
+
+    That is a grade above what judging can give, given to few documents, and more than twice the next one.
+    """
+    counts = Counter(grade for _, _, grade, _ in labels if grade is not None)
+    highest = max(counts, default=0)
+    below = max([grade for grade in counts if grade != highest] + [*pool.own_grades.values()], default=highest)
+    rare = counts[highest] <= max(1, RARE * counts.total())
+    if max_grade is not None and highest > max_grade:
+        expected, advice = f"grades from 0 to {max_grade}, as --max-grade or the guidelines say", "correct it"
+    elif max_grade is None and rare and highest > HIGHEST and highest > 2 * below + 1:
+        expected = f"grades of one scale, on which {below} is the next highest"
+        advice = f"correct it or, if it is meant, number the grades without such a gap, {below + 1} for {highest}"
+    else:
+        return
+    query, doc = next((query, doc) for query, doc, grade, _ in labels if grade == highest)
+    got = f"{highest} for document {doc!r:.60} of query {query!r:.60}"
+    raise ReadError(name, _line_of(content, query, doc, highest), f"expected {expected}, got {got}: {advice}")
+
+
+def _line_of(content: bytes, query: str, doc: str, grade: int) -> int | None:
+    """Return the line of a label in a file of any text format; None: it has no lines that can be read."""
+    try:
+        lines = content.decode().splitlines()
+    except UnicodeDecodeError:
+        return None
+    number = re.compile(rf"(?<![\w.]){grade}(?![\w.])")
+    found = (place for place, line in enumerate(lines, 1) if query in line and doc in line and number.search(line))
+    return next(found, None)
+
+
+def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> dict[int, int]:
+    found: dict[int, list[int]] = {}
+    for query, doc, grade, _ in given:
+        row = pool.find(query, doc)
+        if row is None and strict:
+            where = pool.name if pool.log is None else f"{pool.name}, {SHOWN_ALONE.format(quote(pool.name))}"
+            raise ReadError(name, None, f"document {doc!r} of query {query!r} is not in {where}")
+        if row is not None and grade is not None:
+            found.setdefault(row, []).append(grade)
+    agreed = {row: median_grade(grades) for row, grades in found.items()}
+    differ = [row for row, grades in found.items() if len(set(grades)) > 1]
+    if differ:
+        open_ones = [row for row in differ if agreed[row] is None]
+        query, doc = pool.pairs[(open_ones or differ)[0]]
+        such = f"{counted(len(differ), 'document')} with different grades, such as {doc!r} of query {query!r}"
+        left_out = f"; {len(open_ones)} whose median falls between two grades left out: one more label each decides"
+        warnings.warn(f"{name}: {such}: their median counts{left_out if open_ones else ''}", stacklevel=4)
+    return {row: grade for row, grade in agreed.items() if grade is not None}
+
+
+def _check_judges(judges: Collection[str], raters: Collection[str], kinds: dict[str, str], name: str) -> None:
+    """Refuse a judge of whom a file has nothing, or who is a person."""
+    for judge in judges:
+        if kinds.get(judge) == PERSON:
+            raise DataError(f"{name}: {judge!r} is a person, and people's labels count anyway; --judges names others")
+        if judge not in raters:
+            known = sorted(rater for rater in raters if kinds.get(rater) != PERSON)
+            there = (
+                f"judges there are {', '.join(known)}" if known else "it names no other judges (columns rater, kind)"
+            )
+            raise DataError(f"{name} has no labels of a judge {judge!r:.60}; {there}")
+
+
+def _tell_left_out(each: EachLabel, kinds: dict[str, str], name: str, let_in: str) -> int:
+    """Say whose labels are left out, and return how many they are."""
+    counts = {who: sum(rater == who and grade is not None for *_, grade, rater in each.labels) for who in kinds}
+    counts = {who: count for who, count in counts.items() if count}
+    if counts:
+        said = ", ".join(f"{counted(count, 'label')} of {who} ({kinds[who]})" for who, count in counts.items())
+        how = f"; {let_in.format(' --judges '.join(map(quote, counts)))}" if let_in else ""
+        warnings.warn(f"{name}: {said} left out, as they are no people's{how}", stacklevel=4)
+    return sum(counts.values())
 
 
 def label_format(named: str | None, target: str) -> str:
@@ -44,40 +272,6 @@ def label_format(named: str | None, target: str) -> str:
     if named.lower() not in FORMATS:
         raise DataError(f"unknown format {named!r}; choose from {', '.join(FORMATS)}")
     return named.lower()
-
-
-def check_appendable(target: str, resume: str | None) -> None:
-    """Refuse to ask a person for labels that have nowhere to go, or that would mix with others."""
-    if target == "-":
-        raise DataError("--ask keeps every answer in a file: name one, such as -o labels.csv")
-    if is_store(target):
-        return
-    path = Path(target)
-    if resume is not None and path != Path(resume):
-        raise DataError(f"--ask appends to the file that --resume names, {resume}: leave out -o")
-    if resume is None and path.exists() and path.stat().st_size:
-        raise DataError(f"{target} is there already: --resume {target} goes on after its labels; or name another file")
-    if path.suffix.lower() in COMPRESSIONS:
-        raise DataError(f"--ask appends lines: name a file that is not compressed, unlike {target}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise DataError(f"cannot write {target}: it is a directory, or its directory does not exist")
-    appended_format(path)
-
-
-def appended_format(path: Path) -> str | None:
-    """Return the format of a file of labels that a line can be appended to; None: it is new or empty."""
-    if not path.is_file() or not path.stat().st_size:
-        return None
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    found = detect(path, head)
-    header = _header(head)
-    if found not in FORMATS:
-        raise DataError(f"--ask appends to {', '.join(FORMATS)}: {path} is {found}; convert it first")
-    if found == "csv" and header not in APPENDED:
-        came = header[:80].decode(errors="backslashreplace")
-        raise DataError(f"--ask appends to csv with the columns qid,docid,grade: {path} has {came}")
-    return found
 
 
 def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
@@ -95,7 +289,7 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
         bare: dict[str, Any] = {"X": np.empty((len(rows), 0)), "feature_names": (), "categories": {}, "texts": {}}
         chosen = replace(chosen, **bare, comment=names if nameless else None)
     out = io.BytesIO()
-    if len(rows) or format in WITH_HEADER:
+    if len(rows) or format in ("csv", "quepid"):
         write_any(chosen, out, format)
     return out.getvalue()
 
@@ -108,87 +302,14 @@ def _qrels_to_judge(chosen: Dataset) -> bytes:
 
 
 def is_store(target: str) -> bool:
-    """Tell whether a name means a label store, a file that ends in .db or a URL, and no file of labels.
+    """Tell whether a name means a label store, a URL or a file that ends in .db or is one, and no file of labels.
 
     >>> is_store("labels.db"), is_store("postgresql://host/labels"), is_store("labels.csv")
     (True, True, False)
     """
-    return target.endswith(".db") or "://" in target
-
-
-@contextmanager
-def keep_answers(
-    pool: Pool, target: str, before: dict[int, int] | None = None, format: str | None = None
-) -> Iterator[LabelStore]:
-    """Open a label store for the answers of one person, `PERSON`.
-
-    It is the target itself; or, for a file of labels, one beside it, FILE.db: the answers are appended to the file at
-    the end, and a session that was cut short goes on with what it had.
-    before: the grades by row that the file holds already, which `undo` leaves alone.
-    """
-    from rulerank.judging.store import LabelStore
-
-    if is_store(target):
-        with LabelStore(target) as store:
-            yield store
-        return
-    format = appended_format(Path(target)) or label_format(format, target)
-    with _opened(target) as file:
-        with LabelStore(f"{target}.db") as store:
-            known = {(label.query, label.doc) for label in store.labels()}
-            earlier = [(*pool.pairs[row], grade, EARLIER) for row, grade in (before or {}).items()]
-            store.add_all([one for one in earlier if one[:2] not in known])
-            yield store
-            given = [one for one in store.labels(PERSON) if one.grade is not None and (one.query, one.doc) in pool.rows]
-            _append(file, pool, [pool.row(one.query, one.doc) for one in given], [one.grade for one in given], format)
-        Path(f"{target}.db").unlink()
-
-
-def append_labels(pool: Pool, target: str, grades: dict[int, int]) -> None:
-    """Append grades by row to a file of labels, which is made when it is not there."""
-    format = appended_format(Path(target)) or label_format(None, target)
-    with _opened(target) as file:
-        _append(file, pool, [*grades], [*grades.values()], format)
-
-
-@contextmanager
-def _opened(target: str) -> Iterator[BinaryIO]:
-    with Path(target).open("ab") as file:
-        if not _locked(file):
-            raise DataError(f"{target}: another session of --ask writes to this file; end it, or name another file")
-        yield file
-
-
-def _append(file: BinaryIO, pool: Pool, rows: Sequence[int], grades: Sequence[int | None], format: str) -> None:
-    if not rows:
-        return
-    text = label_bytes(pool, np.array(rows), np.array(grades), format)
-    before = Path(file.name).read_bytes()
-    if before and format in WITH_HEADER:
-        text = text.partition(b"\n")[2]
-    if before and _header(before) == APPENDED[1]:
-        text = text.replace(b"\n", b",\n")  # no comment
-    if before and not before.endswith(b"\n"):  # the last line was written by hand
-        text = b"\n" + text
-    file.write(text)
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _header(head: bytes) -> bytes:
-    return head.partition(b"\n")[0].removeprefix(b"\xef\xbb\xbf").strip()
-
-
-def _locked(file: BinaryIO) -> bool:
-    """Keep a file to this process until it is closed, or tell that another one has it."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
+    if target.endswith(".db") or "://" in target:
         return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not Path(target).is_file():
         return False
-    except OSError:  # a file system without locks
-        pass
-    return True
+    with Path(target).open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE

@@ -1,77 +1,23 @@
-"""The words of judging: a label, who may hold a document, what a rater sees, and what keeps labels."""
+"""The values of judging: labels and a team's other facts, settings, what a rater sees, and what names may be."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from rulerank.core.checks import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError, RulerankError
 
-if TYPE_CHECKING:
-    pass
-
-MONEY = re.compile(r"(^|[^a-z])(price|cost|amount|fee|eur|usd|gbp)([^a-z]|$)", re.IGNORECASE)
-GROUPED = 10_000  # whole numbers from here on have commas; a year has none
-
-
-@dataclass(frozen=True, slots=True)
-class ShownField:
-    """A named value of a document, as text."""
-
-    name: str
-    text: str
-
-
-def field_text(name: str, value: Any) -> str | None:
-    """Return a value as people write it; None: there is nothing to show.
-
-    >>> field_text("price", 24.9), field_text("reviews", 12400.0), field_text("year", 2019), field_text("rating", 4.25)
-    ('24.90', '12,400', '2019', '4.25')
-    >>> field_text("in_stock", True), field_text("brand", "Aldermoor"), field_text("rating", float("nan"))
-    ('yes', 'Aldermoor', None)
-    >>> field_text("genres", ["Horror", "Comedy"]), field_text("genres", [])
-    ('Horror, Comedy', None)
-    """
-    if value is None:
-        return None
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, int | float | np.number):
-        return _number_text(name, float(value))
-    if isinstance(value, list | tuple | np.ndarray):
-        texts = (field_text(name, one) for one in value)
-        return ", ".join(text for text in texts if text is not None) or None
-    return str(value).strip() or None
-
-
-def _number_text(name: str, value: float) -> str | None:
-    if not math.isfinite(value):
-        return None
-    if MONEY.search(name):
-        return f"{value:,.2f}"
-    if value == int(value):
-        return f"{value:,.0f}" if abs(value) >= GROUPED else f"{value:.0f}"
-    if abs(value) < 0.001:
-        return f"{value:.2g}"
-    n_decimals = max(0, 2 - math.floor(math.log10(abs(value))))  # three digits that say something
-    return f"{value:,.{n_decimals}f}".rstrip("0").rstrip(".") if n_decimals else f"{value:,.0f}"
-
-
-MOST_BYTES = {
+MOST_BYTES = {  # together below what a PostgreSQL index can hold
     "query": 1000,
     "doc": 1000,
     "rater": 200,
     "judgement": 200,
     "page": 50,
-}  # together below what a PostgreSQL index can hold
+}
 PAGES = {  # where labels come from, as the history names it
     "document": "one document at a time",
     "list": "the list of a query",
@@ -82,7 +28,24 @@ PAGES = {  # where labels come from, as the history names it
     "terminal": "the terminal",
     "api": "the API",
 }
+PERSON = "person"
+KINDS = {  # what a rater is; labels of any but a person count nowhere unless the lead says so
+    PERSON: "a person",
+    "llm": "a language model",
+    "clicks": "clicks turned into grades",
+    "project": "labels of an old project",
+    "other": "another judge",
+}
+COMBINATIONS = {  # how labels of several raters become one (`judging.grades`), and what to say of it
+    "median": "the median of the raters, and no grade where it falls between two until that is decided",
+    "mean": "the mean of the raters, rounded",
+    "majority": "what most raters say",
+    "reliability": "the most probable grade by how reliable each rater is",
+    "dawid-skene": "the most probable grade by which grades each rater gives to which documents",
+}
 MAX_RATER = 50  # characters of a rater's name, of at most four bytes each
+MOST_JUDGEMENTS = 9  # raters of a document
+Pair = tuple[str, str]  # query, doc
 
 
 class StoreError(RulerankError, OSError):
@@ -93,8 +56,38 @@ class ReadOnlyError(StoreError):
     """A label store that can at most be read."""
 
 
+class BusyError(RulerankError):
+    """A model is being trained, and only one is at a time."""
+
+
+class Plain:
+    """Something that becomes plain values, which JSON and templates can take."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)  # type: ignore[call-overload]  # every subclass is a dataclass
+
+
+class Revocable(Plain):
+    """What somebody said, when and on which page; the next of its kind supersedes it; it can be taken back."""
+
+    __slots__ = ()
+    time: datetime  # UTC
+    superseded_by: int | None  # id of what has replaced it
+    withdrawn: datetime | None  # when it was taken back
+
+    @property
+    def is_current(self) -> bool:
+        return self.superseded_by is None and self.withdrawn is None
+
+    def to_dict(self) -> dict[str, Any]:
+        withdrawn = None if self.withdrawn is None else self.withdrawn.isoformat()
+        return super().to_dict() | {"time": self.time.isoformat(), "withdrawn": withdrawn}
+
+
 @dataclass(frozen=True, slots=True)
-class Label:
+class Label(Revocable):
     """One fact: a rater gave a grade to a document of a query, or said that it cannot be judged.
 
     >>> from datetime import UTC
@@ -114,17 +107,55 @@ class Label:
     page: str | None = None  # where it was given, one of PAGES or a word of your own; None: it is not known
     withdrawn_page: str | None = None  # where it was taken back
 
-    @property
-    def is_current(self) -> bool:
-        return self.superseded_by is None and self.withdrawn is None
 
-    def to_dict(self) -> dict[str, Any]:
-        withdrawn = None if self.withdrawn is None else self.withdrawn.isoformat()
-        return asdict(self) | {"time": self.time.isoformat(), "withdrawn": withdrawn}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(Revocable):
+    """What somebody of a team said beside labels."""
+
+    id: int
+    rater: str  # who said it
+    time: datetime  # UTC
+    page: str | None = None  # where
+    superseded_by: int | None = None
+    withdrawn: datetime | None = None  # when it was undone
+    withdrawn_by: str | None = None
+    withdrawn_page: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(Fact):
+    """The lead's grade of a document, which counts instead of what raters say of it and stays beside it."""
+
+    query: str
+    doc: str
+    grade: int | None  # None: cannot be judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order(Fact):
+    """Documents of a query as a rater of version 0.1 preferred them, the best first; they are kept and no more."""
+
+    query: str
+    docs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeKind(Fact):
+    """What a rater is, one of KINDS; `rater` is who said so."""
+
+    judge: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting(Fact):
+    """One setting of the lead's; `rater` is who made it."""
+
+    name: str
+    value: Any  # as JSON has it
+
+
+class Claim(NamedTuple):
     """A document that was handed to a rater and is kept for that rater until a time."""
 
     query: str
@@ -155,7 +186,7 @@ class Glance(NamedTuple):
 
     state: State
     claims: list[Claim]
-    skipped: list[tuple[str, str]]  # by the rater who asks
+    skipped: list[Pair]  # by the rater who asks
 
 
 class CheckRecord(NamedTuple):
@@ -168,13 +199,12 @@ class CheckRecord(NamedTuple):
     time: datetime  # UTC
 
 
-class Plain:
-    """Something that becomes plain values, which JSON and templates can take."""
+@dataclass(frozen=True, slots=True)
+class ShownField:
+    """A named value of a document, as text."""
 
-    __slots__ = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)  # type: ignore[call-overload]  # every subclass is a dataclass
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,22 +242,53 @@ class Progress(Plain):
     reason: str = ""  # why, in words
 
 
-def agreed_grade(grades: Iterable[int | None]) -> int | None:
-    """Return the grade of a document judged by several, the median; None where it falls between two grades.
+@dataclass(frozen=True, slots=True)
+class Settings(Plain):
+    """What the lead has set for all raters and processes; a store where nothing was set has these.
 
-    An even number of raters may have no grade in the middle: of two who say 0 and 1 neither is more right. None, too,
-    when nobody could judge it.
-
-    >>> agreed_grade([3]), agreed_grade([0, 2, None, 4]), agreed_grade([1, 3])
-    (3, 2, 2)
-    >>> agreed_grade([0, 1]), agreed_grade([None])
-    (None, None)
+    >>> Settings().combine, Settings().judgements
+    ('median', 1)
     """
-    given = sorted(grade for grade in grades if grade is not None)
-    if not given:
-        return None
-    middle, odd = divmod(given[(len(given) - 1) // 2] + given[len(given) // 2], 2)
-    return None if odd else middle
+
+    combine: str = "median"  # how labels of several raters become one, one of COMBINATIONS
+    judgements: int = 1  # people who judge each document
+    training_judges: tuple[str, ...] = ()  # raters who are no people and yet count in training
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"training_judges": list(self.training_judges)}
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Settings:
+        """Return settings from kept values; those that only another version knows are passed over."""
+        known = {name: check_setting(name, value) for name, value in values.items() if name in SETTINGS}
+        if "training_judges" in known:
+            known["training_judges"] = tuple(known["training_judges"])
+        return cls(**known)
+
+
+def check_setting(name: str, value: Any) -> Any:
+    """Return a setting's value as it is kept, or say what is wrong with it.
+
+    >>> check_setting("judgements", 2), check_setting("training_judges", ["gpt"])
+    (2, ['gpt'])
+    """
+    if name not in SETTINGS:
+        raise DataError(f"unknown setting {name!r:.60}; choose from {', '.join(SETTINGS)}")
+    return SETTINGS[name](value)
+
+
+def check_combination(how: object) -> str:
+    """Return the name of a way to combine labels, if there is such a way."""
+    if how not in COMBINATIONS:
+        raise DataError(f"labels are combined by {', '.join(COMBINATIONS)}: got {how!r:.60}")
+    return str(how)
+
+
+def check_kind(kind: str) -> str:
+    """Return what a rater is, if there is such a kind."""
+    if kind not in KINDS:
+        raise DataError(f"a rater is one of {', '.join(KINDS)}: got {kind!r:.60}")
+    return kind
 
 
 def check_name(kind: str, text: object) -> str:
@@ -276,19 +337,21 @@ def check_grade(grade: object, max_grade: int = MAX_GRADE) -> int | None:
     return int(grade)  # type: ignore[call-overload]  # is_whole looked
 
 
-def labels_at(history: Iterable[Label], last_id: int, time: datetime) -> list[Label]:
-    """Return the labels that were in force when the one of an id was the last, whatever became of them since.
+def _judgements(value: Any) -> int:
+    if not is_whole(value, 1, MOST_JUDGEMENTS):
+        raise DataError(f"judgements per document are a whole number from 1 to {MOST_JUDGEMENTS}: got {value!r:.60}")
+    return int(value)
 
-    >>> from datetime import UTC
-    >>> then, later = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 6, tzinfo=UTC)
-    >>> given = [Label(1, "q", "d", 0, "ann", then, superseded_by=3), Label(2, "q", "e", 1, "ann", then, None, later)]
-    >>> [label.id for label in labels_at([*given, Label(3, "q", "d", 2, "ann", later)], 2, then)]
-    [1, 2]
-    """
-    found: dict[tuple[str, str, str], Label] = {}
-    for label in history:
-        replaced = label.superseded_by is not None and label.superseded_by <= last_id
-        gone = label.withdrawn is not None and label.withdrawn <= time
-        if label.id <= last_id and not replaced and not gone:
-            found[label.query, label.doc, label.rater] = label  # an undo since then brought older ones back
-    return [*found.values()]
+
+def _judges(value: Any) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise DataError(f"judges that count in training are a list of names: got {value!r:.60}")
+    return sorted({check_name("rater", name) for name in value})
+
+
+SETTINGS: dict[str, Callable[[Any], Any]] = {
+    "combine": check_combination,
+    "judgements": _judgements,
+    "training_judges": _judges,
+}
+assert set(SETTINGS) == {field.name for field in fields(Settings)}

@@ -10,24 +10,20 @@ from typing import TYPE_CHECKING, Any
 from rulerank.core.checks import check_number, is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
+from rulerank.judging.admin import LabelOverview, Panel, count_queries, count_raters
 from rulerank.judging.agreement import agreement
-from rulerank.judging.current import CurrentLabels
+from rulerank.judging.grades import CurrentLabels
 from rulerank.judging.labels import JudgingTask, Label, Progress, StoreError, check_grade, check_name
-from rulerank.judging.lists import QueryLists
-from rulerank.judging.offers import Offering, Stop
-from rulerank.judging.overview import LabelOverview, count_queries, count_raters
-from rulerank.judging.panel import Panel
+from rulerank.judging.offers import Offering, QueryLists, Stop
 from rulerank.judging.pool import FeatureValue, Pool
-from rulerank.judging.trainer import Trainer, Training
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
 from rulerank.today import check_no_category, find_today, suggest_today
 
 if TYPE_CHECKING:
     from rulerank.judging.check import Check
-    from rulerank.judging.learning import Learning, Lesson
+    from rulerank.judging.learning import Estimate, Learning, Lesson, SavedModel, Training
     from rulerank.judging.store import LabelStore
-    from rulerank.judging.train import Estimate, SavedModel
     from rulerank.rankers.base import Ranker
 
 
@@ -52,7 +48,7 @@ class Judging:
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
-    >>> pool = Pool(rr.make_world(n_queries=3, docs_per_query=5, seed=0))
+    >>> pool = Pool(rr.make_ranking(n_queries=3, docs_per_query=5, seed=0))
     >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2)
     >>> task = judging.next("ann")
     >>> judging.next("ann") == task
@@ -89,13 +85,10 @@ class Judging:
         self._lock = threading.RLock()
         self._current = CurrentLabels(pool, store)
         self._offering = Offering(pool, self._current, sampler, overlap)
-        self.lists = QueryLists(
-            pool, store, self._current, self._offering, self._lock, self.today, overlap, claim_seconds
-        )
+        self.lists = QueryLists(self._offering, store, self._lock, self.today, claim_seconds)
         self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
         self._learning: Learning | None = None
         self.panel = Panel(pool, store, self._current, self._lock, max_grade)
-        self._trainer = Trainer()
 
     def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
@@ -231,14 +224,15 @@ class Judging:
     def save_model(self, path: str | os.PathLike[str], method: str | None = None, *, wait: bool = True) -> SavedModel:
         """Train and save as `train` does, one at a time, and return what there is to say of it.
 
-        wait: for another training to end, or raise a `trainer.BusyError`.
+        wait: for another training to end, or raise a `BusyError`.
         """
-        return self._trainer.save_model(path, method or self.usual_method, self._lesson, wait=wait)
+        learning, lesson = self._lesson()
+        return learning.save_model(path, method or self.usual_method, lesson, wait=wait)
 
     @property
     def training(self) -> Training | None:
         """The training that is under way, or else the last one; None: there was none since the start."""
-        return self._trainer.training
+        return None if self._learning is None else self._learning.training
 
     @property
     def check(self) -> Check | None:

@@ -1,25 +1,41 @@
-"""Which documents a rater may get, from the first to the last resort, and why there are none."""
+"""Which documents a rater may get, one at a time or the list of a query, and why there are none.
+
+Lists do not lead: the documents stand in an order drawn by lot, the same for a rater whenever the list is shown and
+another for every rater, unless the lead wants today's order to be seen.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
-from rulerank.judging.current import CurrentLabels
-from rulerank.judging.labels import Glance
+from rulerank.errors import DataError
+from rulerank.judging.grades import CurrentLabels
+from rulerank.judging.labels import Glance, JudgingTask, Plain, check_name
 from rulerank.judging.pool import Pool
-from rulerank.sampling.chooser import Chooser
+from rulerank.sampling.selection import Chooser
+from rulerank.today import Today
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
 
 STOPPED = "the sampler asks for no more: the documents that are left look like documents that were judged"
 WAITING = "other raters are judging the documents that are left"
 SKIPPED = "you have skipped all documents left that the sampler would ask for"
 EMPTY = "every document has been judged or skipped"
+LISTS_WAITING = "other raters have the lists that are left"
+LISTS_EMPTY = "every list has been judged or skipped"
+MOST = 50  # documents of a list
+PATIENCE = 2  # times as long as one document, a list stays with its rater
 
 Offers = Iterable[tuple[int, int]]  # row, how many raters may hold it
 
@@ -50,7 +66,7 @@ class Offering:
 
     >>> import tempfile, rulerank as rr
     >>> from rulerank.judging.store import LabelStore
-    >>> pool = Pool(rr.make_world(n_queries=2, docs_per_query=3, seed=0))
+    >>> pool = Pool(rr.make_ranking(n_queries=2, docs_per_query=3, seed=0))
     >>> with LabelStore(tempfile.mkdtemp() + "/labels.db") as store:
     ...     offering = Offering(pool, CurrentLabels(pool, store), rr.SSAR(per_query=True), overlap=0.0)
     ...     asker = offering.asker("ann", store.glance("ann"))
@@ -60,7 +76,8 @@ class Offering:
     """
 
     def __init__(self, pool: Pool, current: CurrentLabels, sampler: Any, overlap: float) -> None:
-        self._pool, self._current, self._sampler, self._overlap = pool, current, sampler, overlap
+        self.pool, self.current, self.overlap = pool, current, overlap
+        self._sampler = sampler
         self._chooser: Chooser | None = None
 
     @property
@@ -86,39 +103,39 @@ class Offering:
         if chooser.next(skip) is not None:
             return Stop("waiting", WAITING)
         stopped = chooser.next(asker.beyond) is None
-        everything = len(skip | self._current.judged) == len(self._pool)
+        everything = len(skip | self.current.judged) == len(self.pool)
         return Stop("natural" if stopped else "skipped", EMPTY if everything else STOPPED if stopped else SKIPPED)
 
     def asker(self, rater: str, glance: Glance) -> Asker:
         """Return a rater who asks, and the rows that matter then."""
-        claims = [(self._pool.rows.get((claim.query, claim.doc)), claim.rater) for claim in glance.claims]
+        claims = [(self.pool.rows.get((claim.query, claim.doc)), claim.rater) for claim in glance.claims]
         return Asker(
             rater,
             held=[row for row, holder in reversed(claims) if row is not None and holder == rater],
             claimed=Counter(row for row, holder in claims if row is not None and holder != rater),
-            skipped=self._pool.rows_in(glance.skipped),
-            beyond=self._current.beyond,
-            undecided=self._current.undecided,
+            skipped=self.pool.rows_in(glance.skipped),
+            beyond=self.current.beyond,
+            undecided=self.current.undecided,
         )
 
     def _held(self, asker: Asker) -> Offers:
-        held = (row for row in asker.held if asker.rater not in self._current.by_row.get(row, {}))
+        held = (row for row in asker.held if asker.rater not in self.current.by_row.get(row, {}))
         return ((row, self.n_raters(row) + 1) for row in held)
 
     def _second_opinions(self, asker: Asker) -> Offers:
         """Yield documents that others have graded, and fewer than shall; nothing that the lead has decided."""
-        if not self._overlap and self._current.counting.settings.judgements == 1:
+        if not self.overlap and self.current.counting.settings.judgements == 1:
             return
-        skip = asker.skipped | (asker.beyond - asker.undecided) | self._current.decided.keys()
-        for row, by_rater in self._current.by_row.items():
+        skip = asker.skipped | (asker.beyond - asker.undecided) | self.current.decided.keys()
+        for row, by_rater in self.current.by_row.items():
             wanted = self.n_raters(row)
             if asker.rater not in by_rater and len(by_rater) + asker.claimed[row] < wanted and row not in skip:
                 yield row, wanted
 
     def n_raters(self, row: int) -> int:
         """Say how many people shall judge a document."""
-        wanted = self._current.counting.settings.judgements
-        return wanted + 1 if self._overlap and self.lots[row] < self._overlap else wanted
+        wanted = self.current.counting.settings.judgements
+        return wanted + 1 if self.overlap and self.lots[row] < self.overlap else wanted
 
     def _wanted(self, asker: Asker) -> Offers:
         """Yield what the sampler wants, past what is held by others, skipped or was said to be beyond judging."""
@@ -130,10 +147,10 @@ class Offering:
 
     def _others(self, asker: Asker) -> Offers:
         """Yield all that nobody has judged, those of the queries with the fewest labels first, else at random."""
-        by_query = np.bincount(self._pool.query_numbers[list(self._current.by_row)], minlength=len(self._pool.queries))
-        n_labels = by_query[self._pool.query_numbers]  # of each row's query
-        free = np.ones(len(self._pool), dtype=np.bool_)
-        free[list(asker.claimed.keys() | asker.skipped | self._current.judged)] = False
+        by_query = np.bincount(self.pool.query_numbers[list(self.current.by_row)], minlength=len(self.pool.queries))
+        n_labels = by_query[self.pool.query_numbers]  # of each row's query
+        free = np.ones(len(self.pool), dtype=np.bool_)
+        free[list(asker.claimed.keys() | asker.skipped | self.current.judged)] = False
         for fewest in np.unique(n_labels[free]):
             rows = np.flatnonzero(free & (n_labels == fewest))
             yield from ((row, 1) for row in rows[np.argsort(self.lots[rows])].tolist())
@@ -141,12 +158,209 @@ class Offering:
     @cached_property
     def lots(self) -> Array:
         """A number from 0 to 1 for each row that follows from the document's name alone."""
-        digests = (hashlib.sha256("\0".join(pair).encode()).digest() for pair in self._pool.pairs)
+        digests = (hashlib.sha256("\0".join(pair).encode()).digest() for pair in self.pool.pairs)
         return np.array([int.from_bytes(digest[:7], "big") / 2**56 for digest in digests])
 
     def _ready(self) -> Chooser:
         """Return the chooser, told of all labels."""
         if self._chooser is None:
-            self._chooser = Chooser(self._sampler, self._pool.data)
-        self._chooser.tell(self._current.grades)
+            self._chooser = Chooser(self._sampler, self.pool.data)
+        self._chooser.tell(self.current.grades)
         return self._chooser
+
+
+@dataclass(frozen=True, slots=True)
+class ListChoices:
+    """What the lead has chosen for lists."""
+
+    n_docs: int = 10
+    come_first: bool = False  # before one document at a time
+    shows_rank: bool = False  # and today's order: it leads raters to agree with today's ranking
+
+    def __post_init__(self) -> None:
+        _check_length(self.n_docs)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDoc(Plain):
+    """A document of a list, what this rater has said of it, and its place today."""
+
+    task: JudgingTask
+    judged: bool
+    grade: int | None
+    rank: int  # by today's ranking, from 1; without one in the order of the pool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryList(Plain):
+    """The first documents of a query as one rater sees them, in an order that tells nothing."""
+
+    query: str
+    docs: tuple[ListedDoc, ...]
+    n_others: int  # of the first documents, those that other raters have or have had
+
+
+class QueryLists:
+    """Hand out lists to raters and show them again.
+
+    lock: held while labels are read and lists handed out, the one of the judging loop.
+
+    >>> import rulerank as rr, tempfile
+    >>> from rulerank.judging.loop import Judging
+    >>> from rulerank.judging.store import LabelStore
+    >>> pool = Pool(rr.make_ranking(n_queries=3, docs_per_query=8, seed=0))
+    >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2)
+    >>> ann, ben = judging.lists.next("ann", 5), judging.lists.next("ben", 5)
+    >>> len(ann.docs), sorted(doc.rank for doc in ann.docs), ann.query != ben.query
+    (5, [1, 2, 3, 4, 5], True)
+    >>> judging.lists.next("ann", 5) == ann
+    True
+    """
+
+    def __init__(
+        self, offering: Offering, store: LabelStore, lock: threading.RLock, today: Today | None, claim_seconds: float
+    ) -> None:
+        self._pool, self._current, self._offering = offering.pool, offering.current, offering
+        self._store, self._lock, self._today = store, lock, today
+        self._seconds = PATIENCE * claim_seconds
+        self._known: tuple[int, Array] | None = None  # documents of a list, and the tops
+
+    def next(self, rater: str, n_docs: int = 10, *, keep_going: bool = False) -> QueryList | None:
+        """Hand out a list, the same one until each of its documents is judged or skipped; None: there is none left.
+
+        keep_going: when the sampler has stopped, go on with the queries that are left.
+        """
+        check_name("rater", rater)
+        with self._lock:
+            asker = self._asker(rater)
+            tops = self._tops(n_docs)
+            for number in self._offers(asker, tops, keep_going):
+                rows = [row for row in tops[number].tolist() if row >= 0 and self._is_open(row, asker)]
+                n_raters = self._n_raters(number)
+                if self._claim(rows[0], rater, n_raters):  # decides between two who ask at once
+                    for row in rows[1:]:
+                        self._claim(row, rater, n_raters)  # one that is lost is in no list of this rater
+                    return self._shown(number, tops, self._asker(rater))
+            return None
+
+    def of(self, rater: str, query: str, n_docs: int = 10) -> QueryList:
+        """Show the list of a query, whoever has it: to go on with it, or to revise it."""
+        check_name("rater", rater)
+        with self._lock:
+            return self._shown(self._number(query), self._tops(n_docs), self._asker(rater))
+
+    def why_nothing(self, rater: str, n_docs: int = 10) -> Stop:
+        """Say why there is no list."""
+        with self._lock:
+            asker, tops = self._asker(rater), self._tops(n_docs)
+            if self._open_rows(asker, tops).any():
+                return Stop("natural", STOPPED)
+            listed = set(tops[tops >= 0].tolist())
+            waiting = bool(listed & (set(asker.claimed) - self._current.by_row.keys()))
+            return Stop("waiting", LISTS_WAITING) if waiting else Stop("natural", LISTS_EMPTY)
+
+    def _number(self, query: str) -> int:
+        found = np.flatnonzero(np.asarray(self._pool.queries) == query)
+        if not found.size:
+            raise DataError(f"the pool has no query {query!r:.60}")
+        return int(found[0])
+
+    def _asker(self, rater: str) -> Asker:
+        glance = self._store.glance(rater)
+        self._current.sync(glance.state)
+        return self._offering.asker(rater, glance)
+
+    def _offers(self, asker: Asker, tops: Array, keep_going: bool) -> Iterator[int]:
+        """Yield the numbers of queries with something to judge: begun ones, second opinions, then the sampler's."""
+        open_rows = self._open_rows(asker, tops)
+        numbers = self._pool.query_numbers
+        has_open = np.bincount(numbers[open_rows], minlength=len(tops)) > 0
+        taken = np.zeros(len(tops), dtype=np.bool_)  # by another rater, who is at it
+        for row in asker.claimed:
+            number = int(numbers[row])
+            taken[number] |= row in tops[number]
+        begun = dict.fromkeys(int(numbers[row]) for row in asker.held if open_rows[row])
+        seen = set(begun)
+        yield from begun
+        free = has_open & ~taken
+        for row in self._current.by_row:
+            number = int(numbers[row])
+            if number not in seen and free[number] and self._n_raters(number) > 1:
+                seen.add(number)
+                yield number
+        skip = set(np.flatnonzero(~free[numbers]).tolist()) | asker.beyond
+        while (wanted := self._offering.next_wanted(skip)) is not None:
+            number = int(numbers[wanted])
+            skip |= set(np.flatnonzero(numbers == number).tolist())
+            if number not in seen:
+                seen.add(number)
+                yield number
+        if keep_going:
+            yield from (int(number) for number in np.flatnonzero(free) if int(number) not in seen)
+
+    def _open_rows(self, asker: Asker, tops: Array) -> Array:
+        """Tell of each row whether it is in a list and this rater may judge it: bool (n_rows,)."""
+        is_open = np.zeros(len(self._pool), dtype=np.bool_)
+        is_open[tops[tops >= 0]] = True
+        is_open[[*asker.claimed, *asker.skipped]] = False
+        for row in self._current.judged:
+            is_open[row] = is_open[row] and self._is_open(row, asker)
+        return is_open
+
+    def _is_open(self, row: int, asker: Asker) -> bool:
+        by_rater = self._current.by_row.get(row, {})
+        if asker.rater in by_rater or row in asker.skipped or row in asker.claimed:
+            return False
+        if (row in asker.beyond and row not in asker.undecided) or row in self._current.decided:
+            return False
+        return len(by_rater) < self._n_raters(int(self._pool.query_numbers[row]))
+
+    def _n_raters(self, number: int) -> int:
+        """How many raters get a list, one after the other: as the settings say, one more for the share `overlap`."""
+        wanted = self._current.counting.settings.judgements
+        return wanted + (_lot("list", str(self._pool.queries[number])) < self._offering.overlap)
+
+    def _claim(self, row: int, rater: str, n_raters: int) -> bool:
+        return self._store.claim(*self._pool.pairs[row], rater, raters=n_raters, seconds=self._seconds)
+
+    def _shown(self, number: int, tops: Array, asker: Asker) -> QueryList:
+        query = str(self._pool.queries[number])
+        docs = []
+        rows = [row for row in tops[number].tolist() if row >= 0]
+        for rank, row in enumerate(rows, start=1):
+            label = self._current.by_row.get(row, {}).get(asker.rater)
+            if label is None and not self._is_open(row, asker):
+                continue
+            task = JudgingTask(*self._pool.pairs[row], **self._pool.shown(row))
+            docs.append(ListedDoc(task, label is not None, None if label is None else label.grade, rank))
+        docs.sort(key=lambda doc: _lot(asker.rater, query, doc.task.doc))
+        return QueryList(query, tuple(docs), len(rows) - len(docs))
+
+    def _tops(self, n_docs: int) -> Array:
+        """Return the rows of each query's first documents, the best first and then -1: (n_queries, n_docs)."""
+        _check_length(n_docs)
+        pool = self._pool
+        if self._known is not None and self._known[0] == n_docs:
+            return self._known[1]
+        scores = np.zeros(len(pool)) if self._today is None else self._today.scores(pool.data.X)
+        ties = np.arange(len(pool)) if self._today is None else self._offering.lots
+        ranked = np.lexsort((ties, -scores, pool.query_numbers))
+        n_queries = len(pool.queries)
+        sizes = np.bincount(pool.query_numbers, minlength=n_queries)
+        place = np.arange(len(pool)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        first = place < n_docs
+        tops = np.full((n_queries, n_docs), -1)
+        tops[np.repeat(np.arange(n_queries), sizes)[first], place[first]] = ranked[first]
+        self._known = n_docs, tops
+        return tops
+
+
+def _lot(*words: str) -> float:
+    """Return a number from 0 to 1 that follows from words alone."""
+    digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
+    return int.from_bytes(digest) / 2**64
+
+
+def _check_length(n_docs: int) -> None:
+    if not is_whole(n_docs, 1, MOST):
+        raise DataError(f"a list has from 1 to {MOST} documents: got {n_docs!r}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,20 +13,55 @@ import numpy as np
 import polars as pl
 
 from rulerank.core.words import counted, listed
-from rulerank.dataset import UNLABELLED, Array, Dataset, has_contrast, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, doc_name, has_contrast, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.base_columns import MARKED_COLUMNS
-from rulerank.io.convert import FRAME, NamedBytes, read_any
-from rulerank.io.doc_names import doc_keys, doc_name, first_rows, named_row
-from rulerank.io.formats import HEAD, detect
-from rulerank.io.marked_columns import FIELD
-from rulerank.io.streams import read_bytes
-from rulerank.io.table_columns import TEXT_COLUMNS, feature_columns
-from rulerank.io.tables import TABLE_FORMATS, is_frame, read_frame, read_table
-from rulerank.judging.labels import ShownField, check_name, field_text
+from rulerank.io.columns import is_frame
+from rulerank.io.delimited import FIELD
+from rulerank.io.doc_names import doc_keys, first_rows, named_row
+from rulerank.io.formats import FRAME, HEAD, detect, read_any
+from rulerank.io.streams import NamedBytes, read_bytes
+from rulerank.io.tables import MARKED_COLUMNS, TABLE_FORMATS, TEXT_COLUMNS, feature_columns, read_frame, read_table
+from rulerank.judging.labels import ShownField, check_name
 
 IMAGE_COLUMNS = ("image", "image_url", "thumbnail")  # taken for the address of a picture
 ROLES = (*TEXT_COLUMNS, "image")
+MONEY = re.compile(r"(^|[^a-z])(price|cost|amount|fee|eur|usd|gbp)([^a-z]|$)", re.IGNORECASE)
+GROUPED = 10_000  # whole numbers from here on have commas; a year has none
+
+
+def field_text(name: str, value: Any) -> str | None:
+    """Return a value as people write it; None: there is nothing to show.
+
+    >>> field_text("price", 24.9), field_text("reviews", 12400.0), field_text("year", 2019), field_text("rating", 4.25)
+    ('24.90', '12,400', '2019', '4.25')
+    >>> field_text("in_stock", True), field_text("brand", "Aldermoor"), field_text("rating", float("nan"))
+    ('yes', 'Aldermoor', None)
+    >>> field_text("genres", ["Horror", "Comedy"]), field_text("genres", [])
+    ('Horror, Comedy', None)
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | np.number):
+        return _number_text(name, float(value))
+    if isinstance(value, list | tuple | np.ndarray):
+        texts = (field_text(name, one) for one in value)
+        return ", ".join(text for text in texts if text is not None) or None
+    return str(value).strip() or None
+
+
+def _number_text(name: str, value: float) -> str | None:
+    if not math.isfinite(value):
+        return None
+    if MONEY.search(name):
+        return f"{value:,.2f}"
+    if value == int(value):
+        return f"{value:,.0f}" if abs(value) >= GROUPED else f"{value:.0f}"
+    if abs(value) < 0.001:
+        return f"{value:.2g}"
+    n_decimals = max(0, 2 - math.floor(math.log10(abs(value))))  # three digits that say something
+    return f"{value:,.{n_decimals}f}".rstrip("0").rstrip(".") if n_decimals else f"{value:,.0f}"
 
 
 class FeatureValue(NamedTuple):

@@ -1,4 +1,4 @@
-"""Choose documents of a pool without a person: with grades that are known, or as a list of what to judge next."""
+"""Choose documents of a pool: with grades that are known, a person's, or as a list of what to judge next."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from rulerank.core.checks import is_whole
 from rulerank.dataset import UNLABELLED, Array
 from rulerank.errors import DataError
+from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.pool import Pool
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
@@ -45,7 +46,7 @@ def simulate(
     """Choose with the grades that all documents have; what was labelled before comes first. tell: called after each.
 
     >>> import rulerank as rr
-    >>> pool = Pool(rr.make_world(n_queries=3, docs_per_query=5, seed=0))
+    >>> pool = Pool(rr.make_ranking(n_queries=3, docs_per_query=5, seed=0))
     >>> done = simulate(pool, SSAR(), pool.own_grades, budget=4)
     >>> done.n_labels, done.stop
     (4, 'budget')
@@ -65,7 +66,7 @@ def list_next(pool: Pool, sampler: SSAR | Strata, n: int, *, labels: Mapping[int
     """Choose documents to judge next, as if each had the most common grade so far, at first 0.
 
     >>> import rulerank as rr
-    >>> list_next(Pool(rr.make_world(n_queries=3, docs_per_query=5, seed=0)), SSAR(), 3).grades.tolist()
+    >>> list_next(Pool(rr.make_ranking(n_queries=3, docs_per_query=5, seed=0)), SSAR(), 3).grades.tolist()
     [-1, -1, -1]
     """
     if not is_whole(n, 1):
@@ -80,6 +81,36 @@ def list_next(pool: Pool, sampler: SSAR | Strata, n: int, *, labels: Mapping[int
         rows.append(row)
     grades = np.full(len(rows), UNLABELLED)
     return Sample(np.array(rows, dtype=np.int64), grades, len(labels), "listed", closeness)
+
+
+def ask_person(
+    pool: Pool,
+    sampler: SSAR | Strata,
+    target: str,
+    *,
+    max_grade: int,
+    budget: int | None,
+    guidelines: Guidelines | None = None,
+) -> Sample:
+    """Ask the person at the terminal, and keep every answer in a label store at once.
+
+    guidelines: say what the grades mean, and which there are.
+    """
+    from rulerank.judging.loop import Judging
+    from rulerank.judging.store import LabelStore
+    from rulerank.judging.terminal import PERSON, ask_all, tell_grades
+
+    check_budget(budget)
+    with LabelStore(target) as store:
+        judging = Judging(pool, store, sampler=sampler, max_grade=max_grade)
+        if guidelines is not None:
+            tell_grades(guidelines)
+        stop = ask_all(judging, budget)
+        grades = {(one.query, one.doc): one.grade for one in store.labels(PERSON)}
+        given = [(pool.rows[pair], grade) for pair, grade in grades.items() if pair in pool.rows and grade is not None]
+        progress = judging.progress(PERSON)
+    rows, found = np.array(given, dtype=np.int64).reshape(-1, 2).T
+    return Sample(rows, found, progress.labelled, stop, progress.closeness)
 
 
 def check_budget(budget: int | None) -> None:

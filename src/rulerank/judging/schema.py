@@ -1,90 +1,34 @@
-"""The label store in SQL: its tables and the statements on them."""
+"""The label store in SQL: its tables, the statements on them, its versions, and what a row says."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import json
+import secrets
+from datetime import UTC, datetime
+from typing import Any, Generic, NoReturn, TypeVar
 
+from rulerank.dataset import MAX_GRADE
 from rulerank.errors import MissingExtraError
+from rulerank.judging.labels import (
+    CheckRecord,
+    Claim,
+    Decision,
+    JudgeKind,
+    Label,
+    Order,
+    Revocable,
+    Setting,
+    Skip,
+    StoreError,
+)
 
 try:
     import sqlalchemy as sa
 except ImportError:
     raise MissingExtraError("judge", "SQLAlchemy") from None
 
+VERSION = 3  # 1 has neither an identity nor judgements; 2 knows no pages, decisions, orders, judges and settings
 METADATA = sa.MetaData()  # of all tables of a store
-
-
-class FactTable:
-    """A table of facts of which one is in force for each key, and its statements, which are built once.
-
-    A fact has an id (1, 2, 3, ... in the order of commits), its key, its values, who said it, when and on which page.
-    """
-
-    def __init__(self, name: str, key: tuple[str, ...], values: dict[str, Any]) -> None:
-        more = () if "rater" in key else (sa.Column("rater", sa.Text, nullable=False),)
-        self.key = key
-        self.table = table = sa.Table(
-            name,
-            METADATA,
-            sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
-            *(sa.Column(column, sa.Text, nullable=False) for column in key),
-            *(sa.Column(column, kind) for column, kind in values.items()),
-            *more,
-            sa.Column("time", sa.Text, nullable=False),  # ISO 8601, UTC
-            sa.Column("page", sa.Text),
-            sa.Column("superseded_by", sa.Integer),
-            sa.Column("withdrawn", sa.Text),  # ISO 8601, UTC
-            sa.Column("withdrawn_by", sa.Text),
-            sa.Column("withdrawn_page", sa.Text),
-        )
-        current = table.c.superseded_by.is_(None) & table.c.withdrawn.is_(None)
-        sa.Index(
-            f"{name}_current",
-            *(table.c[column] for column in key),
-            unique=True,
-            sqlite_where=current,
-            postgresql_where=current,
-        )
-        same = sa.and_(*(table.c[column] == sa.bindparam(f"the_{column}") for column in key))
-        one = table.c.id == sa.bindparam("fact_id")
-        self.last_id = sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0))
-        self.n_withdrawn = sa.select(sa.func.count()).where(table.c.withdrawn.is_not(None))
-        self.history = sa.select(table).order_by(table.c.id)
-        self.current = self.history.where(current)
-        self.in_force = self.current.where(same)
-        self.one = sa.select(table).where(one)
-        self.supersede = table.update().where(current, same).values(superseded_by=sa.bindparam("new_id"))
-        self.add = table.insert()
-        self.withdraw = (
-            table.update()
-            .where(one)
-            .values(
-                withdrawn=sa.bindparam("now"), withdrawn_by=sa.bindparam("who"), withdrawn_page=sa.bindparam("where")
-            )
-        )
-        back = table.c.superseded_by == sa.bindparam("fact_id")
-        self.bring_back = table.update().where(back).values(superseded_by=None)
-
-    def key_of(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters that name a key."""
-        return {f"the_{column}": values[column] for column in self.key}
-
-
-DECISIONS = FactTable("decisions", ("query", "doc"), {"grade": sa.Integer})  # NULL: cannot be judged
-ORDERS = FactTable("orders", ("query", "rater"), {"docs": sa.Text})  # a JSON list
-JUDGES = FactTable("judges", ("judge",), {"kind": sa.Text})
-SETTINGS = FactTable("settings", ("name",), {"value": sa.Text})  # JSON
-TEAM = (DECISIONS, ORDERS, JUDGES, SETTINGS)
-OTHER_JUDGES = sa.select(JUDGES.table.c.judge).where(
-    JUDGES.table.c.superseded_by.is_(None), JUDGES.table.c.withdrawn.is_(None), JUDGES.table.c.kind != "person"
-)
-# a number that grows whenever a decision, a judge or a setting changes
-CHANGES = sum(
-    (one.last_id.scalar_subquery() + one.n_withdrawn.scalar_subquery() for one in (DECISIONS, JUDGES, SETTINGS)),
-    start=sa.literal(0),
-)
-
-
 DatabaseError = sa.exc.SQLAlchemyError
 
 STORE = sa.Table(
@@ -93,7 +37,7 @@ STORE = sa.Table(
     sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("identity", sa.Text),  # tells this store from every other, wherever it is moved; since version 2
 )
-LABELS = sa.Table(
+_LABELS = sa.Table(
     "labels",
     METADATA,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),  # 1, 2, 3, ... in the order of commits
@@ -140,32 +84,97 @@ CHECKS = sa.Table(  # some stores of version 2 have none
     sa.Column("today", sa.Text, nullable=False),
     sa.Column("time", sa.Text, nullable=False),  # ISO 8601, UTC
 )
-CURRENT = LABELS.c.superseded_by.is_(None) & LABELS.c.withdrawn.is_(None)
 
 
-def _index(name: str, *columns: str, where: sa.ColumnElement[bool] | None = None, unique: bool = False) -> None:
-    condition: dict[str, Any] = {} if where is None else {"sqlite_where": where, "postgresql_where": where}
-    sa.Index(name, *(LABELS.c[column] for column in columns), unique=unique, **condition)
+def _team_table(name: str, key: tuple[str, ...], values: dict[str, Any]) -> sa.Table:
+    """Return a table of facts; each has an id, its key, its values, who said it, when and on which page."""
+    more = () if "rater" in key else (sa.Column("rater", sa.Text, nullable=False),)
+    return sa.Table(
+        name,
+        METADATA,
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        *(sa.Column(column, sa.Text, nullable=False) for column in key),
+        *(sa.Column(column, kind) for column, kind in values.items()),
+        *more,
+        sa.Column("time", sa.Text, nullable=False),  # ISO 8601, UTC
+        sa.Column("page", sa.Text),
+        sa.Column("superseded_by", sa.Integer),
+        sa.Column("withdrawn", sa.Text),  # ISO 8601, UTC
+        sa.Column("withdrawn_by", sa.Text),
+        sa.Column("withdrawn_page", sa.Text),
+    )
 
 
-_index("labels_current", "query", "doc", "rater", where=CURRENT, unique=True)
-_index("labels_rater", "rater", "id", where=CURRENT)
-_index("labels_superseded", "superseded_by", where=LABELS.c.superseded_by.is_not(None))
-_index("labels_withdrawn", "id", where=LABELS.c.withdrawn.is_not(None))
-
+Kind = TypeVar("Kind", bound=Revocable)
 # statements are built once: building one takes longer than running it;
 # parameters have other names than columns, as an UPDATE demands
 QUERY: sa.BindParameter[str] = sa.bindparam("the_query")
 DOC: sa.BindParameter[str] = sa.bindparam("the_doc")
 RATER: sa.BindParameter[str] = sa.bindparam("the_rater")
-NEW_ID: sa.BindParameter[int] = sa.bindparam("new_id")
-LABEL_ID: sa.BindParameter[int] = sa.bindparam("label_id")
 NOW: sa.BindParameter[Any] = sa.bindparam("now")
 
 
-def document(query: str, doc: str, rater: str) -> dict[str, str]:
-    """Return the parameters that name a document and a rater."""
-    return {"the_query": query, "the_doc": doc, "the_rater": rater}
+class Facts(Generic[Kind]):
+    """A table of facts of which one is in force for each key, and the statements on it."""
+
+    def __init__(self, kind: type[Kind], table: sa.Table, *key: str) -> None:
+        self.kind, self.table, self.key = kind, table, key
+        self.in_force = in_force = table.c.superseded_by.is_(None) & table.c.withdrawn.is_(None)
+        self._index(f"{table.name}_current", *key, where=in_force, unique=True)
+        same = sa.and_(*(table.c[column] == sa.bindparam(f"the_{column}") for column in key))
+        one = table.c.id == sa.bindparam("fact_id")
+        self.last_id = sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0))
+        self.n_withdrawn = sa.select(sa.func.count()).where(table.c.withdrawn.is_not(None))
+        self.history = sa.select(table).order_by(table.c.id)
+        self.current = self.history.where(in_force)
+        self.same = self.current.where(same)
+        self.one = sa.select(table).where(one)
+        self.supersede = table.update().where(in_force, same).values(superseded_by=sa.bindparam("new_id"))
+        self.add = table.insert()
+        gone: dict[str, Any] = {"withdrawn": NOW, "withdrawn_page": sa.bindparam("where")}
+        if "withdrawn_by" in table.c:
+            gone["withdrawn_by"] = sa.bindparam("who")
+        self.as_given: dict[str, Any] = dict.fromkeys(["superseded_by", *gone])  # whatever became of it since
+        self.withdraw = table.update().where(one).values(**gone)
+        back = table.c.superseded_by == sa.bindparam("fact_id")
+        self.bring_back = table.update().where(back).values(superseded_by=None)
+
+    def _index(self, name: str, *columns: str, where: sa.ColumnElement[bool], unique: bool = False) -> None:
+        condition: dict[str, Any] = {"sqlite_where": where, "postgresql_where": where}
+        sa.Index(name, *(self.table.c[column] for column in columns), unique=unique, **condition)
+
+
+class _LabelFacts(Facts[Label]):
+    """Labels, of which there are many: more indexes, and those of one rater or after an id."""
+
+    def __init__(self) -> None:
+        super().__init__(Label, _LABELS, "query", "doc", "rater")
+        columns = self.table.c
+        self._index("labels_rater", "rater", "id", where=self.in_force)
+        self._index("labels_superseded", "superseded_by", where=columns.superseded_by.is_not(None))
+        self._index("labels_withdrawn", "id", where=columns.withdrawn.is_not(None))
+        self.newer = self.current.where(columns.id > sa.bindparam("after"))
+        self.newer_of_rater = self.newer.where(columns.rater == RATER)
+        self.latest_of_rater = (
+            sa.select(self.table).where(self.in_force, columns.rater == RATER).order_by(columns.id.desc()).limit(1)
+        )
+
+
+LABELS = _LabelFacts()
+DECISIONS = Facts(
+    Decision, _team_table("decisions", ("query", "doc"), {"grade": sa.Integer}), "query", "doc"
+)  # NULL: cannot be judged
+ORDERS = Facts(Order, _team_table("orders", ("query", "rater"), {"docs": sa.Text}), "query", "rater")  # a JSON list
+JUDGES = Facts(JudgeKind, _team_table("judges", ("judge",), {"kind": sa.Text}), "judge")
+SETTINGS = Facts(Setting, _team_table("settings", ("name",), {"value": sa.Text}), "name")  # JSON
+TEAM = (DECISIONS, ORDERS, JUDGES, SETTINGS)
+OTHER_JUDGES = sa.select(JUDGES.table.c.judge).where(JUDGES.in_force, JUDGES.table.c.kind != "person")
+# a number that grows whenever a decision, a judge or a setting changes
+CHANGES = sum(
+    (one.last_id.scalar_subquery() + one.n_withdrawn.scalar_subquery() for one in (DECISIONS, JUDGES, SETTINGS)),
+    start=sa.literal(0),
+)
+STATE = sa.select(LABELS.last_id.scalar_subquery(), LABELS.n_withdrawn.scalar_subquery(), CHANGES)
 
 
 def _same_doc(table: sa.Table) -> sa.ColumnElement[bool]:
@@ -180,46 +189,14 @@ def _insert(table: sa.Table, **more: Any) -> sa.Insert:
     return table.insert().values(query=QUERY, doc=DOC, rater=RATER, **more)
 
 
-LAST_ID = sa.select(sa.func.coalesce(sa.func.max(LABELS.c.id), 0))
-N_WITHDRAWN = sa.select(sa.func.count()).where(LABELS.c.withdrawn.is_not(None))
-
-
-class Reading(NamedTuple):
-    """The statements that read labels: those of an older store, which can only be read, lack its columns."""
-
-    state: sa.Select[Any]
-    history: sa.Select[Any]
-    current: sa.Select[Any]
-    of_rater: sa.Select[Any]
-
-
-def _reading(changes: sa.ColumnElement[int], *columns: sa.ColumnElement[Any]) -> Reading:
-    state = sa.select(LAST_ID.scalar_subquery(), N_WITHDRAWN.scalar_subquery(), changes)
-    history = sa.select(*columns).order_by(LABELS.c.id)
-    current = history.where(CURRENT, LABELS.c.id > sa.bindparam("after"))
-    return Reading(state, history, current, current.where(LABELS.c.rater == RATER))
-
-
-NEW = ("page", "withdrawn_page")  # columns of labels since version 3
-READING = _reading(CHANGES, *LABELS.c)
-READING_OLD = _reading(sa.literal(0), *(sa.null().label(c.name) if c.name in NEW else c for c in LABELS.c))
-LATEST_OF_RATER = sa.select(LABELS).where(CURRENT, LABELS.c.rater == RATER).order_by(LABELS.c.id.desc()).limit(1)
-OWN_LABEL = sa.select(LABELS).where(CURRENT, _own(LABELS))
-ONE_LABEL = sa.select(LABELS).where(LABELS.c.id == LABEL_ID)
-
 TOUCH = STORE.update().values(version=STORE.c.version)  # changes nothing, and fails where nothing can be written
 KNOWN_JUDGEMENT = sa.select(JUDGEMENTS).where(JUDGEMENTS.c.id == sa.bindparam("judgement_id"))
 ADD_JUDGEMENT = JUDGEMENTS.insert()
 
-SUPERSEDE = LABELS.update().where(CURRENT, _own(LABELS)).values(superseded_by=NEW_ID)
-ADD_LABEL = _insert(LABELS, id=NEW_ID, grade=sa.bindparam("new_grade"), time=NOW, page=sa.bindparam("new_page"))
-WITHDRAW = LABELS.update().where(LABELS.c.id == LABEL_ID).values(withdrawn=NOW, withdrawn_page=sa.bindparam("new_page"))
-BRING_BACK = LABELS.update().where(LABELS.c.superseded_by == LABEL_ID).values(superseded_by=None)
-
 LIVE_CLAIMS = sa.select(CLAIMS).where(CLAIMS.c.until > NOW).order_by(*CLAIMS.c["until", "query", "doc"])
 HOLDERS = sa.union(
     sa.select(CLAIMS.c.rater).where(_same_doc(CLAIMS), CLAIMS.c.until > NOW),
-    sa.select(LABELS.c.rater).where(_same_doc(LABELS), CURRENT, LABELS.c.rater.not_in(OTHER_JUDGES)),
+    sa.select(_LABELS.c.rater).where(_same_doc(_LABELS), LABELS.in_force, _LABELS.c.rater.not_in(OTHER_JUDGES)),
 )  # a judge who is no person keeps nobody from judging
 CLEAR_CLAIMS = CLAIMS.delete().where((CLAIMS.c.until <= NOW) | _own(CLAIMS))
 DROP_CLAIM = CLAIMS.delete().where(_own(CLAIMS))
@@ -232,3 +209,104 @@ ADD_SKIP = _insert(SKIPS, time=NOW)
 
 LAST_CHECK = sa.select(CHECKS).order_by(CHECKS.c.id.desc()).limit(1)
 ADD_CHECK = CHECKS.insert()
+
+
+def version_of(connection: sa.Connection, name: str) -> int | None:
+    """Return the version of the store; None: nothing is there yet. Anything that is no store of ours is refused."""
+    there = set(sa.inspect(connection).get_table_names())
+    if STORE.name not in there:
+        foreign = there if connection.dialect.name == "sqlite" else there & set(METADATA.tables)
+        if foreign:
+            raise StoreError(f"{name}: this is no label store: it holds the tables {', '.join(sorted(foreign)[:5])}")
+        return None
+    version = connection.execute(sa.select(sa.func.max(STORE.c.version))).scalar()
+    if version is None or not 1 <= version <= VERSION:
+        what = "no version" if version is None else f"version {version}"
+        raise StoreError(
+            f"{name}: this label store has {what}, and this rulerank knows version {VERSION}; use a newer rulerank"
+        )
+    return int(version)
+
+
+def prepare(connection: sa.Connection, name: str) -> None:
+    """Create the tables of a new store, or what a store of an older version lacks: all of it or nothing."""
+    version = version_of(connection, name)
+    if version is None:
+        METADATA.create_all(connection)
+        connection.execute(STORE.insert().values(version=VERSION, identity=secrets.token_hex(16)))
+        return
+    if version < 2:
+        connection.exec_driver_sql(f"ALTER TABLE {STORE.name} ADD COLUMN identity TEXT")
+        connection.execute(STORE.update().values(identity=secrets.token_hex(16)))
+        connection.exec_driver_sql(
+            f"CREATE TABLE {JUDGEMENTS.name} (id TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL, rater TEXT NOT NULL, "
+            f"query TEXT, doc TEXT, label INTEGER REFERENCES {_LABELS.name} (id))"
+        )
+    if version < 3:  # 3 already where another process was faster
+        for column in ("page", "withdrawn_page"):
+            connection.exec_driver_sql(f"ALTER TABLE {_LABELS.name} ADD COLUMN {column} TEXT")
+        connection.exec_driver_sql(f"ALTER TABLE {JUDGEMENTS.name} ADD COLUMN fact INTEGER")
+        CHECKS.create(connection, checkfirst=True)
+        for one in TEAM:
+            one.table.create(connection)
+    connection.execute(STORE.update().values(version=VERSION))
+
+
+Row = TypeVar("Row")
+WORDS: dict[type, str] = {  # what messages call a row
+    Label: "label", Decision: "decision", Order: "order", JudgeKind: "judge", Setting: "setting", Skip: "the skip of",
+    CheckRecord: "check",
+}  # fmt: skip
+TEXTS = ("query", "doc", "rater", "page", "judge", "kind", "method", "today")
+MOMENTS = ("time", "withdrawn")
+JSONS: dict[type, str] = {Order: "docs", Setting: "value"}
+
+
+def as_text(moment: datetime) -> str:
+    """Return a moment as the store keeps it."""
+    return moment.isoformat(timespec="microseconds")
+
+
+def value_of(kind: type[Row], values: dict[str, Any], store: str) -> Row:
+    """Return what the columns of a row say, or what is wrong with a row that was changed; store: for the message."""
+    what = f"{WORDS[kind]} {values.get('id', values.get('doc'))!r:.40}"
+    if not all(isinstance(values.get(column) or "", str) for column in TEXTS):
+        _damaged(store, what, "a name that is no text")
+    grade, last_label = values.get("grade"), values.get("last_label", 0)
+    if grade is not None and not (type(grade) is int and 0 <= grade <= MAX_GRADE):
+        _damaged(store, what, f"the grade {grade!r:.40}")
+    if type(last_label) is not int:
+        _damaged(store, what, f"the last label {last_label!r:.40}")
+    for column in MOMENTS:
+        if values.get(column) is not None:
+            values[column] = _moment(values[column], what, store)
+    if kind in JSONS:
+        text = values[JSONS[kind]]
+        try:
+            found = json.loads(text)
+        except (TypeError, ValueError):
+            _damaged(store, what, f"{text!r:.40}, which is no JSON")
+        values[JSONS[kind]] = tuple(found) if kind is Order else found
+    return kind(**values)
+
+
+def claim_of(row: Any, store: str) -> Claim:
+    """Return the claim that a row of the table `claims` holds."""
+    try:
+        return Claim(row.query, row.doc, row.rater, datetime.fromtimestamp(row.until, UTC))
+    except (TypeError, ValueError, OverflowError, OSError):
+        _damaged(store, f"the claim on {row.doc!r:.40}", f"the time {row.until!r:.40}")
+
+
+def _moment(text: Any, what: str, store: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        _damaged(store, what, f"the time {text!r:.40}; expected one like 2026-01-05T12:00:00+00:00")
+    return moment
+
+
+def _damaged(store: str, what: str, found: str) -> NoReturn:
+    raise StoreError(f"{store}: {what} has {found}: something else has changed the store; restore a copy of it")

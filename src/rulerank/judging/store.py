@@ -1,27 +1,50 @@
-"""The label store: facts about who graded what, in an SQLite file or a PostgreSQL database. Nothing is deleted."""
+"""The label store: facts about who graded what, in an SQLite file or a PostgreSQL database. Nothing is deleted.
+
+Beside labels it keeps what a team needs: the lead's decisions and settings, and which raters are no people.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rulerank.core.checks import check_number, is_whole
 from rulerank.errors import DataError
 from rulerank.judging import schema as sql
-from rulerank.judging import versions
-from rulerank.judging.labels import CheckRecord, Claim, Glance, Label, Skip, State, check_grade, check_name
-from rulerank.judging.rows import as_text, check_of, claim_of, label_of, skip_of
-from rulerank.judging.team_store import TeamStore, note, page_named, seen
+from rulerank.judging.database import Database
+from rulerank.judging.labels import (
+    PERSON,
+    CheckRecord,
+    Claim,
+    Decision,
+    Glance,
+    JudgeKind,
+    Label,
+    Order,
+    Pair,
+    Revocable,
+    Setting,
+    Settings,
+    Skip,
+    State,
+    check_grade,
+    check_kind,
+    check_name,
+    check_setting,
+)
+from rulerank.judging.schema import DECISIONS, JUDGES, LABELS, ORDERS, SETTINGS, Facts, as_text, claim_of, value_of
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
 Judged = tuple[str, str, int | None, str]  # query, doc, grade, rater
+Kind = TypeVar("Kind", bound=Revocable)
 
 
-class LabelStore(TeamStore):
+class LabelStore(Database):
     """Keep what raters say of documents: every label that `add` has returned survives a crash of anything.
 
     target: the path of an SQLite file, made when it is not there, or a URL such as postgresql://user@host/labels.
@@ -29,7 +52,8 @@ class LabelStore(TeamStore):
     label; `undo` withdraws; old labels stay in `history`. A store that can only be read opens, and is read.
 
     Whatever may be sent twice can bring the id of its `judgement`, made where the key was pressed: the store keeps one
-    of each, and what comes with a known id changes nothing and is answered as the first was.
+    of each, and what comes with a known id changes nothing and is answered as the first was. `page` is where something
+    was said, for the history.
 
     >>> import tempfile
     >>> store = LabelStore(tempfile.mkdtemp() + "/labels.db")
@@ -57,94 +81,77 @@ class LabelStore(TeamStore):
 
         judgement: an id; the label of a known one is returned as it was given, and nothing changes.
         once: without an id, a grade that is in force already is no new label.
-        page: where it was given, for the history.
         """
-        names, grade, page = _names(query, doc, rater), check_grade(grade), page_named(page)
+        names = _names(query, doc, rater)
+        values = names | {"grade": check_grade(grade), "page": _page(page)}
         with self._write() as connection:
-            before = seen(connection, "label", judgement, names)
+            before = _seen(connection, "label", judgement, names)
             if before is not None:
-                first = self._one(connection, before.label)
-                return replace(first, superseded_by=None, withdrawn=None, withdrawn_page=None)
-            in_force = connection.execute(sql.OWN_LABEL, names).first() if once and judgement is None else None
-            if in_force is not None and in_force.grade == grade:
-                return label_of(in_force, self.name)
-            (label,) = self._add(connection, [(names, grade)], page)
-            note(connection, "label", judgement, names, label)
+                return replace(self._one(connection, LABELS, before.label), **LABELS.as_given)
+            found = connection.execute(LABELS.same, _the(names)).first() if once and judgement is None else None
+            if found is not None and found.grade == values["grade"]:
+                return value_of(Label, found._asdict(), self.name)
+            (label,) = self._add_labels(connection, [values])
+            _note(connection, "label", judgement, names, label=label.id)
         return label
 
     def add_all(self, judged: Iterable[Judged], *, page: str | None = None) -> list[Label]:
         """Keep many grades, given as (query, doc, grade, rater): all of them or, when one is wrong, none."""
-        checked = [(_names(query, doc, rater), check_grade(grade)) for query, doc, grade, rater in judged]
-        times = Counter(tuple(names.values()) for names, _ in checked)
-        if len(times) < len(checked):
+        rows = [
+            _names(query, doc, rater) | {"grade": check_grade(grade), "page": _page(page)}
+            for query, doc, grade, rater in judged
+        ]
+        times = Counter((row["query"], row["doc"], row["rater"]) for row in rows)
+        if len(times) < len(rows):
             (query, doc, rater), _ = times.most_common(1)[0]
             raise DataError(
                 "a rater can grade a document only once at a time: "
                 f"{doc!r:.60} of query {query!r:.60} by {rater!r} is there twice"
             )
-        if not checked:
+        if not rows:
             return []
         with self._write() as connection:
-            return self._add(connection, checked, page_named(page))
-
-    def _add(
-        self, connection: sa.Connection, checked: list[tuple[dict[str, Any], int | None]], page: str | None
-    ) -> list[Label]:
-        last_id, now = connection.execute(sql.LAST_ID).scalar_one(), self._now()
-        rows = [
-            names | {"new_id": last_id + number, "new_grade": grade, "now": as_text(now), "new_page": page}
-            for number, (names, grade) in enumerate(checked, start=1)
-        ]
-        for statement in (sql.SUPERSEDE, sql.ADD_LABEL, sql.DROP_CLAIM, sql.DROP_SKIP):
-            connection.execute(statement, rows)
-        return [
-            Label(row["new_id"], row["the_query"], row["the_doc"], row["new_grade"], row["the_rater"], now, page=page)
-            for row in rows
-        ]
+            return self._add_labels(connection, rows)
 
     def undo(self, rater: str, *, judgement: str | None = None, page: str | None = None) -> Label | None:
         """Withdraw this rater's latest label, which brings back the one it superseded; None: there is no label."""
-        own, page = {"the_rater": check_name("rater", rater)}, page_named(page)
+        own, page = {"rater": check_name("rater", rater)}, _page(page)
         with self._write() as connection:
-            before = seen(connection, "undo", judgement, own)
+            before = _seen(connection, "undo", judgement, own)
             if before is not None:
-                return None if before.label is None else self._one(connection, before.label)
-            found = connection.execute(sql.LATEST_OF_RATER, own).first()
-            undone = None
-            if found is not None:
-                now = self._now()
-                connection.execute(sql.WITHDRAW, {"label_id": found.id, "now": as_text(now), "new_page": page})
-                connection.execute(sql.BRING_BACK, {"label_id": found.id})
-                undone = replace(label_of(found, self.name), withdrawn=now, withdrawn_page=page)
-            note(connection, "undo", judgement, own, undone)
-        return undone
+                return None if before.label is None else self._one(connection, LABELS, before.label)
+            found = connection.execute(LABELS.latest_of_rater, _the(own)).first()
+            _note(connection, "undo", judgement, own, label=None if found is None else found.id)
+            return None if found is None else self._withdraw(connection, LABELS, found.id, rater, page)
 
     def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]:
         """Return the current labels in the order of time, of one rater or of all, those with a higher id than after."""
         if rater is None:
-            return self._labels(self._reading.current, {"after": after})
-        return self._labels(self._reading.of_rater, {"after": after, "the_rater": check_name("rater", rater)})
+            return self._facts(LABELS, LABELS.newer, {"after": after})
+        own = {"after": after, "the_rater": check_name("rater", rater)}
+        return self._facts(LABELS, LABELS.newer_of_rater, own)
 
     def history(self) -> list[Label]:
         """Return every label ever given, in the order of time."""
-        return self._labels(self._reading.history, {})
+        return self._facts(LABELS, LABELS.history)
 
     def state(self) -> State:
         """Return what tells cheaply whether labels have changed since it was last asked."""
         with self._read() as connection:
-            return self._state(connection)
+            return State(*connection.execute(sql.STATE).one())
 
     def glance(self, rater: str) -> Glance:
         """Return `state`, `claims` and what this rater has `skipped` in one go."""
         with self._read() as connection:
-            return Glance(self._state(connection), self._claims(connection), _skipped(connection, rater))
+            state = State(*connection.execute(sql.STATE).one())
+            return Glance(state, self._claims(connection), _skipped(connection, rater))
 
     def claim(self, query: str, doc: str, rater: str, *, raters: int = 1, seconds: float = 900) -> bool:
         """Keep a document for a rater for some time, unless `raters` others hold it or have judged it already.
 
         A claim that has not run out, and one on a document the rater has judged, is always renewed.
         """
-        names = _names(query, doc, rater)
+        names = _the(_names(query, doc, rater))
         if not is_whole(raters, 1):
             raise DataError(f"raters must be a whole number from 1: got {raters!r}")
         check_number("seconds", seconds, 0, 1e9, "how long the claim lasts")
@@ -157,11 +164,6 @@ class LabelStore(TeamStore):
             connection.execute(sql.ADD_CLAIM, names | {"new_until": now + seconds})
             return True
 
-    def release(self, query: str, doc: str, rater: str) -> None:
-        """Give up a claim."""
-        with self._write() as connection:
-            connection.execute(sql.DROP_CLAIM, _names(query, doc, rater))
-
     def claims(self) -> list[Claim]:
         """Return the claims that have not run out, the latest last."""
         with self._read() as connection:
@@ -171,13 +173,13 @@ class LabelStore(TeamStore):
         """Note that a rater passes over a document, and give up the claim; grading it takes the note back."""
         names = _names(query, doc, rater)
         with self._write() as connection:
-            if seen(connection, "skip", judgement, names) is not None:
+            if _seen(connection, "skip", judgement, names) is not None:
                 return
-            note(connection, "skip", judgement, names)
+            _note(connection, "skip", judgement, names)
             for statement in (sql.DROP_CLAIM, sql.DROP_SKIP, sql.ADD_SKIP):
-                connection.execute(statement, names | {"now": as_text(self._now())})
+                connection.execute(statement, _the(names) | {"now": as_text(self._now())})
 
-    def skipped(self, rater: str) -> list[tuple[str, str]]:
+    def skipped(self, rater: str) -> list[Pair]:
         """Return the (query, doc) pairs a rater has passed over, in the order of time."""
         with self._read() as connection:
             return _skipped(connection, rater)
@@ -185,7 +187,7 @@ class LabelStore(TeamStore):
     def skips(self) -> list[Skip]:
         """Return what all raters have passed over and not graded since, in the order of time."""
         with self._read() as connection:
-            return [skip_of(row, self.name) for row in connection.execute(sql.ALL_SKIPS)]
+            return [value_of(Skip, row._asdict(), self.name) for row in connection.execute(sql.ALL_SKIPS)]
 
     def note_check(self, last_label: int, method: str, today: str) -> CheckRecord:
         """Note that a model, trained on the labels up to an id, is compared with today's ranking from now on."""
@@ -198,33 +200,175 @@ class LabelStore(TeamStore):
     def last_check(self) -> CheckRecord | None:
         """Return the latest of them; None: there is none."""
         with self._read() as connection:
-            none = self._is_old and not versions.has_checks(connection)
-            found = None if none else connection.execute(sql.LAST_CHECK).first()
-        return None if found is None else check_of(found, self.name)
+            found = connection.execute(sql.LAST_CHECK).first()
+        return None if found is None else value_of(CheckRecord, found._asdict(), self.name)
 
-    @property
-    def _reading(self) -> sql.Reading:
-        return sql.READING_OLD if self._is_old else sql.READING
+    def decide(
+        self,
+        query: str,
+        doc: str,
+        grade: int | None,
+        rater: str,
+        *,
+        judgement: str | None = None,
+        page: str | None = None,
+    ) -> Decision:
+        """Keep the lead's grade of a document (None: cannot be judged), which counts instead of the raters' grades."""
+        names = _names(query, doc, rater)
+        values = names | {"grade": check_grade(grade), "page": _page(page)}
+        with self._write() as connection:
+            before = _seen(connection, "decision", judgement, names)
+            if before is not None:
+                return replace(self._one(connection, DECISIONS, before.fact), **DECISIONS.as_given)
+            (decision,) = self._add(connection, DECISIONS, [values])
+            _note(connection, "decision", judgement, names, fact=decision.id)
+        return decision
 
-    def _state(self, connection: sa.Connection) -> State:
-        return State(*connection.execute(self._reading.state).one())
+    def undo_decision(
+        self, query: str, doc: str, rater: str, *, judgement: str | None = None, page: str | None = None
+    ) -> Decision | None:
+        """Withdraw the decision on a document, which brings back the one it superseded; None: there is none."""
+        names, page = _names(query, doc, rater), _page(page)
+        with self._write() as connection:
+            before = _seen(connection, "undo decision", judgement, names)
+            if before is not None:
+                return None if before.fact is None else self._one(connection, DECISIONS, before.fact)
+            found = connection.execute(DECISIONS.same, _the(names)).first()
+            _note(connection, "undo decision", judgement, names, fact=None if found is None else found.id)
+            return None if found is None else self._withdraw(connection, DECISIONS, found.id, rater, page)
+
+    def decisions(self) -> list[Decision]:
+        """Return the decisions in force, in the order of time."""
+        return self._facts(DECISIONS, DECISIONS.current)
+
+    def decision_history(self) -> list[Decision]:
+        """Return every decision ever taken."""
+        return self._facts(DECISIONS, DECISIONS.history)
+
+    def orders(self) -> list[Order]:
+        """Return the orders in force that raters gave in version 0.1, in the order of time."""
+        return self._facts(ORDERS, ORDERS.current)
+
+    def order_history(self) -> list[Order]:
+        """Return every order ever given."""
+        return self._facts(ORDERS, ORDERS.history)
+
+    def name_judge(self, judge: str, kind: str, rater: str, *, page: str | None = None) -> JudgeKind:
+        """Say that a rater is no person but another judge, one of `labels.KINDS`; "person" takes it back."""
+        values = {"judge": check_name("rater", judge), "kind": check_kind(kind)}
+        return self._say(JUDGES, values, rater, page)
+
+    def judges(self) -> dict[str, str]:
+        """Return the raters who are no people, each with what it is."""
+        return {one.judge: one.kind for one in self._facts(JUDGES, JUDGES.current) if one.kind != PERSON}
+
+    def judge_history(self) -> list[JudgeKind]:
+        """Return everything that was ever said of what raters are."""
+        return self._facts(JUDGES, JUDGES.history)
+
+    def change_setting(self, name: str, value: Any, rater: str, *, page: str | None = None) -> Setting:
+        """Keep a setting of the lead's, one of `labels.SETTINGS`; all processes have it from now on."""
+        values = {"name": name, "value": json.dumps(check_setting(name, value))}
+        return self._say(SETTINGS, values, rater, page)
+
+    def settings(self) -> Settings:
+        """Return what the lead has set, and the usual values of the rest."""
+        return Settings.of({one.name: one.value for one in self._facts(SETTINGS, SETTINGS.current)})
+
+    def setting_history(self) -> list[Setting]:
+        """Return every setting ever made."""
+        return self._facts(SETTINGS, SETTINGS.history)
+
+    def _say(self, facts: Facts[Kind], values: dict[str, Any], rater: str, page: str | None) -> Kind:
+        values |= {"rater": check_name("rater", rater), "page": _page(page)}
+        with self._write() as connection:
+            (fact,) = self._add(connection, facts, [values])
+        return fact
+
+    def _add_labels(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> list[Label]:
+        labels = self._add(connection, LABELS, rows)
+        names = [_the({name: row[name] for name in LABELS.key}) for row in rows]
+        for statement in (sql.DROP_CLAIM, sql.DROP_SKIP):
+            connection.execute(statement, names)
+        return labels
+
+    def _add(self, connection: sa.Connection, facts: Facts[Kind], rows: list[dict[str, Any]]) -> list[Kind]:
+        """Keep facts, each superseding what is in force for its key."""
+        last_id, now = connection.execute(facts.last_id).scalar_one(), as_text(self._now())
+        rows = [row | {"id": last_id + number, "time": now} for number, row in enumerate(rows, start=1)]
+        keys = [_the({name: row[name] for name in facts.key}) | {"new_id": row["id"]} for row in rows]
+        connection.execute(facts.supersede, keys)
+        connection.execute(facts.add, rows)
+        return [value_of(facts.kind, dict(row), self.name) for row in rows]
+
+    def _withdraw(
+        self, connection: sa.Connection, facts: Facts[Kind], fact_id: int, rater: str, page: str | None
+    ) -> Kind:
+        """Take a fact back, which brings back what it superseded."""
+        gone = {"fact_id": fact_id, "now": as_text(self._now()), "where": page, "who": rater}
+        connection.execute(facts.withdraw, gone)
+        connection.execute(facts.bring_back, {"fact_id": fact_id})
+        return self._one(connection, facts, fact_id)
+
+    def _facts(
+        self, facts: Facts[Kind], chosen: sa.Select[Any], parameters: dict[str, Any] | None = None
+    ) -> list[Kind]:
+        with self._read() as connection:
+            found = connection.execute(chosen, parameters or {})
+            return [value_of(facts.kind, row._asdict(), self.name) for row in found]
+
+    def _one(self, connection: sa.Connection, facts: Facts[Kind], fact_id: int) -> Kind:
+        return value_of(facts.kind, connection.execute(facts.one, {"fact_id": fact_id}).one()._asdict(), self.name)
 
     def _claims(self, connection: sa.Connection) -> list[Claim]:
         live = connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
         return [claim_of(row, self.name) for row in live]
 
-    def _labels(self, chosen: sa.Select[Any], parameters: dict[str, Any]) -> list[Label]:
-        with self._read() as connection:
-            return [label_of(row, self.name) for row in connection.execute(chosen, parameters)]
 
-    def _one(self, connection: sa.Connection, label_id: int) -> Label:
-        return label_of(connection.execute(sql.ONE_LABEL, {"label_id": label_id}).one(), self.name)
-
-
-def _skipped(connection: sa.Connection, rater: str) -> list[tuple[str, str]]:
+def _skipped(connection: sa.Connection, rater: str) -> list[Pair]:
     found = connection.execute(sql.SKIPPED, {"the_rater": check_name("rater", rater)})
     return [(query, doc) for query, doc in found]
 
 
 def _names(query: str, doc: str, rater: str) -> dict[str, Any]:
-    return sql.document(check_name("query", query), check_name("doc", doc), check_name("rater", rater))
+    return {"query": check_name("query", query), "doc": check_name("doc", doc), "rater": check_name("rater", rater)}
+
+
+def _page(page: str | None) -> str | None:
+    return None if page is None else check_name("page", page)
+
+
+def _the(names: dict[str, Any]) -> dict[str, Any]:
+    """Return names as the parameters of statements."""
+    return {f"the_{name}": value for name, value in names.items()}
+
+
+def _seen(connection: sa.Connection, kind: str, judgement: str | None, names: dict[str, Any]) -> Any:
+    """Return the row of a judgement that was kept before; None: it is new, or has no id.
+
+    An id that stands for anything else is refused: nobody is told that something is kept which is not.
+    """
+    if judgement is None:
+        return None
+    row = connection.execute(sql.KNOWN_JUDGEMENT, {"judgement_id": check_name("judgement", judgement)}).first()
+    meant = kind, names["rater"], names.get("query"), names.get("doc")
+    if row is not None and (row.kind, row.rater, row.query, row.doc) != meant:
+        raise DataError(
+            f"the judgement id {judgement!r:.60} stands for another judgement: make a new id for each key press"
+        )
+    return row
+
+
+def _note(
+    connection: sa.Connection,
+    kind: str,
+    judgement: str | None,
+    names: dict[str, Any],
+    *,
+    label: int | None = None,
+    fact: int | None = None,
+) -> None:
+    """Keep the id of a judgement and what came of it: the id of a label, or of a fact of another kind."""
+    if judgement is not None:
+        values = {"query": None, "doc": None} | names
+        connection.execute(sql.ADD_JUDGEMENT, values | {"id": judgement, "kind": kind, "label": label, "fact": fact})

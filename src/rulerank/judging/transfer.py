@@ -5,28 +5,30 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rulerank.core.words import counted
-from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
-from rulerank.io.convert import Converted, NamedBytes, read_found, write_any
-from rulerank.io.formats import FORMATS, HEAD, detect
-from rulerank.io.streams import format_suffix, read_bytes
+from rulerank.io.doc_names import require_docids
+from rulerank.io.formats import FORMATS, HEAD, Converted, detect, read_found, write_any
+from rulerank.io.streams import NamedBytes, format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, write_frame
-from rulerank.io.trec import require_docids
-from rulerank.judging.combine import check_combination
-from rulerank.judging.given_labels import COLUMNS, read_each
-from rulerank.judging.labels import Label, Plain, Skip
+from rulerank.judging.grades import Counting
+from rulerank.judging.label_files import COLUMNS, EachLabel, read_each
+from rulerank.judging.labels import PERSON, Decision, Label, check_combination, check_kind
 from rulerank.judging.pool import Pool
-from rulerank.judging.store import LabelStore
-from rulerank.judging.team import PERSON, Counting, Decision, Fact, Pair, Setting, check_kind
+
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
+
+Content = tuple[str | None, str | None, int | None, str]  # qid, docid, grade, value
 
 
 def export_labels(
@@ -45,10 +47,11 @@ def export_labels(
     people are left out.
     per_rater: one row per label instead, a table of qid, docid, grade (empty: cannot be judged), rater, what the rater
         is, time and page.
-    combine_by: how the grades of a document judged by several become one, as `judging.combine` has it; by default as
-        the lead has set it. What the lead has decided counts first.
+    combine_by: how the grades of a document judged by several become one (`labels.COMBINATIONS`); by default as the
+        lead has set it. What the lead has decided counts first.
 
     >>> import tempfile
+    >>> from rulerank.judging.store import LabelStore
     >>> folder = tempfile.mkdtemp()
     >>> with LabelStore(folder + "/labels.db") as store:
     ...     labels = store.add_all([("q1", "d1", 2, "ann"), ("q1", "d1", 2, "bob"), ("q1", "d2", 0, "ann")])
@@ -69,8 +72,8 @@ def export_labels(
         raise DataError(f"{store.name}: there are no labels to export yet")
     if per_rater:
         return _export_each(labels, counting.judges, path, format)
-    by_name = format_suffix(path) in FORMATS["letor"].suffixes
-    if pool is None and (format == "letor" or (format is None and by_name)):
+    by_name = format or next((name for name, one in FORMATS.items() if format_suffix(path) in one.suffixes), "")
+    if pool is None and by_name == "letor":
         raise DataError(
             "LETOR lines hold features, which labels have not: give the pool too (--pool), or choose another format"
         )
@@ -80,23 +83,19 @@ def export_labels(
     if not agreed:
         names = ", ".join(counting.judges)
         raise DataError(f"{store.name}: all labels are of judges who are no people ({names}); --per-rater writes them")
-    said = {
-        pair: _comment(given.get(pair, {}), how, grade, decided=pair in counting.decided)
-        for pair, grade in agreed.items()
-    }
-    if pool is None:
-        queries, docs = (np.array(names, dtype=object) for names in zip(*agreed, strict=True))
-        pairs = [*agreed]
-        comment = _comments(said, pairs, path, format)
-        data = Dataset(np.empty((len(pairs), 0)), _grades(agreed, pairs), queries, docs, comment=comment)
-        return write_any(data, path, format)
-    rows = sorted(pool.rows[pair] for pair in agreed if pair in pool.rows)
-    if not rows:
+    pairs = [*agreed] if pool is None else [pool.pairs[row] for row in sorted(pool.rows_in(agreed))]
+    if not pairs:
         raise DataError(f"{store.name}: none of its {counted(len(agreed), 'document')} is in the pool")
-    pairs = [pool.pairs[row] for row in rows]
-    comment = _comments(said, pairs, path, format)
-    data = replace(pool.data[rows], y=_grades(agreed, pairs), comment=comment, base=None)
-    done = write_any(data, path, format)
+    y = np.array([UNLABELLED if agreed[pair] is None else agreed[pair] for pair in pairs], dtype=np.int16)
+    comment = None
+    if by_name in (*TABLE_FORMATS, "letor"):  # which have room for it
+        said = [_comment(given.get(pair, {}), how, agreed[pair], decided=pair in counting.decided) for pair in pairs]
+        comment = np.array(said, dtype=object)
+    if pool is None:
+        queries, docs = (np.array(names, dtype=object) for names in zip(*pairs, strict=True))
+        return write_any(Dataset(np.empty((len(pairs), 0)), y, queries, docs, comment=comment), path, format)
+    rows = [pool.rows[pair] for pair in pairs]
+    done = write_any(replace(pool.data[rows], y=y, comment=comment, base=None), path, format)
     n_elsewhere = len(agreed) - len(rows)
     note = f"labels of {counted(n_elsewhere, 'document')} not in the pool" if n_elsewhere else ""
     return replace(done, note=", ".join(filter(None, (done.note, note))))
@@ -127,11 +126,9 @@ def import_labels(
     if each is None:
         data = read_found(NamedBytes(content, name), format, graded=True, repeats=True).data
         triples = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), strict=True)
-        given = [(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED]
-    else:
-        given = each.labels
-    kinds = {} if named is None else dict.fromkeys((who for *_, who in given), named)
-    kinds |= {} if each is None else each.kinds
+        each = EachLabel([(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED], {})
+    given = each.labels
+    kinds = ({} if named is None else dict.fromkeys((who for *_, who in given), named)) | each.kinds
     known = {(label.query, label.doc, label.rater): label.grade for label in store.labels()}
     missing = object()
     _name_judges(store, {who: what for who, what in kinds.items() if what != store.judges().get(who, PERSON)}, by)
@@ -144,9 +141,7 @@ def import_labels(
 def _export_each(
     labels: list[Label], judges: Mapping[str, str], path: str | os.PathLike[str], format: str | None
 ) -> Converted:
-    format = format or format_suffix(path).removeprefix(".")
-    if format not in TABLE_FORMATS:
-        raise DataError(f"only a table has one row per rater: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
+    format = _table_format(path, format, "only a table has one row per rater")
     rows = [
         (one.query, one.doc, one.grade, one.rater, judges.get(one.rater, PERSON), one.time.isoformat(), one.page)
         for one in labels
@@ -190,24 +185,7 @@ def _comment(given: Mapping[str, int | None], how: str, grade: int | None, *, de
     return f"{how} of {n_raters}" if n_raters > 1 else "1 rater"
 
 
-def _comments(
-    said: Mapping[Pair, str], pairs: list[Pair], path: str | os.PathLike[str], format: str | None
-) -> Array | None:
-    """Return what is said of documents, for a file that has room for it."""
-    name = format or next((name for name, one in FORMATS.items() if format_suffix(path) in one.suffixes), "")
-    return np.array([said[pair] for pair in pairs], dtype=object) if name in (*TABLE_FORMATS, "letor") else None
-
-
-def _grades(agreed: dict[tuple[str, str], int | None], pairs: list[tuple[str, str]]) -> Array:
-    return np.array([UNLABELLED if (grade := agreed[pair]) is None else grade for pair in pairs], dtype=np.int16)
-
-
-AnyFact = TypeVar("AnyFact", bound=Fact)
-CANNOT = "cannot be judged"
-
-
-@dataclass(frozen=True, slots=True)
-class Event(Plain):
+class Event(NamedTuple):
     """One thing that somebody did."""
 
     time: str  # ISO 8601, UTC
@@ -227,6 +205,7 @@ def audit(store: LabelStore) -> list[Event]:
     A skip is there until its rater grades the document, and it has no page; claims are not kept.
 
     >>> import tempfile
+    >>> from rulerank.judging.store import LabelStore
     >>> with LabelStore(tempfile.mkdtemp() + "/labels.db") as store:
     ...     label = store.add("milk", "d1", 3, "ann", page="list")
     ...     undone = store.undo("ann", page="document")
@@ -235,57 +214,45 @@ def audit(store: LabelStore) -> list[Event]:
     ann label milk d1 3 list
     ann undo label milk d1 3 document
     """
-    events = [
-        *_of_labels(store.history()),
-        *_of_skips(store.skips()),
-        *_of_facts(store.decision_history(), "decision", _graded),
-        *_of_facts(store.order_history(), "order", lambda one: (one.query, None, None, " > ".join(one.docs))),
-        *_of_facts(store.judge_history(), "judge", lambda one: (None, None, None, f"{one.judge} is {one.kind}")),
-        *_of_facts(store.setting_history(), "setting", lambda one: (None, None, None, _setting(one))),
+    facts: list[tuple[str, Any, Content]] = [
+        *(("label", one, _graded(one)) for one in store.history()),
+        *(("decision", one, _graded(one)) for one in store.decision_history()),
+        *(("order", one, (one.query, None, None, " > ".join(one.docs))) for one in store.order_history()),
+        *(("judge", one, (None, None, None, f"{one.judge} is {one.kind}")) for one in store.judge_history()),
+        *(
+            ("setting", one, (None, None, None, f"{one.name} = {json.dumps(one.value)}"))
+            for one in store.setting_history()
+        ),
     ]
-    return [event for _, event in sorted(events, key=lambda one: one[0])]
+    events: list[tuple[datetime, str, str, Content, str | None, int | None]] = [
+        (one.time, one.rater, "skip", (one.query, one.doc, None, ""), None, None) for one in store.skips()
+    ]
+    for kind, one, content in facts:
+        events.append((one.time, one.rater, kind, content, one.page, one.id))
+        if one.withdrawn is not None:
+            who = getattr(one, "withdrawn_by", None) or one.rater
+            events.append((one.withdrawn, who, f"undo {kind}", content, one.withdrawn_page, one.id))
+    return [
+        Event(time.isoformat(), who, what, *content, page, number)
+        for time, who, what, content, page, number in sorted(events, key=lambda event: event[0])
+    ]
 
 
 def write_audit(store: LabelStore, path: str | os.PathLike[str], format: str | None = None) -> int:
     """Write the audit as a table (csv, tsv, parquet) and return how many events there are."""
-    format = format or format_suffix(path).removeprefix(".")
-    if format not in TABLE_FORMATS:
-        raise DataError(f"the history is a table: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
+    format = _table_format(path, format, "the history is a table")
     events = audit(store)
-    schema = {field.name: pl.Int64 if field.name in ("id", "grade") else pl.String for field in fields(Event)}
-    write_frame(pl.DataFrame([event.to_dict() for event in events], schema=schema), path, format=format)
+    schema = {name: pl.Int64 if name in ("id", "grade") else pl.String for name in Event._fields}
+    write_frame(pl.DataFrame(events, schema=schema, orient="row"), path, format=format)
     return len(events)
 
 
-Timed = tuple[datetime, Event]
-Said = tuple[str | None, str | None, int | None, str]  # qid, docid, grade, value
+def _table_format(path: str | os.PathLike[str], format: str | None, why: str) -> str:
+    format = format or format_suffix(path).removeprefix(".")
+    if format not in TABLE_FORMATS:
+        raise DataError(f"{why}: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
+    return format
 
 
-def _of_labels(history: Iterable[Label]) -> Iterator[Timed]:
-    for one in history:
-        said = _graded(one)
-        yield one.time, Event(one.time.isoformat(), one.rater, "label", *said, one.page, one.id)
-        if one.withdrawn is not None:
-            page = one.withdrawn_page
-            yield one.withdrawn, Event(one.withdrawn.isoformat(), one.rater, "undo label", *said, page, one.id)
-
-
-def _of_skips(skips: Iterable[Skip]) -> Iterator[Timed]:
-    for one in skips:
-        yield one.time, Event(one.time.isoformat(), one.rater, "skip", one.query, one.doc, None, "", None, None)
-
-
-def _of_facts(history: Iterable[AnyFact], kind: str, said: Callable[[AnyFact], Said]) -> Iterator[Timed]:
-    for one in history:
-        yield one.time, Event(one.time.isoformat(), one.rater, kind, *said(one), one.page, one.id)
-        if one.withdrawn is not None:
-            who, page = one.withdrawn_by or one.rater, one.withdrawn_page
-            yield one.withdrawn, Event(one.withdrawn.isoformat(), who, f"undo {kind}", *said(one), page, one.id)
-
-
-def _graded(one: Label | Decision) -> Said:
-    return one.query, one.doc, one.grade, "" if one.grade is not None else CANNOT
-
-
-def _setting(one: Setting) -> str:
-    return f"{one.name} = {json.dumps(one.value)}"
+def _graded(one: Label | Decision) -> Content:
+    return one.query, one.doc, one.grade, "" if one.grade is not None else "cannot be judged"

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import BinForm, Case, LinearForm, TableForm
-from rulerank.ballots.linear_cases import linear_case
-from rulerank.dataset import Array, Dataset
+from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.rankers.checked import ChecksData
 from rulerank.rankers.checked import Labelled as Labelled
-from rulerank.rankers.facade import Facade
-from rulerank.rankers.importances import Sample, additive_shares, importances_of, sample_of
+from rulerank.rankers.facade import Facade, contributions_by_document
+from rulerank.rankers.importances import Sample, importances_of, sample_of
 from rulerank.rankers.rows import query_numbers, query_of_each
-from rulerank.rules.additive import AdditiveTables
+from rulerank.rules.additive import AdditiveTables, Contributions
 
 if TYPE_CHECKING:
     from rulerank.discretize import Discretizer
@@ -34,14 +33,14 @@ class Ranker(ChecksData, Facade, ABC):
 
     `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` are a facade (`facade.py`): folders that lie
     above this one do the work. They read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it
-    scores them), `needs_the_query` (does a score depend on the other documents?), `case` (one document taken apart),
-    and, for what tries out documents that do not exist, `bin_form`, `linear_form` or `table_form` (the model as a
-    function; None where it is none).
+    scores them), `needs_the_query` (does a score depend on the other documents?), `as_tables` (the model as a sum of
+    tables and weighted values; None where it is none) and `contributions` (what each term adds to a score).
 
     What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
 
     _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
+    base_text: ClassVar[str] = "the mean grade in training"  # where scores start, in words
     discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
@@ -55,22 +54,34 @@ class Ranker(ChecksData, Facade, ABC):
         sample_weight: what each row counts. FittedRules and QueryIntercepts take any numbers from 0; the others count
             rows, and take whole numbers, which are the same as that many equal rows.
         group: instead of qid, how many rows each query has, one query after the other, as LightGBM takes it.
+
+        A Dataset may have rows without a grade (-1): grades are learned from the labelled rows, scales by query and
+        bins that need no grades from all of them.
         """
         self.check_parameters()
+        plain = y is None and qid is None and sample_weight is None and getattr(self, "_judge", None) is None
+        if plain and isinstance(X, Dataset) and X.shown is None and (X.y == UNLABELLED).any():
+            from rulerank.rankers.pool import fit_to_labelled  # it knows rankers that start from a baseline
+
+            fit_to_labelled(self, X)
+            return self
         qid = query_of_each(X, qid, group)
         data = self._check_training(X, y, qid, sample_weight)
         self.check_contrast(data)
+        with self.learning():
+            self._learn(data)
+        self._sample = sample_of(data.X, data.queries)
+        return self
+
+    @contextmanager
+    def learning(self) -> Iterator[None]:
+        """Record the parameters; a ranker that has learned half is not fitted."""
         self.record_params()
         try:
-            self._learn(data)
+            yield
         except BaseException:
-            del self.params_  # half learned is not fitted
+            del self.params_
             raise
-        self._sample = sample_of(data.X, data.queries)
-        if self._scale_before() != self.normalize_ and self.normalize_ is not None:  # it has chosen a scale by itself
-            X, queries = self._sample
-            self._sample = Sample(self.on_one_scale(X, queries, self.normalize_), queries)
-        return self
 
     def predict(self, X: Any, qid: Any = None) -> Array:
         """Return one score per row, in the rows' order; qid is needed only when the ranker normalises by query.
@@ -95,7 +106,7 @@ class Ranker(ChecksData, Facade, ABC):
         It is what `evaluate` gives; `scorer` makes any other measure a scorer for scikit-learn.
 
         >>> import rulerank as rr
-        >>> fold = rr.make_folds(rr.make_world(n_queries=50, seed=0))[0]
+        >>> fold = rr.make_folds(rr.make_ranking(n_queries=50, seed=0))[0]
         >>> ranker = rr.GlobalRules().fit(fold.train)
         >>> ranker.score(fold.test) == rr.evaluate(fold.test, ranker.predict(fold.test)).means["NDCG@10"]
         True
@@ -150,9 +161,36 @@ class Ranker(ChecksData, Facade, ABC):
         rows = self.check_rows(X, qid)
         return importances_of(self, Sample(rows, query_numbers(qid, rows.shape[0])[0]))
 
-    def fast_shares(self, X: Array) -> Array | None:
-        """Return what each feature adds to the score of each checked row; None: only `case` can tell."""
-        return additive_shares(self, X)
+    def contributions(self, X: Any, qid: Any = None) -> Contributions:
+        """Return what each term adds to each score: a base and a matrix whose rows add up to `predict`.
+
+        A term is a feature, features together, or the baseline ranking; for linear rankers weight times value, for
+        rules what the rules over the same features add. Nothing is estimated. X and qid are those of `predict`.
+
+        >>> import rulerank as rr
+        >>> data = rr.make_ranking(n_queries=20, n_features=3, seed=0)
+        >>> ranker = rr.FittedRules().fit(data)
+        >>> found = ranker.contributions(data)
+        >>> found.terms[:2], found.values.shape == (len(data), len(found.terms))
+        (('bm25_body', 'bm25_title'), True)
+        >>> bool((found.base + found.values.sum(axis=1) == ranker.predict(data)).all())
+        True
+        """
+        check_is_fitted(self)
+        self.check_names(X)
+        if qid is None and isinstance(X, Dataset):
+            qid = X.qid
+        rows = self.check_rows(X, qid)
+        return self.checked_contributions(rows, None if qid is None else query_numbers(qid, rows.shape[0])[0])
+
+    def checked_scores(self, X: Any) -> Array:
+        """Return the scores of checked rows."""
+        return self._score(X)
+
+    def checked_contributions(self, X: Any, queries: Array | None = None) -> Contributions:
+        """Return the contributions to the scores of checked rows, with the numbers of their queries."""
+        tables = self.as_tables()
+        return contributions_by_document(self, X, queries) if tables is None else tables.contributions(X)
 
     def fit_prepared(
         self,
@@ -167,7 +205,7 @@ class Ranker(ChecksData, Facade, ABC):
     ) -> Self:
         """Learn from rows that are on the scale that `normalize` asks for, with bins that were found before.
 
-        For whoever knows more rows than are labelled: scale and bins then rest on all of them (`fit_in_pool`). The
+        For whoever knows more rows than are labelled: scale and bins then rest on all of them (`rankers/pool.py`). The
         fitted ranker is the one that was asked for; it normalises and discretises new rows by itself.
         categories: what the codes in X stand for, by which new rows are matched; they are learned from as numbers.
         more: what else `fit` takes.
@@ -236,26 +274,8 @@ class Ranker(ChecksData, Facade, ABC):
     def _take_learned(self, state: dict[str, Any]) -> None:
         """Take over what `_learned_state` gave."""
 
-    def case(self, X: Array, row: int) -> Case:
-        """Return one of the checked rows of a query with all that is needed to explain it."""
-        form = self.linear_form()
-        if form is None:
-            raise DataError(
-                f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
-                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts and Competence give one"
-            )
-        return linear_case(form, X, row, f"{type(self).__name__}, linear")
-
-    def bin_form(self) -> BinForm | None:
-        """Return the fitted model as a function of bins, or None if it is none."""
-        return None
-
-    def linear_form(self) -> LinearForm | None:
-        """Return the fitted model as a weighted sum of values, or None if it is none."""
-        return None
-
-    def table_form(self) -> TableForm | None:
-        """Return the fitted model as a sum of tables, or None if it is none."""
+    def as_tables(self) -> AdditiveTables | None:
+        """Return the fitted model as a sum over rows as it scores them; None if it is none."""
         return None
 
     def additive(self) -> AdditiveTables:
@@ -264,13 +284,16 @@ class Ranker(ChecksData, Facade, ABC):
         Over features as the ranker scores them: on one scale by query, where it normalises.
 
         >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=30, n_features=3, seed=0)
+        >>> world = rr.make_ranking(n_queries=30, n_features=3, seed=0)
         >>> ranker = rr.GlobalRules().fit(world)
         >>> tables = ranker.additive()
         >>> len(tables.tables), bool(abs(tables.score(world.X) - ranker.predict(world)).max() < 1e-12)
         (6, True)
         """
         check_is_fitted(self)
+        tables = self.as_tables()
+        if tables is not None and not tables.from_model:
+            return tables
         raise DataError(
             f"{type(self).__name__} is not additive: {self._why_not_additive}; use FittedRules, GlobalRules with "
             'votes="evidence" or QueryIntercepts, which are'

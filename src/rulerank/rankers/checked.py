@@ -16,7 +16,7 @@ from rulerank.core.parameters import HasParameters, Parameter, Threads
 from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, check_grades, has_contrast
 from rulerank.errors import DataError
-from rulerank.io.frame_columns import collected, is_a_category, is_frame, numeric_frame
+from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.normalize import NORMALIZE, normalize_by_query
 from rulerank.rankers.rows import (
     check_finite,
@@ -40,6 +40,17 @@ class Labelled(NamedTuple):
     query_ids: Array
     weights: Array | None = None  # float64 (n_rows,) what each row counts; None: one
     categories: Mapping[str, tuple[str, ...]] = {}  # feature: what its values 0, 1, ... stand for
+
+    def rows(self, rows: Any) -> Labelled:
+        """Return some rows, or all in another order; the numbers of queries stay."""
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(X=self.X[rows], grades=self.grades[rows], queries=self.queries[rows], weights=weights)
+
+    def by_query(self) -> Labelled:
+        """Put the rows of each query side by side."""
+        if (np.diff(self.queries) >= 0).all():
+            return self
+        return self.rows(np.argsort(self.queries, kind="stable"))
 
 
 class ChecksData(HasParameters, BaseEstimator):
@@ -147,9 +158,8 @@ class ChecksData(HasParameters, BaseEstimator):
                 rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(self).__name__))
             X, grades, queries, ids = X[rows], grades[rows], *renumbered(queries[rows], ids)
             weights = weights[rows] if self._weighs_rows else None
-        how = self._scale_before()
-        if how is not None:
-            X = self.on_one_scale(X, queries, how)
+        if self.normalize is not None:
+            X = self.on_one_scale(X, queries, self.normalize)
         return Labelled(X, grades, queries, ids, weights, categories)
 
     def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
@@ -158,10 +168,6 @@ class ChecksData(HasParameters, BaseEstimator):
         codes = [self.feature_names_.index(name) for name in self.categories_]
         out[:, codes] = X[:, codes]
         return out
-
-    def _scale_before(self) -> str | None:
-        """Return how rows are put on one scale by query before `_learn` sees them."""
-        return self.normalize
 
     def check_rows(self, X: Any, qid: Any) -> Array:
         """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
@@ -222,7 +228,7 @@ class ChecksData(HasParameters, BaseEstimator):
             ensure_min_samples=1 if reset else 0,
             reset=reset,
         )
-        how = self._scale_before() if reset else self.normalize_
+        how = self.normalize if reset else self.normalize_
         if issparse(X) and how is not None:
             raise DataError(
                 f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"

@@ -10,53 +10,33 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
 from rulerank.rankers.checked import Labelled
 
+CHUNK_ROWS = 2**17  # of 46 features 24 MiB: what may travel when a chunk lies in two parts
 AT_ONCE = 8  # values that are added up in a row; then the sums of so many, and so on
+Sums = Callable[[Callable[[Any, Any], Any], Sequence[Any]], Any]  # of look(chunk, its extra) over all chunks, in order
 
 
-class Chunks(Protocol):
-    """Chunks of training data, each a value: `Labelled` rows, or what `mapped` made of them."""
+class Summable:
+    """Base of data classes that add up field by field: numbers and arrays are added, tuples follow each other."""
 
-    @property
-    def n_chunks(self) -> int:
-        """How many there are, those in which no query begins among them."""
-        ...
-
-    def mapped(self, change: Callable[[Any], Any]) -> Chunks:
-        """Return the chunks as `change` makes each of them; they may be made anew whenever they are looked at."""
-        ...
-
-    def total(self, look: Callable[..., Any], extras: Sequence[Any] | None = None) -> Any:
-        """Return the sum of look(chunk), or look(chunk, its extra), in the order of the chunks."""
-        ...
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*map(operator.add, vars(self).values(), vars(other).values()))
 
 
-class KeptChunks:
-    """Chunks of data in memory: made once."""
+def in_memory(chunks: Sequence[Labelled | None], prepare: Callable[[Labelled], Any]) -> Sums:
+    """Return what adds up a function of chunks, each made ready once; None is one in which no query begins."""
+    made = [None if chunk is None else prepare(chunk) for chunk in chunks]
 
-    def __init__(self, values: Sequence[Any]) -> None:
-        self.values = values  # None for a chunk in which no query begins
+    def total(look: Callable[[Any, Any], Any], extras: Sequence[Any]) -> Any:
+        pairs = zip(made, extras, strict=True)
+        return summed([None if chunk is None else look(chunk, extra) for chunk, extra in pairs])
 
-    @property
-    def n_chunks(self) -> int:
-        return len(self.values)
-
-    def mapped(self, change: Callable[[Any], Any]) -> KeptChunks:
-        return KeptChunks([None if value is None else change(value) for value in self.values])
-
-    def total(self, look: Callable[..., Any], extras: Sequence[Any] | None = None) -> Any:
-        return summed(
-            [
-                None if value is None else look(value) if extras is None else look(value, extras[number])
-                for number, value in enumerate(self.values)
-            ]
-        )
+    return total
 
 
 def summed(values: Sequence[Any]) -> Any:
@@ -88,45 +68,25 @@ def cut(data: Labelled, size: int, before: int = 0) -> list[tuple[int, Labelled]
     chunk = (bounds[:-1] + before) // size
     if chunk[0] == chunk[-1]:
         return [(int(chunk[0]), data)]
-    if (np.diff(data.queries) < 0).any():
-        order = np.argsort(data.queries, kind="stable")
-        weights = None if data.weights is None else data.weights[order]
-        data = data._replace(X=data.X[order], grades=data.grades[order], queries=data.queries[order], weights=weights)
+    data = data.by_query()
     firsts = np.flatnonzero(np.diff(chunk, prepend=-1))
     pieces = []
     for first, last in zip(firsts, [*firsts[1:], len(counts)], strict=True):
-        rows = slice(bounds[first], bounds[last])
-        piece = Labelled(
-            data.X[rows],
-            data.grades[rows],
-            data.queries[rows] - first,
-            data.query_ids[first:last],
-            None if data.weights is None else data.weights[rows],
-            data.categories,
+        piece = data.rows(slice(bounds[first], bounds[last]))
+        pieces.append(
+            (int(chunk[first]), piece._replace(queries=piece.queries - first, query_ids=data.query_ids[first:last]))
         )
-        pieces.append((int(chunk[first]), piece))
     return pieces
 
 
-def joined(pieces: Sequence[Labelled]) -> Labelled:
-    """Put pieces of one chunk together."""
-    if len(pieces) == 1:
-        return pieces[0]
-    assert not any(issparse(piece.X) for piece in pieces)
-    shifts = np.cumsum([0, *(len(piece.query_ids) for piece in pieces)])
-    return Labelled(
-        np.concatenate([piece.X for piece in pieces]),
-        np.concatenate([piece.grades for piece in pieces]),
-        np.concatenate([piece.queries + shift for piece, shift in zip(pieces, shifts, strict=False)]),
-        np.concatenate([piece.query_ids for piece in pieces]),
-        None,
-        pieces[0].categories,
-    )
+def chunked(data: Labelled) -> list[Labelled | None]:
+    """Cut data in memory into all its chunks; None is one in which no query begins."""
+    chunks: list[Labelled | None] = [None] * n_chunks(data.X.shape[0])
+    for number, piece in cut(data, CHUNK_ROWS):
+        chunks[number] = piece
+    return chunks
 
 
-def kept_chunks(data: Labelled, size: int) -> KeptChunks:
-    """Cut data in memory."""
-    values: list[Any] = [None] * (-(-data.X.shape[0] // size))
-    for number, piece in cut(data, size):
-        values[number] = piece
-    return KeptChunks(values)
+def n_chunks(n_rows: int) -> int:
+    """Return how many chunks so many rows have, those in which no query begins among them."""
+    return -(-n_rows // CHUNK_ROWS)

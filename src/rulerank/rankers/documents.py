@@ -10,7 +10,7 @@ from typing import Any
 from rulerank.core.words import counted
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
-from rulerank.io.convert import read_found
+from rulerank.io.formats import read_found
 from rulerank.io.letor import widen
 from rulerank.rankers.rows import columns_of
 

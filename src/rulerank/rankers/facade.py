@@ -5,13 +5,17 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from rulerank.dataset import Dataset
-from rulerank.io.frame_columns import collected
+import numpy as np
+
+from rulerank.dataset import Array, Dataset
+from rulerank.errors import DataError
+from rulerank.io.columns import collected
 from rulerank.rankers.importances import Sample
 
 if TYPE_CHECKING:
     from rulerank.explain import Change, Explanation, FeatureCurves, ModelOverview, RankingExplanation, Versus
     from rulerank.rankers.base import Ranker
+    from rulerank.rules.additive import Contributions
 
 
 class Facade:
@@ -34,7 +38,7 @@ class Facade:
         n_rules: how many rules of each group to keep; None keeps all.
 
         >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=20, seed=0)
+        >>> world = rr.make_ranking(n_queries=20, seed=0)
         >>> ranker = rr.GlobalRules().fit(world)
         >>> why = ranker.explain(world, 3)
         >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(world)[3]) < 1e-9
@@ -63,7 +67,7 @@ class Facade:
         n: how many documents to show; the reasons are those against the average of all of them.
 
         >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=20, seed=0)
+        >>> world = rr.make_ranking(n_queries=20, seed=0)
         >>> found = rr.GlobalRules().fit(world).explain_query(world, "q1", n=3)
         >>> [(doc.rank, doc.document, doc.today) for doc in found.documents]
         [(1, 'q1-d26', 21), (1, 'q1-d39', 5), (1, 'q1-d48', 22)]
@@ -94,7 +98,7 @@ class Facade:
             that the ranker still has with it.
 
         >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=30, n_features=3, seed=0)
+        >>> world = rr.make_ranking(n_queries=30, n_features=3, seed=0)
         >>> curve = rr.FittedRules().fit(world).curves(world).curves[0]
         >>> curve.feature, curve.counts.n_docs == len(world), bool(abs(curve.adds(world.X[:, 1]).mean()) < 1e-9)
         ('bm25_title', True, True)
@@ -108,6 +112,15 @@ class Facade:
         from rulerank.model_file import save
 
         save(self, path)
+
+
+def contributions_by_document(ranker: Ranker, X: Array, queries: Array | None) -> Contributions:
+    """Return the contributions to scores that are no sum of tables, document by document."""
+    from rulerank.explain.cases import contributions_of
+
+    if queries is None and ranker.needs_the_query():
+        raise DataError("the documents of a query are compared with each other: give contributions(X, qid=qid)")
+    return contributions_of(ranker, X, np.arange(len(X)) if queries is None else queries)
 
 
 def _ranker(facade: Facade) -> Ranker:

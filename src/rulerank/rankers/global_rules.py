@@ -7,21 +7,15 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import Case
-from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Parameter, Word
-from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.incremental import IncrementalRules
-from rulerank.rankers.parts import TrainingParts
-from rulerank.rankers.rule_ranker import binned_rows
 from rulerank.rankers.rule_tables import additive_tables, axes_of
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
 from rulerank.rules.metrics import METRICS, theta
-from rulerank.rules.rule import Rule
-from rulerank.rules.rule_book import RuleBook
-from rulerank.rules.votes import VOTES, LiftVotes, votes_named
+from rulerank.rules.rule import Rule, RuleBook
+from rulerank.rules.votes import VOTES, LiftVotes, Votes, votes_named
 
 
 class GlobalRules(IncrementalRules):
@@ -66,6 +60,7 @@ class GlobalRules(IncrementalRules):
         "mapped": Flag(meaning='map signed metrics onto 0 to 1 before they vote (votes="mean")'),
     }
 
+    _tables: tuple[Engine, AdditiveTables] | None = None  # of `additive`, with what they were made of
     former_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"votes": {"residual": "evidence"}}
 
     def __init__(
@@ -96,16 +91,15 @@ class GlobalRules(IncrementalRules):
         self.n_jobs = n_jobs
         self.mapped = mapped
 
-    def _learn_parts(self, parts: TrainingParts) -> None:
-        scheme = votes_named(self.votes, self.metric, mapped=self.mapped)
-        self.engine_ = self._learn_engine(Engine, self._prepare_parts(parts, binned_rows), scheme)
-        self._keep(parts)
+    def scheme(self) -> Votes:
+        """Return how rules vote."""
+        return votes_named(self.votes, self.metric, mapped=self.mapped)
 
     @property
     def rules_(self) -> RuleBook:
         """All rules, as a sequence that makes each Rule when it is looked at."""
         check_is_fitted(self)
-        return RuleBook(self.engine_, self._item_text)
+        return RuleBook(self.engine_, self.item_text)
 
     def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
         """Return the rules that cover one document, smaller antecedents first.
@@ -114,7 +108,7 @@ class GlobalRules(IncrementalRules):
         ranker that normalises by query needs.
         """
         row_bins = self._one_document(x, row)
-        counts = self.engine_.cells_of(row_bins)
+        counts, _ = self.engine_.votes_of(row_bins)
         return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
 
     def theta_of(self, rule: Rule, metric: str = "confidence", *, mapped: bool = False) -> float:
@@ -127,12 +121,6 @@ class GlobalRules(IncrementalRules):
         check_is_fitted(self)
         by_grade = self.engine_.training.n_by_grade
         return theta(metric, rule.hits, rule.covered, int(by_grade[rule.grade]), int(by_grade.sum()), mapped=mapped)
-
-    def case(self, X: Array, row: int) -> Case:
-        votes, metric = self.params_["votes"], self.params_["metric"]
-        method = f"GlobalRules, votes={votes!r}" + (f", metric={metric!r}" if votes == "mean" else "")
-        method += "" if self.params_["mapped"] else ", unmapped"
-        return rule_case(self.bin_form(), self._bins_of(X, row), method)
 
     def _uses_queries(self) -> bool:
         return self.votes != "mean" or self.normalize is not None
@@ -170,7 +158,17 @@ class GlobalRules(IncrementalRules):
                 "this GlobalRules is not additive: in models of the first version the cells that no training row is "
                 "in have no say; fit it again"
             )
-        return additive_tables(self.engine_, axes_of(self.discretizer_, self.n_bins_), self.feature_names_)
+        if self._tables is None or self._tables[0] is not self.engine_:  # rows may have been added since
+            axes = axes_of(self.discretizer_, self.n_bins_)
+            self._tables = self.engine_, additive_tables(self.engine_, axes, self.feature_names_)
+        return self._tables[1]
+
+    def as_tables(self) -> AdditiveTables | None:
+        """Return the same; None where votes are means, or where there is no memory for the tables."""
+        try:
+            return None if self.engine_.counts is None else self.additive()
+        except DataError:
+            return None
 
     def _is_additive(self) -> bool:
         scheme = self.engine_.scheme

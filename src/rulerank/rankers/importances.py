@@ -14,10 +14,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.rankers.base import Ranker
+    from rulerank.rules.additive import AdditiveTables
 
 MOST_ROWS = 1000  # of the training rows that a ranker remembers for this
 MOST_CASES = 300  # taken apart one by one, where there is no faster way
@@ -53,50 +53,33 @@ def sample_of(X: Any, queries: Array, most: int = MOST_ROWS) -> Sample:
 
 def importances_of(ranker: Ranker, rows: Sample) -> Array:
     """Return the importance of each feature; they add up to 1, or are all 0 where nothing tells documents apart."""
-    sizes = np.zeros(len(ranker.feature_names_))
+    n_features = len(ranker.feature_names_)
+    sizes, tables = np.zeros(n_features), ranker.as_tables()
     if issparse(rows.X):
-        form = ranker.linear_form()
-        assert form is not None  # only linear rankers take sparse rows
-        filled = form.fill(rows.X)
-        for first in range(0, len(sizes), COLUMNS):
+        for first in range(0, n_features, COLUMNS):
             own = slice(first, first + COLUMNS)
-            sizes[own] = spread(filled[:, own].toarray() * form.coef[own], rows.queries)
+            sizes[own] = spread(_weighed(tables, rows.X[:, own], own), rows.queries)
     else:
-        shares, queries = shares_of(ranker, rows)
-        sizes = spread(shares, queries)
+        if tables is None:  # document by document
+            rows = sample_of(rows.X, np.unique(rows.queries, return_inverse=True)[1], MOST_CASES)
+        found = ranker.checked_contributions(rows.X, rows.queries)
+        baseline = None if tables is None or tables.from_model else tables.baseline
+        shares = found.by_feature(n_features + 1)
+        if baseline is not None:  # a feature, as the others are
+            shares[:, baseline] += shares[:, n_features]
+        sizes = spread(shares[:, :n_features], rows.queries)
     total = sizes.sum()
     return sizes / total if total > 0 else sizes
 
 
-def shares_of(ranker: Ranker, rows: Sample) -> tuple[Array, Array]:
-    """Return what each feature adds to the score of each row, and the rows' queries: all rows, or whole queries."""
-    shares = ranker.fast_shares(rows.X)
-    if shares is not None:
-        return shares, rows.queries
-    X, queries = sample_of(rows.X, np.unique(rows.queries, return_inverse=True)[1], MOST_CASES)
-    out = np.empty(X.shape)
-    for query in np.unique(queries):
-        own = np.flatnonzero(queries == query)
-        for place, row in enumerate(own.tolist()):
-            out[row] = ranker.case(X[own], place).ballot.shares[: X.shape[1]]
-    return out, queries
-
-
-def additive_shares(ranker: Ranker, X: Array) -> Array | None:
-    """Return what each feature adds to the score of each row, where the score is a plain sum; else None."""
-    form = ranker.linear_form()
-    if form is not None:
-        products: Array = np.asarray(form.fill(X), dtype=np.float64) * form.coef
-        return products
-    try:
-        tables = ranker.additive()
-    except DataError:
-        return None
-    shares = tables.shares(X)
-    if tables.weights is not None:
-        values = X if tables.fill is None else np.where(np.isnan(X), tables.fill, X)
-        shares = shares + np.where(tables.weights != 0, values, 0.0) * tables.weights
-    return shares
+def _weighed(tables: AdditiveTables | None, X: Any, own: slice) -> Array:
+    """Return what some columns of sparse rows add, which only linear rankers take."""
+    assert tables is not None
+    assert tables.weights is not None
+    values = X.toarray()
+    values = values if tables.fill is None else np.where(np.isnan(values), tables.fill[own], values)
+    added: Array = values * tables.weights[own]
+    return added
 
 
 def spread(shares: Array, queries: Array) -> Array:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
-from functools import partial
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,18 +18,17 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
 from rulerank.discretize import bin_limits, bins_by
 from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.parts import LearnsFromParts, TrainingParts
 from rulerank.rankers.rows import query_numbers
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.rules.engine import Engine
 from rulerank.rules.kept_rows import KeptRows, LooseRows
-from rulerank.rules.strength import BinCounts
-from rulerank.rules.tables import Rows
+from rulerank.rules.tables import BinCounts, Rows
+from rulerank.rules.votes import Votes
 
 NO_QUERIES = "{} was given no qid, so all rows count as one query; give the query of each row, {}(X, y, qid=qid)"
 
 
-class IncrementalRules(LearnsFromParts, RuleRanker):
+class IncrementalRules(RuleRanker):
     """Base of the rankers that learn incrementally: they keep their training rows in bins and count them again."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
@@ -52,7 +51,7 @@ class IncrementalRules(LearnsFromParts, RuleRanker):
         X, y, qid: as for `fit`; a row may belong to a known query or to a new one. An unfitted ranker is fitted.
 
         >>> import rulerank as rr
-        >>> world = rr.make_world(n_queries=30, seed=0)
+        >>> world = rr.make_ranking(n_queries=30, seed=0)
         >>> ranker = rr.GlobalRules().fit(world[world.qid != "q7"])
         >>> str(ranker.rules_[0]), str(ranker.partial_fit(world[world.qid == "q7"]).rules_[0])
         ('bm25_body < 1.35 -> 0 (190 of 201)', 'bm25_body < 1.35 -> 0 (198 of 209)')
@@ -120,26 +119,26 @@ class IncrementalRules(LearnsFromParts, RuleRanker):
 
     def _check_whole_queries(self, more: KeptRows, verb: str) -> None:
         """Where features are on one scale by query, a row that comes or goes changes the others of its query."""
-        own = self._rows_so_far(verb).of_queries(more.keys)
-        if verb == "partial_fit" and own.n_rows:
+        known = self._rows_so_far(verb).sizes_of(more.keys)
+        if verb == "partial_fit" and known.any():
             raise DataError(
                 f"this ranker normalises features by query (normalize={self.normalize_!r}), so new documents change "
-                f"those of their query that it has learned from: {counted(len(own.keys), 'query')} of these "
+                f"those of their query that it has learned from: {counted(int((known > 0).sum()), 'query')} of these "
                 "are known already; remove the query's rows first and add all of them together, or fit again"
             )
-        if verb == "unlearn" and own.n_rows != more.n_rows:
+        if verb == "unlearn" and known.sum() != more.n_rows:
             raise DataError(
                 f"this ranker normalises features by query (normalize={self.normalize_!r}): remove whole queries; "
-                f"it has learned from {own.n_rows:,} rows of these queries, and got {more.n_rows:,}"
+                f"it has learned from {known.sum():,} rows of these queries, and got {more.n_rows:,}"
             )
 
     def _count_all(self, learned: Self, new: KeptRows) -> Engine:
         """Count the rows anew."""
-        rows = self._to_count(new, new.n_grades)
+        rows = new.rows(new.n_grades)
         counts = BinCounts.of(rows, bin_limits(self.discretizer_, len(self.feature_names_)), self.n_jobs)
-        layout, training = learned._lay_out_counts(counts, lambda look: look(rows))
+        layout, training = learned.lay_out_counts(counts, lambda look: look(rows))
         scheme, budget = self.engine_.scheme, learned.memory_budget * 2**20
-        return type(self.engine_).learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+        return Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
 
     def _as_fitted(self) -> Self:
         """Return a copy with the parameters of the fit, whatever `set_params` has changed since."""
@@ -162,21 +161,22 @@ class IncrementalRules(LearnsFromParts, RuleRanker):
             )
         return self._kept
 
-    def _keep(self, parts: TrainingParts) -> None:
+    def _learn(self, data: Labelled) -> None:
+        self.engine_ = self._count(self._prepare(data), self.scheme())
+        self.keep(data.grades.size, lambda: loose_rows(self.discretizer_, data))
+
+    def scheme(self) -> Votes:
+        """Return how rules vote."""
+        raise NotImplementedError
+
+    def keep(self, n_rows: int, in_bins: Callable[[], LooseRows]) -> None:
         """Keep the rows of training, in bins, where they take at most `keep_rows` MiB."""
-        n_bytes = parts.facts.n_rows * len(parts.facts.feature_names)
-        self._kept = None
-        if n_bytes <= self.keep_rows * 2**20:
-            self._kept = parts.total(partial(loose_rows, self.discretizer_))
+        n_bytes = n_rows * len(self.feature_names_)
+        self._kept = in_bins() if n_bytes <= self.keep_rows * 2**20 else None
         if self._kept is not None and self.engine_.rows is not None:  # the same file whatever the order of the rows
             self._kept = in_order(self._kept)
             if self._kept is not None:
-                rows = self._to_count(self._kept, self.engine_.training.n_grades)
-                self.engine_ = type(self.engine_)(**vars(self.engine_) | {"rows": rows})
-
-    def _to_count(self, kept: KeptRows, n_grades: int) -> Rows:
-        """Return rows as the engine counts them."""
-        return kept.rows(n_grades)
+                self.engine_ = replace(self.engine_, rows=self._kept.rows(self.engine_.training.n_grades))
 
     def _kept_state(self) -> dict[str, Any]:
         self._kept = in_order(self._kept)

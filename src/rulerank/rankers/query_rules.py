@@ -8,25 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import Case
-from rulerank.ballots.query_cases import literal_case, query_case, trusted_say
-from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.dataset import Array
-from rulerank.errors import ModelFileError
+from rulerank.errors import ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.query_limits import check_matrix, check_work
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
-from rulerank.rules.by_query.counts import ByQuery
-from rulerank.rules.by_query.judged import judged_rows
-from rulerank.rules.by_query.labels import Labels
-from rulerank.rules.by_query.most_competent import OTHER, TIES, most_competent
-from rulerank.rules.by_query.trusted import TrustedVotes, share_of_right_pairs
+from rulerank.rules.by_query import ByQuery, TrustedVotes, judged_rows, share_of_right_pairs
 from rulerank.rules.engine import Engine
-from rulerank.rules.tables import Rows
+from rulerank.rules.labels import OTHER, TIES, Labels, most_competent
 from rulerank.rules.votes import VOTES, Votes
 
 LABEL_BYTES = 100  # of a document and a query of D*, while they are put in order
+ADDITIONS_PER_STEP = 8  # of neighbouring numbers, in the time that one row is counted
 
 
 class QueryRules(RuleRanker):
@@ -48,8 +41,8 @@ class QueryRules(RuleRanker):
     literal: the paper to the letter. A query's function is RE-GR on its own rows; D* labels each training document
         with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
         A document that no query knows is scored by RE-GR. n_trusted, shrink and judged_rows are not used.
-    leave_one_out: judge a query's estimate of one of its own documents without that document; by default so, and not
-        when literal: the paper's Table IV fits best when its own document counts.
+    leave_one_out: judge a query's estimate of one of its own documents without that document (literal only); not by
+        default: the paper's Table IV fits best when its own document counts.
     ties: of several queries that are equally close take the "first", the first "other" than the document's own, or
         give each a "share" (literal only); by default "other", which fits the paper's Table IV best.
     discretizer: a name, an object with fit and transform, or None when X holds bin numbers from 0.
@@ -91,8 +84,7 @@ class QueryRules(RuleRanker):
         "judged_rows": Whole(1, meaning="training rows at most that queries are judged by: a sample beyond"),
         "literal": Flag(meaning="the paper to the letter"),
         "leave_one_out": Flag(
-            meaning="judge a query's estimate of its own document without that document",
-            none="True, or False when literal",
+            meaning="judge a query's estimate of its own document without that document (literal only)", none="False"
         ),
         "ties": Word(
             (*TIES, OTHER),
@@ -189,14 +181,16 @@ class QueryRules(RuleRanker):
         self._by_query = ByQuery(prepared.rows, queries, prepared.layout, self.n_jobs)
 
     def _make_engine(self, prepared: Prepared) -> None:
-        rows, layout, training = prepared
         scheme: Votes = VOTES["mean"] if self.literal else TrustedVotes(self._by_query, self._trusted(), self.shrink)
-        budget = self.memory_budget * 2**20
-        self.engine_ = Engine.learn(rows, layout, scheme, training, memory_budget=budget, n_jobs=self.n_jobs)
+        self.engine_ = self._count(prepared, scheme)
 
     def stood_for(self) -> dict[str, Any]:
-        loo = _leaves_one_out(self.leave_one_out, self.literal)
-        return super().stood_for() | {"leave_one_out": loo, "ties": OTHER if self.ties is None else self.ties}
+        ties = OTHER if self.ties is None else self.ties
+        return super().stood_for() | {"leave_one_out": bool(self.leave_one_out), "ties": ties}
+
+    def heard(self) -> tuple[ByQuery, Any]:
+        """Return what is counted query by query, and who is heard: rows with their queries (literal), or queries."""
+        return self._by_query, self._labels if self.params_["literal"] else self._trusted()
 
     def _trusted(self) -> Array:
         """Return the numbers of the most competent queries, in order; of equals the first."""
@@ -216,36 +210,24 @@ class QueryRules(RuleRanker):
         heard[unheard] = self.engine_.score(np.ascontiguousarray(bins[:, unheard]))
         return heard / np.where(unheard, 1.0, weight)
 
-    def case(self, X: Array, row: int) -> Case:
-        row_bins, given, by_query = self._bins_of(X, row), self.params_, self._by_query
-        case = rule_case(self.bin_form(), row_bins, "QueryRules")
-        if given["literal"]:
-            case, say = literal_case(
-                case, by_query, self._labels, row_bins, self._training, given["min_support"], self.memory_budget
-            )
-        else:
-            say = trusted_say(self.engine_, by_query, self._trusted(), row_bins, given["shrink"])
-        return query_case(case, say, self.queries_)
-
     def _ranks(self, bins: Array, first: int, last: int, *, without_own: bool = False) -> Array:
         given, training, functions = self.params_, self._training, self._by_query
         if given["literal"]:
             return functions.literal_ranks(bins, first, last, min_support=given["min_support"], without_own=without_own)
-        lifts = functions.shrunken_lifts(bins, first, last, training, given["shrink"], without_own=without_own)
-        return training.mean_grade + lifts
+        return training.mean_grade + functions.shrunken_lifts(bins, first, last, training, given["shrink"])
 
     def _strengths(self, bins: Array, first: int, last: int) -> Array:
         return self._by_query.label_strengths(bins, self._labels, first, last, min_support=self.params_["min_support"])
 
     def _deltas(self, first: int, last: int) -> Array:
         """Return Delta of the training rows, sorted by query."""
-        without_own = _leaves_one_out(self.params_["leave_one_out"], self.params_["literal"])
+        without_own = bool(self.params_["leave_one_out"])
         ranks = self._ranks(self._by_query.bins, first, last, without_own=without_own)
         return np.abs(ranks - self._by_query.grades)
 
     def _documents(self, X: Any, qid: Any) -> Array:
         check_is_fitted(self)
-        return self._known_bins(self.check_rows(X, qid))
+        return self.known_bins(self.check_rows(X, qid))
 
     def _by_columns(self, n_rows: int, columns: Callable[[int, int], Array]) -> Array:
         """Put blocks of queries side by side, (n_rows, n_queries), if all of them fit in memory."""
@@ -256,11 +238,8 @@ class QueryRules(RuleRanker):
         return out
 
     def _learned_state(self) -> dict[str, Any]:
-        rows = self._by_query.rows
-        queries = np.empty(rows.n_rows, dtype=np.int64)
-        queries[self._by_query.order] = self._by_query.queries
         ids = [q if isinstance(q, int | float) else str(q) for q in self.queries_.tolist()]
-        state = {"bins": rows.bins, "grades": rows.grades, "queries": queries, "query_ids": ids}
+        state = self._by_query.to_state() | {"query_ids": ids}
         if self.params_["literal"]:
             learned = {"rows": self._labels.rows, "queries": self._labels.queries}
         else:
@@ -270,12 +249,10 @@ class QueryRules(RuleRanker):
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
         saved, learned = state["training_rows"], state["learned"]
-        n_bins = self.n_bins_
-        prepared = self._lay_out(Rows.of(saved["bins"], saved["grades"], saved["queries"]))
+        prepared = self._prepared_from(saved)
         ids = np.array(saved["query_ids"], dtype=object)
-        numbers = np.unique(saved["queries"])
-        if not np.array_equal(self.n_bins_, n_bins) or not np.array_equal(numbers, np.arange(ids.size)):
-            raise ModelFileError("its training rows do not fit its bins, or its queries")
+        if ids.size != saved["queries"].max() + 1:
+            raise ModelFileError(f"its training rows do not fit its {ids.size} queries")
         self._take_rows(prepared, saved["queries"], ids)
         if self.literal:
             rows, queries = learned["rows"], learned["queries"]
@@ -289,9 +266,26 @@ class QueryRules(RuleRanker):
         self._make_engine(prepared)
 
 
-def _leaves_one_out(asked: bool | None, literal: bool) -> bool:
-    return not literal if asked is None else asked
-
-
 def _all_below(numbers: Array, limit: int) -> bool:
     return bool(numbers.min(initial=0) >= 0 and numbers.max(initial=0) < limit)
+
+
+def check_matrix(n_rows: int, n_queries: int, memory_budget: float) -> None:
+    """Refuse a matrix of documents by queries that would not fit into memory."""
+    need = 8 * n_rows * n_queries / 2**20
+    if need > memory_budget:
+        raise TooLargeError(
+            f"a matrix of {n_rows:,} documents by {n_queries:,} queries takes {need:,.0f} MiB, more than "
+            f"memory_budget ({memory_budget:,.0f}); ask for fewer documents at a time, or raise memory_budget"
+        )
+
+
+def check_work(n_rows: int, n_sets: int, n_queries: int, work_limit: float | None) -> None:
+    """Refuse training in which every query judging every row would take too many steps."""
+    steps = n_rows * n_sets * n_queries / ADDITIONS_PER_STEP
+    if work_limit is not None and steps > work_limit:
+        raise TooLargeError(
+            f"{n_queries:,} queries that each judge {n_rows:,} rows by {n_sets:,} feature sets are {steps:.1e} "
+            f"steps (the limit is {work_limit:.1e}); lower max_size, raise drop_weakest to keep fewer "
+            "features, train on fewer queries, or set work_limit=None to do it all the same"
+        )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import BinForm
 from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
 from rulerank.core.intervals import in_words, on_scale, written_cuts
@@ -20,24 +18,27 @@ from rulerank.discretize import (
     DISCRETIZER,
     Discretizer,
     WithCategories,
-    bin_limits,
     bins_by,
     discretizer_from_state,
     make_discretizer,
 )
-from rulerank.errors import DataError
+from rulerank.errors import DataError, ModelFileError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.parts import Facts, OnePart, TrainingParts
-from rulerank.rules.any_size import Total, largest_size
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import FeatureSets, Layout, check_work
-from rulerank.rules.rule import Rule
-from rulerank.rules.rule_book import describe_items
-from rulerank.rules.strength import BinCounts, without_weakest
-from rulerank.rules.tables import Counts, Rows, hide_unseen, rows_needed
-from rulerank.rules.votes import Training
-
-AnyEngine = TypeVar("AnyEngine", bound=Engine)
+from rulerank.rules.rule import Rule, describe_items
+from rulerank.rules.tables import (
+    BinCounts,
+    Counts,
+    Rows,
+    Total,
+    Training,
+    hide_unseen,
+    largest_size,
+    rows_needed,
+    without_weakest,
+)
+from rulerank.rules.votes import Votes
 
 
 class Prepared(NamedTuple):
@@ -46,19 +47,6 @@ class Prepared(NamedTuple):
     rows: Rows
     layout: Layout
     training: Training
-
-
-class PreparedParts(NamedTuple):
-    """Parts of training rows in bins, and what is to be counted of them."""
-
-    rows: TrainingParts  # of Rows
-    layout: Layout
-    training: Training
-
-
-def binned_rows(discretizer: Any, n_grades: int, data: Labelled) -> Rows:
-    """Return rows in bins by a fitted discretiser."""
-    return Rows.of(bins_by(discretizer, data.X), data.grades, data.queries, n_grades)
 
 
 class RuleRanker(Ranker):
@@ -99,41 +87,46 @@ class RuleRanker(Ranker):
     engine_: Engine
     n_bins_: Array  # table width of each feature; training bins lie below it
 
+    @staticmethod
+    def rows_of(discretizer: Any, n_grades: int, data: Labelled) -> Rows:
+        """Return training rows in bins by a fitted discretiser, as they are counted."""
+        return Rows.of(bins_by(discretizer, data.X), data.grades, data.queries, n_grades)
+
     def _prepare(self, data: Labelled) -> Prepared:
         """Put training data into bins and lay out the feature sets to count."""
-        rows, layout, training = self._prepare_parts(OnePart.of(data, self), binned_rows)
-        return Prepared(rows.whole("rows"), layout, training)
-
-    def _prepare_parts(self, parts: TrainingParts, rows_of: Callable[[Any, int, Labelled], Rows]) -> PreparedParts:
-        """Put parts of training data into bins, as `rows_of` does, and lay out the feature sets to count."""
-        facts = parts.facts
-        self.discretizer_ = make_discretizer(self.discretizer, self.n_jobs)
-        if self.discretizer_ is not None and facts.categories:
-            kinds = {facts.feature_names.index(name): names for name, names in facts.categories.items()}
-            self.discretizer_ = WithCategories(self.discretizer_, kinds)
+        self.discretizer_ = self.new_discretizer(data.categories)
         if self.discretizer_ is not None:
-            self.discretizer_ = parts.fitted(self.discretizer_)
-        rows = parts.mapped(partial(rows_of, self.discretizer_, facts.n_grades))
-        return self._lay_out_parts(rows, bin_limits(self.discretizer_, len(facts.feature_names)))
+            self.discretizer_.fit(data.X, data.grades)
+        return self._lay_out(self.rows_of(self.discretizer_, int(data.grades.max()) + 1, data))
+
+    def new_discretizer(self, categories: Mapping[str, tuple[str, ...]]) -> Any:
+        """Return the discretiser that was asked for, not fitted yet; None where X holds bins."""
+        made = make_discretizer(self.discretizer, self.n_jobs)
+        if made is None or not categories:
+            return made
+        return WithCategories(made, {self.feature_names_.index(name): names for name, names in categories.items()})
 
     def _lay_out(self, rows: Rows) -> Prepared:
         """Decide which feature sets of training rows in bins are to be counted."""
-        facts = Facts(self.feature_names_, rows.n_rows, 1, rows.n_grades)
         # the rows' own limits: those of a file may lie outside the discretiser's
-        _, layout, training = self._lay_out_parts(OnePart(rows, facts), rows.bins.max(axis=1).astype(np.int32) + 1)
-        return Prepared(rows, layout, training)
+        counts = BinCounts.of(rows, n_jobs=self.n_jobs)
+        return Prepared(rows, *self.lay_out_counts(counts, lambda look: look(rows)))
 
-    def _lay_out_parts(self, rows: TrainingParts, widths: Array) -> PreparedParts:
-        counts: BinCounts = rows.total(partial(BinCounts.of, widths=widths, n_jobs=self.n_jobs))
-        return PreparedParts(rows, *self._lay_out_counts(counts, rows.total))
+    def _prepared_from(self, saved: dict[str, Any]) -> Prepared:
+        """Lay out training rows of a file, as `ByQuery.to_state` has them."""
+        n_bins, numbers = self.n_bins_, np.unique(saved["queries"])
+        prepared = self._lay_out(Rows.of(saved["bins"], saved["grades"], saved["queries"]))
+        if not np.array_equal(self.n_bins_, n_bins) or not np.array_equal(numbers, np.arange(numbers.size)):
+            raise ModelFileError("its training rows do not fit its bins, or its queries")
+        return prepared
 
-    def _lay_out_counts(self, counts: BinCounts, total: Total) -> tuple[Layout, Training]:
+    def lay_out_counts(self, counts: BinCounts, total: Total) -> tuple[Layout, Training]:
         """Decide which feature sets are to be counted, given what was counted of each feature by itself.
 
         total: sums up what a function makes of the rows in bins, for rules of any size.
         """
-        self.n_bins_ = counts.n_bins()
-        strength = counts.strength(self.n_bins_)
+        self.n_bins_ = counts.n_bins
+        strength = counts.strength()
         used = without_weakest(strength, self.n_bins_, self.drop_share)
         n_rows = int(counts.n_by_grade.sum())
         min_rows = int(rows_needed(self.min_support, n_rows))
@@ -145,25 +138,17 @@ class RuleRanker(Ranker):
             check_work(self.n_bins_[used], max_size, n_rows, self.work_limit)
         return Layout.over(self.n_bins_, max_size, used), counts.training(min_rows, strength)
 
-    def _learn_engine(self, engine: type[AnyEngine], prepared: PreparedParts, scheme: Any) -> AnyEngine:
-        """Count all parts, or keep the rows where the tables would not fit the budget."""
-        rows, layout, training = prepared
-        need, budget = layout.n_cells * engine.cell_bytes(scheme, training), self.memory_budget * 2**20
-        if need > budget:
-            why = (
-                f"the tables of all {layout.n_sets:,} feature sets take {need / 2**20:,.0f} MiB, more than "
-                f"memory_budget={self.memory_budget:g}; raise it, or lower max_size. Without them all rows are kept"
-            )
-            return engine(layout, scheme, training, self.n_jobs, rows.whole(why), None, None)
-        counts = rows.total(partial(engine.count, layout=layout, scheme=scheme, n_jobs=self.n_jobs))
-        return engine.from_counts(layout, scheme, training, counts, n_jobs=self.n_jobs)
+    def _count(self, prepared: Prepared, scheme: Votes) -> Engine:
+        """Count the rows, or keep them where the tables would not fit the budget."""
+        budget = self.memory_budget * 2**20
+        return Engine.learn(*prepared[:2], scheme, prepared.training, memory_budget=budget, n_jobs=self.n_jobs)
 
-    def _known_bins(self, X: Array) -> Array:
+    def known_bins(self, X: Array) -> Array:
         """Put documents into bins uint8 (n_features, n_rows), 255 where training saw none."""
         return hide_unseen(bins_by(self.discretizer_, X), self.n_bins_)
 
     def _score(self, X: Array) -> Array:
-        return self._score_bins(self._known_bins(X))
+        return self._score_bins(self.known_bins(X))
 
     def _score_bins(self, bins: Array) -> Array:
         """Score documents given as bins uint8 (n_features, n_documents)."""
@@ -183,20 +168,8 @@ class RuleRanker(Ranker):
         number = 0 if row is None else row
         if not is_whole(number, 0, len(rows) - 1):
             raise DataError(f"row must be a whole number from 0 to {len(rows) - 1}: got {row!r}")
-        bins = self._known_bins(self.check_rows(rows, np.zeros(len(rows))))
+        bins = self.known_bins(self.check_rows(rows, np.zeros(len(rows))))
         return np.ascontiguousarray(bins[:, number])
-
-    def bin_form(self) -> BinForm:
-        """Return the fitted model as a function of bins."""
-        cuts = getattr(self.discretizer_, "cuts_", None)
-        bins = partial(bins_by, self.discretizer_)
-        return BinForm(
-            self.feature_names_, self.engine_, cuts, bins, self._known_bins, self._score_bins, self._item_text
-        )
-
-    def _bins_of(self, X: Array, row: int) -> Array:
-        """Return the bins of one of the checked rows."""
-        return np.ascontiguousarray(self._known_bins(X[row : row + 1])[:, 0])
 
     def _rules(self, row_bins: Array, blocks: tuple[FeatureSets, ...], counts: Counts, min_rows: int) -> list[Rule]:
         """Make the rules of one document from the counts of its cells, one per feature set."""
@@ -204,7 +177,7 @@ class RuleRanker(Ranker):
         rules = []
         for cell, grade in zip(*np.nonzero(counts.grades >= min_rows), strict=True):
             by_grade, features = counts.grades[cell], members[cell]
-            items = describe_items(features, row_bins[features], self._item_text)
+            items = describe_items(features, row_bins[features], self.item_text)
             rules.append(Rule(items, int(grade), int(by_grade[grade]), int(by_grade.sum())))
         return rules
 
@@ -238,7 +211,8 @@ class RuleRanker(Ranker):
             self.record_params()
         self.n_bins_ = state["n_bins"]
 
-    def _item_text(self, feature: int, bin: int) -> str:
+    def item_text(self, feature: int, bin: int) -> str:
+        """Return an item, a feature with one of its bins, in words."""
         name = self.feature_names_[feature]
         describe = getattr(self.discretizer_, "describe", None)
         if name in self.dates_ and self.normalize_ is None and hasattr(self.discretizer_, "cuts_"):

@@ -36,8 +36,8 @@ def axes_of(discretizer: Any, n_bins: Array) -> list[RuleAxis]:
     inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
     if not isinstance(inner, Discretizer):
         raise DataError(
-            f"the bins of {type(inner).__name__} have no cuts that are known, and tables need them: choose a "
-            "discretizer of this library"
+            f"the bins of {type(inner).__name__} have no cuts that are known, and tables and what_if need them: fit "
+            "with a discretizer of this library, such as discretizer='mdlp'"
         )
     axes = [
         RuleAxis(cuts, _known(np.arange(len(cuts) + 2), n))

@@ -8,22 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rulerank.ballots import Case
-from rulerank.ballots.rule_cases import rule_case
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
-from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.incremental import IncrementalRules
-from rulerank.rankers.parts import TrainingParts
-from rulerank.rankers.rule_ranker import binned_rows
-from rulerank.rules.kept_rows import KeptRows
-from rulerank.rules.rule import Item, Rule
-from rulerank.rules.rule_book import describe_items
-from rulerank.rules.stable.counts import QueryEngine, QueryRows, QueryVotes
-from rulerank.rules.stable.kernels import LIFTS, N_DOWN, N_QUERIES, N_UP
-from rulerank.rules.stable.votes import MEAN, STABILITIES, ConfidenceVotes, LiteralVotes, stability_named
-from rulerank.rules.tables import UNIT
+from rulerank.rules.engine import Engine
+from rulerank.rules.kernels import EXTREMES, LIFTS, N_DOWN, N_QUERIES, N_UP, SUMS
+from rulerank.rules.rule import Item, Rule, describe_items
+from rulerank.rules.stable import AgreementVotes, ConfidenceVotes
+from rulerank.rules.tables import UNIT, Rows
+from rulerank.rules.votes import Votes
+
+MEAN = "mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +91,7 @@ class StableRules(IncrementalRules):
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "stability": Word(tuple(STABILITIES), meaning="how far a set of items is trusted"),
+        "stability": Word(("agreement", MEAN), meaning="how far a set of items is trusted"),
         "min_queries": Whole(
             1, meaning="training queries that a stable rule must hold in", none="2, or 1 for the readings of the paper"
         ),
@@ -112,8 +108,6 @@ class StableRules(IncrementalRules):
         "stability": {"signs": "agreement", "clustered": "agreement"}
     }
     _why_not_additive: ClassVar[str] = "which rules vote, and what their weights add up to, depends on the document"
-
-    engine_: QueryEngine
 
     def __init__(
         self,
@@ -145,12 +139,9 @@ class StableRules(IncrementalRules):
         self.work_limit = work_limit
         self.n_jobs = n_jobs
 
-    def _learn_parts(self, parts: TrainingParts) -> None:
-        self.engine_ = self._learn_engine(QueryEngine, self._prepare_parts(parts, rows_by_query), self._scheme())
-        self._keep(parts)
-
-    def _to_count(self, kept: KeptRows, n_grades: int) -> QueryRows:
-        return QueryRows(**vars(kept.rows(n_grades)), starts=kept.starts)
+    @staticmethod
+    def rows_of(discretizer: Any, n_grades: int, data: Labelled) -> Rows:
+        return IncrementalRules.rows_of(discretizer, n_grades, data).by_query(data.queries)
 
     def rules_for(self, x: Any, row: int | None = None) -> list[Rule]:
         """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""
@@ -173,7 +164,7 @@ class StableRules(IncrementalRules):
         members = [members for block in self.engine_.layout.sets for members in block.features]
         return [
             Stability(
-                describe_items(members[cell], row_bins[members[cell]], self._item_text),
+                describe_items(members[cell], row_bins[members[cell]], self.item_text),
                 int(counts.grades[cell].sum()),
                 int(tally[N_QUERIES]),
                 int(tally[N_UP]),
@@ -184,12 +175,6 @@ class StableRules(IncrementalRules):
             for cell, tally in enumerate(counts.tallies)
             if tally[N_QUERIES]
         ]
-
-    def case(self, X: Array, row: int) -> Case:
-        scheme, given = self.engine_.scheme, self.params_
-        how = "literal" if given["literal"] else f"stability={given['stability']!r}"
-        how += f", phi={scheme.phi}" if isinstance(scheme, ConfidenceVotes) else ""
-        return rule_case(self.bin_form(), self._bins_of(X, row), f"StableRules, {how}")
 
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""
@@ -209,30 +194,17 @@ class StableRules(IncrementalRules):
     def _votes_as_in_the_paper(self) -> bool:
         return self.literal or self.stability == MEAN
 
-    def _scheme(self) -> QueryVotes:
+    def scheme(self) -> Votes:
+        """Return how stable rules vote."""
         used = self.stood_for()
-        if self.literal:
-            return LiteralVotes(used["phi"], used["min_queries"])
-        return stability_named(self.stability, used["min_queries"], used["phi"])
+        if not self._votes_as_in_the_paper():
+            return AgreementVotes(used["min_queries"])
+        return ConfidenceVotes(EXTREMES if self.literal else SUMS, used["phi"], used["min_queries"])
 
     def _learned_state(self) -> dict[str, Any]:
         return self._discretizer_state() | {"engine": self.engine_.to_state()} | self._kept_state()
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self._take_discretizer(state)
-        self.engine_ = QueryEngine.from_state(state["engine"], self._scheme())
+        self.engine_ = Engine.from_state(state["engine"], self.scheme())
         self._take_kept(state)
-
-
-def rows_by_query(discretizer: Any, n_grades: int, data: Labelled) -> QueryRows:
-    """Return rows in bins, those of a query side by side."""
-    data = _by_query(data)
-    return QueryRows.along(binned_rows(discretizer, n_grades, data), data.queries)
-
-
-def _by_query(data: Labelled) -> Labelled:
-    """Put the rows of each query side by side."""
-    if (np.diff(data.queries) >= 0).all():
-        return data
-    order = np.argsort(data.queries, kind="stable")
-    return data._replace(X=data.X[order], grades=data.grades[order], queries=data.queries[order])

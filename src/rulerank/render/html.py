@@ -1,14 +1,18 @@
 """Pages as HTML that needs nothing else: styles inside, no fonts, no other files, and no script but the one that sorts.
 
-A block that stands by itself has a heading of its own; those of a section are cards under its heading.
+A block that stands by itself has a heading of its own; those of a section are cards under its heading. Notebooks show
+tables of values that print as text elsewhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 
 from rulerank.render.document import Bar, Block, Cell, Content, Page, Picture, Section, Sentences, Table
+from rulerank.render.text import text_table
 
 LONG = 30  # letters; longer texts get room
 N_COLOURS = 9  # of groups, in page.css
@@ -159,3 +163,39 @@ def _dot(group: str, page: Page) -> str:
     known = [name for name, _ in page.groups]
     colour = f" c{known.index(group) % N_COLOURS}" if group in known else ""
     return f'<span class="dot{colour}"></span>'
+
+
+def table_of(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1, note: str = "") -> Table:
+    """Return rows of text as a table."""
+    return Table("", tuple(header), tuple(map(tuple, rows)), n_left, note)
+
+
+def html_table(*tables: Table, title: str = "") -> str:
+    """Return tables as a part of a notebook's page.
+
+    >>> "<td" in html_table(table_of(["measure", "mean"], [["MAP", "0.45"]]))
+    True
+    """
+    return render_fragment(Page(title, (), tables))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShownTable:
+    """A table that prints as aligned text, and that a notebook shows as one.
+
+    >>> ShownTable(table_of(["measure", "mean"], [["MAP", "0.45"]], note="2 queries"))
+    measure  mean
+    MAP      0.45
+    2 queries
+    """
+
+    table: Table
+
+    def __repr__(self) -> str:
+        return "\n".join([text_table(self.table), *([self.table.note] if self.table.note else [])])
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.table)

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator
 
 from rulerank.render.document import Cell, Content, Page, Picture, Section, Sentences, Table
-from rulerank.render.tables import latex_text
+from rulerank.render.text import latex_text
 
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[margin=2cm]{geometry}

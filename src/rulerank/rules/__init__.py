@@ -1,12 +1,12 @@
 """The engine: counts per set of features, votes derived from them, and the rules behind a score.
 
-`layout.py` says which sets of features are counted and where their tables lie (`any_size.py`: how large they can be),
-`tables.py` counts rows into them with the loops of `kernels.py`, `votes.py` turns counts into votes, in
-`vote_kernels.py` (`metrics.py`: how strong a rule is; `strength.py`: how well a feature tells documents apart),
-`engine.py` keeps the tables and scores. `rule.py` and `rule_book.py` are what a person reads; `saved.py` checks an
-engine that comes from a file. `additive.py` is a score as a sum of tables, its loops are in `additive_kernels.py`;
-`folding.py` folds small tables into larger ones. `stable/` and `by_query/` count per query as well. `kept_rows.py`
-holds the training rows for incremental learning. The names load when they are used.
+`layout.py` says which sets of features are counted and where their tables lie; `tables.py` counts rows into them with
+the loops of `kernels.py`, and each feature by itself first; `votes.py` turns counts into votes (`metrics.py`: how
+strong a rule is; `stable.py`: how far queries agree), `engine.py` keeps the tables and scores. `by_query.py`, with the
+loops of `by_query_kernels.py`, counts the rules of each query by itself, and `labels.py` says which query is the most
+competent for a row. `rule.py` is what a person reads. `additive.py` is a score as a sum of tables, its loops are in
+`additive_kernels.py`. `kept_rows.py` holds the training rows for
+incremental learning. The names load when they are used.
 """
 
 from rulerank.core.lazy import surface
@@ -16,19 +16,9 @@ __all__, __getattr__ = surface(
     {
         "engine": ("Engine",),
         "layout": ("Layout",),
-        "tables": (
-            "Rows",
-            "Counts",
-        ),
-        "votes": (
-            "Training",
-            "VOTES",
-        ),
+        "tables": ("Rows", "Counts", "Training"),
+        "votes": ("VOTES",),
         "metrics": ("METRICS",),
-        "rule": (
-            "Item",
-            "Rule",
-        ),
-        "rule_book": ("RuleBook",),
+        "rule": ("Item", "Rule", "RuleBook"),
     },
 )

@@ -8,24 +8,70 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from rulerank.core.intervals import in_words, shorten
+from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.core.threads import in_blocks
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
-from rulerank.rules.additive_kernels import add_table_shares, add_table_votes, add_weighted
+from rulerank.rules.additive_kernels import add_shares, add_table_votes, add_weighted, find_table_votes
 
 MAX_SIZE = 3  # features of a table
 BITS = 24  # of a sum of votes, as a float32 has: engines that add in float32 give the same bits as `score`
 DOUBLE_BITS = 50  # where only doubles are added; a double has 53
 ROWS_PER_THREAD = 4096
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contributions:
+    """What scores are made of: where each starts, and what each term adds to it.
+
+    A term is a feature, features together (`bm25 & length`: a table of both, or the rules over both) or the baseline
+    ranking. The rows of `values` with their `base` add up to what `predict` returns.
+
+    >>> found = Contributions(np.array([1.0]), np.array([[0.5, 0.25]]), ("bm25", "bm25 & length"), ((0,), (0, 1)))
+    >>> found.scores.tolist(), found.by_feature(2).tolist()
+    ([1.75], [[0.625, 0.125]])
+    """
+
+    base: Array  # float64 (n_rows,)
+    values: Array  # float64 (n_rows, n_terms)
+    terms: tuple[str, ...]
+    features: tuple[tuple[int, ...], ...]  # of each term: columns; the baseline ranking is the one after the last
+
+    def __repr__(self) -> str:
+        return f"Contributions({counted(len(self.base), 'row')}, {counted(len(self.terms), 'term')})"
+
+    @property
+    def scores(self) -> Array:
+        """The sums, added up one after the other as models do."""
+        return np.cumsum(np.column_stack([self.base, self.values]), axis=1)[:, -1]
+
+    def by_feature(self, n_features: int) -> Array:
+        """Return what each feature adds, (n_rows, n_features): what a term adds is shared alike by its features."""
+        shares = np.zeros((len(self.base), n_features))
+        add_shares(self.values, padded(self.features), shares)
+        return shares
+
+
+def padded(sets: Sequence[Sequence[int]]) -> Array:
+    """Return sets of features as the rows of one array, -1 where a set has fewer than the largest.
+
+    >>> padded([(3,), (0, 1)]).tolist()
+    [[3, -1], [0, 1]]
+    """
+    out = np.full((len(sets), max(map(len, sets), default=1)), -1, dtype=np.int32)
+    for place, members in enumerate(sets):
+        out[place, : len(members)] = members
+    return out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +137,8 @@ class AdditiveTables:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature: what its codes 0, 1, ... name
     weights: Array | None = None  # float64 (n_features,), of the values as they are
     fill: Array | None = None  # the same: what stands for a missing value in the weighted sum; None: the sum is missing
+    baseline: int | None = None  # the column whose weight is the baseline ranking's part
+    from_model: bool = False  # that column is the last, and no feature: a model's scores
 
     def __post_init__(self) -> None:
         n_features = len(self.feature_names)
@@ -107,8 +155,10 @@ class AdditiveTables:
         features = counted(len(self.feature_names), "feature")
         return f"AdditiveTables(base {self.base:.4g}, {counted(len(self.tables), 'table')}{weights}, {features})"
 
-    def item_text(self, table: int, axis: int, bin: int) -> str:
+    def item_text(self, table: int, axis: int, bin: int, scale: str | None = None, dates: Collection[str] = ()) -> str:
         """Say in words what it means that a document has this bin on one axis of a table.
+
+        scale: what values are put on by query; dates: features whose values are days since 1970-01-01.
 
         >>> votes = np.array([0.5, -0.5, 0.0, 0.0])
         >>> model = AdditiveTables(
@@ -121,14 +171,15 @@ class AdditiveTables:
         name = self.feature_names[own.features[axis]]
         kinds = self.categories.get(name)
         if kinds is None:
-            key = (table, axis)
-            return in_words(name, bin, self._shown.get(key) or self._shown.setdefault(key, shorten(own.cuts[axis])))
+            key = (table, axis, name in dates and scale is None)
+            shown = self._shown.get(key) or self._shown.setdefault(key, written_cuts(own.cuts[axis], dates=key[2]))
+            return on_scale(in_words(name, bin, shown), name, scale)
         if bin == len(kinds):
             return f"{name} is one not seen in training"
         return f"{name} is {'missing' if bin > len(kinds) else kinds[bin]}"
 
     @cached_property
-    def _shown(self) -> dict[tuple[int, int], list[str]]:
+    def _shown(self) -> dict[tuple[int, int, bool], list[str]]:
         return {}  # cuts as they are written, once they have been
 
     @cached_property
@@ -157,19 +208,41 @@ class AdditiveTables:
         in_blocks(work, len(X), n_jobs, min_block=ROWS_PER_THREAD)
         return out
 
-    def shares(self, X: Array) -> Array:
-        """Return what each feature adds to the score of each row, (n_rows, n_features), by the tables alone.
-
-        A table's vote is shared alike by its features: with the base, and without weights, they add up to the score.
+    def contributions(self, X: Any) -> Contributions:
+        """Return what each table adds to the score of each row, and each weighted value; X may be a sparse matrix.
 
         >>> pair = Table((0, 1), (np.array([2.0]), np.zeros(0)), np.array([[0.5, 0.0], [1.0, 0.0], [0.0, 0.0]]))
-        >>> AdditiveTables(1.0, (pair,), ("bm25", "length")).shares(np.array([[1.0, 3.0], [4.0, 3.0]])).tolist()
-        [[0.25, 0.25], [0.5, 0.5]]
+        >>> found = AdditiveTables(1.0, (pair,), ("bm25", "length")).contributions(np.array([[1.0, 3.0], [4.0, 3.0]]))
+        >>> found.terms, found.values.tolist()
+        (('bm25 & length',), [[0.5], [1.0]])
         """
-        X = self._checked(X)
-        out = np.zeros(X.shape)
-        add_table_shares(X, *self._plan, out)
-        return out
+        X = self._checked(X.toarray() if issparse(X) else X)
+        terms, features, columns = self._terms
+        values = np.empty((len(X), len(terms)))
+        find_table_votes(X, *self._plan, values)
+        if self.weights is not None:
+            own = X[:, columns]
+            own = own if self.fill is None else np.where(np.isnan(own), self.fill[columns], own)
+            values[:, len(self.tables) :] = own * self.weights[columns]
+        return Contributions(np.full(len(X), self.base), values, terms, features)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are; the baseline ranking is the part after them."""
+        return len(self.feature_names) - self.from_model
+
+    @cached_property
+    def _terms(self) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...], Array]:
+        """The terms in words, their features, and the columns of those that are weighted values."""
+        columns = np.zeros(0, dtype=np.int64)
+        if self.weights is not None:  # a linear model has a term for each feature
+            columns = np.flatnonzero(self.weights) if self.tables else np.arange(len(self.feature_names))
+        names = [" & ".join(self.feature_names[f] for f in table.features) for table in self.tables]
+        names += [
+            baseline_name(self.feature_names[f]) if f == self.baseline else self.feature_names[f] for f in columns
+        ]
+        weighed = [(self.n_features if f == self.baseline else f,) for f in columns.tolist()]
+        return tuple(names), (*(table.features for table in self.tables), *weighed), columns
 
     def _checked(self, X: Array) -> Array:
         X = np.ascontiguousarray(X)
@@ -296,3 +369,47 @@ class AdditiveTables:
             features,
             np.unique(features[features >= 0]).astype(np.int64),
         )
+
+
+def baseline_name(feature: str) -> str:
+    """Return what the baseline ranking's part is called.
+
+    >>> baseline_name("bm25(all)"), baseline_name("score of FittedRules")
+    ('baseline ranking bm25(all)', 'baseline ranking of FittedRules')
+    """
+    return f"baseline ranking {feature.removeprefix('score ')}"
+
+
+def folded(model: AdditiveTables) -> AdditiveTables:
+    """Return the same model with every table of one feature added to one that holds the feature in the same bins.
+
+    A table that finds none, because pairs are cut more coarsely, stays what it is. Sums on a grid stay on it.
+
+    >>> cuts = np.array([0.5])
+    >>> one = Table((0,), (cuts,), np.array([1.0, 2.0, 0.0]))
+    >>> two = Table((0, 1), (cuts, np.zeros(0)), np.array([[0.25, 0.0], [0.0, 0.0], [0.0, 0.5]]))
+    >>> model = folded(AdditiveTables(0.0, (one, two), ("a", "b")))
+    >>> [table.votes.tolist() for table in model.tables]
+    [[[1.25, 1.0], [2.0, 2.0], [0.0, 0.5]]]
+    """
+    tables = list(model.tables)
+    taken: Counter[int] = Counter()  # tables that took one: the others' trees should grow alike
+    gone = set()
+    for place, single in enumerate(tables):
+        if len(single.features) > 1:
+            continue
+        hosts = [
+            (taken[t], t, table.features.index(single.features[0]))
+            for t, table in enumerate(tables)
+            if len(table.features) > 1
+            and single.features[0] in table.features
+            and np.array_equal(table.cuts[table.features.index(single.features[0])], single.cuts[0])
+        ]
+        if not hosts:
+            continue
+        _, t, axis = min(hosts)
+        shape = [-1 if one == axis else 1 for one in range(tables[t].votes.ndim)]
+        tables[t] = Table(tables[t].features, tables[t].cuts, tables[t].votes + single.votes.reshape(shape))
+        taken[t] += 1
+        gone.add(place)
+    return replace(model, tables=tuple(table for t, table in enumerate(tables) if t not in gone))

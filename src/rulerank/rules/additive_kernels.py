@@ -5,7 +5,8 @@ cuts, cut_offsets                   of each feature, those of all its tables tog
 places, place_starts                from a feature's bin there to the index on one axis of a table, times its stride
 votes, vote_starts, table_features  of each table, -1 where it has fewer than three features
 used                                int64[n_used]                the features that some table has
-out                                 float64[n_rows], or float64[n_rows, n_features] of shares, added to
+values, features                    float64[n_rows, n_terms], int32[n_terms, size]: what terms add, and their features
+out                                 float64[n_rows], float64[n_rows, n_terms], or float64[n_rows, n_features], added to
 """
 
 from __future__ import annotations
@@ -69,6 +70,33 @@ def add_table_votes(
 
 
 @compiled
+def find_table_votes(
+    X: Array,
+    cuts: Array,
+    cut_offsets: Array,
+    places: Array,
+    place_starts: Array,
+    votes: Array,
+    vote_starts: Array,
+    table_features: Array,
+    used: Array,
+    out: Array,
+) -> None:
+    """Write the vote of each table for each row into the first columns of out."""
+    bins = np.zeros(cut_offsets.size - 1, dtype=np.int64)
+    for row in range(X.shape[0]):
+        find_bins(X, row, cuts, cut_offsets, used, bins)
+        for t in range(table_features.shape[0]):
+            cell = vote_starts[t]
+            for j in range(3):
+                f = table_features[t, j]
+                if f < 0:
+                    break
+                cell += places[place_starts[t, j] + bins[f]]
+            out[row, t] = votes[cell]
+
+
+@compiled
 def add_weighted(X: Array, weights: Array, fill: Array, filled: bool, first: int, last: int, out: Array) -> None:
     """Add weight times value to the scores of the rows first..last-1, features in order; fill stands for NaN."""
     for row in range(first, last):
@@ -82,30 +110,12 @@ def add_weighted(X: Array, weights: Array, fill: Array, filled: bool, first: int
 
 
 @compiled
-def add_table_shares(
-    X: Array,
-    cuts: Array,
-    cut_offsets: Array,
-    places: Array,
-    place_starts: Array,
-    votes: Array,
-    vote_starts: Array,
-    table_features: Array,
-    used: Array,
-    out: Array,
-) -> None:
-    """Add what each table votes for each row to the row's features of that table, to each the same."""
-    bins = np.zeros(cut_offsets.size - 1, dtype=np.int64)
-    for row in range(X.shape[0]):
-        find_bins(X, row, cuts, cut_offsets, used, bins)
-        for t in range(table_features.shape[0]):
-            cell = vote_starts[t]
+def add_shares(values: Array, features: Array, out: Array) -> None:
+    """Add what each term adds to each row to the features of the term, to each the same; features: -1 is none."""
+    for row in range(values.shape[0]):
+        for t in range(features.shape[0]):
             size = 0
-            for j in range(3):
-                f = table_features[t, j]
-                if f < 0:
-                    break
+            while size < features.shape[1] and features[t, size] >= 0:
                 size += 1
-                cell += places[place_starts[t, j] + bins[f]]
             for j in range(size):
-                out[row, table_features[t, j]] += votes[cell] / size
+                out[row, features[t, j]] += values[row, t] / size

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,8 @@ class KeptRows:
         graded = grades.astype(np.uint8)
         order = np.argsort(_records(bins, graded, numbers), kind="stable")
         sizes = np.bincount(numbers, minlength=len(keys))
-        return KeptRows(_columns(bins, order), graded[order], _starts(sizes[sizes > 0]), keys[sizes > 0])
+        starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
+        return KeptRows(np.ascontiguousarray(bins[:, order]), graded[order], starts, keys[sizes > 0])
 
     @property
     def n_rows(self) -> int:
@@ -87,43 +88,45 @@ class KeptRows:
 
     def rows(self, n_grades: int) -> Rows:
         """Return the rows as they are counted."""
-        return Rows.of(self.bins, self.grades, self.numbers, n_grades)
+        return replace(Rows.of(self.bins, self.grades, self.numbers, n_grades), starts=self.starts)
 
-    def of_queries(self, keys: Array) -> KeptRows:
-        """Return the rows of those queries that are here."""
-        return self._some(_among(self.keys, keys))
+    def sizes_of(self, keys: Array) -> Array:
+        """Return how many rows there are of each of these queries, int64 (n_keys,)."""
+        everything, numbers = _common_keys(self.keys, keys)
+        sizes = np.zeros(len(everything), dtype=np.int64)
+        sizes[numbers[0]] = np.diff(self.starts)
+        return sizes[numbers[1]]
 
     def with_rows(self, more: KeptRows) -> KeptRows:
         """Return these rows and some more."""
-        known = self.of_queries(more.keys)
-        return self._put_back(more.keys, _joined([known, more]))
+        keys, (own, new) = _common_keys(self.keys, more.keys)
+        bins, grades = np.concatenate([self.bins, more.bins], axis=1), np.concatenate([self.grades, more.grades])
+        return KeptRows.sorted(bins, grades, np.concatenate([own[self.numbers], new[more.numbers]]), keys)
 
     def without(self, less: KeptRows) -> KeptRows:
         """Return all rows but some, each of which must be here as often as it is to be removed."""
-        known = self.of_queries(less.keys)
-        if len(known.keys) < len(less.keys):
-            raise DataError(f"{_missing(less, ~_among(less.keys, self.keys))}: they were never added")
-        numbers = np.concatenate([known.numbers, less.numbers])  # the same queries, in the same order
-        bins = np.concatenate([known.bins, less.bins], axis=1)
-        records = _records(bins, np.concatenate([known.grades, less.grades]), numbers)
+        _, (own, away) = _common_keys(self.keys, less.keys)
+        n_unknown = np.diff(less.starts)[~np.isin(away, own)].sum()
+        if n_unknown:
+            raise DataError(
+                f"{n_unknown:,} of the {less.n_rows:,} rows to remove belong to queries that the ranker has no rows "
+                "of: they were never added"
+            )
+        bins, grades = np.concatenate([self.bins, less.bins], axis=1), np.concatenate([self.grades, less.grades])
+        records = _records(bins, grades, np.concatenate([own[self.numbers], away[less.numbers]]))
         kinds = np.unique(records, return_inverse=True)[1].reshape(-1)
-        own, away = kinds[: known.n_rows], kinds[known.n_rows :]
-        n_away = np.bincount(away, minlength=kinds.max() + 1)
-        short = np.maximum(n_away - np.bincount(own, minlength=n_away.size), 0).sum()
+        there, gone = kinds[: self.n_rows], kinds[self.n_rows :]  # there: in rising order, as the rows are
+        n_gone = np.bincount(gone, minlength=kinds.max() + 1)
+        short = np.maximum(n_gone - np.bincount(there, minlength=n_gone.size), 0).sum()
         if short:
             raise DataError(
                 f"{short:,} of the {less.n_rows:,} rows to remove are not among the rows of their queries that the "
                 "ranker has learned from, in these bins and with this grade; nothing is removed"
             )
-        # rows of a kind lie side by side: the first of each go
-        order = np.argsort(own, kind="stable")
-        nth = np.empty(own.size, dtype=np.int64)
-        nth[order] = np.arange(own.size) - np.searchsorted(own[order], own[order])
-        stay = nth >= n_away[own]
-        if stay.sum() + self.n_rows == known.n_rows:
+        stay = np.arange(there.size) - np.searchsorted(there, there) >= n_gone[there]  # the first of each kind go
+        if not stay.any():
             raise DataError("these are all the rows that the ranker has learned from: without them it knows nothing")
-        left = KeptRows.sorted(known.bins[:, stay], known.grades[stay], known.numbers[stay], known.keys)
-        return self._put_back(less.keys, left)
+        return KeptRows.sorted(self.bins[:, stay], self.grades[stay], self.numbers[stay], self.keys)
 
     def check(self, n_bins: Array) -> None:
         """Refuse rows of a file that no training can have kept, given how many bins each feature may have."""
@@ -140,23 +143,6 @@ class KeptRows:
             good = bool(((high < next_high) | ((high == next_high) & (low < next_low))).all())
         if not good or self.bins.max() >= MAX_BINS:
             raise ModelFileError("the rows that it keeps are damaged")
-
-    def _some(self, chosen: Array) -> KeptRows:
-        rows = np.repeat(chosen, np.diff(self.starts))
-        starts = _starts(np.diff(self.starts)[chosen])
-        return KeptRows(np.ascontiguousarray(self.bins[:, rows]), self.grades[rows], starts, self.keys[chosen])
-
-    def _put_back(self, keys: Array, new: KeptRows) -> KeptRows:
-        """Return these rows with those of some queries replaced."""
-        rest = ~_among(self.keys, keys)
-        all_keys = np.concatenate([self.keys[rest], new.keys])
-        order = np.lexsort((all_keys[:, 1], all_keys[:, 0]))
-        first = np.concatenate([self.starts[:-1][rest], new.starts[:-1] + self.n_rows])[order]
-        sizes = np.concatenate([np.diff(self.starts)[rest], np.diff(new.starts)])[order]
-        starts = _starts(sizes)
-        rows = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
-        bins = _columns(np.concatenate([self.bins, new.bins], axis=1), rows)
-        return KeptRows(bins, np.concatenate([self.grades, new.grades])[rows], starts, all_keys[order])
 
 
 def query_keys(ids: Sequence[Any] | Array) -> Array:
@@ -182,33 +168,8 @@ def _records(bins: Array, grades: Array, numbers: Array) -> Array:
     return out.view(np.dtype((np.void, out.shape[1]))).reshape(-1)
 
 
-def _joined(parts: Sequence[KeptRows]) -> KeptRows:
-    """Return the rows of all parts, which may have queries in common, in order."""
-    keys, numbers = np.unique(np.concatenate([part.keys for part in parts]), axis=0, return_inverse=True)
-    own = np.split(numbers.reshape(-1), np.cumsum([len(part.keys) for part in parts])[:-1])
-    of_rows = np.concatenate([number[part.numbers] for number, part in zip(own, parts, strict=True)])
-    bins = np.concatenate([part.bins for part in parts], axis=1)
-    return KeptRows.sorted(bins, np.concatenate([part.grades for part in parts]), of_rows, keys)
-
-
-def _among(keys: Array, others: Array) -> Array:
-    """Tell of each key whether it is among others, bool."""
-    known = np.sort(_as_bytes(others))
-    return _as_bytes(keys) == known[np.minimum(np.searchsorted(known, _as_bytes(keys)), known.size - 1)]
-
-
-def _as_bytes(keys: Array) -> Array:
-    return np.ascontiguousarray(keys.astype(">u8")).view(np.dtype((np.void, 16))).reshape(-1)
-
-
-def _columns(bins: Array, rows: Array) -> Array:
-    return np.ascontiguousarray(np.take(bins, rows, axis=1))
-
-
-def _starts(sizes: Array) -> Array:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def _missing(rows: KeptRows, unknown: Array) -> str:
-    n_rows = int(np.diff(rows.starts)[unknown].sum())
-    return f"{n_rows:,} of the {rows.n_rows:,} rows to remove belong to queries that the ranker has no rows of"
+def _common_keys(own: Array, other: Array) -> tuple[Array, tuple[Array, Array]]:
+    """Return the keys of both, ascending, and the number of each among them."""
+    keys, numbers = np.unique(np.concatenate([own, other]), axis=0, return_inverse=True)
+    numbers = numbers.reshape(-1)
+    return keys, (numbers[: len(own)], numbers[len(own) :])

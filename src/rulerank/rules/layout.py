@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +21,8 @@ MAX_SETS = 2**27  # laid out at once: some 3 GiB
 MAX_CELLS = 2**24  # of one feature set: its table is never split, and takes some 40 bytes a cell
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureSets:
-    """The feature sets of one size, in lexicographic order.
+class FeatureSets(NamedTuple):
+    """The feature sets of one size, in lexicographic order, as the loops take them.
 
     >>> sets = Layout.over([2, 3, 2], max_size=2).sets[1]
     >>> sets.features.tolist(), sets.offsets.tolist()
@@ -30,10 +31,16 @@ class FeatureSets:
 
     features: Array  # int32 (n_sets, size)
     offsets: Array  # int64 (n_sets + 1,) first cell of each set among all cells of the layout
+    n_bins: Array  # int32 (n_features,) table width of each feature
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.offsets[-1] - self.offsets[0])
 
     def part(self, first: int, last: int) -> FeatureSets:
         """Return some of the sets with their cells numbered from 0."""
-        return FeatureSets(self.features[first:last], self.offsets[first : last + 1] - self.offsets[first])
+        offsets = self.offsets[first : last + 1] - self.offsets[first]
+        return FeatureSets(self.features[first:last], offsets, self.n_bins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +51,7 @@ class Layout:
     """
 
     n_bins: Array  # int32 (n_features,) table width of each feature
-    sets: tuple[FeatureSets, ...]  # one entry per size
+    sets: tuple[FeatureSets, ...]  # one entry per size, the first of them without any set where no feature is used
 
     @staticmethod
     def over(n_bins: Array | list[int], max_size: int, used: Array | None = None) -> Layout:
@@ -54,25 +61,39 @@ class Layout:
         if max_size < 1:
             raise DataError(f"max_size must be 1 or more: got {max_size}")
         sets, n_cells = [], 0
-        for size in range(1, min(max_size, features.size) + 1):
+        for size in range(1, max(1, min(max_size, features.size)) + 1):
             check_set_cells(widths[features], size)
             flat = chain.from_iterable(combinations(features.tolist(), size))
             members = np.fromiter(flat, dtype=np.int32).reshape(-1, size)
             offsets = np.concatenate([[0], np.cumsum(widths[members].astype(np.int64).prod(axis=1))]) + n_cells
             n_cells = int(offsets[-1])
-            sets.append(FeatureSets(members, offsets))
+            sets.append(FeatureSets(members, offsets, widths))
         return Layout(widths, tuple(sets))
 
     @property
     def n_cells(self) -> int:
-        return int(self.sets[-1].offsets[-1]) if self.sets else 0
+        return int(self.sets[-1].offsets[-1])
 
     @property
     def n_sets(self) -> int:
         return sum(len(block.features) for block in self.sets)
 
+    @cached_property
+    def members(self) -> Array:
+        """All feature sets as rows of one array, int32, -1 where a set has fewer features than the largest."""
+        size = len(self.sets) or 1
+        rows = np.full((self.n_sets, size), -1, dtype=np.int32)
+        start = 0
+        for block in self.sets:
+            n_sets, own = block.features.shape
+            rows[start : start + n_sets, :own] = block.features
+            start += n_sets
+        return rows
+
     def parts(self, max_cells: int) -> Iterator[FeatureSets]:
         """Yield all sets in order, in parts of at most max_cells cells (or one set)."""
+        if not self.n_sets:
+            yield self.sets[0]
         for block in self.sets:
             first = 0
             while first < len(block.features):

@@ -22,10 +22,14 @@ goes down to -p / (1 - p), below -1 for a common grade, and relative confidence 
 
 from __future__ import annotations
 
+import numpy as np
+
+from rulerank.core.compiled import compiled
 from rulerank.errors import DataError
-from rulerank.rules.vote_kernels import mapped_theta
 
 METRICS = ("added_value", "certainty", "confidence", "strength", "yule_q", "yule_y", "relative_confidence")
+N_METRICS = len(METRICS)
+NEARLY_NONE = 1e-6  # stands for 0 below a fraction
 
 
 def theta(metric: str, hits: int, covered: int, of_grade: int, n_rows: int, *, mapped: bool = False) -> float:
@@ -58,3 +62,45 @@ def check_metric(name: str) -> str:
     if name not in METRICS:
         raise DataError(f"unknown metric {name!r}; choose from {', '.join(METRICS)}")
     return name
+
+
+@compiled
+def signed_theta(metric: int, hits: float, covered: float, of_grade: float, n_rows: float) -> float:
+    """Return theta as the papers define it, signed; the metrics are numbered as in `METRICS`."""
+    confidence = hits / covered
+    share = of_grade / n_rows
+    if metric == 0:
+        return confidence - share
+    if metric == 1:
+        return (confidence - share) / (1.0 - share) if of_grade < n_rows else 0.0
+    if metric == 2:
+        return confidence
+    if metric == 3:
+        against = (covered - hits) / (n_rows - of_grade) if of_grade < n_rows else 0.0
+        return hits / of_grade * confidence / max(against, NEARLY_NONE)
+    if metric == 6:
+        return (confidence - share) * (covered / n_rows)
+    along = hits * (n_rows - covered - of_grade + hits)
+    across = (covered - hits) * (of_grade - hits)
+    if metric == 5:
+        along, across = np.sqrt(along), np.sqrt(across)
+    return (along - across) / (along + across) if along + across > 0.0 else 0.0
+
+
+@compiled
+def mapped_theta(metric: int, hits: float, covered: float, of_grade: float, n_rows: float) -> float:
+    """Return what a rule votes with; the metrics, by their number, are those of `METRICS`, then unmapped."""
+    if metric >= N_METRICS:
+        return signed_theta(metric - N_METRICS, hits, covered, of_grade, n_rows)
+    confidence = hits / covered
+    share = of_grade / n_rows
+    if metric == 2:
+        return confidence
+    if metric == 3:
+        return hits / of_grade * confidence / ((covered - hits + 1.0) / (n_rows - of_grade + 1.0))
+    theta = signed_theta(metric, hits, covered, of_grade, n_rows)
+    if metric == 1 and confidence < share:
+        theta = (confidence - share) / share
+    elif metric == 6:
+        theta = 4.0 * theta
+    return (theta + 1.0) / 2.0

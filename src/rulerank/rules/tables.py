@@ -1,25 +1,30 @@
 """What is counted, and the one place where its arguments are checked.
 
-Counts are sums of integers: those of two shards that hold whole queries add up to those of both, and a withdrawn
-query is a subtraction, to the last bit. Expected grades are kept in fixed point for the same reason.
+Counts are sums of integers (or largest values, for the extremes of confidences in single queries): those of two shards
+that hold whole queries add up to those of both, to the last bit. Expected grades are kept in fixed point for the same
+reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 
+from rulerank.core.progress import progress
 from rulerank.core.threads import in_blocks
-from rulerank.dataset import MAX_GRADE, Array
-from rulerank.errors import DataError
+from rulerank.dataset import MAX_GRADE, Array, starts_of
+from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import kernels
-from rulerank.rules.layout import MAX_BINS, UNSEEN, FeatureSets, Layout
+from rulerank.rules.kernels import EXTREMES, THETAS
+from rulerank.rules.layout import MAX_BINS, UNSEEN, FeatureSets, Layout, check_set_cells, check_work
 
 UNIT = 2.0**-28  # of expected grades and variances, whose sums over 100 million rows stay inside int64
+THETA_UNIT = 2.0**-40  # of a confidence within one query
+AGREEING_CELLS = 1 << 22  # of tables that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,7 @@ class Rows:
     n_grades: int
     expected: Array  # int64 (n_rows,) mean grade of the row's query, in UNITs
     spread: Array  # int64 (n_rows,) variance of the grades of the row's query, in UNITs
+    starts: Array | None = None  # int64 (n_queries + 1,) where each query begins, of rows that are sorted by query
 
     @staticmethod
     def of(bins: object, grades: object, queries: object, n_grades: int | None = None) -> Rows:
@@ -62,43 +68,80 @@ class Rows:
             spread,
         )
 
+    def by_query(self, queries: Array) -> Rows:
+        """Return the rows with those of a query, given by number, side by side, and where each query begins."""
+        order = np.argsort(queries, kind="stable")
+        bins = np.ascontiguousarray(self.bins[:, order])
+        columns = self.grades[order], self.n_grades, self.expected[order], self.spread[order]
+        return Rows(bins, *columns, starts_of(queries[order]))
+
     @property
     def n_rows(self) -> int:
         return int(self.grades.size)
 
-    def n_bins(self) -> Array:
-        """Return each feature's table width, 0 for a feature whose rows all fall in one bin: it carries nothing."""
-        widths = self.bins.max(axis=1).astype(np.int32) + 1
-        return np.where(self.bins.min(axis=1) == widths - 1, 0, widths).astype(np.int32)
-
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Training rows per cell and grade, with what the cells' queries lead one to expect."""
+    """Training rows per cell and grade, with what the cells' queries lead one to expect.
+
+    A query's lift of a cell: by how much the mean grade of its rows there is above the mean grade of all its rows.
+    """
 
     grades: Array  # int32 (n_cells, n_grades)
     expected: Array  # int64 (n_cells,) sum of the rows' expected grades, in UNITs; empty when not asked for
+    # int64 (n_cells, n_tallies) columns as in the kernels, none when not asked for; lifts in UNITs, thetas in their own
+    tallies: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(self.grades + other.grades, self.expected + other.expected)
+        """Join two shards that hold whole queries."""
+        return Counts(*(array.copy() for array in vars(self).values())).__iadd__(other)
 
     def __iadd__(self, other: Counts) -> Self:
-        """Take the counts of another shard in, without a third table."""
+        """Take another shard in, without a third table."""
         self.grades.__iadd__(other.grades)
         self.expected.__iadd__(other.expected)
+        width = self.tallies.shape[1]
+        added = THETAS if width == n_tallies(EXTREMES, self.grades.shape[1]) else width
+        self.tallies[:, :added] += other.tallies[:, :added]
+        np.maximum(self.tallies[:, added:], other.tallies[:, added:], out=self.tallies[:, added:])
         return self
 
-    def __sub__(self, other: Counts) -> Counts:
-        return Counts(self.grades - other.grades, self.expected - other.expected)
+    def at(self, cells: slice | Array) -> Counts:
+        """Return the counts of some cells, zeros for the cell -1; what is not counted stays empty.
+
+        >>> Counts(np.array([[1, 2], [3, 4]]), np.zeros(0)).at(np.array([1, -1])).grades.tolist()
+        [[3, 4], [0, 0]]
+        """
+        arrays = [array[cells] if len(array) else array for array in vars(self).values()]
+        if not isinstance(cells, slice):
+            for array in arrays:
+                if len(array):
+                    array[cells < 0] = 0
+        return Counts(*arrays)
+
+    @staticmethod
+    def joined(parts: Sequence[Counts]) -> Counts:
+        """Put the counts of parts of a layout one after the other."""
+        return Counts(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
 
 
 class Counter:
-    """Counts training rows into the cells of feature sets, with all cores."""
+    """Counts training rows into the cells of feature sets, with all cores.
 
-    def __init__(self, rows: Rows, n_bins: Array, *, expected: bool = True, n_jobs: int | None = None) -> None:
+    expected: whether to add up what the rows' queries lead one to expect.
+    thetas: columns per grade of what single queries say of a cell (`kernels.SUMS`, `EXTREMES` or 0); None: no tallies.
+
+    >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
+    >>> Counter(rows).over(Layout.over([2, 2], max_size=2)).grades.tolist()
+    [[1, 0], [0, 2], [1, 1], [0, 1], [1, 0], [0, 0], [0, 1], [0, 1]]
+    """
+
+    def __init__(
+        self, rows: Rows, *, expected: bool = True, thetas: int | None = None, n_jobs: int | None = None
+    ) -> None:
         self.rows = rows
-        self.n_bins = n_bins
         self.expected = expected
+        self.n_tallies = n_tallies(thetas, rows.n_grades)
         self.n_jobs = n_jobs
 
     @cached_property
@@ -106,68 +149,200 @@ class Counter:
         """One addition per row instead of a multiplication and an addition."""
         return self.rows.bins.astype(np.uint16) * np.uint16(self.rows.n_grades) + self.rows.grades
 
+    def over(self, layout: Layout) -> Counts:
+        """Count all sets of a layout."""
+        with progress(layout.n_sets, "counting feature sets") as bar:
+            return Counts.joined([self.count(block, bar.advance) for block in layout.sets])
+
     def count(self, sets: FeatureSets, done: Callable[[int], None] | None = None) -> Counts:
-        """Count all sets; `done` is told after each stretch how many sets are ready."""
-        rows, n_sets = self.rows, len(sets.features)
-        n_cells = int(sets.offsets[-1] - sets.offsets[0])
-        offsets = sets.offsets - sets.offsets[0]
-        counts = np.zeros((n_cells, rows.n_grades), dtype=np.int32)
-        sums = np.zeros(n_cells if self.expected else 0, dtype=np.int64)
-        # bits of one row's expectation, and of how many rows are added up at once: with their count less than 63
-        row_bits = int(rows.expected.max()).bit_length()
-        chunk_bits = (62 - row_bits) // 2
-        packed = rows.expected + (1 << row_bits + chunk_bits) if self.expected else rows.expected[:0]
-        coded = self._coded
-        stretch = n_sets if done is None else max(64, 10**8 // rows.n_rows)
+        """Count some sets; `done` is told after each stretch how many sets are ready."""
+        n_sets, n_cells = len(sets.features), sets.n_cells
+        counts = Counts(
+            np.zeros((n_cells, self.rows.n_grades), dtype=np.int32),
+            np.zeros(n_cells if self.expected else 0, dtype=np.int64),
+            np.zeros((n_cells, self.n_tallies), dtype=np.int64),
+        )
+        loops = self._loops(sets.part(0, n_sets), counts)
+        stretch = max(64, 10**8 // self.rows.n_rows)
         for start in range(0, n_sets, stretch):
-            stop = min(start + stretch, n_sets)
+            n = min(stretch, n_sets - start)
 
             def work(first: int, last: int, start: int = start) -> None:
-                first, last = start + first, start + last
-                if self.expected:
-                    kernels.count_and_expect(
-                        rows.bins, coded, packed, row_bits + chunk_bits, 1 << chunk_bits,
-                        sets.features, self.n_bins, offsets, first, last, counts, sums,
-                    )  # fmt: skip
-                else:
-                    kernels.count_grades(rows.bins, coded, sets.features, self.n_bins, offsets, first, last, counts)
+                for loop in loops:
+                    loop(start + first, start + last)
 
-            in_blocks(work, stop - start, self.n_jobs, min_block=4)
+            in_blocks(work, n, self.n_jobs, min_block=4)
             if done is not None:
-                done(stop - start)
-        return Counts(counts, sums)
+                done(n)
+        return counts
 
-    def count_like(self, sets: FeatureSets, row_bins: Array) -> Counts:
-        """Count, for each set, the training rows that fall into the same cell as one document."""
-        rows, n_sets = self.rows, len(sets.features)
-        counts = np.zeros((n_sets, rows.n_grades), dtype=np.int32)
-        sums = np.zeros(n_sets, dtype=np.int64)
+    def _loops(self, sets: FeatureSets, out: Counts) -> list[Callable[[int, int], None]]:
+        """Return the loops that fill the counts of the sets first .. last - 1."""
+        rows = self.rows
+        if self.expected and not self.n_tallies:
+            # bits of one row's expectation, and of how many rows are added up at once: with their count less than 63
+            row_bits = int(rows.expected.max()).bit_length()
+            chunk_bits = (62 - row_bits) // 2
+            shift = row_bits + chunk_bits
+            packed, chunk = rows.expected + (1 << shift), 1 << chunk_bits
+            both = (out.grades, out.expected)
+            return [partial(kernels.count_and_expect, rows.bins, self._coded, packed, shift, chunk, sets, *both)]
+        count = partial(kernels.count_grades, rows.bins, self._coded, sets, out.grades)
+        if not self.n_tallies:
+            return [count]
+        assert rows.starts is not None
+        n = np.diff(rows.starts)
+        total = np.add.reduceat(rows.grades.astype(np.int64), rows.starts[:-1])
+        excess = rows.grades * np.repeat(n, n) - np.repeat(total, n)
+        by_query = rows.bins, rows.grades, rows.starts, excess, rows.expected, rows.n_grades
+        tally = partial(kernels.tally_queries, *by_query, 1 / UNIT, 1 / THETA_UNIT, sets, out.expected, out.tallies)
+        return [count, tally]
 
-        def work(first: int, last: int) -> None:
-            kernels.count_like(
-                rows.bins, rows.grades, rows.expected, sets.features, row_bins, first, last, counts, sums
-            )
 
-        in_blocks(work, n_sets, self.n_jobs, min_block=4)
-        return Counts(counts, sums)
+def n_tallies(thetas: int | None, n_grades: int) -> int:
+    """Return how many columns of tallies there are, so many of them per grade for confidences; None: none at all."""
+    return 0 if thetas is None else THETAS + n_grades * thetas
 
 
-def count_all(rows: Rows, layout: Layout, n_jobs: int | None = None) -> Counts:
-    """Count every set of a layout at once.
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a scheme must know of the training rows as a whole."""
 
-    >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
-    >>> count_all(rows, Layout.over(rows.n_bins(), max_size=2)).grades.tolist()
-    [[1, 0], [0, 2], [1, 1], [0, 1], [1, 0], [0, 0], [0, 1], [0, 1]]
+    n_grades: int
+    mean_grade: float  # also the score of a document that no rule covers
+    min_rows: int  # training rows a rule (votes="mean") or a cell (else) must have
+    strength: Array  # float64 (n_features,) how well each feature tells relevant documents apart within queries
+    n_by_grade: Array  # int64 (n_grades,) rows of each grade
+
+
+@dataclass(frozen=True, eq=False)
+class BinCounts:
+    """What is counted of each feature by itself: all that is to be known before feature sets are chosen.
+
+    Integers throughout: those of two shards that hold whole queries add up to those of both.
+
+    >>> counts = BinCounts.of(Rows.of([[0, 0, 1, 1], [0, 1, 0, 1], [2, 2, 2, 2]], [0, 0, 1, 1], [0, 0, 0, 0]))
+    >>> counts.n_bins.tolist(), counts.strength().round(6).tolist(), counts.training(1).mean_grade
+    ([2, 2, 0], [2.0, 0.0, 0.0], 0.5)
     """
-    counter = Counter(rows, layout.n_bins, n_jobs=n_jobs)
-    return join_counts([counter.count(block) for block in layout.sets], rows.n_grades)
+
+    widths: Array  # int32 (n_features,) bins that a feature may have
+    grades: Array  # int64 (n_cells, n_grades) rows of each bin, feature after feature
+    expected: Array  # int64 (n_cells,) sum of the rows' expected grades, in UNITs
+    spread: Array  # int64 (n_cells,) sum of the variances of the rows' queries, in UNITs
+
+    @staticmethod
+    def of(rows: Rows, widths: Array | None = None, n_jobs: int | None = None) -> BinCounts:
+        """Count rows whose bins lie below the widths, the rows' own unless given."""
+        widths = rows.bins.max(axis=1).astype(np.int32) + 1 if widths is None else widths
+        sets = Layout.over(widths, max_size=1, used=np.arange(widths.size)).sets[0]
+        counts = Counter(rows, n_jobs=n_jobs).count(sets)
+        spread = np.zeros(sets.n_cells, dtype=np.int64)
+        in_blocks(partial(kernels.sum_by_bin, rows.bins, rows.spread, sets, spread), widths.size, n_jobs, min_block=8)
+        return BinCounts(sets.n_bins, counts.grades.astype(np.int64), counts.expected, spread)
+
+    def __add__(self, other: BinCounts) -> BinCounts:
+        return BinCounts(
+            self.widths, self.grades + other.grades, self.expected + other.expected, self.spread + other.spread
+        )
+
+    @property
+    def n_by_grade(self) -> Array:
+        """Rows of each grade, int64 (n_grades,)."""
+        return self.grades[: self.widths[0]].sum(axis=0)
+
+    @cached_property
+    def n_bins(self) -> Array:
+        """Each feature's table width, 0 for a feature whose rows all fall in one bin: it carries nothing."""
+        found = np.zeros(self.widths.size, dtype=np.int32)
+        for feature, own in enumerate(np.split(self.grades.any(axis=1), self._offsets[1:-1])):
+            seen = np.flatnonzero(own)
+            found[feature] = seen[-1] + 1 if seen.size > 1 else 0
+        return found
+
+    def strength(self) -> Array:
+        """Return each feature's mean squared surprise over the rows; 0 for a feature that has one bin.
+
+        A bin's squared surprise is the squared difference between its rows' grades and what their queries lead one to
+        expect, over the variance of that difference: about 1 for noise, more for a feature that says something.
+        """
+        n_bins = self.n_bins
+        strength = np.zeros(n_bins.size)
+        features = np.flatnonzero(n_bins > 1)
+        if not features.size:
+            return strength
+        cells = np.concatenate([np.arange(n_bins[f]) + self._offsets[f] for f in features.tolist()])
+        offsets = np.concatenate([[0], np.cumsum(n_bins[features])])
+        grades, expected, spread = self.grades[cells], self.expected[cells], self.spread[cells]
+        n = grades.sum(axis=1)
+        surprise = grades @ np.arange(grades.shape[1]) - expected * UNIT
+        surprise[np.abs(surprise) <= n * UNIT] = 0.0  # no more than the rounding of the expected grades
+        squares = surprise**2 / (spread * UNIT + 1e-9)
+        strength[features] = np.add.reduceat(n * squares, offsets[:-1]) / self.n_by_grade.sum()
+        return strength
+
+    def training(self, min_rows: int, strength: Array | None = None) -> Training:
+        """Sum up the rows."""
+        n_by_grade = self.n_by_grade
+        mean_grade = float(n_by_grade @ np.arange(n_by_grade.size)) / float(n_by_grade.sum())
+        strength = self.strength() if strength is None else strength
+        return Training(n_by_grade.size, mean_grade, min_rows, strength, n_by_grade)
+
+    @property
+    def _offsets(self) -> Array:
+        return np.concatenate([[0], np.cumsum(self.widths, dtype=np.int64)])
 
 
-def join_counts(parts: list[Counts], n_grades: int) -> Counts:
-    """Put the counts of parts of a layout one after the other."""
-    if not parts:
-        return Counts(np.zeros((0, n_grades), dtype=np.int32), np.zeros(0, dtype=np.int64))
-    return Counts(np.concatenate([p.grades for p in parts]), np.concatenate([p.expected for p in parts]))
+def without_weakest(strength: Array, n_bins: Array, share: float) -> Array:
+    """Return the features that carry something, in order, without the weakest share of them.
+
+    >>> without_weakest(np.array([3.0, 1.0, 0.0, 2.0]), np.array([2, 2, 0, 2]), 0.34).tolist()
+    [0, 3]
+    """
+    features = np.flatnonzero(n_bins > 1)
+    weakest_first = np.argsort(strength[features], kind="stable")
+    n_dropped = min(int(share * features.size), max(0, features.size - 1))  # one feature always stays
+    return np.sort(features[weakest_first[n_dropped:]])
+
+
+Total = Callable[[Callable[[Rows], Any]], Any]  # the sum of what a function makes of all parts of the rows
+
+
+def largest_size(
+    total: Total, n_rows: int, n_bins: Array, used: Array, min_rows: int, work_limit: float | None, n_jobs: int | None
+) -> int:
+    """Return the largest number of features that any min_rows rows agree in; 1 where they agree in none.
+
+    Sets of one more feature hold in no more rows than those of one less, so sizes are tried one after the other. The
+    work of each is estimated before it begins, and refused beyond work_limit.
+
+    >>> rows = Rows.of([[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]], [0, 1, 0, 1], [0, 0, 0, 0])
+    >>> n_bins, used = np.array([2, 2, 2]), np.arange(3)
+    >>> [largest_size(lambda look: look(rows), 4, n_bins, used, least, None, None) for least in (1, 2, 3)]
+    [3, 2, 1]
+    """
+    for size in range(2, used.size + 1):
+        if min_rows <= 1 and size < used.size:
+            continue  # every row agrees with itself in all features: only the last size has to be possible
+        try:
+            check_work(n_bins[used], size, n_rows, work_limit)
+            check_set_cells(n_bins[used], size)
+        except TooLargeError as error:
+            raise TooLargeError(
+                f"rules of any size (max_size=None): sets of up to {size} features may hold in {min_rows:,} rows, and "
+                f"{error}; or raise min_support"
+            ) from None
+        if min_rows > 1:
+            sets = Layout.over(n_bins, size, used).sets[size - 1]
+            parts = Layout(n_bins, (sets.part(0, len(sets.features)),)).parts(AGREEING_CELLS)
+            counted = (total(partial(_rows_by_cell, part, n_jobs)) for part in parts)
+            if not any(int(rows.max()) >= min_rows for rows in counted):
+                return size - 1
+    return max(1, used.size)
+
+
+def _rows_by_cell(sets: FeatureSets, n_jobs: int | None, rows: Rows) -> Array:
+    return Counter(rows, expected=False, n_jobs=n_jobs).count(sets).grades.sum(axis=1)
 
 
 def rows_needed(min_support: float, n_rows: int | Array) -> Array:

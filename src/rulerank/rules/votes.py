@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rulerank.core.compiled import compiled
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.rules import vote_kernels as kernels
 from rulerank.rules.layout import FeatureSets, Layout
-from rulerank.rules.metrics import check_metric, metric_number
-from rulerank.rules.tables import UNIT, Counts, Rows
+from rulerank.rules.metrics import check_metric, mapped_theta, metric_number
+from rulerank.rules.tables import UNIT, Counts, Training
 
 EVIDENCE_SHRINK = 10.0  # rows' worth of "no difference" mixed into each cell's difference
 CELLS_PER_THREAD = 100_000
 ROUNDING = 1e-12  # signed votes that add up to less cancel out
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What a scheme must know of the training rows as a whole."""
-
-    n_grades: int
-    mean_grade: float  # also the score of a document that no rule covers
-    min_rows: int  # training rows a rule (votes="mean") or a cell (else) must have
-    strength: Array  # float64 (n_features,) how well each feature tells relevant documents apart within queries
-    n_by_grade: Array  # int64 (n_grades,) rows of each grade
-
-    @staticmethod
-    def of(rows: Rows, min_rows: int, strength: Array) -> Training:
-        """Sum up training rows.
-
-        >>> Training.of(Rows.of([[0, 1, 1]], [0, 2, 2], [0, 0, 0]), 1, np.ones(1)).n_by_grade.tolist()
-        [1, 0, 2]
-        """
-        n_by_grade = np.bincount(rows.grades, minlength=rows.n_grades)
-        mean_grade = float(rows.grades.mean(dtype=np.float64))
-        return Training(rows.n_grades, mean_grade, min_rows, strength, n_by_grade.astype(np.int64))
 
 
 class Parts(NamedTuple):
@@ -58,11 +36,12 @@ class Votes(Protocol):
     """A scheme: the votes of each cell of some feature sets, and the score from a document's sum of votes."""
 
     needs_expected: bool
+    thetas: int | None  # what it needs of what single queries say of a cell, as `Counter` takes it; None: nothing
 
     def width(self, training: Training) -> int: ...
 
     def fill(
-        self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array
+        self, counts: Counts, sets: FeatureSets, training: Training, votes: Array, first: int, last: int
     ) -> None: ...
 
     def scores(self, sums: Array, training: Training) -> Array: ...
@@ -77,6 +56,7 @@ class MeanVotes:
     """
 
     needs_expected = False
+    thetas: int | None = None
 
     def __init__(self, metrics: tuple[str, ...] = ("confidence",), mapped: bool = True) -> None:
         self.metrics = tuple(map(check_metric, metrics))
@@ -86,9 +66,9 @@ class MeanVotes:
     def width(self, training: Training) -> int:
         return (len(self.metrics) + 1) * training.n_grades
 
-    def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
-        kernels.mean_votes(
-            counts.grades, training.min_rows, self.numbers, training.n_by_grade, sets.offsets, first, last, votes
+    def fill(self, counts: Counts, sets: FeatureSets, training: Training, votes: Array, first: int, last: int) -> None:
+        mean_votes(
+            counts.grades, training.min_rows, self.numbers, training.n_by_grade, sets.offsets, votes, first, last
         )
 
     def scores(self, sums: Array, training: Training) -> Array:
@@ -137,6 +117,7 @@ class LiftVotes:
     """
 
     needs_expected = True
+    thetas: int | None = None
 
     def __init__(self, additive: bool = False) -> None:
         self.additive = additive
@@ -154,19 +135,10 @@ class LiftVotes:
         weights = [self.set_weights(block, training) for block in layout.sets]
         return float(np.cumsum(np.concatenate([np.zeros(1), *weights]))[-1])
 
-    def fill(self, counts: Counts, sets: FeatureSets, training: Training, first: int, last: int, votes: Array) -> None:
-        weights = self.set_weights(sets, training)
-        kernels.lift_votes(
-            counts.grades,
-            counts.expected,
-            UNIT,
-            EVIDENCE_SHRINK,
-            training.min_rows,
-            weights,
-            sets.offsets,
-            first,
-            last,
-            votes,
+    def fill(self, counts: Counts, sets: FeatureSets, training: Training, votes: Array, first: int, last: int) -> None:
+        weights, shrink = self.set_weights(sets, training), EVIDENCE_SHRINK
+        lift_votes(
+            counts.grades, counts.expected, UNIT, shrink, training.min_rows, weights, sets.offsets, votes, first, last
         )
         if self.additive:
             own = sets.offsets[first : last + 1]
@@ -215,14 +187,10 @@ def vote_table(
     scheme: Votes, counts: Counts, sets: FeatureSets, training: Training, n_jobs: int | None = None
 ) -> Array:
     """Turn the counts of some feature sets, their cells numbered from 0, into votes: one row per cell."""
-    n_cells = len(counts.grades)
+    n_sets, n_cells = len(sets.features), len(counts.grades)
     votes = np.empty((n_cells, scheme.width(training)))
-
-    def work(first: int, last: int) -> None:
-        scheme.fill(counts, sets, training, first, last, votes)
-
-    n_sets = len(sets.features)
-    in_blocks(work, n_sets, n_jobs, min_block=max(1, CELLS_PER_THREAD * n_sets // max(1, n_cells)))
+    min_block = max(1, CELLS_PER_THREAD * n_sets // max(1, n_cells))
+    in_blocks(partial(scheme.fill, counts, sets, training, votes), n_sets, n_jobs, min_block)
     return votes
 
 
@@ -238,3 +206,54 @@ def weighted_parts(votes: Array) -> Parts:
 
 def _divide(above: Array, below: Array, otherwise: float) -> Array:
     return np.divide(above, below, out=np.full(len(above), otherwise), where=below != 0)
+
+
+@compiled
+def mean_votes(
+    counts: Array, min_hits: int, metrics: Array, n_by_grade: Array, offsets: Array, votes: Array, first: int, last: int
+) -> None:
+    """Vote with the strength of each rule by each metric, and count the rules, per grade.
+
+    metrics     int64[n_metrics]    their numbers in `metrics.METRICS`; 7 more where they vote unmapped
+    n_by_grade  int64[n_grades]     training rows of each grade
+    votes       float64[n_cells, (n_metrics + 1) * n_grades]    grades by metric, then the rules per grade
+    """
+    n_grades = counts.shape[1]
+    n_thetas = metrics.size * n_grades
+    n_rows = 0.0
+    for r in range(n_grades):
+        n_rows += n_by_grade[r]
+    for cell in range(offsets[first], offsets[last]):
+        covered = 0.0
+        for r in range(n_grades):
+            covered += counts[cell, r]
+        for r in range(n_grades):
+            exists = counts[cell, r] >= min_hits
+            votes[cell, n_thetas + r] = 1.0 if exists else 0.0
+            for m in range(metrics.size):
+                votes[cell, m * n_grades + r] = 0.0
+                if exists:
+                    votes[cell, m * n_grades + r] = mapped_theta(
+                        metrics[m], float(counts[cell, r]), covered, float(n_by_grade[r]), n_rows
+                    )
+
+
+@compiled
+def lift_votes(
+    counts: Array, sums: Array, unit: float, shrink: float, min_covered: int, set_weights: Array, offsets: Array,
+    votes: Array, first: int, last: int,
+) -> None:  # fmt: skip
+    """Vote with the shrunken difference to what the cells' queries expect, weighed by set, and add up the weights."""
+    for s in range(first, last):
+        for cell in range(offsets[s], offsets[s + 1]):
+            covered = 0
+            total = 0
+            for r in range(counts.shape[1]):
+                covered += counts[cell, r]
+                total += r * counts[cell, r]
+            if covered < min_covered:
+                votes[cell, 0] = 0.0
+                votes[cell, 1] = 0.0
+                continue
+            votes[cell, 0] = set_weights[s] * ((total - sums[cell] * unit) / (covered + shrink))
+            votes[cell, 1] = set_weights[s]

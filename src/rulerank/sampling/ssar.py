@@ -1,29 +1,30 @@
-"""SSAR and SSARP: say which document to label next, and when to stop."""
+"""SSAR and SSARP: say which document to label next by association rules, and when to stop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from rulerank.core.arrays import unmasked
-from rulerank.core.checks import is_whole
-from rulerank.core.parameters import Flag, HasParameters, Parameter, Threads, Whole
+from rulerank.core.compiled import compiled
+from rulerank.core.parameters import Flag, Parameter, Threads, Whole
+from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import NORMALIZE, normalize_by_query
-from rulerank.sampling.group_run import GroupRun
-from rulerank.sampling.partitions import deal_features
-from rulerank.sampling.selection import Selection, labels_of
+from rulerank.sampling.selection import GroupRun, Sampler, Selection, labels_of
 
 MAX_BIN = 254
+DIGITS = 9  # statistics that agree so far count as equal, whatever rounding made of them
 
 
-class SSAR(HasParameters, BaseEstimator):
+class SSAR(Sampler):
     """Choose which documents to label, one at a time (Silva, Goncalves and Veloso, 2011).
 
     The first is the one whose items, the bins of its features, are the most common in the pool. Then always the one
@@ -54,10 +55,7 @@ class SSAR(HasParameters, BaseEstimator):
     ('natural', [0, 0, 1])
     """
 
-    order_: Array
-    grades_: Array
     n_rules_: Array
-    stop_: str
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "max_size": Whole(1, meaning="items of a rule at most"),
@@ -84,31 +82,11 @@ class SSAR(HasParameters, BaseEstimator):
         self.normalize = normalize
         self.n_jobs = n_jobs
 
-    def select(
-        self,
-        X: Any,
-        ask: Callable[[int], Any],
-        qid: Any = None,
-        *,
-        budget: int | None = None,
-        start: Any = None,
-    ) -> Array:
-        """Ask for one grade after the other and return the labelled rows in order, those of start first.
-
-        ask(row) returns the grade of a row of X. budget is the most grades to ask for. start holds labels that are
-        there already, {row: grade} or (rows, grades) in the order they were given; what follows is what would have
-        followed without the break. When ask raises an error, order_, grades_ and n_rules_ keep what it answered.
-        """
-        selection = self.begin(X, qid, start)
-        self.stop_ = "interrupted"
-        try:
-            self.stop_ = ask_all(selection, ask, budget)
-        finally:
-            self.order_, self.grades_, self.n_rules_ = selection.order, selection.grades, selection.n_rules
-        return self.order_
+    def _take(self, selection: Any) -> None:
+        super()._take(selection)
+        self.n_rules_ = selection.n_rules
 
     def begin(self, X: Any, qid: Any = None, start: Any = None) -> Selection:
-        """Return the state that names one row after the other, for callers who cannot wait for a grade."""
         self.check_parameters()
         if isinstance(X, Dataset):
             qid = X.qid if qid is None else qid
@@ -154,14 +132,64 @@ class SSAR(HasParameters, BaseEstimator):
         return np.ascontiguousarray(bins, dtype=np.uint8)
 
 
-def ask_all(selection: Any, ask: Callable[[int], Any], budget: int | None) -> str:
-    """Ask for the grades of the rows that a selection names, until it stops or the budget is used up; say which."""
-    if budget is not None and not is_whole(budget, 0):
-        raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
-    if not callable(ask):
-        raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
-    n_asked = 0
-    while (row := selection.next()) is not None and n_asked != budget:
-        selection.add(row, ask(row))
-        n_asked += 1
-    return "natural" if row is None else "budget"
+def deal_features(bins: Array, partitions: int, n_jobs: int | None = None) -> list[Array]:
+    """Deal features, given by their bins uint8 (n_features, n_rows), into groups of nearly the same size.
+
+    Without grades, the paper ranks features by how well they predict each other. For each feature, the others are put
+    in order of the chi-square statistic of the two features' bins over the pool, the greatest first, and one at place
+    j scores 1 / log(10 j). The paper gives the first place 1, so the logarithm is to base 10. The features are dealt
+    in the order of their total scores, the lower number first when two have the same.
+
+    >>> bins = np.array([[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0]], dtype=np.uint8)
+    >>> [group.tolist() for group in deal_features(bins, partitions=2)]
+    [[0, 2], [1]]
+    """
+    statistic = np.round(dependence(bins, n_jobs), DIGITS)
+    n_features = len(statistic)
+    np.fill_diagonal(statistic, -1.0)  # a feature comes last in its own order, where it scores nothing
+    orders = np.argsort(-statistic, axis=1, kind="stable")
+    weights = [1 / math.log10(10 * place) for place in range(1, n_features)]
+    scores = [
+        math.fsum(weights[place] for place in np.nonzero(orders == f)[1] if place < n_features - 1)
+        for f in range(n_features)
+    ]
+    ranked = np.argsort(-np.round(scores, DIGITS), kind="stable")
+    return [np.sort(ranked[start::partitions]) for start in range(partitions)]
+
+
+def dependence(bins: Array, n_jobs: int | None = None) -> Array:
+    """Return the chi-square statistic of every two features per row of the pool, float64 (n_features, n_features).
+
+    >>> dependence(np.array([[0, 1, 1, 0], [5, 3, 3, 5], [1, 1, 0, 0]], dtype=np.uint8)).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    n_features = len(bins)
+    n_bins = bins.max(axis=1).astype(np.int64) + 1
+    ones, others = np.triu_indices(n_features, 1)
+    statistic = np.zeros((n_features, n_features))
+
+    in_blocks(partial(compare_features, bins, n_bins, ones, others, statistic), ones.size, n_jobs)
+    return statistic + statistic.T
+
+
+@compiled
+def compare_features(
+    bins: Array, n_bins: Array, ones: Array, others: Array, statistic: Array, start: int, stop: int
+) -> None:
+    """Write chi-square / n_rows of each pair of features into statistic, float64[n_features, n_features]."""
+    n_rows = bins.shape[1]
+    table = np.empty((n_bins.max(), n_bins.max()), np.int64)
+    for i in range(start, stop):
+        one, other = bins[ones[i]], bins[others[i]]
+        counts = table[: n_bins[ones[i]], : n_bins[others[i]]]
+        counts[:] = 0
+        for row in range(n_rows):
+            counts[one[row], other[row]] += 1
+        column_totals = counts.sum(axis=0)
+        total = -1.0
+        for a in range(counts.shape[0]):
+            row_total = counts[a].sum()
+            for b in range(counts.shape[1]):
+                if counts[a, b]:
+                    total += counts[a, b] / row_total * (counts[a, b] / column_totals[b])
+        statistic[ones[i], others[i]] = total

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from rulerank.core.arrays import unmasked
-from rulerank.core.parameters import Checked, HasParameters, Parameter, Whole
+from rulerank.core.parameters import Checked, Parameter, Whole
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
-from rulerank.sampling.selection import check_label, labels_of
-from rulerank.sampling.ssar import ask_all
+from rulerank.sampling.selection import LabelledRows, Sampler, check_label, labels_of
 from rulerank.today import TODAY, check_no_category, check_scores, check_today, find_today
 
 LAST_PLACES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # of today's rank in each stratum; a tenth stratum has the rest
@@ -28,7 +26,7 @@ def _check_today(today: Any) -> None:
         check_today(today)
 
 
-class Strata(HasParameters, BaseEstimator):
+class Strata(Sampler):
     """Choose which documents to label: queries in random order, in each one document of every stratum of today's rank.
 
     The strata are the places 1, 2, 3, 4-5, 6-7, 8-10, 11-15, 16-20, 21-30 and the rest ("strat10"), the document of
@@ -45,7 +43,7 @@ class Strata(HasParameters, BaseEstimator):
     labelled, "budget", or "interrupted" when ask raised an error.
 
     >>> import rulerank as rr
-    >>> data = rr.make_world(n_queries=5, docs_per_query=40, seed=0)
+    >>> data = rr.make_ranking(n_queries=5, docs_per_query=40, seed=0)
     >>> chosen = Strata(today="bm25_body").select(data, lambda row: data.y[row], budget=20)
     >>> np.unique(data.qid[chosen], return_counts=True)[1].tolist()
     [10, 10]
@@ -56,30 +54,11 @@ class Strata(HasParameters, BaseEstimator):
         "seed": Whole(0, meaning="another seed draws otherwise"),
     }
 
-    order_: Array
-    grades_: Array
-    stop_: str
-
     def __init__(self, today: str | int | Array | list[float] | None = None, seed: int = 0) -> None:
         self.today = today
         self.seed = seed
 
-    def select(
-        self, X: Any, ask: Callable[[int], Any], qid: Any = None, *, budget: int | None = None, start: Any = None
-    ) -> Array:
-        """Ask for one grade after the other and return the labelled rows in order; all as in `SSAR.select`."""
-        self.stop_ = "interrupted"
-        selection = None
-        try:
-            selection = self.begin(X, qid, start)
-            self.stop_ = ask_all(selection, ask, budget)
-        finally:
-            if selection is not None:
-                self.order_, self.grades_ = selection.order, selection.grades
-        return self.order_
-
     def begin(self, X: Any, qid: Any = None, start: Any = None) -> StrataSelection:
-        """Return the state that names one row after the other, for callers who cannot wait for a grade."""
         self.check_parameters()
         names: tuple[str, ...] = ()
         categories = X.categories if isinstance(X, Dataset) else {}
@@ -105,7 +84,7 @@ class Strata(HasParameters, BaseEstimator):
         return selection
 
 
-class StrataSelection:
+class StrataSelection(LabelledRows):
     """Names one row after the other in an order that is drawn beforehand; `Strata.begin` makes it.
 
     >>> selection = Strata(today=0).begin([[3.0], [2.0], [1.0]], qid=["q", "q", "q"])
@@ -116,19 +95,9 @@ class StrataSelection:
     """
 
     def __init__(self, planned: Array) -> None:
+        super().__init__()
         self._planned = planned
         self._at = 0  # what comes before is labelled
-        self._grades: dict[int, int] = {}
-
-    @property
-    def order(self) -> Array:
-        """The labelled rows in the order they were added, int64."""
-        return np.array([*self._grades], dtype=np.int64)
-
-    @property
-    def grades(self) -> Array:
-        """The grade of each row of `order`, int16."""
-        return np.array([*self._grades.values()], dtype=np.int16)
 
     @property
     def closeness(self) -> float:

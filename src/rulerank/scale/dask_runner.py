@@ -20,9 +20,10 @@ from rulerank.dataset import Array
 from rulerank.errors import ClusterError, DataError, MissingExtraError
 from rulerank.io.tables import from_part
 from rulerank.rankers.checked import Labelled
-from rulerank.rankers.chunks import AT_ONCE, added, cut, joined
+from rulerank.rankers.chunks import AT_ONCE, added, cut
 from rulerank.scale.opening import file_names
-from rulerank.scale.part import Columns, DatasetPart, Part
+from rulerank.scale.part import Columns, DatasetPart
+from rulerank.scale.streamed import Runner, joined
 
 PLACE = "rulerank place"  # column of where a row was before rows were shuffled
 RETRIES = 2  # of a task that fails, as a file that cannot be reached for a moment
@@ -36,8 +37,10 @@ def needed(name: str) -> Any:
         raise MissingExtraError("scale", error.name or name) from None
 
 
-class OnDask:
+class OnDask(Runner):
     """Lets the workers of a client look at parts."""
+
+    on_a_cluster = True
 
     def __init__(self, client: Any) -> None:
         dask, distributed = needed("dask"), needed("distributed")
@@ -46,14 +49,11 @@ class OnDask:
         self._delayed, self._gone = dask.delayed, distributed
         self.client = client
 
-    def total(
-        self, task: Callable[[Any], Any], items: Sequence[Any], label: str, end: Callable[[Any], Any] | None = None
-    ) -> Any:
-        found = self._sum([self.later(task, item, label) for item in items])
-        return self.get(found if end is None else self._delayed(end)(found))
+    def total(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> Any:
+        return self.get(self._sum([self.later(task, item) for item in items]))
 
     def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
-        return [*self.get(self._delayed(list)([self.later(task, item, label) for item in items]))]
+        return [*self.get(self._delayed(list)([self.later(task, item) for item in items]))]
 
     def chunks(
         self,
@@ -68,7 +68,7 @@ class OnDask:
         before = 0
         for item, n_rows in zip(items, sizes, strict=True):
             first, last = before // size, (before + n_rows - 1) // size
-            own = self.later(functools.partial(_cut, read, size, before), item, "cutting")
+            own = self.later(functools.partial(_cut, read, size, before), item)
             for number in range(first, last + 1):
                 pieces[number].append(self._delayed(_piece)(own, number))
             before += n_rows
@@ -84,16 +84,15 @@ class OnDask:
     ) -> list[Any]:
         found = []
         for group in groups:
-            own = [self.later(functools.partial(_swapped, read, group), item, "reading columns") for item in items]
+            own = [self.later(functools.partial(_swapped, read, group), item) for item in items]
             found.append(self._delayed(_alone, pure=False)(functools.partial(find, group), own))
         return functools.reduce(operator.add, self.get(self._delayed(list)(found)))
 
-    def later(self, task: Callable[[Any], Any], item: Any, label: str) -> Any:
-        """Return what a worker will make of an item: a part, or one of a Dask frame, numbered or not."""
-        number, part = item if isinstance(item, tuple) else (None, item)
+    def later(self, task: Callable[[Any], Any], part: Any) -> Any:
+        """Return what a worker will make of a part, or of one of a Dask frame."""
         if isinstance(part, FramePart):
-            return self._delayed(_on_frame, pure=False)(task, number, part.name, part.columns, part.partition)
-        return self._delayed(_alone, pure=False)(task, item)
+            return self._delayed(_on_frame, pure=False)(task, part.name, part.columns, part.partition)
+        return self._delayed(_alone, pure=False)(task, part)
 
     def _sum(self, values: list[Any]) -> Any:
         while len(values) > 1:
@@ -183,9 +182,8 @@ def _alone(task: Callable[[Any], Any], value: Any) -> Any:
         return task(value)
 
 
-def _on_frame(task: Callable[[Any], Any], number: int | None, name: str, columns: Columns, frame: Any) -> Any:
-    part: Part = part_of_frame(name, columns, frame)
-    return _alone(task, part if number is None else (number, part))
+def _on_frame(task: Callable[[Any], Any], name: str, columns: Columns, frame: Any) -> Any:
+    return _alone(task, part_of_frame(name, columns, frame))
 
 
 def _swapped(read: Callable[[Any, Sequence[str]], Any], group: Sequence[str], part: Any) -> Any:

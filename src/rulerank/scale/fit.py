@@ -7,23 +7,31 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from rulerank.core.checks import check_number
+from rulerank.discretize import bin_limits
 from rulerank.errors import DataError, TooLargeError
-from rulerank.normalize import NORMALIZATIONS
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.parts import Facts, LearnsFromParts
+from rulerank.rankers.chunks import n_chunks
+from rulerank.rankers.fitted.bins import RowKeys
+from rulerank.rankers.fitted.fitted_rules import FittedRules
+from rulerank.rankers.incremental import IncrementalRules, loose_rows
+from rulerank.rankers.linear.query_intercepts import QueryIntercepts
+from rulerank.rules.engine import Engine, count, table_bytes
+from rulerank.rules.tables import BinCounts
 from rulerank.scale.dask_runner import OnDask, frame_of_files, frame_parts, is_dask_frame, own_client, shuffled
 from rulerank.scale.opening import open_parts
-from rulerank.scale.part import Columns, DatasetPart, KeptPart, Part, Shape
+from rulerank.scale.part import Columns, DatasetPart, Part, Shape
 from rulerank.scale.regroup import regroup as regrouped
-from rulerank.scale.streamed import InProcess, Runner, StreamedParts
-from rulerank.scale.survey import Survey, check_no_click_columns, check_whole, look_at_all, shape_of
+from rulerank.scale.streamed import Runner, StreamedParts
+from rulerank.scale.survey import Survey, check_no_click_columns, look_at_all, shape_of, survey_part
 
 AnyRanker = TypeVar("AnyRanker", bound=Ranker)
 KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
 MOST_ROWS = 2**31 - 1  # a cell counts rows in 32 bits
+LEARNERS = (IncrementalRules, FittedRules, QueryIntercepts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,18 +42,6 @@ class Surveyed:
     shape: Shape
     survey: Survey
     runner: Runner
-
-    @property
-    def facts(self) -> Facts:
-        """What rankers know of the rows before they look at them."""
-        return Facts(
-            self.shape.feature_names,
-            self.survey.n_rows,
-            self.survey.n_queries,
-            self.survey.highest + 1,
-            self.shape.has_names,
-            self.shape.categories,
-        )
 
 
 def fit_parts(
@@ -74,7 +70,7 @@ def fit_parts(
     memory: MiB for what is held of the data at once, beside the ranker's own tables.
 
     >>> import rulerank as rr
-    >>> world = rr.make_world(n_queries=40, seed=0)
+    >>> world = rr.make_ranking(n_queries=40, seed=0)
     >>> parts = [world[[query == one for query in world.qid]] for one in dict.fromkeys(world.qid)]
     >>> ranker = rr.fit_parts(rr.GlobalRules(), parts)
     >>> bool((ranker.predict(world) == rr.GlobalRules().fit(world).predict(world)).all())
@@ -98,21 +94,58 @@ def fit_parts(
 def fit_surveyed(ranker: AnyRanker, found: Surveyed, memory: float) -> AnyRanker:
     """Fit a ranker to parts that were looked at."""
     check_learns(ranker)
-    assert isinstance(ranker, LearnsFromParts)
     if found.survey.n_rows > MOST_ROWS:
         raise TooLargeError(
             f"the parts hold {found.survey.n_rows:,} rows, and cells count up to {MOST_ROWS:,}: leave some out"
         )
-    how = ranker.get_params(deep=False).get("normalize")
-    shape = replace(found.shape, normalize=how if how in NORMALIZATIONS else None)  # FittedRules may choose for itself
-    streamed = StreamedParts(found.parts, shape, found.facts, found.runner, found.survey.sizes, int(memory * 2**20))
-    ranker.fit_from(streamed)
+    shape = replace(found.shape, normalize=ranker.get_params(deep=False).get("normalize"))
+    parts = StreamedParts(
+        found.parts, shape, found.runner, found.survey.sizes, found.survey.highest + 1, int(memory * 2**20)
+    )
+    ranker.check_parameters()
+    ranker.feature_names_, ranker.has_names_ = shape.feature_names, shape.has_names
+    ranker.n_features_in_, ranker.categories_ = len(shape.feature_names), dict(shape.categories)
+    with ranker.learning():
+        learn(ranker, parts)
+    ranker._sample = None
     return ranker
+
+
+def learn(ranker: Ranker, parts: StreamedParts) -> None:
+    """Learn from sums over parts what `fit` learns from all rows at once."""
+    if isinstance(ranker, IncrementalRules):
+        count_rules(ranker, parts)
+    elif isinstance(ranker, FittedRules):
+        ranker.learn_rows(parts.total(RowKeys.of).ordered(), parts.columns)
+    elif isinstance(ranker, QueryIntercepts):
+        ranker.learn_chunks(parts.chunk_sums, n_chunks(parts.n_rows), parts.n_grades)
+
+
+def count_rules(ranker: IncrementalRules, parts: StreamedParts) -> None:
+    """Count each feature's bins, then the feature sets that are worth it."""
+    bins = ranker.discretizer_ = ranker.new_discretizer(parts.shape.categories)
+    if bins is not None:
+        parts.find_cuts(bins)
+    total = partial(parts.total, prepare=partial(type(ranker).rows_of, bins, parts.n_grades))
+    widths = bin_limits(bins, len(ranker.feature_names_))
+    counts = total(partial(BinCounts.of, widths=widths, n_jobs=ranker.n_jobs))
+    layout, training = ranker.lay_out_counts(counts, total)
+    scheme = ranker.scheme()
+    need = table_bytes(layout, scheme, training) / 2**20
+    if need > ranker.memory_budget:
+        raise TooLargeError(
+            f"the tables of all {layout.n_sets:,} feature sets take {need:,.0f} MiB, more than memory_budget="
+            f"{ranker.memory_budget:g}; raise it, or lower max_size. Without them all rows are kept, and this data is "
+            "looked at part by part"
+        )
+    found = total(partial(count, layout=layout, scheme=scheme, n_jobs=ranker.n_jobs))
+    ranker.engine_ = Engine.from_counts(layout, scheme, training, found, n_jobs=ranker.n_jobs)
+    ranker.keep(parts.n_rows, lambda: parts.total(partial(loose_rows, bins)))
 
 
 def check_learns(ranker: Any) -> None:
     """Refuse a ranker that needs all rows at once."""
-    if not isinstance(ranker, LearnsFromParts):
+    if not isinstance(ranker, LEARNERS):
         raise DataError(
             f"{type(ranker).__name__} needs the data in memory: read it (rr.read_table) and call fit; "
             "GlobalRules, StableRules, QueryIntercepts and FittedRules learn from parts"
@@ -133,7 +166,7 @@ def surveyed(
     """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
     check_number("memory", memory, 1, float("inf"), "MiB")
     max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
-    runner: Runner = InProcess()
+    runner = Runner()
     if is_dask_frame(parts) or client is not None:
         runner = OnDask(own_client() if client is None else client)
     with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
@@ -145,15 +178,15 @@ def surveyed(
             spool = folder if client is None else None
             opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values)
         shape = shape_of(opened, runner, labelled_only=labelled_only)
-        if regroup and isinstance(runner, InProcess):
-            look_at_all(opened, shape, runner)  # says what is wrong with a part before the long work
+        if regroup and not runner.on_a_cluster:
+            # says what is wrong with a part before the long work
+            runner.listed(partial(survey_part, shape), opened, "looking at queries")
             opened = regrouped(opened, shape, folder, max_values)
-        twice, survey = look_at_all(opened, shape, runner)
-        check_whole(twice, opened, runner)
+        survey = look_at_all(opened, shape, runner)
         if not survey.n_rows:
             raise DataError("no document has a grade, so there is nothing to learn from")
         survey.check_contrast("learn from")
         small = 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20
-        if isinstance(runner, InProcess) and small:
-            opened = [part if isinstance(part, DatasetPart) else KeptPart.of(part, shape) for part in opened]
+        if not runner.on_a_cluster and small:
+            opened = [part if isinstance(part, DatasetPart) else DatasetPart.of(part, shape) for part in opened]
         yield Surveyed(opened, shape, survey, runner)

@@ -14,25 +14,15 @@ import polars as pl
 
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
+from rulerank.io.columns import is_frame
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format
-from rulerank.io.inputs import note_input
-from rulerank.io.streams import COMPRESSIONS, format_suffix
-from rulerank.io.tables import from_part, is_frame, write_table
+from rulerank.io.streams import COMPRESSIONS, format_suffix, is_many, note_input
+from rulerank.io.tables import from_part, write_table
 from rulerank.rankers.documents import read_documents
-from rulerank.scale.part import Columns, DatasetPart, Part
-from rulerank.scale.table_part import TablePart
+from rulerank.scale.part import Columns, DatasetPart, Part, TablePart
 
 LEFT_OUT = (".md", ".json", ".sha256", ".crc")  # files that lie beside data
 FEWEST_ROWS = 10_000  # of a part of a file: less is not worth a read of its own
-
-
-def is_many(source: str) -> bool:
-    """Tell whether a name stands for many files: a folder, or a pattern.
-
-    >>> is_many("data/*.parquet"), is_many("train.txt")
-    (True, False)
-    """
-    return os.path.isdir(source) or (any(sign in source for sign in "*?[") and not os.path.exists(source))
 
 
 def file_names(source: str | os.PathLike[str]) -> list[str]:

@@ -15,8 +15,7 @@ import polars as pl
 
 from rulerank.core.progress import progress
 from rulerank.dataset import Array
-from rulerank.scale.part import Columns, Part, Shape
-from rulerank.scale.table_part import TablePart
+from rulerank.scale.part import Columns, Part, Shape, TablePart
 
 OWN = Columns(qid="rulerank qid", grade="rulerank grade")  # names that no feature has
 NUMBER = "rulerank number"

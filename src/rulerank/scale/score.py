@@ -18,14 +18,14 @@ from rulerank.core.progress import progress
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, RulerankError
 from rulerank.evaluation import Measure, evaluate
-from rulerank.evaluation.result import Result
-from rulerank.io.scores import write_scores
+from rulerank.evaluation.evaluation import Result
+from rulerank.io.trec import write_scores
 from rulerank.rankers.base import Ranker
 from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
 from rulerank.scale.opening import open_parts
 from rulerank.scale.part import Columns, Part, Shape, graded_part
-from rulerank.scale.streamed import InProcess, Runner
-from rulerank.scale.survey import check_whole, look_at_all
+from rulerank.scale.streamed import Runner
+from rulerank.scale.survey import look_at_all
 
 ENDINGS = {"scores": ".txt", "run": ".run", "csv": ".csv"}
 
@@ -55,8 +55,7 @@ def rank_parts(
         opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values, graded=False)
         shape = Shape(ranker.feature_names_, ranker.categories_, graded=False, own_kinds=True)
         if ranker.needs_the_query():
-            twice, _ = look_at_all(opened, replace(shape, labelled_only=True), InProcess())
-            check_whole(twice, opened, InProcess())
+            look_at_all(opened, replace(shape, labelled_only=True), Runner())
         beside = target.absolute().with_name(f".{secrets.token_hex(8)}.part")
         beside.mkdir()
         n_rows = 0
@@ -93,7 +92,7 @@ def evaluate_parts(
     parts and client are those of `fit_parts`; options those of `evaluate`. Rows without a grade are left out.
 
     >>> import rulerank as rr
-    >>> world = rr.make_world(n_queries=20, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, seed=0)
     >>> ranker = rr.GlobalRules().fit(world)
     >>> parts = [world[[query == one for query in world.qid]] for one in dict.fromkeys(world.qid)]
     >>> found = rr.evaluate_parts(ranker, parts)
@@ -101,7 +100,7 @@ def evaluate_parts(
     True
     """
     columns = Columns(qid, docid, grade)
-    runner: Runner = InProcess()
+    runner = Runner()
     if is_dask_frame(parts) or client is not None:
         runner = OnDask(own_client() if client is None else client)
     asked = [measures] if isinstance(measures, str | Measure) else [*measures]
@@ -112,8 +111,7 @@ def evaluate_parts(
             else open_parts(parts, columns, format=format, spool=spool, max_values=int(memory * 2**20) // 16)
         )
         shape = Shape(ranker.feature_names_, ranker.categories_, labelled_only=True, own_kinds=True)
-        twice, survey = look_at_all(opened, shape, runner)
-        check_whole(twice, opened, runner)
+        survey = look_at_all(opened, shape, runner)
         if survey.n_rows:
             survey.check_contrast("tell rankings apart by")
         options = {"max_grade": survey.highest} | options  # of all parts, for ERR

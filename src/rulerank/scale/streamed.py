@@ -3,67 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from rulerank.core.progress import progress
 from rulerank.dataset import Array
 from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.categories import kind_bins
 from rulerank.errors import DataError
+from rulerank.rankers import chunks
 from rulerank.rankers.checked import Labelled
-from rulerank.rankers.chunks import Chunks, cut, joined, summed
-from rulerank.rankers.parts import Facts, TrainingParts, too_large
+from rulerank.rankers.chunks import Sums, cut, summed
 from rulerank.scale.part import Part, Shape, columns_of, labelled
 
 ROW_BYTES = 34  # of a row of one column while its cuts are looked for: the value, its key, what the search needs
 
 
-class Runner(Protocol):
-    """Who looks at parts: this process, one part after the other, or a cluster."""
+class Runner:
+    """Looks at one part after the other in this process, and holds no more than one and the sum so far."""
 
-    def total(
-        self, task: Callable[[Any], Any], items: Sequence[Any], label: str, end: Callable[[Any], Any] | None = None
-    ) -> Any:
-        """Return the sum of task(item) over all items, or what `end` makes of it where it was formed."""
-        ...
+    on_a_cluster = False
 
-    def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
-        """Return task(item) of each item, in their order."""
-        ...
-
-    def chunks(
-        self,
-        read: Callable[[Any], Labelled],
-        task: Callable[[Labelled, Any], Any],
-        items: Sequence[Any],
-        sizes: Sequence[int],
-        size: int,
-        extras: Sequence[Any],
-    ) -> Any:
-        """Return the sum of task(chunk, extra) over all chunks of so many rows, in their order."""
-        ...
-
-    def columns(
-        self,
-        read: Callable[[Any, Sequence[str]], tuple[Array, Array]],
-        find: Callable[[Sequence[str], list[tuple[Array, Array]]], list[Any]],
-        items: Sequence[Any],
-        groups: Sequence[Sequence[str]],
-    ) -> list[Any]:
-        """Return find(group, [read(item, group) for all items]) of each group of columns, one after the other."""
-        ...
-
-
-class InProcess:
-    """Looks at one part after the other, and holds no more than one and the sum so far."""
-
-    def total(
-        self, task: Callable[[Any], Any], items: Sequence[Any], label: str, end: Callable[[Any], Any] | None = None
-    ) -> Any:
+    def total(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> Any:
+        """Return the sum of task(item) over all items."""
         result = None
         with progress(len(items), label) as bar:
             for item in items:
@@ -73,11 +39,12 @@ class InProcess:
                 else:
                     result += found  # in place, where the sum can
                 bar.advance()
-        return result if end is None else end(result)
+        return result
 
     def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
+        """Return task(item) of each item, in their order."""
+        found = []
         with progress(len(items), label) as bar:
-            found = []
             for item in items:
                 found.append(task(item))
                 bar.advance()
@@ -92,6 +59,7 @@ class InProcess:
         size: int,
         extras: Sequence[Any],
     ) -> Any:
+        """Return the sum of task(chunk, extra) over all chunks of so many rows, in their order."""
         found: list[Any] = [None] * len(extras)
         waiting: dict[int, list[Labelled]] = {}
         before = 0
@@ -113,6 +81,7 @@ class InProcess:
         items: Sequence[Any],
         groups: Sequence[Sequence[str]],
     ) -> list[Any]:
+        """Return find(group, [read(item, group) for all items]) of each group of columns, one after the other."""
         found = []
         with progress(len(groups), "finding cuts") as bar:
             for group in groups:
@@ -123,23 +92,34 @@ class InProcess:
 
 @dataclass(frozen=True, eq=False)
 class StreamedParts:
-    """Parts that are read anew in every pass; `TrainingParts` for rankers."""
+    """Parts that are read anew in every pass."""
 
     parts: Sequence[Part]
     shape: Shape
-    facts: Facts
     runner: Runner
     sizes: Sequence[int]  # rows of each part
+    n_grades: int
     max_bytes: int  # for columns that are held at once
-    changes: tuple[Callable[[Any], Any], ...] = ()
 
-    def mapped(self, change: Callable[[Any], Any]) -> TrainingParts:
-        return replace(self, changes=(*self.changes, change))
+    @property
+    def n_rows(self) -> int:
+        return sum(self.sizes)
 
-    def total(self, look: Callable[[Any], Any]) -> Any:
-        return self.runner.total(partial(_look_at, self.shape, self.changes, look), self.parts, _label(look))
+    def total(self, look: Callable[[Any], Any], prepare: Callable[[Labelled], Any] | None = None) -> Any:
+        """Return the sum of look(part), or of look(prepare(part)), over all parts."""
+        return self.runner.total(partial(_look_at, self.shape, prepare, look), self.parts, "looking at parts")
 
-    def fitted(self, discretizer: Any) -> Any:
+    def chunk_sums(self, prepare: Callable[[Labelled], Any]) -> Sums:
+        """Return what adds up a function of chunks, which are made ready anew in every pass."""
+
+        def total(look: Callable[[Any, Any], Any], extras: Sequence[Any]) -> Any:
+            task = partial(_look_at_chunk, prepare, look)
+            read = partial(labelled, shape=self.shape)
+            return self.runner.chunks(read, task, self.parts, self.sizes, chunks.CHUNK_ROWS, extras)
+
+        return total
+
+    def find_cuts(self, discretizer: Any) -> None:
         """Find cuts, as many columns at a time as the memory allows: the same ones as all columns at once have."""
         inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
         if not isinstance(inner, Discretizer):
@@ -148,91 +128,53 @@ class StreamedParts:
                 "discretizer of this library by name, or put X into bins first and train with discretizer=None"
             )
         kinds = discretizer.kinds if isinstance(discretizer, WithCategories) else {}
-        names = self.facts.feature_names
-        n_kinds = {names[feature]: len(own) for feature, own in kinds.items()}
-        found = self.runner.columns(
-            partial(_read_columns, self.shape),
-            partial(_find_cuts, inner, n_kinds),
-            self.parts,
-            self._column_groups(),
-        )
+        n_kinds = {self.shape.feature_names[feature]: len(own) for feature, own in kinds.items()}
+        found = self._by_column(partial(_find_cuts, inner, n_kinds))
         inner.with_cuts([cuts for cuts, _ in found])
         if isinstance(discretizer, WithCategories):
             discretizer.bins = {feature: found[feature][1] for feature in kinds}
-        return discretizer
 
-    def by_column(self, find: Callable[[Sequence[str], Array], list[Any]]) -> list[Any]:
+    def columns(self, find: Callable[[Sequence[str], Array], list[Any]]) -> list[Any]:
         """Look at columns, as many at a time as the memory allows; here, as what is found grows with the rows."""
-        if not isinstance(self.runner, InProcess):
+        if self.runner.on_a_cluster:
             raise DataError(
                 "this ranker keeps the bins of all rows in one place, a byte for each value, and learns from parts "
                 "in one process only: leave client out, and give files instead of a Dask data frame"
             )
-        return self.runner.columns(
-            partial(_read_columns, self.shape), partial(_find_in, find), self.parts, self._column_groups()
-        )
+        return self._by_column(lambda features, pieces: find(features, _put_together(pieces)[0]))
 
-    def _column_groups(self) -> list[tuple[str, ...]]:
-        names = self.facts.feature_names
-        at_once = max(1, self.max_bytes // (ROW_BYTES * (2 if self.shape.normalize else 1) * self.facts.n_rows))
-        return [names[first : first + at_once] for first in range(0, len(names), at_once)]
-
-    def chunked(self, n_rows: int) -> Chunks:
-        return StreamedChunks(self, n_rows)
-
-    def whole(self, why: str) -> Any:
-        raise too_large(why)
+    def _by_column(self, find: Callable[[Sequence[str], list[tuple[Array, Array]]], list[Any]]) -> list[Any]:
+        names = self.shape.feature_names
+        at_once = max(1, self.max_bytes // (ROW_BYTES * (2 if self.shape.normalize else 1) * self.n_rows))
+        groups = [names[first : first + at_once] for first in range(0, len(names), at_once)]
+        return self.runner.columns(partial(columns_of, shape=self.shape), find, self.parts, groups)
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedChunks:
-    """Chunks that are read anew in every pass; `Chunks` for rankers."""
-
-    parts: StreamedParts
-    size: int
-    changes: tuple[Callable[[Any], Any], ...] = ()
-
-    def mapped(self, change: Callable[[Any], Any]) -> Chunks:
-        return replace(self, changes=(*self.changes, change))
-
-    @property
-    def n_chunks(self) -> int:
-        return -(-self.parts.facts.n_rows // self.size)
-
-    def total(self, look: Callable[..., Any], extras: Sequence[Any] | None = None) -> Any:
-        parts = self.parts
-        return parts.runner.chunks(
-            partial(_labelled, parts.shape),
-            partial(_look_at_chunk, self.changes, look, extras is not None),
-            parts.parts,
-            parts.sizes,
-            self.size,
-            [None] * self.n_chunks if extras is None else extras,
-        )
+def joined(pieces: Sequence[Labelled]) -> Labelled:
+    """Put pieces of one chunk together."""
+    if len(pieces) == 1:
+        return pieces[0]
+    assert not any(issparse(piece.X) for piece in pieces)
+    shifts = np.cumsum([0, *(len(piece.query_ids) for piece in pieces)])
+    return Labelled(
+        np.concatenate([piece.X for piece in pieces]),
+        np.concatenate([piece.grades for piece in pieces]),
+        np.concatenate([piece.queries + shift for piece, shift in zip(pieces, shifts, strict=False)]),
+        np.concatenate([piece.query_ids for piece in pieces]),
+        None,
+        pieces[0].categories,
+    )
 
 
-def _labelled(shape: Shape, part: Part) -> Labelled:
-    return labelled(part, shape)
+def _look_at(shape: Shape, prepare: Callable[[Labelled], Any] | None, look: Callable[[Any], Any], part: Part) -> Any:
+    rows = labelled(part, shape)
+    return look(rows if prepare is None else prepare(rows))
 
 
 def _look_at_chunk(
-    changes: tuple[Callable[[Any], Any], ...], look: Callable[..., Any], with_extra: bool, chunk: Labelled, extra: Any
+    prepare: Callable[[Labelled], Any], look: Callable[[Any, Any], Any], chunk: Labelled, extra: Any
 ) -> Any:
-    value: Any = chunk
-    for change in changes:
-        value = change(value)
-    return look(value, extra) if with_extra else look(value)
-
-
-def _look_at(shape: Shape, changes: tuple[Callable[[Any], Any], ...], look: Callable[[Any], Any], part: Part) -> Any:
-    value: Any = labelled(part, shape)
-    for change in changes:
-        value = change(value)
-    return look(value)
-
-
-def _read_columns(shape: Shape, part: Part, features: Sequence[str]) -> tuple[Array, Array]:
-    return columns_of(part, shape, features)
+    return look(prepare(chunk), extra)
 
 
 def _find_cuts(
@@ -247,12 +189,6 @@ def _find_cuts(
     ]
 
 
-def _find_in(
-    find: Callable[[Sequence[str], Array], list[Any]], features: Sequence[str], pieces: list[tuple[Array, Array]]
-) -> list[Any]:
-    return find(features, _put_together(pieces)[0])
-
-
 def _put_together(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     """Return columns and grades of all rows."""
     n_rows = sum(len(grades) for _, grades in pieces)
@@ -265,8 +201,3 @@ def _put_together(pieces: list[tuple[Array, Array]]) -> tuple[Array, Array]:
         place += len(own)
         del values, own
     return X, grades
-
-
-def _label(look: Callable[[Any], Any]) -> str:
-    name = getattr(getattr(look, "func", look), "__name__", "passes")
-    return {"of": "counting features", "count": "counting feature sets"}.get(name, "looking at parts")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 
@@ -15,80 +15,60 @@ import numpy as np
 
 from rulerank.dataset import Array, has_contrast, no_contrast
 from rulerank.errors import DataError, ReadError
-from rulerank.io.base_columns import BASE_COLUMNS
-from rulerank.io.shown_columns import SHOWN_COLUMNS
-from rulerank.scale.part import DatasetPart, Part, Shape, check_features, counted_rows, lacks
+from rulerank.io.tables import BASE_COLUMNS, SHOWN_COLUMNS
+from rulerank.scale.part import DatasetPart, Part, Shape, TablePart, check_features, counted_rows, lacks
 from rulerank.scale.streamed import Runner
-from rulerank.scale.table_part import TablePart
-
-ENOUGH = 1000  # rows that tell which columns are features
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What the parts hold; those of two groups of parts add up."""
+    """What one part holds, or all of them."""
 
     n_rows: int
     n_queries: int
     n_left_out: int
     highest: int  # grade
     contrast: bool  # whether any query has documents of two grades
-    hashes: tuple[Array, ...]  # uint64, of the query ids of each part
-    numbers: tuple[int, ...]  # of the parts
     sizes: tuple[int, ...]  # rows of each part
-
-    def __add__(self, other: Survey) -> Survey:
-        return Survey(
-            self.n_rows + other.n_rows,
-            self.n_queries + other.n_queries,
-            self.n_left_out + other.n_left_out,
-            max(self.highest, other.highest),
-            self.contrast or other.contrast,
-            self.hashes + other.hashes,
-            self.numbers + other.numbers,
-            self.sizes + other.sizes,
-        )
-
-    def twice(self) -> list[tuple[int, int]]:
-        """Return pairs of parts that seem to share a query."""
-        hashes = np.concatenate(self.hashes)
-        parts = np.repeat(self.numbers, [len(own) for own in self.hashes])
-        order = np.lexsort((parts, hashes))
-        hashes, parts = hashes[order], parts[order]
-        same = np.flatnonzero(hashes[1:] == hashes[:-1])
-        return sorted({(int(parts[i]), int(parts[i + 1])) for i in same[:1000]})
+    hashes: Array  # uint64, of the query ids
 
     def check_contrast(self, purpose: str) -> None:
         """Refuse parts in which every query has one grade, as `check_contrast` does in memory."""
         if not self.contrast:
             raise no_contrast("each query has one grade only", purpose)
 
-    def slim(self) -> Survey:
-        """Return the figures without what grows with the queries."""
-        sizes = tuple(size for _, size in sorted(zip(self.numbers, self.sizes, strict=True)))
-        return replace(self, hashes=(), numbers=(), sizes=sizes)
 
-
-def survey_part(shape: Shape, numbered: tuple[int, Part]) -> Survey:
+def survey_part(shape: Shape, part: Part) -> Survey:
     """Look at one part."""
-    number, part = numbered
     check_part(shape, part)
     keys = part.keys()
     if not keys.grades.size:
         raise DataError(f"{part.name}: the part is empty: it has no rows; leave it out")
     rows = counted_rows(part.name, keys.grades, shape)
-    used = keys.query_ids if rows is None else keys.query_ids[np.unique(keys.queries[rows])]
-    n_rows = keys.grades.size if rows is None else rows.size
-    used_rows = slice(None) if rows is None else rows
+    used = np.arange(keys.grades.size) if rows is None else rows
+    n_queries = len(keys.query_ids) if rows is None else np.unique(keys.queries[rows]).size
+    contrast = has_contrast(keys.grades[used], keys.queries[used])
+    n_left_out, highest = keys.grades.size - used.size, int(keys.grades.max())
+    return Survey(used.size, n_queries, n_left_out, highest, contrast, (used.size,), hashed(keys.query_ids))
+
+
+def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> Survey:
+    """Look at every part, and refuse parts that share a query."""
+    found: list[Survey] = runner.listed(partial(survey_part, shape), parts, "looking at queries")
+    hashes = np.concatenate([one.hashes for one in found])
+    numbers = np.repeat(np.arange(len(found)), [one.hashes.size for one in found])
+    order = np.lexsort((numbers, hashes))
+    hashes, numbers = hashes[order], numbers[order]
+    same = np.flatnonzero(hashes[1:] == hashes[:-1])[:1000]
+    check_whole(sorted({(int(numbers[i]), int(numbers[i + 1])) for i in same}), parts, runner)
     return Survey(
-        n_rows,
-        len(used),
-        keys.grades.size - n_rows,
-        int(keys.grades.max()),
-        has_contrast(keys.grades[used_rows], keys.queries[used_rows]),
-        (hashed(keys.query_ids),),
-        (number,),
-        (n_rows,),
+        sum(one.n_rows for one in found),
+        sum(one.n_queries for one in found),
+        sum(one.n_left_out for one in found),
+        max(one.highest for one in found),
+        any(one.contrast for one in found),
+        tuple(one.n_rows for one in found),
+        hashes,
     )
 
 
@@ -130,15 +110,6 @@ def check_whole(twice: Sequence[tuple[int, int]], parts: Sequence[Part], runner:
 
 def _ids_of(part: Part) -> dict[str, None]:
     return dict.fromkeys(str(one) for one in part.keys().query_ids)
-
-
-def look_at_all(parts: Sequence[Part], shape: Shape, runner: Runner) -> tuple[list[tuple[int, int]], Survey]:
-    """Return which parts seem to share queries, and the figures."""
-    return runner.total(partial(survey_part, shape), [*enumerate(parts)], "looking at queries", _twice_and_slim)
-
-
-def _twice_and_slim(survey: Survey) -> tuple[list[tuple[int, int]], Survey]:
-    return survey.twice(), survey.slim()
 
 
 def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:

@@ -1,6 +1,6 @@
 """Reranking in production: one object from a query and documents to an order with reasons.
 
-`reranker.py` is the `Reranker`, `text_rows.py` and `feature_rows.py` turn documents into rows, `results.py` is what it
+`reranker.py` is the `Reranker`, `rows.py` turns documents into rows, `results.py` is what it
 answers, `model_watch.py` picks up a new model file while others rank. `adapters/` has other libraries' interfaces,
 one file each, none loaded unless it is used. The names below load when they are used.
 """

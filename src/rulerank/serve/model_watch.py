@@ -12,13 +12,11 @@ from typing import Any, Self
 
 from rulerank.core.checks import check_number
 from rulerank.errors import ModelFileError, RulerankError
-from rulerank.explain import Explanation, Versus
 from rulerank.features.text_features import TextFeatures
 from rulerank.model_file import load_version
 from rulerank.rankers.base import Ranker
 from rulerank.serve.reranker import Reranker
 from rulerank.serve.results import Ranking
-from rulerank.today import Today
 
 N_TAIL = 32  # bytes of the checksum at the end of a model file: a file of the same size and time has another
 Seen = tuple[int, int, int, int, bytes]  # device, inode, time of change, size, last bytes
@@ -35,7 +33,7 @@ class WatchedReranker:
     file that cannot be used leaves the model in place: the log says so once, `problem` until a good file comes.
 
     >>> import tempfile, rulerank as rr
-    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     rr.Reranker(rr.GlobalRules().fit(world)).save(f"{folder}/model.rulerank")
     ...     watched = rr.Reranker.watch(f"{folder}/model.rulerank")
@@ -101,39 +99,15 @@ class WatchedReranker:
         """By what the model of now is called."""
         return self.current().version
 
-    @property
-    def ranker(self) -> Ranker:
-        return self.current().ranker
-
-    @property
-    def features(self) -> TextFeatures | None:
-        return self.current().features
-
-    @property
-    def today(self) -> Today | None:
-        return self.current().today
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return self.current().feature_names
-
-    @property
-    def list_matters(self) -> bool:
-        return self.current().list_matters
-
     def rank(self, query: str = "", docs: Any = None, top: int | None = 10, **more: Any) -> Ranking:
         """Rank with the model of now: see `Reranker.rank`."""
         return self.current().rank(query, docs, top, **more)
 
-    def explain(
-        self, query: str = "", doc: Any = None, versus: Any = None, docs: Any = None, **more: Any
-    ) -> Explanation | Versus:
-        """Explain with the model of now: see `Reranker.explain`."""
-        return self.current().explain(query, doc, versus, docs, **more)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model of now to a file."""
-        self.current().save(path)
+    def __getattr__(self, name: str) -> Any:
+        """Return anything else of the model of now: `explain`, `save`, `ranker`, `features`, `today`, ..."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.current(), name)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}

@@ -19,9 +19,16 @@ from rulerank.explain import Explanation, Versus
 from rulerank.features.text_features import TextFeatures
 from rulerank.model_file import described, rebuilt, save, version_of
 from rulerank.rankers.base import Ranker
-from rulerank.serve.feature_rows import FeatureRows, rows_of_features
 from rulerank.serve.results import Ranking, Result, Scored
-from rulerank.serve.text_rows import ENGINE, as_docs, bring_features, brought_along, rows_of_texts
+from rulerank.serve.rows import (
+    ENGINE,
+    FeatureRows,
+    as_docs,
+    bring_features,
+    brought_along,
+    rows_of_features,
+    rows_of_texts,
+)
 from rulerank.today import Today, find_today
 
 if TYPE_CHECKING:
@@ -44,7 +51,7 @@ class Reranker:
     documents of a query must be ranked together, and scores of two lists do not compare.
 
     >>> import rulerank as rr
-    >>> ranker = rr.QueryIntercepts().fit(rr.make_world(n_queries=20, n_features=2, seed=0))
+    >>> ranker = rr.QueryIntercepts().fit(rr.make_ranking(n_queries=20, n_features=2, seed=0))
     >>> reranker = Reranker(ranker)
     >>> docs = [{"id": "a", "bm25_body": 0.1, "bm25_title": 0.2}, {"id": "b", "bm25_body": 0.9, "bm25_title": 0.8}]
     >>> found = reranker.rank("fresh milk", docs)

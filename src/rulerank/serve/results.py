@@ -12,12 +12,12 @@ import numpy as np
 from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.explain.score import part_name, raw_column
+from rulerank.explain.cases import Case, case_of
 from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
 
 if TYPE_CHECKING:
-    from rulerank.serve.feature_rows import FeatureRows
+    from rulerank.serve.rows import FeatureRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,50 +58,61 @@ class Scored:
         None if the ranker cannot tell. What is the same in all documents comes last: it is no reason for their order.
         """
         try:
-            base, base_text, shares, case = self._parts(row)
+            base, shares = self._parts(row)
         except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
             return ()
         there = np.flatnonzero(shares)
-        columns = [raw_column(case, part) for part in there.tolist()]
+        columns = [self._column(part) for part in there.tolist()]
         alike = np.array([column is not None and not self.behind.varies[column] for column in columns], dtype=bool)
         strongest = there[np.lexsort((-np.abs(shares[there]), alike))]
         first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
         values, behind = self.rows.values(row, self.ranker), replace(self.behind, row=row)
-        own = (self._reason(values, behind, case, part, shares) for part in first.tolist())
-        found = [Reason(None, base_text, base), *own]
+        own = (self._reason(values, behind, row, part, float(shares[part])) for part in first.tolist())
+        found = [Reason(None, self.ranker.base_text, base), *own]
         if rest.size:
             found.append(Reason(None, f"{counted(rest.size, 'other part')} together", float(shares[rest].sum())))
         return tuple(found)
 
     def _reason(
-        self, values: Mapping[str, float | str | None], behind: Background, case: Any, part: int, shares: Array
+        self, values: Mapping[str, float | str | None], behind: Background, row: int, part: int, adds: float
     ) -> Reason:
-        names = self.ranker.feature_names_
-        name, column, adds = part_name(case, names, part), raw_column(case, part), float(shares[part])
+        names, column = self.ranker.feature_names_, self._column(part)
+        if part < len(names):
+            return Reason(names[part], behind.said(part), adds, values[names[part]])
+        case = self._case(row)
         if column is None:  # the scores of a model
-            return Reason(name, case.value(part), adds)
-        text = name + behind.said(column).removeprefix(names[column])
-        return Reason(name, text, adds, values[names[column]])
+            return Reason(case.part_name(part), case.value(part), adds)
+        text = case.part_name(part) + behind.said(column).removeprefix(names[column])
+        return Reason(case.part_name(part), text, adds, values[names[column]])
 
-    def _parts(self, row: int) -> tuple[float, str, Array, Any]:
-        """Return where a score starts, in words too, what each part adds, and the case, unless parts are features."""
-        form, shares = self._of_tables
-        if form is not None:  # those of the case, for all documents at once
-            return form.tables.base, form.base_text, shares[row], None
-        case = self.ranker.case(self.checked, row)
-        return float(case.ballot.base), case.base_text, case.ballot.shares, case
+    def _column(self, part: int) -> int | None:
+        """Return the column of the raw values of a part of a score; None for a model's scores."""
+        if part < len(self.ranker.feature_names_):
+            return part
+        tables = self.ranker.as_tables()
+        return None if tables is None or tables.from_model else tables.baseline
+
+    def _case(self, row: int) -> Case:
+        return case_of(self.ranker, self.checked, row)
+
+    def _parts(self, row: int) -> tuple[float, Array]:
+        """Return where a score starts, and what each part adds: features, and the baseline ranking."""
+        if self.ranker.as_tables() is None:
+            ballot = self._case(row).ballot
+            return float(ballot.base), ballot.shares
+        bases, shares = self._of_all
+        return float(bases[row]), shares[row]
+
+    @cached_property
+    def _of_all(self) -> tuple[Array, Array]:
+        """Where the scores of all documents start, and what each part adds to them."""
+        found = self.ranker.checked_contributions(self.checked)
+        return found.base, found.by_feature(len(self.ranker.feature_names_) + 1)
 
     @cached_property
     def behind(self) -> Background:
         """The documents by their raw values."""
         return background_of(self.ranker, self.rows.data, 0)
-
-    @cached_property
-    def _of_tables(self) -> tuple[Any, Array]:
-        form = self.ranker.table_form()
-        if form is None or form.tables.weights is not None:  # weights are the baseline ranking's part
-            return None, np.zeros(0)
-        return form, form.tables.shares(self.checked)
 
 
 @dataclass(frozen=True, slots=True)

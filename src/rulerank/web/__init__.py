@@ -1,9 +1,8 @@
 """What every page and HTTP interface here shares: who may talk to it, what a request may hold, how it is served.
 
-`security.py` (with `tokens.py`) looks at every request first; `fields.py` and `bodies.py` read it, `refusals.py` says
-no; `endpoint.py` is one thing an API can do, `description.py` describes them all as OpenAPI; `server.py` runs an
-application, and `connections.py` lets go of those who stall; `pages.py` makes HTML. `judging/web` and `serve/web` stand
-on it.
+`security.py` looks at every request first, `requests.py` reads and checks it, `endpoint.py` is one thing an API can do
+and describes them all as OpenAPI; `pages.py` makes HTML and says no, `server.py` runs an application. `judging/web` and
+`serve/web` stand on it.
 """
 
 from importlib.util import find_spec

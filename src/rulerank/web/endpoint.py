@@ -1,55 +1,128 @@
-"""One thing an API can do: what a request for it may hold, and how it is answered."""
+"""One thing an API can do: what a request for it may hold, how it is answered, and its description as OpenAPI 3.1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import signature
 from itertools import groupby
-from typing import Any
+from typing import Any, get_args
 
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from rulerank import __version__
 from rulerank.errors import RulerankError
-from rulerank.web.bodies import MAX_BODY, check_is_json, read_body, read_object
-from rulerank.web.fields import Value, read_values
-from rulerank.web.refusals import RequestError
-from rulerank.web.security import check_lead
+from rulerank.web.requests import (
+    MAX_BODY,
+    REFS,
+    RequestError,
+    Schema,
+    read_address,
+    read_body,
+    read_object,
+    values_struct,
+)
+
+REFUSALS = {
+    "400": "The body is not JSON.",
+    "401": "The token is missing or wrong.",
+    "403": "The request comes from another site or names another host.",
+    "408": "The body did not arrive in time.",
+    "413": "The body is too large.",
+    "415": "The content type is not application/json.",
+    "422": "A value is missing or not allowed, or what is asked is not possible; error.field names it.",
+}
+OF_BODIES = ("400", "408", "413", "415")  # refusals of what has a body
 
 
-@dataclass(frozen=True, slots=True)
+def many(kind: Any) -> Any:
+    """Return the type of a list."""
+    return list[kind]
+
+
+def record(name: str, tag: str | None = None, /, **fields: Any) -> Any:
+    """Return the shape of an answer that has these fields and no others; `| UnsetType`: it may lack the field.
+
+    tag: the value of its field `kind`, by which it is told from another one.
+
+    >>> msgspec.json.schema(record("Point", x=int, y=int | UnsetType))["$defs"]["Point"]["required"]
+    ['x']
+    """
+    held = [(one, kind, UNSET) if UnsetType in get_args(kind) else (one, kind) for one, kind in fields.items()]
+    return msgspec.defstruct(name, held, kw_only=True, tag=tag, tag_field=tag and "kind")
+
+
+@dataclass(frozen=True)
 class Endpoint:
-    """What is called with which values, and the name of the schema of its answer."""
+    """A function that is called with the values of a request, by their names; its first sentence is the summary."""
 
     method: str
     path: str
-    about: str
     call: Callable[..., Any]
-    answer: str
-    query: tuple[Value, ...] = ()
-    body: tuple[Value, ...] | None = None
-    lead_only: bool = False  # a personal link may not
-    most_bytes: int = MAX_BODY  # of its body
+    answer: Any  # the type of what it returns, or the fields by name
+    types: Mapping[str, Any] = field(repr=False)  # by name, what the values of requests may be
+    in_address: tuple[str, ...] = ()  # beside a body, and need not be there; without a body, all are in the address
+
+    @property
+    def has_body(self) -> bool:
+        return self.method == "POST"
+
+    @property
+    def most_bytes(self) -> int:
+        """Of its body."""
+        return MAX_BODY
+
+    @property
+    def operation(self) -> str:
+        return self.method.lower() + self.path.removeprefix("/api").replace("/", "_")
+
+    @cached_property
+    def names(self) -> tuple[list[str], list[str]]:
+        """The values that are in the address, and in the body."""
+        every = [name for name in signature(self.call).parameters if name in self.types]
+        address = [name for name in every if not self.has_body or name in self.in_address]
+        return address, [name for name in every if name not in address]
+
+    @cached_property
+    def address(self) -> type[Struct]:
+        return values_struct(f"{self.operation}_address", self.call, self.names[0], self.types, self.in_address)
+
+    @cached_property
+    def body(self) -> type[Struct]:
+        return values_struct(f"{self.operation}_request", self.call, self.names[1], self.types)
+
+    @cached_property
+    def answer_type(self) -> Any:
+        return record(f"{self.operation}_answer", **self.answer) if isinstance(self.answer, dict) else self.answer
 
     async def answer_to(self, request: Request) -> Response:
-        """Check the request, do the work in a thread of its own, and answer in JSON."""
+        """Read the whole request, do the work in a thread, and answer in JSON."""
+        values = self.address_values(request)
+        body = await read_body(request, self.most_bytes) if self.has_body else None
+        return Response(await self.work(lambda: self.answer_bytes(values, body)), media_type="application/json")
+
+    def address_values(self, request: Request) -> dict[str, Any]:
+        """Return the values of the address, checked."""
+        return read_address(request.query_params.multi_items(), self.address)
+
+    def work(self, task: Callable[[], bytes]) -> Awaitable[bytes]:
+        """Do a task in a thread of its own."""
+        return run_in_threadpool(task)
+
+    def answer_bytes(self, values: dict[str, Any], body: bytes | None) -> bytes:
+        """Return the answer to checked values of the address and a body as it came."""
+        if body is not None:
+            values = values | read_object(body, self.body)
         try:
-            values = await self.values_of(request)
-            return JSONResponse(await run_in_threadpool(self.call, **values))
+            return msgspec.json.encode(self.call(**values), enc_hook=lambda number: number.item())  # NumPy's
         except RulerankError as error:
             raise self.refusal_of(error) from None
-
-    async def values_of(self, request: Request) -> dict[str, Any]:
-        """Return what the request holds, checked; who may not ask is refused first."""
-        if self.lead_only:
-            check_lead(request)
-        values = read_values(self.query, request.query_params)
-        if self.body is not None:
-            check_is_json(request)
-            values |= read_object(await read_body(request, self.most_bytes), self.body)
-        return values
 
     def refusal_of(self, error: RulerankError) -> Exception:
         """Return what an error of the library becomes."""
@@ -68,3 +141,72 @@ def routes_of(endpoints: Sequence[Endpoint]) -> list[Route]:
 
         routes.append(Route(path, handle, methods=list(by_method)))
     return routes
+
+
+ERROR = record("Error", error=record("Refusal", code=str, field=str | UnsetType, message=str))
+
+
+def describe(
+    endpoints: Sequence[Endpoint],
+    *,
+    title: str,
+    about: str,
+    refusals: Mapping[str, str],
+    has_token: bool,
+    parameters: Sequence[Schema] = (),
+) -> Schema:
+    """Return the description of an API.
+
+    refusals: what each status means; parameters: of every operation beside its own.
+    """
+    kinds = [kind for one in endpoints for kind in (one.address, one.body, one.answer_type)]
+    found, components = msgspec.json.schema_components([ERROR, *kinds], ref_template=REFS)
+    for schema in components.values():
+        _complete(schema)
+    for one in endpoints:
+        if not one.has_body:
+            del components[one.body.__name__]
+    addresses = [components.pop(one.address.__name__) for one in endpoints]
+    paths: dict[str, Schema] = {}
+    for number, (one, address) in enumerate(zip(endpoints, addresses, strict=True)):
+        body, answer = found[3 * number + 2], found[3 * number + 3]
+        known = [code for code in refusals if one.has_body or code not in OF_BODIES]
+        operation = {
+            "summary": (one.call.__doc__ or "").partition("\n")[0],
+            "operationId": one.operation,
+            "parameters": [
+                {"name": name, "in": "query", "required": name in address["required"], "schema": schema}
+                for name, schema in address["properties"].items()
+            ]
+            + list(parameters),
+            "responses": {"200": _answer("What was asked for.", answer)}
+            | {
+                code: _answer(refusals[code], found[0])
+                for code in known
+                if code != "404" or "doc" in (*one.names[0], *one.names[1])
+            },
+        }
+        if one.has_body:
+            operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+        paths.setdefault(one.path, {})[one.method.lower()] = operation
+    description: Schema = {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": __version__, "description": about},
+        "paths": paths,
+        "components": {"schemas": components},
+    }
+    if has_token:
+        description["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        description["security"] = [{"token": []}]
+    return description
+
+
+def _complete(schema: Schema) -> None:
+    """Say of an object that it holds nothing else, and that it has what a data class fills in by default."""
+    if "properties" in schema:
+        has = [name for name, one in schema["properties"].items() if "default" in one or name in schema["required"]]
+        schema |= {"required": has, "additionalProperties": False}
+
+
+def _answer(about: str, schema: Schema) -> Schema:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}

@@ -1,19 +1,22 @@
-"""Pages in HTML that show data as text and nothing else."""
+"""Pages in HTML that show data as text and nothing else, and refusals: as a page to people, in JSON to programs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rulerank.web.refusals import RequestError
+from rulerank.web.requests import RequestError
 
 SHARED = Path(__file__).parent
+CODES = {404: "not_found", 405: "wrong_method"}
 TITLES = {401: "The token is missing", 403: "Not from here", 404: "There is no such page"}
 
 
@@ -47,6 +50,20 @@ class Pages:
         page = self.render("error", refusal.status, title=title, message=refusal.message, link=refusal.status != 401)
         page.headers.update(refusal.headers)
         return page
+
+    def exception_handlers(self) -> dict[Any, Callable[[Request, Any], Response]]:
+        """Return what an application answers to a refusal, to an address that is none, and to a mistake of ours."""
+
+        def on_http_exception(request: Request, error: HTTPException) -> Response:
+            code = CODES.get(error.status_code, "refused")
+            refusal = RequestError(error.status_code, code, error.detail, dict(error.headers or {}))
+            return self.refuse(request, refusal)
+
+        def on_mistake_of_ours(request: Request, error: Exception) -> Response:
+            message = "a mistake in rulerank: the server's log says more"
+            return self.refuse(request, RequestError(500, "internal", message))
+
+        return {RequestError: self.refuse, HTTPException: on_http_exception, Exception: on_mistake_of_ours}
 
     def file_routes(self) -> list[BaseRoute]:
         """Return the routes of static files."""

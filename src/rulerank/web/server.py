@@ -1,23 +1,30 @@
-"""Run the application on this machine until someone presses Ctrl-C."""
+"""Run an application on this machine until someone presses Ctrl-C, and let go of connections that stall."""
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
 import math
+import signal
 import socket
+import threading
 import webbrowser
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rulerank.errors import DataError, RulerankError
-from rulerank.web.connections import HEAD_SECONDS, PatientProtocol
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 USUAL_PORT = 8765
 LEAST_TOKEN = 12  # characters
 LOOK_SECONDS = 0.05  # between two looks for connections while it ends
+MOST_CONNECTIONS = 300  # far more than the raters of a page have, far fewer than files a process may open
+HEAD_SECONDS = 15  # how long the head of a request may take to arrive
 BACKLOG = 64  # connections taken in one go: with more, files run out before the oldest are let go
 
 
@@ -95,9 +102,58 @@ def url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def server_config(app: ASGIApp, grace: float = 5) -> uvicorn.Config:
-    """Return how applications are served; grace: seconds in which to answer what has begun when it is to stop."""
-    return uvicorn.Config(
+class PatientProtocol(H11Protocol):
+    """HTTP as uvicorn speaks it, with an end to its patience.
+
+    A connection on which no request is being answered counts as idle. When there are too many, the one that has been
+    idle for longest gives way to the newest: those who stall cannot keep others out.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._wait()
+        if len(self.connections) > MOST_CONNECTIONS:
+            idle = (other for other in self.connections if isinstance(other, PatientProtocol) and other._deadline)
+            oldest = min(idle, key=lambda other: other._deadline.when(), default=None)  # type: ignore[union-attr]
+            if oldest is not None:
+                oldest._give_up()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._rest()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._rest()  # a whole head has come; requests.py has an eye on the body
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait()
+
+    def _wait(self) -> None:
+        self._rest()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _rest(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._rest()
+        self.connections.discard(self)
+        self.transport.abort()
+
+
+def make_server(app: ASGIApp, grace: float = 5, ready: Callable[[], None] = lambda: None) -> Server:
+    """Return a server that keeps quiet unless something goes wrong.
+
+    grace: seconds in which to answer what has begun when it is to stop; ready: called once it listens.
+    """
+    config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
@@ -110,14 +166,35 @@ def server_config(app: ASGIApp, grace: float = 5) -> uvicorn.Config:
         ws="none",
         backlog=BACKLOG,
     )
+    return Server(config, ready)
 
 
 class Server(uvicorn.Server):
-    """Lets go of connections that come in while it ends, too.
+    """Ends when a signal asks for it, which is a success, and lets go of connections that come in while it ends, too.
 
     uvicorn tells connections once that the end has come. One that was accepted just before, and is set up just after,
     would go on asking until the grace is over, and its last request would then be cut off with a 500.
     """
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self.ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         late = asyncio.create_task(self._let_go())
@@ -134,15 +211,9 @@ class Server(uvicorn.Server):
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def make_server(app: ASGIApp) -> Server:
-    """Return a server that keeps quiet unless something goes wrong."""
-    return Server(server_config(app))
-
-
 def serve(app: ASGIApp, listening: socket.socket) -> None:
     """Answer requests until Ctrl-C."""
-    with suppress(KeyboardInterrupt):  # uvicorn has finished what was under way, and raises it again
-        make_server(app).run(sockets=[listening])
+    make_server(app).run(sockets=[listening])
 
 
 def open_page(url: str) -> None:

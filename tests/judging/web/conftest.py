@@ -1,44 +1,68 @@
 """A small pool, and the page served on this machine for as long as a test lasts."""
 
 import threading
-from dataclasses import dataclass
+from contextlib import nullcontext
 
-import httpx
 import pytest
-import uvicorn
+from starlette.testclient import TestClient
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.app import create_app
 from rulerank.web.server import make_server, open_socket, url_of
-from rulerank.worlds import make_world
 
 
-@dataclass
 class Served:
-    """A running server, and what it serves."""
+    """What is served: to clients in this process, and to whoever asks for its address by a server, started then."""
 
-    url: str
-    port: int
-    judging: Judging
-    server: uvicorn.Server
-    thread: threading.Thread
+    def __init__(self, app, judging, port):
+        self.app, self.judging = app, judging
+        self._running = None
+        self.port = port or 8765  # of clients, until a server has one
+        if port:
+            self._start(port)
 
-    def client(self, **options):
-        return httpx.Client(base_url=self.url, timeout=120, **options)
+    def _start(self, port=0):
+        if self._running is None:
+            listening = open_socket("127.0.0.1", port)
+            self.port = listening.getsockname()[1]
+            server = make_server(self.app)
+            thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+            self._running = listening, server, thread
+            thread.start()
+        return self._running
+
+    @property
+    def url(self):
+        return url_of(self._start()[0])
+
+    @property
+    def server(self):
+        return self._start()[1]
+
+    def client(self, params=None, **options):
+        options = {"follow_redirects": False, "raise_server_exceptions": False} | options
+        client = TestClient(self.app, f"http://127.0.0.1:{self.port}", **options)
+        client.params = params or {}
+        return nullcontext(client)
 
     def labels(self):
         return [(label.query, label.doc, label.grade, label.rater) for label in self.judging.store.history()]
 
     def stop(self):
-        self.server.should_exit = True
-        self.thread.join(timeout=120)
-        assert not self.thread.is_alive()
+        if self._running is not None:
+            listening, server, thread = self._running
+            server.should_exit = True
+            thread.join(timeout=120)
+            assert not thread.is_alive()
+            listening.close()
+            self._running = None
 
 
 def small_pool(texts=None, n_queries=3, docs_per_query=5):
-    data = make_world(n_queries=n_queries, docs_per_query=docs_per_query, n_features=4, seed=1)
+    data = make_ranking(n_queries=n_queries, docs_per_query=docs_per_query, n_features=4, seed=1)
     titles = [f"Title of {doc}" for doc in data.docid]
     return Pool(data, {"query_text": [f"words of {query}" for query in data.qid], "title": titles} | (texts or {}))
 
@@ -59,16 +83,10 @@ def serve(tmp_path):
         store = LabelStore(tmp_path / labels)
         judging = Judging(pool, store, max_grade=max_grade, overlap=overlap)
         app = create_app(judging, **{"model_path": tmp_path / "model.rulerank"} | options)
-        listening = open_socket("127.0.0.1", port)
-        server = make_server(app)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        served = Served(url_of(listening), listening.getsockname()[1], judging, server, thread)
-        running.append((served, listening))
-        thread.start()
-        return served
+        running.append(Served(app, judging, port))
+        return running[-1]
 
     yield serve
-    for served, listening in running:
+    for served in running:
         served.stop()
-        listening.close()
         served.judging.store.close()

@@ -2,12 +2,13 @@
 
 import json
 
+import httpx
 import pytest
 
 import rulerank as rr
 from rulerank.judging.labels import StoreError
 from rulerank.methods import METHODS
-from rulerank.web.bodies import MAX_BODY
+from rulerank.web.requests import MAX_BODY
 
 
 @pytest.fixture
@@ -159,9 +160,6 @@ def test_the_overview_is_the_page_and_the_json(client):
 MISTAKES = {
     "malformed": (400, "malformed", {"content": b'{"query": ', "headers": {"content-type": "application/json"}}),
     "not utf-8": (400, "malformed", {"content": b'"\xff"', "headers": {"content-type": "application/json"}}),
-    "deep": (400, "malformed", {"content": b"[" * 9999, "headers": {"content-type": "application/json"}}),
-    "no object": (422, "bad_value", {"json": [1]}),
-    "not json": (415, "not_json", {"content": b"grade=1"}),
     "a form": (415, "not_json", {"data": {"grade": "1"}}),
     "too large": (413, "too_large", {"json": {"query": "q" * MAX_BODY}}),
     "a missing value": (422, "missing_value", {"json": {"query": "q1", "grade": 1}}),
@@ -169,7 +167,7 @@ MISTAKES = {
     "a grade too high": (422, "bad_value", {"json": {"query": "q1", "doc": "q1-d1", "grade": 3}}),
     "a grade that is none": (422, "bad_value", {"json": {"query": "q1", "doc": "q1-d1", "grade": True}}),
     "a grade as text": (422, "bad_value", {"json": {"query": "q1", "doc": "q1-d1", "grade": "1"}}),
-    "half a character": (422, "bad_value", {"json": {"query": "\ud800", "doc": "q1-d1", "grade": 1}}),
+    "half a character": (400, "malformed", {"json": {"query": "\ud800", "doc": "q1-d1", "grade": 1}}),
     "an empty id": (422, "bad_value", {"json": {"query": "", "doc": "q1-d1", "grade": 1}}),
     "an unknown document": (404, "unknown_document", {"json": {"query": "q1", "doc": "q2-d1", "grade": 1}}),
 }
@@ -186,10 +184,9 @@ def test_a_mistake_gets_a_reason_and_changes_nothing(mistake, client, served):
     assert served.labels() == []
 
 
-def test_a_body_without_a_length_is_cut_off_when_it_grows_too_large(client, served):
-    answer = client.post(
-        "/api/labels", content=(b" " * 1000 for _ in range(100)), headers={"content-type": "application/json"}
-    )
+def test_a_body_without_a_length_is_cut_off_when_it_grows_too_large(served):
+    endless = (b" " * 1000 for _ in range(100))
+    answer = httpx.post(f"{served.url}api/labels", content=endless, headers={"content-type": "application/json"})
     assert answer.status_code == 413
     assert served.labels() == []
 

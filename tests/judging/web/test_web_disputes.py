@@ -4,7 +4,7 @@ import pytest
 
 from rulerank.judging.agreement import TOO_FEW
 from rulerank.judging.web.lead_api import DISPUTES_PER_PAGE, QUERIES_PER_PAGE
-from rulerank.web.tokens import Tokens
+from rulerank.web.security import Tokens
 
 SECRET = "a secret that is long"
 SAID = {"q1-d1": (0, 2), "q1-d2": (1, 1), "q1-d3": (1, 2), "q1-d4": (0, 1)}

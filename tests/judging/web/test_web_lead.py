@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import rulerank as rr
-from rulerank.judging.overview import ROWS_PER_PAGE
-from rulerank.web.tokens import Tokens
+from rulerank.judging import learning
+from rulerank.judging.admin import ROWS_PER_PAGE
+from rulerank.web.security import Tokens
 
 SECRET = "a secret that is long"
 LEAD = {"authorization": f"Bearer {SECRET}"}
@@ -133,15 +134,14 @@ def test_one_training_at_a_time_and_everybody_sees_how_it_stands(lead, monkeypat
     grade_all(served.judging)
     assert client.get("/api/training").json() == {"training": None}
     begun, go_on = threading.Event(), threading.Event()
-    model = served.judging.learning._model
-    train = model.train_method
+    train = learning.fit_labels
 
     def slowly(*args):
         begun.set()
         assert go_on.wait(30)
         return train(*args)
 
-    monkeypatch.setattr(model, "train_method", slowly)
+    monkeypatch.setattr(learning, "fit_labels", slowly)
     answers = []
     thread = threading.Thread(target=lambda: answers.append(client.post("/api/train", json={"method": "QI"})))
     thread.start()

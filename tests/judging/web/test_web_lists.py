@@ -2,7 +2,7 @@
 
 import pytest
 
-from rulerank.judging.lists import ListChoices
+from rulerank.judging.offers import ListChoices
 
 
 @pytest.fixture

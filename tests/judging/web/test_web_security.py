@@ -1,15 +1,16 @@
 """Nobody gets in without the token, from another site or by another name; and what is refused changes nothing."""
 
+from itertools import product
+
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from rulerank.errors import DataError
-from rulerank.web.refusals import RequestError
-from rulerank.web.security import Guard, check_lead, is_lead
+from rulerank.web.requests import RequestError
+from rulerank.web.security import Guard, Tokens, check_lead, is_lead
 from rulerank.web.server import AddressError, check_token, open_socket, url_of
-from rulerank.web.tokens import Tokens
 
 TOKEN = "a secret that is long"
 PATHS = ["/", "/labels", "/overview", "/openapi.json", "/static/judge.js", "/api/next", "/api/overview", "/nothing"]
@@ -21,21 +22,22 @@ def guarded(serve):
     return serve(rater="ann", token=TOKEN)
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_without_the_token_nothing_is_served(path, guarded):
+def test_without_the_token_nothing_is_served(guarded):
+    cookie = f"rulerank_token_{guarded.port}="
     with guarded.client() as client:
-        for answer in (
-            client.get(path),
-            client.post(path, json=GRADE),
-            client.get(path, params={"token": "wrong"}),
-            client.get(path, headers={"authorization": "Bearer wrong"}),
-            client.get(path, headers={"authorization": f"Basic {TOKEN}"}),
-            client.get(path, headers={"cookie": f"rulerank_token_{guarded.port}={TOKEN}"}),
-            client.get(path, headers={b"cookie": f"rulerank_token_{guarded.port}=\u00e9".encode()}),
-        ):
-            assert answer.status_code == 401
-            assert answer.json()["error"]["code"] == "wrong_token"
-            assert answer.json()["error"]["message"].startswith("this page needs its token: open the address that")
+        for path in PATHS:
+            for answer in (
+                client.get(path),
+                client.post(path, json=GRADE),
+                client.get(path, params={"token": "wrong"}),
+                client.get(path, headers={"authorization": "Bearer wrong"}),
+                client.get(path, headers={"authorization": f"Basic {TOKEN}"}),
+                client.get(path, headers={"cookie": f"{cookie}{TOKEN}"}),
+                client.get(path, headers={b"cookie": f"{cookie}\u00e9".encode()}),
+            ):
+                assert answer.status_code == 401
+                assert answer.json()["error"]["code"] == "wrong_token"
+                assert answer.json()["error"]["message"].startswith("this page needs its token: open the address that")
     assert guarded.labels() == []
 
 
@@ -104,19 +106,18 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("headers", FOREIGN, ids=str)
-@pytest.mark.parametrize("path", ["/api/labels", "/api/skip", "/api/undo", "/api/train"])
-def test_a_change_sent_by_another_site_changes_nothing(headers, path, serve):
+BODIES = {"labels": GRADE, "train": {"method": "QI"}, "undo": {}, "skip": {"query": "q1", "doc": "q1-d1"}}
+
+
+def test_a_change_sent_by_another_site_changes_nothing(serve):
     served = serve(rater="ann")
-    body = {"/api/labels": GRADE, "/api/train": {"method": "QI"}, "/api/undo": {}}.get(
-        path, {"query": "q1", "doc": "q1-d1"}
-    )
     with served.client() as client:
         client.post("/api/labels", json=GRADE)
         before = served.judging.store.state(), served.judging.store.skipped("ann")
-        answer = client.post(path, json=body, headers=headers)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_origin")
-    assert answer.json()["error"]["message"].startswith("only this server's own pages may do this: the ")
+        for headers, name in product(FOREIGN, BODIES):
+            answer = client.post(f"/api/{name}", json=BODIES[name], headers=headers)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_origin")
+            assert answer.json()["error"]["message"].startswith("only this server's own pages may do this: the ")
     assert (served.judging.store.state(), served.judging.store.skipped("ann")) == before
 
 
@@ -134,17 +135,17 @@ def test_our_own_pages_may_change_things(serve):
         assert client.post("/api/labels", json=GRADE).status_code == 200
 
 
-@pytest.mark.parametrize("path", [*PATHS, "/?rater=ann"])
-def test_every_answer_forbids_scripts_frames_and_referrers(path, serve):
+def test_every_answer_forbids_scripts_frames_and_referrers(serve):
     with serve().client() as client:
-        headers = client.get(path).headers
-    policy = headers["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-    assert "frame-ancestors 'none'" in policy
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
-    assert headers["cache-control"] == "no-store"
+        for path in [*PATHS, "/?rater=ann"]:
+            headers = client.get(path).headers
+            policy = headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "unsafe" not in policy
+            assert "frame-ancestors 'none'" in policy
+            assert headers["x-content-type-options"] == "nosniff"
+            assert headers["referrer-policy"] == "no-referrer"
+            assert headers["cache-control"] == "no-store"
 
 
 def test_another_address_needs_a_token_that_is_hard_to_guess():

@@ -1,17 +1,19 @@
-"""Requests that stall are let go, and thousands of them do not keep a rater out."""
+"""Requests that stall are let go on both sites, whose server is one, and thousands of them do not keep a rater out."""
 
 import socket
 import time
+from urllib.parse import urlsplit
 
 import httpx
 
-from rulerank.web import bodies, connections
+from rulerank.web import requests
+from rulerank.web import server as web_server
 
 N_STALLED = 3000
 
 
 def stalled(served, sent=b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"):
-    connection = socket.create_connection(("127.0.0.1", served.port), timeout=120)
+    connection = socket.create_connection(("127.0.0.1", urlsplit(served.url).port), timeout=120)
     connection.sendall(sent)
     return connection
 
@@ -29,7 +31,7 @@ def is_closed(connection):
 
 
 def test_a_head_that_never_ends_is_let_go(serve, monkeypatch):
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(web_server, "HEAD_SECONDS", 0.3)
     served = serve(rater="ann")
     for sent in (b"", b"GET / HTTP/1.1\r\n", b"G"):
         with stalled(served, sent) as connection:
@@ -37,7 +39,7 @@ def test_a_head_that_never_ends_is_let_go(serve, monkeypatch):
 
 
 def test_a_second_request_that_stalls_is_let_go_too(serve, monkeypatch):
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(web_server, "HEAD_SECONDS", 0.3)
     served = serve(rater="ann")
     whole = b"GET /api/progress HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with stalled(served, whole + b"GET / HTTP/1.1\r\n") as connection:
@@ -45,17 +47,16 @@ def test_a_second_request_that_stalls_is_let_go_too(serve, monkeypatch):
 
 
 def test_a_body_that_never_ends_is_refused(serve, monkeypatch):
-    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(requests, "BODY_SECONDS", 0.3)
     served = serve(rater="ann")
-    head = (
-        b"POST /api/labels HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
-    )
-    with stalled(served, head) as connection:
-        answer = b""
-        while chunk := connection.recv(4096):
-            answer += chunk
-    assert answer.startswith(b"HTTP/1.1 408 ")
-    assert b'"code":"too_slow"' in answer
+    head = b"POST /api/labels HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    for sent in (head + b"Content-Length: 99\r\n\r\n{", head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"):
+        with stalled(served, sent) as connection:
+            answer = b""
+            while chunk := connection.recv(4096):
+                answer += chunk
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b'"code":"too_slow"' in answer
     assert served.labels() == []
 
 
@@ -70,7 +71,7 @@ def test_thousands_of_stalled_connections_keep_nobody_out(serve):
                 if number % 500 == 499:
                     assert client.get("/api/progress").status_code == 200
             patience = time.monotonic() + 120
-            while len(served.server.server_state.connections) > connections.MOST_CONNECTIONS:
+            while len(served.server.server_state.connections) > web_server.MOST_CONNECTIONS:
                 assert time.monotonic() < patience
                 time.sleep(0.01)
         body = {"query": "q1", "doc": "q1-d1", "grade": 1}

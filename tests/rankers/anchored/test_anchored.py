@@ -9,12 +9,13 @@ import rulerank as rr
 from plain.anchored import posterior_plainly
 from rulerank.errors import DataError
 from rulerank.rankers.anchored.posterior import find_posterior
-from rulerank.training.in_pool import fit_in_pool
+
+BOTH = pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
 
 
 @pytest.fixture(scope="module")
 def data():
-    return rr.make_world(n_queries=20, n_features=6, seed=4)
+    return rr.make_ranking(n_queries=20, n_features=6, seed=4)
 
 
 @given(seed=st.integers(0, 10_000), n_grades=st.integers(2, 4))
@@ -32,10 +33,11 @@ def test_the_posterior_agrees_with_the_plain_one(seed, n_grades):
     assert found.log_evidence == pytest.approx(evidence, abs=1e-3)
 
 
+@BOTH
 @pytest.mark.parametrize("today", ["bm25_body", 0, "-pagerank"])
-def test_without_labels_it_is_todays_ranking(data, today):
+def test_without_labels_it_is_todays_ranking(data, kind, today):
     pool = rr.Dataset(data.X, np.full(len(data), -1), data.qid, data.docid, data.feature_names)
-    ranker = fit_in_pool(rr.Anchored(today=today), pool)
+    ranker = kind(today=today).fit(pool)
     scores = ranker.predict(data)
     sign = -1 if today == "-pagerank" else 1
     column = data.feature_names.index("pagerank" if today == "-pagerank" else "bm25_body")
@@ -94,15 +96,16 @@ def test_an_explanation_starts_from_todays_ranking(data):
 @pytest.mark.parametrize(
     ("today", "message"),
     [
-        (None, r"Anchored starts from today's ranking: say which feature ranks the documents now, such as Anchored\("),
+        (None, r"Anchored\w* starts from today's ranking: say which feature ranks the documents now, such as Anchored"),
         ("bm26", "today: there is no feature 'bm26'; the data has bm25_body, "),
         (6, "today must be a feature, a column from 0 to 5: got 6"),
         (2.5, "today: today must be|today must be the feature that ranks the documents now"),
     ],
 )
-def test_mistakes_are_named(data, today, message):
+@BOTH
+def test_mistakes_are_named(data, kind, today, message):
     with pytest.raises(DataError, match=message):
-        rr.Anchored(today=today).fit(data)
+        kind(today=today).fit(data)
 
 
 def test_a_file_whose_numbers_do_not_fit_is_refused(data):

@@ -9,14 +9,14 @@ import rulerank as rr
 from plain.anchored import items_plainly, posterior_plainly
 from rulerank.errors import DataError
 from rulerank.rankers.anchored import anchored_rules
-from rulerank.rankers.anchored.items import Items, average_votes
-from rulerank.rankers.anchored.priors import Prior
-from rulerank.training.in_pool import PoolLearner, fit_in_pool
+from rulerank.rankers.anchored.anchored_rules import Items, average_votes
+from rulerank.rankers.anchored.posterior import Prior
+from rulerank.rankers.pool import PoolLearner
 
 
 @pytest.fixture(scope="module")
 def data():
-    return rr.make_world(n_queries=20, n_features=6, seed=4)
+    return rr.make_ranking(n_queries=20, n_features=6, seed=4)
 
 
 def test_votes_of_two_documents_as_worked_out_by_hand():
@@ -53,20 +53,10 @@ def test_items_and_votes_agree_with_the_plain_ones(seed, n_grades, missing):
     assert found.weights == pytest.approx(plain, abs=1e-4)
 
 
-@pytest.mark.parametrize("today", ["bm25_body", 0, "-pagerank"])
-def test_without_labels_it_is_todays_ranking(data, today):
-    pool = rr.Dataset(data.X, np.full(len(data), -1), data.qid, data.docid, data.feature_names)
-    ranker = fit_in_pool(rr.AnchoredRules(today=today), pool)
-    sign, column = (-1, data.feature_names.index("pagerank")) if today == "-pagerank" else (1, 0)
-    scores = ranker.predict(data)
-    for query in np.unique(data.qid):
-        rows = data.qid == query
-        assert np.argsort(scores[rows]).tolist() == np.argsort(sign * data.X[rows, column]).tolist()
-    assert (ranker.n_labels_, len(ranker.rules())) == (0, 0)
-    assert repr(ranker.rules()).endswith("0 labels of 0 queries")
-
-
-def test_labels_of_one_grade_vote_for_nothing(data):
+def test_labels_of_one_grade_vote_for_nothing_and_without_labels_there_are_no_rules(data):
+    none = rr.AnchoredRules(today=0).start(data.feature_names)
+    assert (none.n_labels_, len(none.rules())) == (0, 0)
+    assert repr(none.rules()).endswith("0 labels of 0 queries")
     for grade in (0, 2):
         same = rr.AnchoredRules(today=0).fit(data[:40], np.full(40, grade))
         assert not same.coef_.any()
@@ -191,18 +181,6 @@ def test_categories_are_left_out_and_that_is_said(make):
         make(today="genre").fit(world)
 
 
-@pytest.mark.parametrize(
-    ("today", "message"),
-    [
-        (None, r"AnchoredRules starts from today's ranking: say which feature ranks the documents now, such as Anc"),
-        ("bm26", "today: there is no feature 'bm26'; the data has bm25_body, "),
-    ],
-)
-def test_mistakes_are_named(data, today, message):
-    with pytest.raises(DataError, match=message):
-        rr.AnchoredRules(today=today).fit(data)
-
-
 def test_a_file_whose_numbers_do_not_fit_is_refused(data):
     state = rr.AnchoredRules(today=0).fit(data[:40]).to_state()
     learned = state["learned"]
@@ -249,7 +227,7 @@ def test_weird_pools_are_ranked_and_explained(make, name, tmp_path):
     X, y, q = weird_pools()[name]
     grades = np.where(np.arange(len(y)) % 2 == 0, y, -1)
     pool = rr.Dataset(X, grades, q, None, ("today", *(f"f{i}" for i in range(1, X.shape[1]))))
-    ranker = rr.learn_from_today(pool, "today", ranker=make(today="today")).ranker
+    ranker = rr.select(pool, make(today="today"), today="today").ranker
     scores = ranker.predict(pool)
     assert np.isfinite(scores).all()
     why = ranker.explain(pool, 0)

@@ -11,14 +11,14 @@ from sklearn.linear_model import LinearRegression
 import rulerank as rr
 from rulerank.errors import DataError, ModelFileError
 from rulerank.model_file import RANKER, _unpack, described
-from rulerank.training.in_pool import fit_in_pool
+from rulerank.rankers.pool import PoolLearner
 
 BOTH = pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
 
 
 @pytest.fixture(scope="module")
 def data():
-    return rr.make_world(n_queries=30, n_features=4, seed=4)
+    return rr.make_ranking(n_queries=30, n_features=4, seed=4)
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +50,15 @@ def test_without_labels_it_ranks_as_the_model_does(data, clicks, kind, labels):
     pool = label_first(data, 0)
     if labels == "of one grade":
         pool = replace(pool, y=np.where(np.arange(len(data)) < 30, 1, -1))
-    ranker = fit_in_pool(kind(today=clicks), pool)
+    ranker = kind(today=clicks).fit(pool)
     assert same_order(data, ranker.predict(data), clicks.predict(data))
 
 
 @BOTH
 def test_labels_move_it_and_many_labels_move_it_further(data, clicks, kind):
     def moved(n):
-        ranker = fit_in_pool(kind(today=clicks), label_first(data, n))
-        return np.abs(ranker.fast_shares(ranker.check_rows(data, None))).mean()
+        ranker = kind(today=clicks).fit(label_first(data, n))
+        return np.abs(ranker.contributions(data).by_feature(99)[:, : len(data.feature_names)]).mean()
 
     assert 0 < moved(20) < moved(len(data))
 
@@ -74,14 +74,15 @@ def test_the_score_is_the_models_z_score_and_the_features_z_scores_weighed(data,
 
 @BOTH
 def test_fitted_in_a_pool_that_is_all_labelled_it_is_what_fit_makes_of_it(data, clicks, kind):
-    fitted, pooled = kind(today=clicks).fit(data), fit_in_pool(kind(today=clicks), data)
+    fitted = kind(today=clicks).fit(data)
+    pooled = PoolLearner(kind(today=clicks), data).fit(np.arange(len(data)), data.y)
     assert pooled.predict(data) == pytest.approx(fitted.predict(data), abs=1e-9)
 
 
 @BOTH
 def test_the_file_holds_the_model_and_gives_the_same_to_the_bit(data, clicks, rules, kind, tmp_path):
     for model in (clicks, rules, rr.Anchored(today=clicks).fit(data[:60])):
-        ranker = fit_in_pool(kind(today=model), label_first(data, 100))
+        ranker = kind(today=model).fit(label_first(data, 100))
         ranker.save(tmp_path / "model.rulerank")
         again = rr.load(tmp_path / "model.rulerank")
         assert np.array_equal(again.predict(data), ranker.predict(data))
@@ -150,12 +151,12 @@ def test_categories_reach_the_model_by_name():
     data = rr.Dataset(X, (X[:, 1] > 0).astype(int), np.repeat(range(6), 10), None, ("bm25", "genre"),
                       categories={"genre": kinds})  # fmt: skip
     model = rr.GlobalRules(max_size=1).fit(data)
-    ranker = fit_in_pool(rr.Anchored(today=model), label_first(data, 20))
+    ranker = rr.Anchored(today=model).fit(label_first(data, 20))
     swapped = replace(data, X=np.column_stack([X[:, 0], 1 - X[:, 1]]), categories={"genre": kinds[::-1]})
     assert np.array_equal(ranker.predict(swapped), ranker.predict(data))
     assert ranker.coef_[1] == 0
     with pytest.raises(DataError, match="knows other categories of genre than the data has: train it on this data"):
-        rr.learn_from_today(swapped, model)
+        rr.select(swapped, today=model)
 
 
 @BOTH
@@ -190,7 +191,7 @@ def test_what_is_no_fitted_ranker_is_refused(data, kind, wrong, message):
     with pytest.raises(DataError, match=message):
         kind(today=wrong).fit(data)
     with pytest.raises(DataError, match=message):
-        rr.learn_from_today(data, wrong)
+        rr.select(data, today=wrong)
 
 
 @BOTH
@@ -202,7 +203,7 @@ def test_a_model_of_other_features_is_refused(data, kind):
     for learn in (
         lambda: kind(today=other).fit(data),
         lambda: kind(today=other).start(data.feature_names),
-        lambda: rr.learn_from_today(data, other, ranker=kind(today=other)),
+        lambda: rr.select(data, kind(today=other), today=other),
     ):
         with pytest.raises(DataError, match=message):
             learn()
@@ -215,7 +216,7 @@ def test_a_model_of_more_columns_than_an_array_has_is_refused(data, clicks):
 
 @BOTH
 def test_a_model_needs_a_scale(data, clicks, kind):
-    for learn in (lambda one: one.fit(data), lambda one: rr.learn_from_today(data, clicks, ranker=one)):
+    for learn in (lambda one: one.fit(data), lambda one: rr.select(data, one, today=clicks)):
         with pytest.raises(DataError, match="must be put on one scale by query, and the features with them: leave out"):
             learn(kind(today=clicks, normalize=None))
 

@@ -9,7 +9,7 @@ import rulerank as rr
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks
 from rulerank.rankers.clicks.likelihood import ClickLikelihood
 from rulerank.rankers.clicks.moves import joined_positions
-from rulerank.rankers.clicks.position_steps import PositionSteps
+from rulerank.rankers.clicks.positions import PositionSteps
 from tests.plain.click_likelihood import click_loss, fit_clicks_plainly, joined_plainly
 
 

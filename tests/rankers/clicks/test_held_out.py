@@ -5,9 +5,9 @@ import pytest
 
 import rulerank as rr
 from rulerank.rankers.clicks.click_rows import check_clicks
-from rulerank.rankers.clicks.held_out import click_losses, ranking_losses
+from rulerank.rankers.clicks.likelihood import click_losses, ranking_losses
 
-WORLD = rr.make_world(n_queries=30, n_features=3, seed=4)
+WORLD = rr.make_ranking(n_queries=30, n_features=3, seed=4)
 SEEN = rr.simulate_clicks(WORLD, WORLD.X[:, 0], n_impressions=3000, seed=4)
 ROWS = check_clicks(SEEN.shown.clicks, SEEN.shown.position, SEEN.shown.impressions, len(SEEN))
 QUERIES = np.unique(SEEN.qid, return_inverse=True)[1].reshape(-1)

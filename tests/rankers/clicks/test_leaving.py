@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.rankers.clicks.click_rows import ClickRows
-from rulerank.rankers.clicks.leaving import ClicksAbove
+from rulerank.rankers.clicks.moves import ClicksAbove
 from tests.plain.leaving import still_there_plainly
 
 
 @pytest.fixture(scope="module")
 def world():
-    return rr.make_world(n_queries=60, n_features=3, seed=0)
+    return rr.make_ranking(n_queries=60, n_features=3, seed=0)
 
 
 def clicks_of(world, model, n_impressions=100_000, eta=1.0):
@@ -68,7 +68,7 @@ def test_a_few_clicks_do_not_say_that_anybody_leaves(world):
 
 
 def test_knowing_that_people_leave_ranks_better(world):
-    data, fresh = clicks_of(world, "cascade"), rr.make_world(n_queries=300, n_features=3, seed=1)
+    data, fresh = clicks_of(world, "cascade"), rr.make_ranking(n_queries=300, n_features=3, seed=1)
     found, blind = (
         rr.evaluate(fresh, rr.QueryIntercepts(l2=10, leave_after_click=share).fit(data).predict(fresh)).means["NDCG@10"]
         for share in (None, 0)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain.fitted import add_cells_plainly, agreement_plainly, profile_loss_plainly, tree_plainly
-from rulerank.rankers.fitted.bins import Axis, bins_on, cuts_of, find_axes, group_values
-from rulerank.rankers.fitted.gradient import add_losses, add_pulls
-from rulerank.rankers.fitted.screening import agreement
-from rulerank.rankers.fitted.training_folds import deal
-from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING, add_cells, climb, grow_tree, smooth
+from rulerank.rankers.fitted.bins import Axis, bin_centres, bins_on, cuts_of, find_axes, group_values
+from rulerank.rankers.fitted.boosting import GradedRows, add_losses, add_pulls
+from rulerank.rankers.fitted.fitted_rules import FittedRules
+from rulerank.rankers.fitted.stages import agreement, deal
+from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING, Cells, add_cells, climb, grow_tree, smooth
 
 pytestmark = pytest.mark.kernels
 
@@ -33,16 +33,16 @@ def queries(draw):
 
 def settled(scores, grades, weights, bounds, n_steps=60):
     """The derivatives and losses with every intercept at its best."""
-    numbers = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
-    intercepts = start(numbers, grades, weights)
+    rows = GradedRows(scores, grades, weights, bounds, start(grades, weights, bounds))
     pulls, losses = np.zeros((scores.size, 2)), np.zeros(bounds.size - 1)
     for _ in range(n_steps):
-        add_pulls(scores, grades, weights, bounds, 0, bounds.size - 1, intercepts, pulls)
-    add_losses(scores, grades, weights, bounds, 0, bounds.size - 1, intercepts, losses)
+        add_pulls(rows, 0, bounds.size - 1, pulls)
+    add_losses(rows, 0, bounds.size - 1, losses)
     return pulls, losses
 
 
-def start(numbers, grades, weights):
+def start(grades, weights, bounds):
+    numbers = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
     w = weights if weights.size else np.ones(grades.size)
     n_queries, n_levels = numbers[-1] + 1, max(1, grades.max())
     found = np.full((n_queries, n_levels), np.inf)
@@ -128,16 +128,8 @@ def grids(draw, shapes=((5,), (9,), (3, 4), (4, 4))):
 def grown(sums, counts, kinds, n_leaves=4, l2=1.0, min_rows=2.0):
     shape = counts.shape
     votes = np.zeros(counts.size)
-    gain = grow_tree(
-        sums.reshape(-1, 2).copy(),
-        counts.ravel(),
-        np.array([*shape, *[1] * (2 - len(shape))]),
-        np.array([*kinds, *[0] * (2 - len(shape))], dtype=np.int8),
-        n_leaves,
-        l2,
-        min_rows,
-        votes,
-    )
+    axes = np.array([*shape, 1][:2]), np.array([*kinds, 0][:2], dtype=np.int8)
+    gain = grow_tree(Cells(sums.reshape(-1, 2).copy(), counts.ravel(), *axes), n_leaves, l2, min_rows, votes)
     return votes.reshape(shape), gain
 
 
@@ -259,3 +251,24 @@ def test_folds_hold_whole_queries_and_each_is_held_out_once():
     windows = folds.windows(1, 20)
     seen = [q for a, b, c, d in windows for q in [*range(a, b), *range(c, d)]]
     assert sorted(seen) == [q for q in range(folds.n_queries) if not held[1][0] <= q < held[1][1]]
+
+
+def test_a_centre_that_is_zero_but_for_rounding_is_zero():
+    values = np.array([[-0.70710678118654757]] * 16 + [[1.4142135623730949]] * 8 + [[0.0]] * 1827)
+    bins = np.array([[0] * 16 + [2] * 8 + [1] * 1827], dtype=np.uint8)
+    assert abs(values.mean()) > 0
+    [centres] = bin_centres(values, bins, [4])
+    assert centres[1] == 0
+    assert abs(centres[0]) > 1
+
+
+def test_votes_stay_small_where_a_fold_sees_one_value_and_missing_ones():
+    rng = np.random.default_rng(0)
+    n_queries, n_docs = 60, 20
+    X = rng.normal(size=(n_queries * n_docs, 2))
+    y = (X[:, 0] + rng.normal(size=len(X)) > 1).astype(int)
+    X[:, 1] = 0.0
+    X[::97, 1] = np.nan
+    X[[0, 1, 2], 1] = [0.1, 0.1, 0.7]  # the one query where it differs
+    ranker = FittedRules(normalize="zscore").fit(X, y, qid=np.repeat(np.arange(n_queries), n_docs))
+    assert max(np.abs(table.votes).max() for table in ranker.tables_.tables) < 20

@@ -22,7 +22,7 @@ def test_scikit_learn_checks_pass(estimator, check):
 
 @pytest.fixture(scope="module")
 def world():
-    return rr.make_world(n_queries=60, n_features=8, seed=3)
+    return rr.make_ranking(n_queries=60, n_features=8, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def model_bytes(ranker, path):
 
 
 def test_it_ends_where_features_tell_everything():
-    world = rr.make_world(n_queries=40, n_features=4, seed=0)
+    world = rr.make_ranking(n_queries=40, n_features=4, seed=0)
     first = np.nan_to_num(world.X[:, 0])
     grades = (first > np.median(first)).astype(int)
     ranker = rr.FittedRules(n_jobs=1).fit(world.X, grades, qid=world.qid)
@@ -46,7 +46,7 @@ def test_it_ends_where_features_tell_everything():
 
 
 def test_it_ranks_better_than_a_straight_line_and_rule_votes():
-    train, test = rr.make_world(n_queries=100, seed=5), rr.make_world(n_queries=100, seed=6)
+    train, test = rr.make_ranking(n_queries=100, seed=5), rr.make_ranking(n_queries=100, seed=6)
     rankers = rr.FittedRules(), rr.QueryIntercepts(missing="mean", l2=100), rr.GlobalRules()
     ours, *others = (
         rr.evaluate(test.y, one.fit(train).predict(test), test.qid, ["NDCG@10"]).means["NDCG@10"] for one in rankers
@@ -140,7 +140,7 @@ def test_missing_values_that_training_never_saw_are_the_worst_where_votes_are_mo
 
 
 def test_a_monotone_straight_line_too():
-    few = rr.make_world(n_queries=8, n_features=5, seed=0)
+    few = rr.make_ranking(n_queries=8, n_features=5, seed=0)
     ranker = rr.FittedRules(monotone=dict.fromkeys(few.feature_names, -1)).fit(few)
     for table in ranker.tables_.tables:
         assert (np.diff(table.votes[:-1]) <= 0).all()
@@ -173,33 +173,20 @@ def test_weights_move_the_votes_towards_the_rows_that_have_them():
     assert abs(np.corrcoef(odd.predict(X), X[:, 1])[0, 1]) < 0.3
 
 
-def test_the_view_is_chosen_by_held_out_queries(tmp_path):
-    rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(60), 20)
-    z = rng.normal(size=(1200, 2))
-    y = (z[:, 0] + 0.3 * rng.normal(size=1200) > 0.8).astype(int)
-    scale = np.exp(2 * rng.normal(size=60))[qid][:, None]
-    X = z * scale + 5 * rng.normal(size=60)[qid][:, None]  # every query on a scale of its own
-    ranker = rr.FittedRules(normalize="auto").fit(X, y, qid=qid)
-    assert ranker.normalize_ == "zscore"
-    with pytest.raises(DataError, match="normalises features by query"):
-        ranker.predict(X)
-    ranker.save(tmp_path / "m.rulerank")
-    loaded = rr.load(tmp_path / "m.rulerank")
-    assert np.array_equal(loaded.predict(X, qid=qid), ranker.predict(X, qid=qid))
-    assert rr.FittedRules(normalize="auto").fit(z, y, qid=qid).normalize_ is None
-    few = np.arange(1200) < 200
-    assert rr.FittedRules(normalize="auto").fit(X[few], y[few], qid=qid[few]).normalize_ in (None, "zscore")
+def test_a_model_of_before_that_chose_its_scale_by_itself_loads(world):
+    ranker = rr.FittedRules(normalize="zscore").fit(world)
+    state = ranker.to_state()
+    before = state | {
+        "params": state["params"] | {"normalize": "auto"},
+        "learned": state["learned"] | {"view": "zscore"},
+    }
+    again = rr.FittedRules.from_state(before)
+    assert again.normalize_ == "zscore"
+    assert np.array_equal(again.predict(world), ranker.predict(world))
 
 
 def test_many_rows_are_looked_at_in_windows(world, monkeypatch):
-    from dataclasses import replace
-
-    from rulerank.rankers.fitted import fitted_rules
-
-    usual = fitted_rules.Settings.of
-    small = staticmethod(lambda n: replace(usual(n), window_rows=500))
-    monkeypatch.setattr(fitted_rules, "Settings", type("Small", (), {"of": small}))
+    monkeypatch.setattr("rulerank.rankers.fitted.stages.WINDOW_ROWS", 500)
     windowed = rr.FittedRules().fit(world)
     monkeypatch.undo()
     whole = rr.FittedRules().fit(world)
@@ -233,7 +220,7 @@ def test_constant_missing_and_huge_features_do_no_harm(world):
         ({"max_size": 3}, "max_size must be a whole number between 1 and 2: got 3"),
         ({"n_folds": 1}, "n_folds must be a whole number between 2 and 100: got 1"),
         ({"seed": -1}, "seed must be a whole number from 0: got -1"),
-        ({"normalize": "loud"}, "unknown normalize 'loud'; choose from None, minmax, rank, zscore, auto"),
+        ({"normalize": "loud"}, "unknown normalize 'loud'; choose from None, minmax, rank, zscore$"),
         ({"monotone": ["a"]}, r"monotone must give 1 or -1 by feature name, such as .* got \['a'\]"),
         ({"monotone": {"pagerank": 2}}, "monotone must give 1 or -1 by feature name"),
         ({"monotone": {"nobody": 1}}, "monotone names 'nobody', which is no feature; the features are"),
@@ -244,11 +231,7 @@ def test_mistakes_are_named(world, params, message):
         rr.FittedRules(**params).fit(world)
 
 
-def test_a_damaged_view_in_a_model_is_refused(fitted):
-    state = fitted.to_state()
-    state["learned"]["view"] = "loud"
-    with pytest.raises(DataError, match="unknown view 'loud'"):
-        rr.FittedRules.from_state(state)
+def test_damaged_tables_in_a_model_are_refused(fitted):
     state = fitted.to_state()
     state["learned"]["tables"]["tables"][0]["votes"] = np.zeros(2)
     with pytest.raises(ModelFileError, match="the tables cannot be read"):
@@ -277,7 +260,7 @@ def test_a_change_that_is_proposed_leads_to_the_score_that_it_names(world, fitte
         moved = world.X[row : row + 1].astype(np.float64)
         if np.isnan(change.move):
             continue
-        moved[0, feature] += change.move
+        moved[0, feature] += change.move * (1 + 1e-9)  # a move leads to the edge of the bin, which may lie outside
         assert fitted.tables_.score(moved)[0] == pytest.approx(change.score)
         assert change.score > scores[row] + 0.2
     assert fitted.what_if(world, row, above=float(scores[row]) - 1) == ()

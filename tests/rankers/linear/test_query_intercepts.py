@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression
 
 from plain.likelihood import information, loss, one_hot
 from rulerank.dataset import Dataset
+from rulerank.datasets.ranking import make_ranking
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.foreign import fresh_for_part
 from rulerank.rankers.linear.query_intercepts import MAX_FEATURES, QueryIntercepts
-from rulerank.worlds import make_world
 
 
 def noisy_world(seed=0, n_queries=8, n_docs=12, n_features=4, n_grades=3):
@@ -104,7 +104,7 @@ def test_sparse_rows_give_what_dense_ones_give(seed, l2):
     assume(not caught)
     assert ranker.coef_ == pytest.approx(dense, rel=1e-6)
     assert ranker.predict(sparse.coo_array(X)) == pytest.approx(ranker.predict(X), rel=1e-12)
-    assert np.array_equal(ranker.contributions(sparse.csr_array(X)), ranker.contributions(X))
+    assert np.array_equal(ranker.contributions(sparse.csr_array(X)).values, ranker.contributions(X).values)
 
 
 def test_entries_of_a_sparse_matrix_that_are_stored_twice_add_up():
@@ -252,13 +252,13 @@ def test_a_feature_that_is_always_missing_has_no_weight():
 
 def test_contributions_add_up_to_the_score():
     ranker = QueryIntercepts(normalize="zscore").fit(X, y, qid=qid)
-    parts = ranker.contributions(X, qid=qid)
+    parts = ranker.contributions(X, qid=qid).values
     assert parts.shape == X.shape
     assert parts.sum(axis=1) == pytest.approx(ranker.predict(X, qid=qid), abs=1e-12)
 
 
 def test_the_table_of_coefficients_prints_well():
-    data = make_world(n_queries=30, n_features=3, seed=0)
+    data = make_ranking(n_queries=30, n_features=3, seed=0)
     wide = Dataset(
         np.column_stack([data.X, np.ones(len(data))]), data.y, data.qid, feature_names=(*data.feature_names, "one")
     )

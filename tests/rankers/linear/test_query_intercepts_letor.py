@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+import rulerank as rr
 from rulerank.dataset import Dataset
 from rulerank.evaluation import evaluate
 from rulerank.io.folds import read_folds
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
-from rulerank.training.tuning import tune
 
 PAPER = {
     "NDCG@2": 0.491,
@@ -53,7 +53,7 @@ def test_tuned_without_the_test_queries_it_ranks_as_well_as_promised(letor, name
     values = []
     for fold in read_folds(letor / name):
         known = Dataset.concat([fold.train, fold.vali])
-        tuned = tune(known, QueryIntercepts(normalize="zscore"), {"l2": L2_GRID})
+        tuned = rr.select(known, QueryIntercepts(normalize="zscore"), {"l2": L2_GRID})
         result = evaluate(fold.test.y, tuned.ranker.predict(fold.test), fold.test.qid, "MAP")
         assert result.ties == "expected"
         values.append(result.means["MAP"])

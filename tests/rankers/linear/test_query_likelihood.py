@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from plain.likelihood import information, loss, one_hot
-from rulerank.rankers.linear import grouped_rows, query_likelihood
-from rulerank.rankers.linear.query_likelihood import Outcomes, QueryLikelihood
+from rulerank.rankers.linear import likelihood as likelihoods
+from rulerank.rankers.linear.likelihood import Outcomes, QueryLikelihood
 
 pytestmark = pytest.mark.kernels
 
@@ -49,9 +49,9 @@ def test_however_rows_are_cut_into_blocks_the_sums_agree(seed, rows_at_once, cel
     _, groups = np.unique(groups, return_inverse=True)
     whole = QueryLikelihood(X, y.astype(np.int16), groups, 0.0, 1)(z)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(query_likelihood, "ROWS_AT_ONCE", rows_at_once)
-        patch.setattr(query_likelihood, "CELLS_PER_THREAD", 1)
-        patch.setattr(grouped_rows, "CELLS_AT_ONCE", cells_at_once)
+        patch.setattr(likelihoods, "ROWS_AT_ONCE", rows_at_once)
+        patch.setattr(likelihoods, "CELLS_PER_THREAD", 1)
+        patch.setattr(likelihoods, "CELLS_AT_ONCE", cells_at_once)
         one, two = (QueryLikelihood(X, y.astype(np.int16), groups, 0.0, n_jobs)(z) for n_jobs in (1, 2))
     assert one.value == pytest.approx(whole.value)
     assert one.hessian == pytest.approx(whole.hessian, abs=1e-12)

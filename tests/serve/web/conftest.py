@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import httpx
 import pytest
 import uvicorn
+from starlette.testclient import TestClient
 
 import rulerank as rr
 from browser_windows import Window, browser, windows_of
 from rulerank.serve.web.app import create_app
-from rulerank.serve.web.workers import make_server
-from rulerank.web.server import open_socket, url_of
+from rulerank.web.server import make_server, open_socket, url_of
 
 __all__ = ["browser"]
 PATIENCE = 120  # seconds; machines that test are busy
@@ -124,7 +124,7 @@ def command(tmp_path):
 @pytest.fixture(scope="session")
 def served_world():
     """Two rankers of the same features, and the documents of a query."""
-    world = rr.make_world(n_queries=30, docs_per_query=30, n_features=5, seed=2)
+    world = rr.make_ranking(n_queries=30, docs_per_query=30, n_features=5, seed=2)
     rankers = rr.GlobalRules().fit(world), rr.QueryIntercepts(missing="mean").fit(world)
     values = [[None if value != value else value for value in row] for row in world.X[:20].tolist()]
     rows = [
@@ -139,14 +139,22 @@ def visit(browser):
     yield from windows_of(browser, Window)
 
 
-@pytest.fixture
-def of_features(serve, served_world):
-    _, (ranker, _), _ = served_world
-    with serve(rr.Reranker(ranker)).client() as client:
-        yield client
+def client_of(reranker, **options):
+    """Ask an application in this process, without a server."""
+    return TestClient(create_app(reranker, **options), "http://127.0.0.1")
 
 
-@pytest.fixture
-def of_texts(serve, reranker):
-    with serve(reranker).client() as client:
-        yield client
+@pytest.fixture(scope="session")
+def of_features(served_world):
+    return client_of(rr.Reranker(served_world[1][0]))
+
+
+@pytest.fixture(scope="session")
+def of_texts(reranker):
+    return client_of(reranker)
+
+
+@pytest.fixture(scope="session")
+def ask():
+    """Make a client of a service: ask(reranker, token=...)."""
+    return client_of

@@ -2,15 +2,18 @@
 
 import json
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import rulerank as rr
+from prometheus_counts import counts
+from rulerank.clicks.interleaving import key_of
 from rulerank.serve.web.api import Limits
 
 QUERY = "women rain jacket"
-JSON = {"content-type": "application/json"}
+PLACES = [f"d{number}" for number in range(12)]
 
 
 def test_ready_features_are_ranked_to_the_bits_of_predict(of_features, served_world):
@@ -52,14 +55,13 @@ def test_reasons_and_features_come_when_they_are_asked_for_and_add_up(of_feature
 
 
 @pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
-def test_the_baseline_ranking_is_a_part_that_is_named_and_all_parts_add_up(serve, served_world, kind):
+def test_the_baseline_ranking_is_a_part_that_is_named_and_all_parts_add_up(ask, served_world, kind):
     world, _, rows = served_world
-    ranker = kind(today="bm25_body").fit(world[:100])
-    with serve(rr.Reranker(ranker)).client() as client:
-        ranked = client.post("/rank", json={"documents": rows, "reasons": True}).json()["results"]
-        two = {"documents": rows, "doc": ranked[0]["id"], "versus": ranked[5]["id"]}
-        versus = client.post("/explain", json=two).json()
-        one = client.post("/explain", json={"documents": rows, "doc": "d3"}).json()["explanation"]
+    client = ask(rr.Reranker(kind(today="bm25_body").fit(world[:100])))
+    ranked = client.post("/rank", json={"documents": rows, "reasons": True}).json()["results"]
+    two = {"documents": rows, "doc": ranked[0]["id"], "versus": ranked[5]["id"]}
+    versus = client.post("/explain", json=two).json()
+    one = client.post("/explain", json={"documents": rows, "doc": "d3"}).json()["explanation"]
     name = "baseline ranking bm25_body"
     for result in ranked:
         assert sum(reason["adds"] for reason in result["reasons"]) == pytest.approx(result["score"], abs=1e-9)
@@ -134,21 +136,6 @@ def test_there_is_nothing_to_search_without_texts(of_features):
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
 
 
-def test_the_answers_are_the_same_without_orjson(of_features, served_world, monkeypatch):
-    *_, rows = served_world
-    bodies = [
-        json.dumps({"documents": rows}),
-        '{"documents": [NaN]}',
-        '{"query": "\\ud800"}',
-        '{"top": ' + "9" * 30 + "}",
-    ]
-    fast = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
-    monkeypatch.setattr("rulerank.web.bodies.orjson", None)
-    slow = [of_features.post("/rank", content=body, headers=JSON).json() for body in bodies]
-    assert fast[:3] == slow[:3]
-    assert fast[3]["error"]["field"] == slow[3]["error"]["field"] == "documents"
-
-
 def test_a_document_that_is_no_candidate_can_be_explained_in_its_list(of_texts):
     answer = of_texts.post("/explain", json={"query": "zzzz", "doc": "p0001", "documents": ["p0001", "p0002"]})
     assert answer.status_code == 200
@@ -177,11 +164,11 @@ def test_an_answer_that_takes_too_long_is_given_up(serve, served_world):
             held.let_go.set()
         assert (answer.status_code, answer.json()["error"]["code"]) == (504, "timed_out")
         assert answer.json()["error"]["message"].startswith("the answer took longer than 0.2 s: ask for fewer")
-        assert 'rulerank_requests_total{route="/rank",status="504"} 1' in client.get("/metrics").text
+        assert counts(client.get("/metrics").text)["rulerank_requests_total", "/rank", "504"] == 1
 
 
 def test_those_who_come_when_too_many_wait_are_told_at_once(serve, served_world, monkeypatch):
-    monkeypatch.setattr("rulerank.serve.web.work.MOST_WAITING", 2)
+    monkeypatch.setattr("rulerank.serve.web.api.MOST_WAITING", 2)
     _, (ranker, _), rows = served_world
     held = Held(ranker)
     served = serve(held)
@@ -226,16 +213,50 @@ def test_what_has_begun_is_answered_when_the_service_stops(serve, served_world):
     assert answers[0].status_code == 200
 
 
-def test_metrics_count_requests_documents_and_refusals(of_features, served_world):
-    *_, rows = served_world
+def test_metrics_count_requests_documents_and_refusals(ask, served_world):
+    _, (ranker, _), rows = served_world
+    client = ask(rr.Reranker(ranker))
     for _ in range(3):
-        of_features.post("/rank", json={"documents": rows})
-    of_features.post("/rank", json={})
-    of_features.get("/nowhere")
-    text = of_features.get("/metrics").text
-    assert 'rulerank_requests_total{route="/rank",status="200"} 3\n' in text
-    assert 'rulerank_requests_total{route="/rank",status="422"} 1\n' in text
-    assert 'rulerank_requests_total{route="other",status="404"} 1\n' in text
-    assert 'rulerank_request_seconds_bucket{route="/rank",le="+Inf"} 4\n' in text
-    assert "rulerank_documents_scored_total 60\n" in text
-    assert 'rulerank_model_info{worker="0",version="' in text
+        client.post("/rank", json={"documents": rows})
+    client.post("/rank", json={})
+    client.get("/nowhere")
+    found = counts(client.get("/metrics").text)
+    assert found["rulerank_requests_total", "/rank", "200"] == 3
+    assert found["rulerank_requests_total", "/rank", "422"] == 1
+    assert found["rulerank_requests_total", "other", "404"] == 1
+    assert found["rulerank_request_seconds_bucket", "+Inf", "/rank"] == 4
+    assert found["rulerank_documents_scored_total",] == 60
+    assert found["rulerank_requests_in_work",] == 1
+    assert found["rulerank_model_info", rr.Reranker(ranker).version, "0"] == 1
+    assert found["rulerank_model_since_seconds", "0"] <= time.time()
+    assert found["rulerank_model_reloads_total",] == found["rulerank_model_failed_reloads_total",] == 0
+
+
+def as_list(answer):
+    assert [one["position"] for one in answer["results"]] == [*range(1, len(answer["results"]) + 1)]
+    return tuple(one["id"] for one in answer["results"]), tuple(one["team"] for one in answer["results"])
+
+
+def test_todays_ranking_and_the_models_are_mixed(of_texts, of_features, reranker, served_world):
+    answer = of_texts.post("/interleave", json={"session": "s1", "query": QUERY, "top": 6}).json()
+    found = reranker.rank(QUERY)
+    today = [one.id for one in sorted(found, key=lambda one: one.today)]
+    mixed = rr.interleave(today, found.ids, key_of("s1", QUERY), top=6)
+    assert as_list(answer) == (mixed.docs, mixed.teams)
+    assert (answer["session"], answer["version"]) == ("s1", reranker.version)
+    *_, rows = served_world
+    answer = of_features.post("/interleave", json={"session": "s1", "documents": rows}).json()
+    order = of_features.post("/rank", json={"documents": rows, "top": 20}).json()["results"]
+    mixed = rr.interleave([row["id"] for row in rows], [one["id"] for one in order], key_of("s1", ""))
+    assert as_list(answer) == (mixed.docs, mixed.teams)
+
+
+def test_two_given_orders_need_no_model_and_give_the_same_bytes_again(of_features):
+    body = {"session": "s1", "query": QUERY, "a": PLACES, "b": PLACES[::-1], "top": 8}
+    first = of_features.post("/interleave", json=body)
+    mixed = rr.interleave(PLACES, PLACES[::-1], key_of("s1", QUERY), top=8)
+    assert as_list(first.json()) == (mixed.docs, mixed.teams)
+    assert first.json()["version"] is None
+    assert of_features.post("/interleave", json=body).content == first.content
+    others = {of_features.post("/interleave", json=body | {"session": f"s{n}"}).content for n in range(2, 8)}
+    assert len(others) > 2

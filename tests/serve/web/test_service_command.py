@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from long_tests import LONG
+from prometheus_counts import counts
 from rulerank.cli import main
 from rulerank.model_file import load_version
 from rulerank.serve.web.opening import open_model
@@ -124,8 +125,8 @@ def test_a_model_replaced_under_load_fails_no_request_and_every_answer_is_of_one
 
 
 def all_use(served, version, workers):
-    text = httpx.get(f"{served.url}metrics", timeout=60).text
-    return all(f'rulerank_model_info{{worker="{number}",version="{version}"}}' in text for number in range(workers))
+    found = counts(httpx.get(f"{served.url}metrics", timeout=60).text)
+    return all(("rulerank_model_info", version, str(number)) in found for number in range(workers))
 
 
 def wait_for(condition, problems=()):
@@ -149,10 +150,9 @@ def test_a_model_that_is_deleted_or_garbage_leaves_the_last_good_one_at_work(com
     rankers[1].save(model)
     wait_for(lambda: all_use(served, load_version(model)[1], 2))
     wait_for(lambda: httpx.get(f"{served.url}healthz", timeout=60).json()["problem"] is None)
-    text = httpx.get(f"{served.url}metrics", timeout=60).text
-    failed = next(line for line in text.splitlines() if line.startswith("rulerank_model_failed_reloads_total"))
-    assert int(failed.split()[1]) >= 1  # how many depends on when each worker looks
-    assert "rulerank_model_reloads_total 2\n" in text
+    found = counts(httpx.get(f"{served.url}metrics", timeout=60).text)
+    assert found["rulerank_model_failed_reloads_total",] >= 1  # how many depends on when each worker looks
+    assert found["rulerank_model_reloads_total",] == 2
     assert "the new model is not used: " in served.stderr()
 
 
@@ -171,9 +171,31 @@ def test_a_worker_that_is_killed_is_replaced_and_its_counts_go_on(command, model
     os.kill(workers[0], signal.SIGKILL)
     wait_for(lambda: len({*children(served.process.pid)} - {*workers}) == 1)
     served.wait_for_answer()
-    assert 'rulerank_requests_total{route="/rank",status="200"} 4\n' in httpx.get(f"{served.url}metrics").text
+    assert counts(httpx.get(f"{served.url}metrics").text)["rulerank_requests_total", "/rank", "200"] == 4
     assert "worker " in served.stderr()
     assert served.end() == 0
+
+
+DYING = """
+import socket, sys
+from types import SimpleNamespace
+from rulerank.serve.web.workers import Workers
+
+with socket.socket() as listening:
+    workers = Workers(lambda number: 1 / 0, listening, 2, 1.0, SimpleNamespace(refresh=int), lambda: None)
+    workers.run()
+    sys.exit(int(workers.failed))
+"""
+
+
+def test_workers_that_end_as_soon_as_they_start_end_the_service(tmp_path):
+    environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", DYING], env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("has died and is replaced") == 4
+    assert "error: workers end as soon as they start, 5 in a row" in done.stderr
 
 
 def test_a_service_that_is_killed_leaves_its_port_to_the_next(command, model):

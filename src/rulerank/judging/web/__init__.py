@@ -1,14 +1,13 @@
 """The judging page: a small web application on this machine (the extra `judge`), over what `rulerank/web` offers.
 
 `app.py` puts it together from `api.py` (what it can do) and `pages.py` (what people see); `endpoint.py` knows the rater
-and the label store of a request, `openapi.py` the shapes of answers,
-`images.py` where pictures may come from.
+and the label store of a request, `images.py` where pictures may come from.
 From outside: `create_app`, after `check_packages`.
 """
 
 from rulerank import web
 
-PACKAGES = ("starlette", "uvicorn", "jinja2", "sqlalchemy")
+PACKAGES = ("starlette", "uvicorn", "jinja2", "msgspec", "sqlalchemy")
 
 
 def check_packages() -> None:

@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from rulerank.judging.labels import MAX_RATER, PAGES, JudgingTask, Label
-from rulerank.judging.lists import ListChoices, QueryList
+from msgspec import Meta
+
+from rulerank.judging.admin import ORDERS, USUAL_ORDER, LabelOverview
+from rulerank.judging.duels import duels_as_dict
+from rulerank.judging.labels import (
+    COMBINATIONS,
+    KINDS,
+    MAX_RATER,
+    MOST_JUDGEMENTS,
+    PAGES,
+    JudgingTask,
+    Label,
+    Progress,
+)
 from rulerank.judging.loop import Judging
-from rulerank.judging.web.endpoint import JudgingEndpoint as Endpoint
+from rulerank.judging.offers import ListChoices, QueryList
+from rulerank.judging.web.endpoint import JudgingEndpoint
 from rulerank.judging.web.images import ImageHosts
 from rulerank.methods import FROM_TODAY, METHODS
-from rulerank.web.fields import Field
-from rulerank.web.refusals import RequestError
+from rulerank.web.endpoint import many, record
+from rulerank.web.requests import RequestError, choice, text, whole
+
+if TYPE_CHECKING:
+    from rulerank.judging.learning import SavedModel
 
 Payload = dict[str, Any]
+NOT_SAID_HERE = ("lead", "import", "terminal")  # a request cannot say that it came from there
+JUDGES_ABOUT = "Raters who are no people and yet count in training."
 
 
 class Api:
     """The judging loop as a page sees it: values in, plain values for JSON out."""
 
-    def __init__(self, judging: Judging, model_path: str | Path, images: ImageHosts | None = None) -> None:
-        self.judging = judging
-        self.images = images or ImageHosts()
+    def __init__(self, judging: Judging, model_path: str | Path, images: ImageHosts, lists: ListChoices) -> None:
+        self.judging, self.images, self.lists = judging, images, lists
         self.model_path = Path(model_path)
 
-    def next(self, rater: str, keep_going: str | None = None) -> Payload:
+    def next(self, rater: str, keep_going: str = "false") -> Payload:
         """Hand a document to a rater."""
         task = self.judging.next(rater, keep_going=keep_going == "true")
-        return {"task": task and self.unjudged(task), "progress": self.judging.progress(rater).to_dict()}
+        return {"task": task and self.unjudged(task)} | self.progress(rater)
 
     def document(self, rater: str, query: str, doc: str) -> Payload:
         """Show one document and what the rater has said of it."""
@@ -38,7 +56,7 @@ class Api:
         own = self._own(rater, query, doc)
         if own is not None:
             task |= {"judged": True, "grade": own.grade}
-        return {"task": task, "progress": self.judging.progress(rater).to_dict()}
+        return {"task": task} | self.progress(rater)
 
     def features(self, query: str, doc: str) -> Payload:
         """Show the feature values of a document and how many percent of the pool's lie below."""
@@ -51,13 +69,13 @@ class Api:
         query: str,
         doc: str,
         grade: int | None,
-        judgement: str | None,
-        page: str | None = None,
-        keep_going: str | None = None,
+        judgement: str | None = None,
+        page: str = "api",
+        keep_going: str = "false",
     ) -> Payload:
         """Keep a grade, and hand out the next document where one is shown at a time."""
         self.check_known(query, doc)
-        label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page or "api")
+        label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page)
         return {"label": label.to_dict()} | self._handed(rater, page, keep_going)
 
     def estimate(self, rater: str, query: str, doc: str) -> Payload:
@@ -65,41 +83,36 @@ class Api:
         self.check_known(query, doc)
         if self._own(rater, query, doc) is None:
             raise RequestError(422, "not_judged", "the ranker's estimate is shown after you have judged, never before")
-        estimate = self.judging.estimate(query, doc)
-        return {"estimate": estimate and estimate.to_dict()}
+        return {"estimate": self.judging.estimate(query, doc)}
 
     def skip(
         self,
         rater: str,
         query: str,
         doc: str,
-        judgement: str | None,
-        page: str | None = None,
-        keep_going: str | None = None,
+        judgement: str | None = None,
+        page: str = "api",
+        keep_going: str = "false",
     ) -> Payload:
         """Pass a document over."""
         self.check_known(query, doc)
         self.judging.skip(rater, query, doc, judgement=judgement)
         return self._handed(rater, page, keep_going)
 
-    def _handed(self, rater: str, page: str | None, keep_going: str | None) -> Payload:
+    def _handed(self, rater: str, page: str, keep_going: str) -> Payload:
         """Hand out a document, but not to a page that has its documents already."""
-        if page in (None, "document", "api"):
+        if page in ("document", "api"):
             return self.next(rater, keep_going)
         return {"task": None} | self.progress(rater)
 
-    def undo(self, rater: str, judgement: str | None, page: str | None = None) -> Payload:
+    def undo(self, rater: str, judgement: str | None = None, page: str = "api") -> Payload:
         """Take the rater's last label back and show its document again."""
-        undone = self.judging.undo(rater, judgement=judgement, page=page or "api")
-        progress = self.judging.progress(rater).to_dict()
+        undone = self.judging.undo(rater, judgement=judgement, page=page)
         if undone is None:
-            return {"undone": None, "task": None, "progress": progress}
+            return {"undone": None, "task": None} | self.progress(rater)
         known = (undone.query, undone.doc) in self.judging.pool.rows
-        return {
-            "undone": undone.to_dict(),
-            "task": self.document(rater, undone.query, undone.doc)["task"] if known else None,
-            "progress": progress,
-        }
+        shown = self.document(rater, undone.query, undone.doc)["task"] if known else None
+        return {"undone": undone.to_dict(), "task": shown} | self.progress(rater)
 
     def labels(self, rater: str) -> Payload:
         """List the rater's own labels, the latest first."""
@@ -107,15 +120,15 @@ class Api:
 
     def progress(self, rater: str) -> Payload:
         """Tell how far the rater and all together have come."""
-        return {"progress": self.judging.progress(rater).to_dict()}
+        return {"progress": self.judging.progress(rater)}
 
     def overview(self) -> Payload:
         """Show all labels at a glance."""
-        return {"overview": self.judging.overview().to_dict()}
+        return {"overview": self.judging.overview()}
 
-    def train(self, method: str) -> Payload:
+    def train(self, method: str) -> SavedModel:
         """Train a ranker on all labels and save it, where the command line said and nowhere else."""
-        return self.judging.save_model(self.model_path, method, wait=False).to_dict()
+        return self.judging.save_model(self.model_path, method, wait=False)
 
     @property
     def methods(self) -> list[str]:
@@ -144,8 +157,30 @@ class Api:
         check = self.judging.check
         if check is None:
             return {"check": None}
-        tally = check.tally().to_dict()
-        return {"check": tally | {"line": check.line(), "changed": check.changed}}
+        found = duels_as_dict(check.comparison())
+        return {"check": found | {"line": check.line(), "changed": check.changed}}
+
+    def query_list(self, rater: str, query: str | None = None, keep_going: str = "false") -> Payload:
+        """Hand the list of a query to a rater, or show the one of a query that is named."""
+        lists, n_docs = self.judging.lists, self.lists.n_docs
+        if query is not None:
+            self.check_query(query)
+            found: QueryList | None = lists.of(rater, query, n_docs)
+        else:
+            found = lists.next(rater, n_docs, keep_going=keep_going == "true")
+        reason = "" if found is not None else lists.why_nothing(rater, n_docs).reason
+        progress = replace(self.judging.progress(rater), done=found is None, reason=reason)
+        return {"list": found and self._listed_docs(found), "progress": progress}
+
+    def _listed_docs(self, found: QueryList) -> Payload:
+        shows_rank = self.lists.shows_rank
+        docs = sorted(found.docs, key=lambda doc: doc.rank) if shows_rank else found.docs
+        shown = [
+            self.unjudged(doc.task)
+            | {"judged": doc.judged, "grade": doc.grade, "rank": doc.rank if shows_rank else None}
+            for doc in docs
+        ]  # fmt: skip
+        return {"query": found.query, "docs": shown, "n_others": found.n_others, "shows_rank": shows_rank}
 
     def unjudged(self, task: JudgingTask) -> Payload:
         """Return what a rater sees of a document, without what anybody has said of it."""
@@ -172,89 +207,70 @@ class Api:
         return label.to_dict() | shown | {"in_pool": row is not None}
 
 
-RATER = Field("rater", "Who is judging [the page's cookie, or --rater].", required=False, high=MAX_RATER)
-QUERY = Field("query", "The query's id.")
-DOC = Field("doc", "The document's id.")
-JUDGEMENT = Field(
-    "judgement",
-    "An id of your own for this judgement, new for each: one that is sent again changes nothing and is answered as "
-    "the first was. Without it, a grade that is in force already is no new label.",
-    required=False,
-    high=100,
-)
-NOT_SAID_HERE = ("lead", "import", "terminal")  # a request cannot say that it came from there
-PAGE = Field(
-    "page",
-    "Where it was said, for the history [api]; a page that has its documents gets no other with the answer.",
-    required=False,
-    choices=tuple(page for page in PAGES if page not in NOT_SAID_HERE),
-)
-KEEP_GOING = Field(
-    "keep_going", "Hand out more when the sampler has stopped.", required=False, choices=("true", "false")
-)
-
-
-def endpoints(api: Api) -> list[Endpoint]:
-    """Return everything the API can do."""
-    grade = Field("grade", "The grade; null: cannot be judged.", kind="grade", high=api.judging.max_grade)
-    method = Field("method", "How to learn.", choices=tuple(api.methods))
-    going, given = (RATER, KEEP_GOING), (QUERY, DOC, grade, JUDGEMENT, PAGE)
-    return [
-        Endpoint("GET", "/api/next", "The document to judge next.", api.next, "Handed", going),
-        Endpoint("GET", "/api/document", "One document.", api.document, "Handed", (RATER, QUERY, DOC)),
-        Endpoint("GET", "/api/features", "The features of a document.", api.features, "Features", (QUERY, DOC)),
-        Endpoint("GET", "/api/estimate", "The ranker's estimate.", api.estimate, "Estimated", (RATER, QUERY, DOC)),
-        Endpoint("GET", "/api/labels", "The rater's labels, the latest first.", api.labels, "Labels", (RATER,)),
-        Endpoint("POST", "/api/labels", "Give a grade.", api.label, "Labelled", going, given),
-        Endpoint(
-            "POST", "/api/skip", "Pass a document over.", api.skip, "Handed", going, (QUERY, DOC, JUDGEMENT, PAGE)
+def value_types(max_grade: int, methods: list[str]) -> dict[str, Any]:
+    """Return what the values of requests may be, by name."""
+    rater = text("The rater's name.", MAX_RATER)
+    return {
+        "rater": text("Who is judging [the page's cookie, or --rater].", MAX_RATER),
+        "query": text("The query's id."),
+        "doc": text("The document's id."),
+        "grade": whole("The grade; null: cannot be judged.", 0, max_grade) | None,
+        "judgement": text(
+            "An id of your own for this judgement, new for each: one that is sent again changes nothing and is "
+            "answered as the first was. Without it, a grade that is in force already is no new label.",
+            100,
         ),
-        Endpoint("POST", "/api/undo", "Take the last label back.", api.undo, "Undone", (RATER,), (JUDGEMENT, PAGE)),
-        Endpoint("GET", "/api/progress", "How far it has come.", api.progress, "ProgressOnly", (RATER,)),
-        Endpoint("GET", "/api/overview", "All labels at a glance.", api.overview, "OverviewOnly"),
-        Endpoint("GET", "/api/duel", "Two documents to compare, one by each ranking.", api.duel, "Duelling", (RATER,)),
-        Endpoint("POST", "/api/skip-duel", "Pass a duel over.", api.skip_duel, "Duelling", (RATER,), (QUERY,)),
-        Endpoint("GET", "/api/check", "How new stands against today.", api.check, "CheckOnly"),
-        Endpoint("POST", "/api/train", "Train and save the model.", api.train, "Model", (), (method,), lead_only=True),
+        "page": choice(
+            "Where it was said, for the history [api]; a page that has its documents gets no other with the answer.",
+            (page for page in PAGES if page not in NOT_SAID_HERE),
+        ),
+        "keep_going": choice("Hand out more when the sampler has stopped.", ("true", "false")),
+        "method": choice("How to learn.", methods),
+        "search": text("Words that the query must hold.", 200),
+        "order": choice(f"How to sort [{USUAL_ORDER}].", ORDERS),
+        "state": choice("Which of them: without a decision, with one, or all [open].", ("open", "decided", "all")),
+        "name": rater,
+        "judge": rater,
+        "kind": choice("What this rater is.", KINDS),
+        "combine": choice("How labels of several become one.", COMBINATIONS),
+        "judgements": whole("People who judge each document.", 1, MOST_JUDGEMENTS),
+        "training_judges": Annotated[many(rater), Meta(max_length=1000, description=JUDGES_ABOUT)],
+    }
+
+
+Task = record("Task", **get_type_hints(JudgingTask), judged=bool, grade=int | None)
+ListedTask = record("ListedTask", **get_type_hints(JudgingTask), judged=bool, grade=int | None, rank=int | None)
+List = record("List", query=str, n_others=int, shows_rank=bool, docs=many(ListedTask))
+FeatureValue = record("FeatureValue", name=str, value=float | None, percentile=float | None)
+ListedLabel = record("ListedLabel", **get_type_hints(Label), query_text=str | None, title=str | None, in_pool=bool)
+Duel = record("Duel", query=str, docs=many(Task), number=int)
+Check = record(
+    "Check", won=int, lost=int, drawn=int, verdict=str, over=bool, interval=list[float], line=str, changed=float
+)
+# of modules that are loaded once somebody trains
+Estimate = record("Estimate", grade=float, rank=int, n_docs=int, reasons=list[str], n_labels=int)
+Model = record("Model", path=str, method=str, n_labels=int, notes=list[str])
+PROGRESS = {"progress": Progress}
+HANDED = {"task": Task | None} | PROGRESS
+DUEL = {"duel": Duel | None, "check": Check | None}
+
+
+def endpoints(api: Api, endpoint: Callable[..., JudgingEndpoint]) -> list[JudgingEndpoint]:
+    """Return everything that a rater can do, and training; endpoint: makes one."""
+    return [
+        endpoint("GET", "/api/next", api.next, HANDED),
+        endpoint("GET", "/api/document", api.document, HANDED),
+        endpoint("GET", "/api/features", api.features, {"features": many(FeatureValue)}),
+        endpoint("GET", "/api/estimate", api.estimate, {"estimate": Estimate | None}),
+        endpoint("GET", "/api/labels", api.labels, {"labels": many(ListedLabel)}),
+        endpoint("POST", "/api/labels", api.label, HANDED | {"label": Label}),
+        endpoint("POST", "/api/skip", api.skip, HANDED),
+        endpoint("POST", "/api/undo", api.undo, HANDED | {"undone": Label | None}),
+        endpoint("GET", "/api/progress", api.progress, PROGRESS),
+        endpoint("GET", "/api/overview", api.overview, {"overview": LabelOverview}),
+        endpoint("GET", "/api/duel", api.duel, DUEL),
+        endpoint("POST", "/api/skip-duel", api.skip_duel, DUEL),
+        endpoint("GET", "/api/check", api.check, {"check": Check | None}),
+        endpoint("GET", "/api/list", api.query_list, {"list": List | None} | PROGRESS),
+        endpoint("POST", "/api/train", api.train, Model, lead_only=True),
     ]
-
-
-ANY_QUERY = Field("query", "The query's id [the next one to judge].", required=False)
-
-
-@dataclass(frozen=True)
-class ListApi:
-    """The lists of the judging loop: values in, plain values for JSON out."""
-
-    api: Api
-    choices: ListChoices
-
-    def next(self, rater: str, query: str | None = None, keep_going: str | None = None) -> Payload:
-        """Hand the list of a query to a rater, or show the one of a query that is named."""
-        lists, n_docs = self.api.judging.lists, self.choices.n_docs
-        if query is not None:
-            self.api.check_query(query)
-            found: QueryList | None = lists.of(rater, query, n_docs)
-        else:
-            found = lists.next(rater, n_docs, keep_going=keep_going == "true")
-        progress = self.api.progress(rater)["progress"]
-        if found is None:
-            progress |= {"done": True, "reason": lists.why_nothing(rater, n_docs).reason}
-            return {"list": None, "progress": progress}
-        return {"list": self._payload(found), "progress": progress | {"done": False, "reason": ""}}
-
-    def _payload(self, found: QueryList) -> Payload:
-        shows_rank = self.choices.shows_rank
-        docs = sorted(found.docs, key=lambda doc: doc.rank) if shows_rank else found.docs
-        shown = [
-            self.api.unjudged(doc.task)
-            | {"judged": doc.judged, "grade": doc.grade, "rank": doc.rank if shows_rank else None}
-            for doc in docs
-        ]  # fmt: skip
-        return {"query": found.query, "docs": shown, "n_others": found.n_others, "shows_rank": shows_rank}
-
-
-def list_endpoints(lists: ListApi) -> list[Endpoint]:
-    """Return what the API can do with lists."""
-    going = (RATER, KEEP_GOING, ANY_QUERY)
-    return [Endpoint("GET", "/api/list", "The list of a query to judge.", lists.next, "Listed", going)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -13,19 +14,23 @@ from starlette.routing import Route
 from rulerank.errors import DataError
 from rulerank.judging.guidelines import Guidelines, default_guidelines
 from rulerank.judging.labels import StoreError, check_rater
-from rulerank.judging.lists import ListChoices
 from rulerank.judging.loop import Judging
-from rulerank.judging.web.api import Api, ListApi, endpoints, list_endpoints
-from rulerank.judging.web.endpoint import STORE_HEADER
+from rulerank.judging.offers import ListChoices
+from rulerank.judging.web.api import Api, endpoints, value_types
+from rulerank.judging.web.endpoint import STORE_HEADER, JudgingEndpoint
 from rulerank.judging.web.images import ImageHosts
-from rulerank.judging.web.lead_api import DisputeApi, LeadApi, dispute_endpoints, lead_endpoints
-from rulerank.judging.web.lead_pages import LeadPages
-from rulerank.judging.web.openapi import describe_api
+from rulerank.judging.web.lead_api import LeadApi, lead_endpoints
 from rulerank.judging.web.pages import PAGES, JudgingPages
-from rulerank.web.endpoint import routes_of
-from rulerank.web.refusals import RequestError, exception_handlers
-from rulerank.web.security import Guard
-from rulerank.web.tokens import Tokens
+from rulerank.web.endpoint import REFUSALS, describe, routes_of
+from rulerank.web.requests import RequestError, Schema
+from rulerank.web.security import Guard, Tokens
+
+JUDGING_REFUSALS = REFUSALS | {
+    "403": "The request comes from another site, names another host or another rater than its token, or is the lead's.",
+    "404": "There is no such document.",
+    "409": "The request was meant for another label store, or a model is being trained already.",
+    "503": "The label store cannot be written or read; try again.",
+}
 
 
 def create_app(
@@ -53,15 +58,19 @@ def create_app(
             f"the guidelines have the grades 0 to {guidelines.max_grade}, and the judging loop takes 0 to "
             f"{judging.max_grade}: make it with max_grade={guidelines.max_grade}"
         )
-    hosts = ImageHosts(images)
-    api = Api(judging, model_path, hosts)
+    hosts, lists = ImageHosts(images), lists or ListChoices()
+    api = Api(judging, model_path, hosts, lists)
     tokens = None if token is None else Tokens(token, check_rater)
-    lead, lists = LeadApi(api, tokens), lists or ListChoices()
-    disputes = DisputeApi(api)
-    table = [
-        *endpoints(api), *list_endpoints(ListApi(api, lists)), *lead_endpoints(lead), *dispute_endpoints(disputes),
-    ]  # fmt: skip
-    pages = JudgingPages(api, guidelines, lists, command)
+    lead = LeadApi(api, tokens)
+    types = value_types(judging.max_grade, api.methods)
+
+    def endpoint(
+        method: str, path: str, call: Any, answer: Any, own: Any = None, lead_only: bool = False
+    ) -> JudgingEndpoint:
+        return JudgingEndpoint(method, path, call, answer, types | (own or {}), lead_only=lead_only)
+
+    table = [*endpoints(api, endpoint), *lead_endpoints(lead, endpoint)]
+    pages = JudgingPages(api, lead, guidelines, command)
     description = describe_api(table, has_token=token is not None)
 
     async def openapi(request: Request) -> Response:
@@ -70,12 +79,11 @@ def create_app(
     app = Starlette(
         routes=[
             *pages.routes(),
-            *LeadPages(lead, disputes, pages).routes(),
             *routes_of(table),
             Route("/openapi.json", openapi),
             *PAGES.file_routes(),
         ],
-        exception_handlers=exception_handlers(PAGES.refuse) | {StoreError: on_store_error},
+        exception_handlers=PAGES.exception_handlers() | {StoreError: on_store_error},
     )
     app.state.rater = rater
     app.state.store = judging.store.identity
@@ -86,3 +94,18 @@ def create_app(
 def on_store_error(request: Request, error: Exception) -> Response:
     """Say so with a 503, after which the page keeps the grade and tries again."""
     return PAGES.refuse(request, RequestError(503, "store_trouble", str(error)))
+
+
+def describe_api(table: Sequence[JudgingEndpoint], *, has_token: bool) -> Schema:
+    """Return the OpenAPI 3.1 description of the API."""
+    about = "Hands out documents to judge, takes grades, and tells how far the labels have come."
+    store = {
+        "name": STORE_HEADER, "in": "header", "required": False, "schema": {"type": "string"},
+        "description": "The store that is meant, as every answer names it in this header; another one refuses.",
+    }  # fmt: skip
+    found = describe(
+        table, title="rulerank judge", about=about, refusals=JUDGING_REFUSALS, has_token=has_token, parameters=[store]
+    )
+    # where it is not a number, JSON has null
+    found["components"]["schemas"]["Coefficient"]["properties"]["value"] = {"type": ["number", "null"]}
+    return found

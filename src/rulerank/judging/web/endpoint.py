@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -9,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from rulerank.errors import DataError, RulerankError
-from rulerank.judging.labels import StoreError, check_rater
-from rulerank.judging.trainer import BusyError
+from rulerank.judging.labels import BusyError, StoreError, check_rater
 from rulerank.web.endpoint import Endpoint
-from rulerank.web.refusals import RequestError
+from rulerank.web.requests import RequestError, read_address
+from rulerank.web.security import check_lead
 
 COOKIE = "rulerank_rater"
 A_YEAR = 365 * 24 * 3600
@@ -73,15 +74,20 @@ def check_store(request: Request) -> None:
         )
 
 
+@dataclass(frozen=True)
 class JudgingEndpoint(Endpoint):
     """What is called with which values, the rater's name among them where it is asked for."""
 
-    async def values_of(self, request: Request) -> dict[str, Any]:
+    in_address: tuple[str, ...] = ("rater", "keep_going")
+    lead_only: bool = False  # a personal link may not
+
+    def address_values(self, request: Request) -> dict[str, Any]:
         check_store(request)
-        values = await super().values_of(request)
-        if "rater" in values:
-            values["rater"] = rater_of(request, values["rater"])
-        return values
+        if self.lead_only:
+            check_lead(request)
+        known = [item for item in request.query_params.items() if item[0] in self.names[0]]
+        values = read_address(known, self.address)
+        return values | ({"rater": rater_of(request, values.get("rater"))} if "rater" in self.names[0] else {})
 
     def refusal_of(self, error: RulerankError) -> Exception:
         if isinstance(error, BusyError):

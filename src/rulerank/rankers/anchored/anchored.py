@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import Case, LinearForm
-from rulerank.ballots.anchored_cases import anchored_case
-from rulerank.core.blas import one_blas_thread
+from rulerank.core.threads import one_blas_thread
 from rulerank.dataset import Array
 from rulerank.errors import TooLargeError
-from rulerank.rankers.anchored.priors import average
+from rulerank.rankers.anchored.posterior import average
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
-from rulerank.rankers.linear.linear_ranker import WeightedSum, column_means
+from rulerank.rankers.linear.linear_ranker import Coefficient, Coefficients, WeightedSum, column_means
 from rulerank.rules.additive import AdditiveTables
 
 MAX_FEATURES = 2_000  # four Hessians of as many rows
@@ -53,7 +51,7 @@ class Anchored(StartsFromToday, WeightedSum):
     Examples
     --------
     >>> import rulerank as rr
-    >>> data = rr.make_world(n_queries=30, n_features=3, seed=0)
+    >>> data = rr.make_ranking(n_queries=30, n_features=3, seed=0)
     >>> ranker = rr.Anchored(today="bm25_body").fit(data[:100])
     >>> ranker
     Anchored(today='bm25_body')
@@ -90,31 +88,13 @@ class Anchored(StartsFromToday, WeightedSum):
         """How unsure each weight is."""
         return np.sqrt(np.diagonal(self.covariance_).clip(0))
 
-    def linear_form(self) -> LinearForm | None:
-        """Return the fitted model as a weighted sum of values; None where a model, which reads them too, is today's."""
-        return None if self.today_model_ is not None else self._form()
-
-    def additive(self) -> AdditiveTables:
-        """Return the fitted model as weights alone; one that starts from a model is no such sum of its features."""
-        return super().additive() if self.today_model_ is None else Ranker.additive(self)
-
-    def case(self, X: Array, row: int) -> Case:
-        """Return a document as the baseline ranking has it, and what moves it from there."""
-        return anchored_case(self._form(), X, row, self.today_.column, len(self.feature_names_))
+    def as_tables(self) -> AdditiveTables:
+        """Return the fitted model as weights alone, the baseline ranking's among them."""
+        return replace(super().as_tables(), baseline=self.today_.column, from_model=self.today_model_ is not None)
 
     def weighed_rows(self, X: Any, qid: Any = None) -> Array:
         """Return rows as the weights `coef_` take them: on one scale, nothing missing, a model's scores last."""
         return np.asarray(self._present(self.check_rows(X, qid)), dtype=np.float64)
-
-    def _form(self) -> LinearForm:
-        ones, errors = np.ones_like(self.coef_), self.standard_errors_
-        return LinearForm(
-            self._weighed_names, self.coef_, ones, self._present, self._score, errors, self.scale_of, self.dates_
-        )
-
-    def _moves(self, X: Array) -> Array:
-        n_features = len(self.feature_names_)
-        return np.asarray(self._present(X), dtype=np.float64)[:, :n_features] * self.coef_[:n_features]
 
     def _learn(self, data: Labelled) -> None:
         n_features = data.X.shape[1]

@@ -1,29 +1,128 @@
-"""Rules from the first label: today's ranking, moved by one vote for each interval of each feature."""
+"""Rules from the first label: today's ranking, moved by one vote for each interval of each feature.
+
+The margin of a document is start * today + the votes of its items, one of each feature. Votes have the prior
+N(0, 1 / (strength * number of features)): before any label the sum of a document's votes moves its score by about
+1 / sqrt(strength), however many features there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import Case, TableForm
-from rulerank.ballots.anchored_cases import anchored_table_case
-from rulerank.core.blas import one_blas_thread
 from rulerank.core.parameters import Parameter, Whole
+from rulerank.core.threads import one_blas_thread
 from rulerank.dataset import Array
 from rulerank.discretize import EqualFrequency
 from rulerank.discretize.base import MAX_BINS
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rankers.anchored.items import Items, average_votes
+from rulerank.rankers.anchored.posterior import PRIORS, Averaged, Prior, find_posterior, mixed, what_says_something
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
-from rulerank.rankers.anchored.vote_table import ItemVote, VoteTable
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.render.text import markdown_table, plain_table
 from rulerank.rules.additive import AdditiveTables, Table
 
+HEADER = ("if", "vote", "std. error", "labels")
 MAX_ITEMS = 2_500  # four Hessians of as many rows
 MAX_CELLS = 50_000_000  # items times labels: 400 MB, a few times over
+
+
+@dataclass(frozen=True, slots=True)
+class ItemVote:
+    """If the item holds of a document, its score moves by the vote.
+
+    >>> print(ItemVote("bm25_title >= 0.8", 0.21, 0.11, 19))
+    bm25_title >= 0.8 -> +0.21 (std. error 0.11, 19 labels)
+    """
+
+    item: str
+    vote: float
+    error: float
+    labels: int  # labelled documents of which it holds
+
+    def __str__(self) -> str:
+        return f"{self.item} -> {self.vote:+.4g} (std. error {self.error:.2g}, {self.labels:,} labels)"
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """Rules and their votes, the largest first."""
+
+    rows: tuple[ItemVote, ...]
+    note: str  # how they came about
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"{plain_table(HEADER, self._cells())}\n{self.note}"
+
+    def to_markdown(self) -> str:
+        return f"{markdown_table(HEADER, self._cells())}\n\n{self.note}\n"
+
+    def to_json(self) -> str:
+        """Return all digits."""
+        rows = [
+            {"if": row.item, "vote": row.vote, "standard_error": row.error, "labels": row.labels} for row in self.rows
+        ]
+        return json.dumps({"rules": rows, "note": self.note}, indent=2)
+
+    def _cells(self) -> list[list[str]]:
+        return [[row.item, f"{row.vote:+.4f}", f"{row.error:.4f}", f"{row.labels:,}"] for row in self.rows]
+
+
+class Items(NamedTuple):
+    """Which bins of which features have a vote: all intervals, and missing where training saw that."""
+
+    cuts: tuple[Array, ...]  # of each feature
+    features: Array  # int (n_items,) ascending
+    bins: Array  # int (n_items,) ascending within a feature
+
+    @classmethod
+    def of(cls, cuts: Sequence[Array], X: Array) -> Items:
+        """List them; a feature that is the same everywhere has none.
+
+        >>> X = np.array([[1.0, 5.0, 7.0], [2.0, np.nan, 7.0]])
+        >>> items = Items.of([np.array([1.5]), np.zeros(0), np.zeros(0)], X)
+        >>> items.features.tolist(), items.bins.tolist()
+        ([0, 0, 1, 1], [0, 1, 0, 1])
+        """
+        pairs = []
+        for feature, own in enumerate(cuts):
+            n_bins = len(own) + 1 + bool(np.isnan(X[:, feature]).any())
+            pairs += [(feature, bin) for bin in range(n_bins) if n_bins > 1]
+        found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return cls(tuple(cuts), found[:, 0], found[:, 1])
+
+    def hold(self, X: Array) -> Array:
+        """Tell which items hold of each row: 1 or 0, float64 (n_rows, n_items).
+
+        >>> Items((np.array([2.0]),), np.array([0, 0]), np.array([0, 1])).hold(np.array([[1.0], [2.0]])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        held = np.zeros((len(X), self.features.size))
+        for feature in np.unique(self.features).tolist():
+            cuts, values = self.cuts[feature], X[:, feature]
+            bins = np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="right"))
+            own = np.flatnonzero(self.features == feature)
+            held[:, own] = bins[:, None] == self.bins[own][None, :]
+        return held
+
+    def tables(self, votes: Array, errors: Array) -> tuple[Table, ...]:
+        """Return the votes as a table of each feature; a bin that has no item votes 0."""
+        made = []
+        for feature in np.unique(self.features).tolist():
+            own = np.flatnonzero(self.features == feature)
+            cuts = self.cuts[feature]
+            by_bin, spread = np.zeros(len(cuts) + 2), np.zeros(len(cuts) + 2)
+            by_bin[self.bins[own]], spread[self.bins[own]] = votes[own], errors[own]
+            made.append(Table((feature,), (cuts,), by_bin, spread))
+        return tuple(made)
 
 
 class AnchoredRules(StartsFromToday):
@@ -55,7 +154,7 @@ class AnchoredRules(StartsFromToday):
     Examples
     --------
     >>> import rulerank as rr
-    >>> data = rr.make_world(n_queries=30, n_features=3, seed=0)
+    >>> data = rr.make_ranking(n_queries=30, n_features=3, seed=0)
     >>> ranker = rr.AnchoredRules(today="bm25_body", n_bins=2).fit(data[:100])
     >>> ranker.rules()
     if                               vote  std. error  labels
@@ -71,6 +170,7 @@ class AnchoredRules(StartsFromToday):
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "n_bins": Whole(2, MAX_BINS, meaning="intervals of each feature at most")
     }
+    base_text: ClassVar[str] = "where every sum starts"
     _weighs_rows: ClassVar[bool] = False  # intervals hold equally many rows
 
     items_: Items
@@ -97,7 +197,7 @@ class AnchoredRules(StartsFromToday):
         """Return the rules with their votes, the largest first."""
         check_is_fitted(self)
         texts = [
-            self._form().item_text(t, 0, bin)
+            self.tables_.item_text(t, 0, bin, self.normalize_, self.dates_)
             for t, table in enumerate(self.tables_.tables)
             for bin in self.items_.bins[self.items_.features == table.features[0]].tolist()
         ]
@@ -111,25 +211,9 @@ class AnchoredRules(StartsFromToday):
         """The rules, the one with the largest vote first."""
         return self.rules().rows
 
-    def table_form(self) -> TableForm | None:
-        """Return the model as tables, and today's ranking, that are added up; None where a model is today's."""
-        return None if self.today_model_ is not None else self._form()
-
-    def _form(self) -> TableForm:
-        return TableForm(self.tables_, self.n_jobs, scale=self.normalize_, dates=self.dates_)
-
-    def additive(self) -> AdditiveTables:
-        """Return the fitted model as a weight of today's ranking and tables of votes: `tables_`."""
-        check_is_fitted(self)
-        return self.tables_ if self.today_model_ is None else super().additive()
-
-    def case(self, X: Array, row: int) -> Case:
-        """Return a document as the baseline ranking has it, and the rules that move it from there."""
-        form = self._form()
-        return anchored_table_case(form, X[row], self.today_.column, len(self.feature_names_))
-
-    def _moves(self, X: Array) -> Array:
-        return self.tables_.shares(np.asarray(X, dtype=np.float64))[:, : len(self.feature_names_)]
+    def as_tables(self) -> AdditiveTables:
+        """Return the fitted model as a weight of the baseline ranking and tables of votes: `tables_`."""
+        return self.tables_
 
     @property
     def _today_weight(self) -> float:
@@ -170,7 +254,7 @@ class AnchoredRules(StartsFromToday):
         weights, fill = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         column, sign = self.today_.column, self.today_.sign
         fill[column] = self._stands_for_missing(X)
-        self.tables_ = AdditiveTables(0.0, (), self._weighed_names, weights=weights, fill=fill)
+        self._take_tables((), weights, fill)
         held = self.items_.hold(X)
         with one_blas_thread():
             counts, found = average_votes(held, sign * self._today_of(X), n_features, data.grades, data.queries)
@@ -183,7 +267,13 @@ class AnchoredRules(StartsFromToday):
     def _lay_out(self, weights: Array, fill: Array) -> None:
         errors = np.sqrt(np.diagonal(self.covariance_).clip(0))
         tables: tuple[Table, ...] = self.items_.tables(self.coef_, errors)
-        self.tables_ = AdditiveTables(0.0, tables, self._weighed_names, weights=weights, fill=fill)
+        self._take_tables(tables, weights, fill)
+
+    def _take_tables(self, tables: tuple[Table, ...], weights: Array, fill: Array) -> None:
+        column, by_model = self.today_.column, self.today_model_ is not None
+        self.tables_ = AdditiveTables(
+            0.0, tables, self._weighed_names, weights=weights, fill=fill, baseline=column, from_model=by_model
+        )
 
     def _score(self, X: Array) -> Array:
         return self.tables_.score(X, self.n_jobs)
@@ -218,3 +308,33 @@ class AnchoredRules(StartsFromToday):
         weights, fill = np.zeros(n_features), np.zeros(n_features)
         weights[self.today_.column], fill[self.today_.column] = state["today_weight"], state["today_missing"]
         self._lay_out(weights, fill)
+
+
+def average_votes(
+    held: Array,
+    today: Array,
+    n_features: int,
+    grades: Array,
+    queries: Array,
+    priors: Sequence[Prior] = PRIORS,
+) -> tuple[float, Averaged]:
+    """Return what today's ranking counts, and the votes of the items averaged over the priors.
+
+    today: float (n_rows,) today's ranking on one scale by query, the best highest.
+
+    >>> nothing = np.zeros(0, dtype=int)
+    >>> counts, votes = average_votes(np.zeros((0, 2)), np.zeros(0), 1, nothing, nothing)
+    >>> round(counts, 3), votes.weights.tolist()
+    (0.693, [0.0, 0.0])
+    """
+    rows = np.column_stack([today, held])
+    rows, grades, queries, _ = what_says_something(rows, grades, queries, None)
+    today, held = rows[:, 0], np.ascontiguousarray(rows[:, 1:])
+    centre = np.zeros(held.shape[1])
+    found = [
+        find_posterior(held, grades, queries, centre, prior.strength * n_features, offset=prior.start * today)
+        for prior in priors
+    ]
+    averaged = mixed(found, priors)
+    counts = sum(share * prior.start for share, prior in zip(averaged.shares.tolist(), priors, strict=True))
+    return counts, averaged

@@ -116,16 +116,6 @@ class StartsFromToday(Ranker):
         places = places_in(self.today_model_, self.feature_names_ if self.has_names_ else None, self.categories_)
         return np.hstack([out, model_column(self.today_model_, X, places, queries, how)])
 
-    def fast_shares(self, X: Array) -> Array | None:
-        """Return what each feature adds; a model that is today's ranking adds for itself, and for no feature."""
-        if self.today_model_ is None:
-            return super().fast_shares(X)
-        return self._moves(X)
-
-    def _moves(self, X: Array) -> Array:
-        """Return what each feature moves the score of each checked row by, beside a model's part."""
-        raise NotImplementedError
-
     def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
         self._take_model()
         return super()._check_training(X, y, qid, sample_weight)

@@ -15,6 +15,7 @@ from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Ranker
+from rulerank.rankers.linear.linear_ranker import WeightedSum
 from rulerank.today import TODAY, Today, check_no_category, check_today, find_today
 
 
@@ -28,7 +29,9 @@ class TodayModel:
 
     def __str__(self) -> str:
         # a weighted sum has coefficients to read; other models have their own explain
-        kind, linear = type(self.ranker).__name__, self.ranker.linear_form() is not None
+        own = self.ranker
+        linear = isinstance(own, WeightedSum) and getattr(own, "today_model_", None) is None
+        kind = type(own).__name__
         return f"{'an' if kind.startswith('A') else 'a'} {kind} model{', linear' if linear else ''}"
 
     @property

@@ -12,17 +12,15 @@ from scipy.sparse import issparse
 
 from rulerank.core.parameters import Number, Parameter
 from rulerank.core.words import counted, listed
-from rulerank.dataset import Array, Dataset, check_column
+from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects
-from rulerank.rankers.clicks.leaving import find_leaving
-from rulerank.rankers.clicks.moves import document_numbers, id_numbers, joined_positions
-from rulerank.rankers.clicks.position_effects import ALONE, ESTIMATED, GIVEN, NONE, PositionEffects
-from rulerank.rankers.clicks.position_steps import PositionSteps, knots
-from rulerank.rankers.rows import check_weights
-from rulerank.rankers.training_rows import content_keys
+from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, known_effects, weighed
+from rulerank.rankers.clicks.likelihood import ClickFit, fit_clicks
+from rulerank.rankers.clicks.moves import document_numbers, find_leaving, id_numbers, joined_positions
+from rulerank.rankers.clicks.positions import ALONE, ESTIMATED, GIVEN, NONE, PositionEffects, PositionSteps, knots
+from rulerank.rankers.rows import check_weights, content_keys
 
 
 class PositionWarning(UserWarning):
@@ -31,22 +29,22 @@ class PositionWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Clicks:
-    """What `fit` was given beside rows and queries, for rows that were shown."""
+    """What `fit` was given beside rows and queries."""
 
     rows: ClickRows
-    shown: Array  # bool (n_rows,) of all rows: those that were shown; the others have a grade
     propensities: Any = None
-    docs: Array | None = None  # int64 (n_shown,) a number for each document's id; None: documents are known by features
+    docs: Array | None = None  # int64 (n_rows,) a number for each document's id; None: documents are known by features
 
-    def kept(self, rows: Array) -> Clicks:
-        """Return the clicks of some of all rows, a mask."""
-        own = rows[self.shown]
-        docs = None if self.docs is None else self.docs[own]
-        return replace(self, rows=self.rows[own], shown=self.shown[rows], docs=docs)
+    def weighted(self, weights: Array) -> Clicks:
+        """Return the clicks of rows that count so much; those that count 0 are left out."""
+        own = np.flatnonzero(weights > 0)
+        rows, docs = self.rows[own], None if self.docs is None else self.docs[own]
+        rows = replace(rows, shown=rows.shown * weights[own], clicks=rows.clicks * weights[own])
+        return replace(self, rows=rows, docs=docs)
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class PositionModel:
     """What may be found of positions from some rows, and what clicks further up take away from them."""
 
     steps: PositionSteps
@@ -136,43 +134,29 @@ class LearnsFromClicks(Ranker):
                 "requires y to be passed, but the target y is None: with position, y is how often each row was clicked"
             )
         n_rows = len(X) if isinstance(X, Dataset) else np.shape(X)[0]
-        y, position = check_column("y", y, n_rows), check_column("position", position, n_rows)
-        shown = np.array([not _missing(one) for one in position.tolist()])
-        if not shown.any():
-            raise DataError("position is missing in every row: leave it out, or say where rows were shown")
-        if impressions is not None:
-            impressions = check_column("impressions", impressions, n_rows)[shown]
-        rows = check_clicks(y[shown], position[shown], impressions, int(shown.sum()))
-        grades = np.asarray(y, dtype=object).copy()
-        grades[shown] = (rows.clicks > 0).astype(np.int64)
-        clicks = Clicks(rows, shown, propensities)
-        if isinstance(X, Dataset) and X.docid is not None:
-            clicks = replace(clicks, docs=id_numbers(X.docid)[shown])
+        rows = check_clicks(y, position, impressions, n_rows)
+        docs = id_numbers(X.docid) if isinstance(X, Dataset) and X.docid is not None else None
+        clicks = Clicks(rows, propensities, docs)
         if sample_weight is not None:
-            weights = check_weights(sample_weight, n_rows)
-            clicks = clicks.kept(weights > 0)
-            own = weights[weights > 0][clicks.shown]
-            clicks = replace(
-                clicks, rows=replace(clicks.rows, shown=clicks.rows.shown * own, clicks=clicks.rows.clicks * own)
-            )
-        return X, grades, clicks
+            clicks = clicks.weighted(check_weights(sample_weight, n_rows))
+        return X, (rows.clicks > 0).astype(np.int64), clicks
 
-    def _told(self, X: Array, queries: Array, clicks: Clicks) -> Told:
+    def _position_model(self, X: Array, queries: Array, clicks: Clicks) -> PositionModel:
         """Say what may be found of positions from these rows, and warn of what may not."""
         rows, positions = clicks.rows, clicks.rows.positions
         documents = document_numbers(content_keys(X) if clicks.docs is None else clicks.docs, queries)
 
-        def told(steps: PositionSteps, source: str, n_moved: int) -> Told:
+        def model(steps: PositionSteps, source: str, n_moved: int) -> PositionModel:
             given = self.leave_after_click if source in (ESTIMATED, GIVEN) else self.leave_after_click or 0.0
             left = find_leaving(rows, queries, documents, steps, given)
-            found = Told(steps, source, n_moved, documents, left.after, left.share)
+            found = PositionModel(steps, source, n_moved, documents, left.after, left.share)
             if source != ESTIMATED:
                 return found
             known = found.effects(rows, left.found.x, left.found.covariance)
             return replace(found, steps=PositionSteps.known(known.effects), errors=known.errors)
 
         if clicks.propensities is not None:
-            return told(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0)
+            return model(PositionSteps.known(known_effects(clicks.propensities, positions)), GIVEN, 0)
         seen_at = np.unique(documents * positions.size + rows.places)
         n_moved = int((np.bincount(seen_at // positions.size) > 1).sum())
         groups = joined_positions(rows, documents)
@@ -182,9 +166,9 @@ class LearnsFromClicks(Ranker):
             warnings.warn(_words(positions, main), PositionWarning, stacklevel=6)
         if main.sum() < 2:
             source = NONE if positions.size > 1 else ALONE
-            return told(PositionSteps.known(np.zeros(positions.size)), source, n_moved)
+            return model(PositionSteps.known(np.zeros(positions.size)), source, n_moved)
         own = knots(positions[main])
-        return told(PositionSteps.falling(own).at(own, positions), ESTIMATED, n_moved)
+        return model(PositionSteps.falling(own).at(own, positions), ESTIMATED, n_moved)
 
     def _click_state(self) -> dict[str, Any]:
         found = getattr(self, "position_effects_", None)
@@ -193,10 +177,6 @@ class LearnsFromClicks(Ranker):
     def _take_click_state(self, state: Mapping[str, Any]) -> None:
         found = state.get("position_effects")  # models of before had none
         self.position_effects_ = None if found is None else PositionEffects.from_state(found)
-
-
-def _missing(one: Any) -> bool:
-    return one is None or one != one
 
 
 def _words(positions: Array, main: Array) -> str:
@@ -214,3 +194,21 @@ def _words(positions: Array, main: Array) -> str:
         "shown at both, so the effects there cannot be told apart from the documents that stand there: those of the "
         "nearest positions are assumed; or give propensities"
     )
+
+
+def learn_clicks(
+    X: Array, groups: Array, clicks: Clicks, model: PositionModel, l2: Array, max_iter: int, spread: float
+) -> tuple[ClickFit, PositionEffects]:
+    """Learn from rows without missing values, whose groups are queries or pairs of query and judge.
+
+    l2: of each feature. spread: variance of what no feature says of a document.
+    """
+    rows, steps = model.seen(clicks.rows), model.steps
+    if steps.n_steps and spread > 0:  # all impressions tell positions, documents tell coefficients
+        first = fit_clicks(X, rows, groups, steps, l2, max_iter)
+        effects = model.effects(clicks.rows, first.steps, first.step_covariance)
+        return fit_clicks(
+            X, weighed(rows, model.documents, spread), groups, PositionSteps.known(effects.effects), l2, max_iter
+        ), effects
+    found = fit_clicks(X, weighed(rows, model.documents, spread), groups, steps, l2, max_iter)
+    return found, model.effects(clicks.rows, found.steps, found.step_covariance)

@@ -1,15 +1,17 @@
-"""The tables that are fitted, laid out for the rounds: which features, which cells, where their votes lie."""
+"""The tables that are fitted: laid out for the rounds, and made a model of the folds' votes after them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.rankers.fitted.bins import Axis
+from rulerank.rankers.fitted.boosting import TableCells
 from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING
+from rulerank.rules.additive import AdditiveTables, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,20 +20,22 @@ class Terms:
 
     sets: tuple[tuple[int, ...], ...]
     axes: tuple[tuple[Axis, ...], ...]  # of each set
-    singles: Array  # uint8 (n_singles, n_rows)
-    higher: Array  # uint16 (n_pairs, n_rows)
-    shapes: Array  # int64 (n_tables, 2)
-    kinds: Array  # int8 (n_tables, 2)
-    offsets: Array  # int64 (n_tables + 1,)
+    cells: TableCells
 
     @property
     def n_cells(self) -> int:
-        return int(self.offsets[-1])
+        return int(self.cells.offsets[-1])
+
+    def cells_of(self, table: int) -> Array:
+        """Return the cell of each row in one table."""
+        singles, pairs = self.cells.singles, self.cells.pairs
+        found: Array = singles[table] if table < len(singles) else pairs[table - len(singles)]
+        return found
 
     def votes_of(self, votes: Array, table: int) -> Array:
         """Return one table's part of all votes, an axis for each feature."""
         size = len(self.sets[table])
-        return votes[self.offsets[table] : self.offsets[table + 1]].reshape(self.shapes[table, :size])
+        return votes[self.cells.offsets[table] : self.cells.offsets[table + 1]].reshape(self.cells.shapes[table, :size])
 
 
 def lay_out(
@@ -58,4 +62,56 @@ def lay_out(
             shapes[t, j] = axis.n_bins
             kinds[t, j] = CATEGORIES if axis.category else {0: 0, 1: RISING, -1: FALLING}[int(monotone[f])]
     offsets = np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64)
-    return Terms(tuple(sets), tuple(own_axes), bins, cells, shapes, kinds, offsets)
+    return Terms(tuple(sets), tuple(own_axes), TableCells(bins, cells, shapes, kinds, offsets))
+
+
+def tables_of(
+    terms: Terms,
+    votes: Array,
+    weights: Array,
+    feature_names: tuple[str, ...],
+    categories: Mapping[str, tuple[str, ...]],
+    spread: Array | None = None,
+) -> AdditiveTables:
+    """Return the mean of the folds' votes, (n_folds, n_cells), as tables; those that say nothing are left out.
+
+    weights: what each row counts in the average document; of size 0 when every row counts one.
+    spread: of each vote; the deviation of the folds by default.
+    """
+    tables = []
+    for t, features in enumerate(terms.sets):
+        folds = np.stack([terms.votes_of(own, t) for own in votes])
+        counts = np.bincount(terms.cells_of(t), weights if weights.size else None, folds[0].size)
+        counts = counts.reshape(folds[0].shape).astype(np.float64)
+        means = (folds * counts).reshape(len(folds), -1).sum(axis=1) / counts.sum()
+        folds = folds - means.reshape(-1, *[1] * counts.ndim)  # only differences within a table say anything
+        own = folds.mean(axis=0)
+        if not np.any(own[counts > 0]):
+            continue
+        band = folds.std(axis=0) if spread is None else terms.votes_of(spread, t)
+        known = told(counts, terms.axes[t], terms.cells.kinds[t])
+        own, band = np.where(known, own, 0.0), np.where(known, band, 0.0)
+        for place, axis in enumerate(terms.axes[t]):
+            own, band, counts = (axis.spread_out(values, place) for values in (own, band, counts))
+        cuts = tuple(axis.cuts for axis in terms.axes[t])
+        tables.append(Table(features, cuts, own, np.ascontiguousarray(band)))
+    return AdditiveTables(0.0, tuple(tables), feature_names, dict(categories)).on_grid()
+
+
+def told(counts: Array, axes: tuple[Axis, ...], kinds: Array) -> Array:
+    """Tell which cells have a say: not those of missing values, or of kinds, that training never saw.
+
+    kinds: of the axes, as in `trees.py`; where votes must rise or fall, a missing value is the worst, seen or not.
+
+    >>> told(np.array([2, 0, 1, 0]), (Axis(np.array([1.0, 2.0])),), np.zeros(3)).tolist()
+    [True, True, True, False]
+    """
+    found = np.ones(counts.shape, dtype=bool)
+    for place, axis in enumerate(axes):
+        others = tuple(other for other in range(counts.ndim) if other != place)
+        shape = [-1 if other == place else 1 for other in range(counts.ndim)]
+        line = counts.sum(axis=others) > 0
+        line[:-1] |= not axis.category  # a value between two that were seen is like them
+        line[-1] |= kinds[place] >= RISING
+        found &= line.reshape(shape)
+    return found

@@ -1,11 +1,9 @@
-"""The loops of one small tree on a table's cells. Nothing here checks its arguments; `fit.py` does.
+"""The loops of one small tree on a table's cells. Nothing here checks its arguments; `stages.py` does.
 
 A table has one or two axes and is handled as two: shape holds their numbers of bins, 1 where there is none.
 
 cells   uint8 or uint16[n]     cell of each row in one table, last axis fastest
 pulls   float64[n, 2]          first and second derivative of the loss by each row's score
-sums    float64[n_cells, 2]    the same, added up by cell
-counts  float64[n_cells]       rows in each cell
 shape   int64[2]
 kinds   int8[2]                of the axes: 0 bins in order, the missing values' last; 1 categories, in no order;
                                2 in order and votes must rise; 3 in order and votes must fall; there a missing value
@@ -15,13 +13,35 @@ votes   float64[n_cells]       what the tree says, overwritten
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from rulerank.core.compiled import compiled
-from rulerank.core.sorting import sort_places
+from rulerank.core.compiled import compiled, sort_places
 from rulerank.dataset import Array
 
 CATEGORIES, RISING, FALLING = 1, 2, 3
+
+
+class Cells(NamedTuple):
+    """What one table's cells hold."""
+
+    sums: Array  # float64[n_cells, 2] the pulls of their rows, added up
+    counts: Array  # float64[n_cells] rows
+    shape: Array
+    kinds: Array
+
+
+class Leaves(NamedTuple):
+    """The boxes of a tree, each with its best split."""
+
+    order: Array  # int64[2, widest] of each axis' bins
+    low: Array  # int64[n_leaves, 2] places in this order, from
+    high: Array  # int64[n_leaves, 2] to, exclusive
+    edges: Array  # float64[2, widest, 3] while a split is looked for: sums and counts at each place
+    gains: Array  # float64[n_leaves] of the best split
+    split_axis: Array  # int64[n_leaves]
+    split_at: Array  # int64[n_leaves]
 
 
 @compiled
@@ -49,25 +69,27 @@ def add_cells(cells: Array, pulls: Array, first: int, last: int, sums: Array) ->
 
 
 @compiled
-def grow_tree(
-    sums: Array, counts: Array, shape: Array, kinds: Array, n_leaves: int, l2: float, min_rows: float, votes: Array
-) -> float:
+def grow_tree(cells: Cells, n_leaves: int, l2: float, min_rows: float, votes: Array) -> float:
     """Grow a best-first tree of boxes over the cells, write every cell's vote, return what the loss gains (twice).
 
     The vote of a leaf is -g / (h + l2), its gain g^2 / (h + l2).
     """
+    sums, shape, kinds = cells.sums, cells.shape, cells.kinds
     widest = max(shape[0], shape[1])
-    order = np.empty((2, widest), dtype=np.int64)
+    leaves = Leaves(
+        np.empty((2, widest), dtype=np.int64),
+        np.zeros((n_leaves, 2), dtype=np.int64),
+        np.zeros((n_leaves, 2), dtype=np.int64),
+        np.empty((2, widest, 3)),
+        np.zeros(n_leaves),
+        np.zeros(n_leaves, dtype=np.int64),
+        np.zeros(n_leaves, dtype=np.int64),
+    )
+    order, low, high, gains = leaves.order, leaves.low, leaves.high, leaves.gains
     order_axes(sums, shape, kinds, l2, order)
-    low = np.zeros((n_leaves, 2), dtype=np.int64)
-    high = np.zeros((n_leaves, 2), dtype=np.int64)
-    gains = np.zeros(n_leaves)  # of the best split of each leaf
-    split_axis = np.zeros(n_leaves, dtype=np.int64)
-    split_at = np.zeros(n_leaves, dtype=np.int64)
-    edges = np.empty((2, widest, 3))
     for axis in range(2):
         high[0, axis] = shape[axis]
-    find_split(sums, counts, shape, kinds, order, l2, min_rows, low, high, 0, edges, gains, split_axis, split_at)
+    find_split(cells, leaves, 0, l2, min_rows)
     n = 1
     while n < n_leaves:
         best = 0
@@ -76,16 +98,14 @@ def grow_tree(
                 best = leaf
         if gains[best] <= 0.0:
             break
-        axis = split_axis[best]
+        axis = leaves.split_axis[best]
         for other in range(2):
             low[n, other] = low[best, other]
             high[n, other] = high[best, other]
-        low[n, axis] = split_at[best]
-        high[best, axis] = split_at[best]
+        low[n, axis] = leaves.split_at[best]
+        high[best, axis] = leaves.split_at[best]
         for leaf in (best, n):
-            find_split(
-                sums, counts, shape, kinds, order, l2, min_rows, low, high, leaf, edges, gains, split_axis, split_at
-            )
+            find_split(cells, leaves, leaf, l2, min_rows)
         n += 1
     gain = 0.0
     for leaf in range(n):
@@ -142,23 +162,10 @@ def order_axes(sums: Array, shape: Array, kinds: Array, l2: float, order: Array)
 
 
 @compiled
-def find_split(
-    sums: Array,
-    counts: Array,
-    shape: Array,
-    kinds: Array,
-    order: Array,
-    l2: float,
-    min_rows: float,
-    low: Array,
-    high: Array,
-    leaf: int,
-    edges: Array,
-    gains: Array,
-    split_axis: Array,
-    split_at: Array,
-) -> None:
+def find_split(cells: Cells, leaves: Leaves, leaf: int, l2: float, min_rows: float) -> None:
     """Find the best place to split one leaf; its gain is 0 when there is none."""
+    sums, counts, shape, kinds = cells
+    order, low, high, edges, gains, split_axis, split_at = leaves
     for axis in range(2):
         for place in range(low[leaf, axis], high[leaf, axis]):
             for what in range(3):

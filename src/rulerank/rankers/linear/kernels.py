@@ -1,8 +1,8 @@
-"""Loops over comparisons and rows grouped by query. Nothing here checks its arguments; `query_likelihood.py` does.
+"""Loops over comparisons and rows grouped by query. Nothing here checks its arguments; `likelihood.py` does.
 
 A row of grade g is compared at the levels max(g, 1) .. K-1 of its group; it passes level g and fails those above.
 
-X           float[n_rows, n_features], or data, indices and indptr of a CSR matrix
+X           float[n_rows, n_features]
 factors     float64[n_features]            one over each feature's deviation
 rows        int64[n]                       rows of X, group by group
 groups      int64[n]                       group of each of them, counted from the first of the call
@@ -14,8 +14,6 @@ intercepts  float64[n_groups, n_levels]    of level 1, 2, ...; not finite when a
 curvatures  float64[n_levels, n]           p (1 - p) of each comparison, 0 where there is none
 totals      float64[n_groups, n_levels]    their sums
 residuals   float64[n]                     sum over the row's comparisons of p - outcome
-gradient    float64[n_features]            added to, as are squares and hessian
-hessian     float64[n_features, n_features]
 """
 
 from __future__ import annotations
@@ -174,118 +172,9 @@ def dense_group_sums(centred: Array, groups: Array, curvatures: Array, out: Arra
 
 
 @compiled
-def sparse_spread(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    rows: Array,
-    weights: Array,
-    bounds: Array,
-    squares: Array,
-    largest: Array,
-) -> None:
-    """Add up squared differences to the group's mean and the largest value of each feature; zeros count too."""
-    sums = np.zeros(squares.size)
-    counts = np.zeros(squares.size)
-    seen = np.zeros(squares.size, dtype=np.bool_)
-    touched = np.empty(squares.size, dtype=np.int64)
-    for group in range(bounds.size - 1):
-        first, last = bounds[group], bounds[group + 1]
-        n_touched = 0
-        total = 0.0
-        for i in range(first, last):
-            weight = weights[i] if weights.size else 1.0
-            total += weight
-            for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                f = indices[j]
-                if not seen[f]:
-                    seen[f] = True
-                    touched[n_touched] = f
-                    n_touched += 1
-                counts[f] += weight
-                sums[f] += weight * data[j]
-                largest[f] = max(largest[f], abs(data[j]))
-        for k in range(n_touched):
-            f = touched[k]
-            sums[f] /= total  # now the mean
-            squares[f] += (total - counts[f]) * sums[f] * sums[f]
-        for i in range(first, last):
-            weight = weights[i] if weights.size else 1.0
-            for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                difference = data[j] - sums[indices[j]]
-                squares[indices[j]] += weight * difference * difference
-        for k in range(n_touched):
-            sums[touched[k]] = 0.0
-            counts[touched[k]] = 0.0
-            seen[touched[k]] = False
-
-
-@compiled
 def dense_scores(X: Array, coef: Array, out: Array) -> None:
     for i in range(out.size):
         score = 0.0
         for f in range(coef.size):
             score += X[i, f] * coef[f]  # in order: a row alone scores as among others, to the last bit
         out[i] = score
-
-
-@compiled
-def sparse_scores(data: Array, indices: Array, indptr: Array, rows: Array, coef: Array, out: Array) -> None:
-    for i in range(rows.size):
-        score = 0.0
-        for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            score += data[j] * coef[indices[j]]
-        out[i] = score
-
-
-@compiled
-def sparse_moments(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    factors: Array,
-    rows: Array,
-    bounds: Array,
-    curvatures: Array,
-    totals: Array,
-    residuals: Array,
-    gradient: Array,
-    hessian: Array,
-) -> None:
-    """Add the rows' share of the gradient and of the Hessian, the intercepts eliminated: no zero is ever touched."""
-    sums = np.zeros(gradient.size)
-    seen = np.zeros(gradient.size, dtype=np.bool_)
-    touched = np.empty(gradient.size, dtype=np.int64)
-    for group in range(bounds.size - 1):
-        for i in range(bounds[group], bounds[group + 1]):
-            weight = 0.0
-            for level in range(curvatures.shape[0]):
-                weight += curvatures[level, i]
-            first, last = indptr[rows[i]], indptr[rows[i] + 1]
-            for j in range(first, last):
-                scaled = data[j] * factors[indices[j]]
-                gradient[indices[j]] += residuals[i] * scaled
-                for k in range(first, last):
-                    hessian[indices[j], indices[k]] += weight * scaled * data[k] * factors[indices[k]]
-        for level in range(curvatures.shape[0]):
-            if totals[group, level] == 0.0:
-                continue
-            n_touched = 0
-            for i in range(bounds[group], bounds[group + 1]):
-                weight = curvatures[level, i]
-                if weight == 0.0:
-                    continue
-                for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                    f = indices[j]
-                    if not seen[f]:
-                        seen[f] = True
-                        touched[n_touched] = f
-                        n_touched += 1
-                    sums[f] += weight * data[j] * factors[f]
-            for j in range(n_touched):
-                for k in range(n_touched):
-                    product = sums[touched[j]] * sums[touched[k]]
-                    hessian[touched[j], touched[k]] -= product / totals[group, level]
-            for j in range(n_touched):
-                sums[touched[j]] = 0.0
-                seen[touched[j]] = False

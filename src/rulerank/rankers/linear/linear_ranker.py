@@ -1,26 +1,32 @@
-"""What linear rankers share: weights, scores, missing values, the model file."""
+"""What linear rankers share: weights, scores, missing values, the model file, a table of coefficients to be read."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
 from rulerank.core.parameters import Parameter, Word
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.linear.kernels import dense_scores, sparse_scores
-from rulerank.rules.additive import AdditiveTables
+from rulerank.rankers.chunks import Summable
+from rulerank.rankers.linear.kernels import dense_scores
+from rulerank.render.document import Bar, Content, Table
+from rulerank.render.html import html_table
+from rulerank.render.text import markdown_table, plain_table
+from rulerank.rules.additive import AdditiveTables, Contributions
 
 MISSING = ("error", "mean")
 ROWS_PER_THREAD = 20_000
 LISTED = 5  # features named in a message
+HEADER = ("feature", "coefficient", "std. error", "z", "p", "effect")
 
 
 class WeightedSum(Ranker):
@@ -30,33 +36,31 @@ class WeightedSum(Ranker):
         "missing": Word(MISSING, meaning="what to do with NaN: an error, or the mean of the training rows in its place")
     }
 
+    base_text: ClassVar[str] = "where every linear score starts"
+
     missing: str
 
     coef_: Array  # (n_features,)
     fill_: Array | None  # what stands for a missing value of each feature
     n_missing_: int
 
-    def contributions(self, X: Any, qid: Any = None) -> Array:
-        """Return what each feature adds to each row's score: (n_rows, n_features), weight times value."""
-        check_is_fitted(self)
-        X = self._present(self.check_rows(X, qid))
-        return (X.toarray() if issparse(X) else X) * self.coef_
-
-    def additive(self) -> AdditiveTables:
+    def as_tables(self) -> AdditiveTables:
         """Return the fitted model as weights alone."""
-        check_is_fitted(self)
-        return AdditiveTables(0.0, (), self.feature_names_, weights=self.coef_, fill=self.fill_)
+        return AdditiveTables(0.0, (), self._weighed_names, weights=self.coef_, fill=self.fill_)
+
+    def checked_contributions(self, X: Any, queries: Array | None = None) -> Contributions:
+        """Return weight times value of each feature, nothing missing."""
+        return super().checked_contributions(self._present(X), queries)
 
     def _score(self, X: Any) -> Array:
         X = self._present(X)
         scores = np.empty(X.shape[0])
+        if issparse(X):
+            scores[:] = X @ self.coef_
+            return scores
 
         def work(start: int, stop: int) -> None:
-            if issparse(X):
-                rows = np.arange(start, stop)
-                sparse_scores(X.data, X.indices, X.indptr, rows, self.coef_, scores[start:stop])
-            else:
-                dense_scores(X[start:stop], self.coef_, scores[start:stop])
+            dense_scores(X[start:stop], self.coef_, scores[start:stop])
 
         in_blocks(work, scores.size, self.n_jobs, min_block=ROWS_PER_THREAD)
         return scores
@@ -115,7 +119,7 @@ def check_present(X: Any, feature_names: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnSums:
+class ColumnSums(Summable):
     """Sums of the values of each feature that are there; those of two groups of rows add up."""
 
     sums: Array  # float64 (n_features,)
@@ -134,9 +138,6 @@ class ColumnSums:
         else:
             sums = np.nansum(X, axis=0, dtype=np.float64)
         return cls(sums, n_missing, n_rows)
-
-    def __add__(self, other: ColumnSums) -> ColumnSums:
-        return ColumnSums(self.sums + other.sums, self.n_missing + other.n_missing, self.n_rows + other.n_rows)
 
     def means(self) -> Array:
         """Return each feature's mean over the rows that have it, 0 when none does.
@@ -177,3 +178,89 @@ def count_missing(X: Any) -> Array:
     if not np.isnan(X.sum(dtype=np.float64)):  # needs no memory; a NaN never gets lost in a sum
         return np.zeros(X.shape[1], dtype=np.int64)
     return np.isnan(X).sum(axis=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """What one feature counts for.
+
+    >>> bm25 = Coefficient("bm25", value=0.5, error=0.125, deviation=3.0)
+    >>> bm25.effect, bm25.z, round(bm25.p, 5)
+    (1.5, 4.0, 6e-05)
+    """
+
+    feature: str
+    value: float  # per unit of the feature
+    error: float  # standard error, NaN when the data do not determine this coefficient alone
+    deviation: float  # standard deviation of the feature within queries
+
+    @property
+    def effect(self) -> float:
+        """What one standard deviation of the feature adds to the score: comparable between features."""
+        return self.value * self.deviation
+
+    @property
+    def z(self) -> float:
+        return self.value / self.error if self.error else math.nan
+
+    @property
+    def p(self) -> float:
+        """The chance of so large a z if the true coefficient were 0."""
+        return math.erfc(abs(self.z) / math.sqrt(2))
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """A linear ranker's coefficients, the largest effect first."""
+
+    rows: tuple[Coefficient, ...]
+    note: str  # how they came about
+
+    def __repr__(self) -> str:
+        return f"{plain_table(HEADER, self._cells())}\n{self.note}"
+
+    def _repr_html_(self) -> str:
+        largest = max((abs(row.effect) for row in self.rows), default=0.0)
+        rows: list[tuple[Content, ...]] = []
+        for row, cells in zip(self.rows, self._cells(), strict=True):
+            rows.append((*cells[:-1], Bar(row.effect, largest)))
+        return html_table(Table("", HEADER, tuple(rows), note=self.note))
+
+    def to_markdown(self) -> str:
+        return f"{markdown_table(HEADER, self._cells())}\n\n{self.note}\n"
+
+    def to_json(self) -> str:
+        """Return all digits; what the data do not determine is null."""
+        rows = [
+            {
+                "feature": row.feature,
+                "coefficient": row.value,
+                "standard_error": _known(row.error),
+                "z": _known(row.z),
+                "p": _known(row.p),
+                "effect": row.effect,
+            }
+            for row in self.rows
+        ]
+        return json.dumps({"coefficients": rows, "note": self.note}, indent=2)
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                row.feature,
+                f"{row.value:.4g}",
+                _shown(row.error, ".4g"),
+                _shown(row.z, ".2f"),
+                _shown(row.p, ".4f") if not row.p < 1e-4 else "<0.0001",
+                f"{row.effect:.4f}",
+            ]
+            for row in self.rows
+        ]
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _shown(number: float, form: str) -> str:
+    return "-" if math.isnan(number) else format(number, form)

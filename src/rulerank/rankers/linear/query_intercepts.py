@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -12,25 +12,32 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.ballots import LinearForm
-from rulerank.core.blas import one_blas_thread
 from rulerank.core.parameters import Number, Parameter, Steps, Word
+from rulerank.core.threads import one_blas_thread
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.clicks.learns import Clicks, LearnsFromClicks
-from rulerank.rankers.linear.click_intercepts import learn_clicks
-from rulerank.rankers.linear.coefficients import Coefficient, Coefficients
-from rulerank.rankers.linear.likelihood_in_chunks import CHUNK_ROWS, ChunkedLikelihood
-from rulerank.rankers.linear.linear_ranker import ColumnSums, WeightedSum
+from rulerank.rankers.chunks import Sums, chunked, in_memory
+from rulerank.rankers.clicks.learns import Clicks, LearnsFromClicks, learn_clicks
+from rulerank.rankers.linear.likelihood import ChunkedLikelihood, prepared
+from rulerank.rankers.linear.linear_ranker import Coefficient, Coefficients, ColumnSums, WeightedSum
 from rulerank.rankers.linear.newton import minimise
-from rulerank.rankers.parts import LearnsFromParts, OnePart, TrainingParts
 
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
 MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
+LEARNED = (  # attributes that a model file holds as they are
+    "standard_errors",
+    "scale",
+    "intercepts",
+    "loss",
+    "gradient_norm",
+    "n_iter",
+    "n_comparisons",
+    "n_informative",
+)
 
 
-class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
+class QueryIntercepts(LearnsFromClicks, WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
     A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
@@ -66,8 +73,8 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
 
     Examples
     --------
-    >>> from rulerank.worlds import make_world
-    >>> data = make_world(n_queries=30, n_features=3, seed=0)
+    >>> from rulerank.datasets.ranking import make_ranking
+    >>> data = make_ranking(n_queries=30, n_features=3, seed=0)
     >>> ranker = QueryIntercepts().fit(data)
     >>> ranker.coefficients()
     feature     coefficient  std. error     z        p  effect
@@ -128,22 +135,18 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         group: instead of qid, how many rows each query has, one query after the other.
         position: where each row was shown, from 1, the top; y then is how often it was clicked of so many
             `impressions` (1 each when not given), and what positions do to clicks is found and left out of the scores.
-            A row without a position (NaN) has a grade as ever: clicks are then one judge among others. A Dataset that
-            carries clicks and no grades brings all three along.
+            A Dataset that carries clicks and no grades brings all three along.
         propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
         """
         X, y, clicks = self._take_clicks(X, y, position, impressions, propensities, sample_weight)
-        if clicks is not None and not clicks.shown.all() and judge is None:
-            judge = np.where(clicks.shown, "clicks", "grades") if sample_weight is None else None
-            if judge is None:
-                raise DataError("rows with clicks, rows with grades and sample_weight: say by judge who gave each")
-        elif judge is not None and sample_weight is not None:  # rows of weight 0 are left out before
+        if judge is not None and sample_weight is not None:  # rows of weight 0 are left out before
             judge = check_column("judge", judge, len(sample_weight))[np.asarray(sample_weight) > 0]
         self._judge, self._clicks = judge, clicks  # for _learn, and not kept
         try:
             return super().fit(X, y, qid, sample_weight=sample_weight, group=group)
         finally:
-            del self._judge, self._clicks
+            for name in ("_judge", "_clicks"):
+                self.__dict__.pop(name, None)  # the labelled rows of a pool are fitted to by a call of its own
 
     def coefficients(self) -> Coefficients:
         """Return the coefficients with their standard errors, the largest effect first."""
@@ -169,18 +172,12 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         )
         return Coefficients(tuple(sorted(rows, key=lambda row: -abs(row.effect))), note)
 
-    def linear_form(self) -> LinearForm:
-        """Return the fitted model as a weighted sum of values."""
-        errors = self.standard_errors_
-        return LinearForm(
-            self.feature_names_, self.coef_, self.scale_, self._present, self._score, errors, self.scale_of, self.dates_
-        )
-
     def _learn(self, data: Labelled) -> None:
         groups, query_ids, judge_ids = _groups(data, self._judge)
         own = data._replace(queries=groups, query_ids=query_ids)
         if self._clicks is None:
-            self._learn_parts(OnePart.of(own, self))
+            chunks = chunked(own)
+            self.learn_chunks(partial(in_memory, chunks), len(chunks), int(own.grades.max()) + 1)
         else:
             self._learn_clicks(own, data.queries, self._clicks)
         self.judge_ids_ = judge_ids
@@ -190,35 +187,34 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
         if self.order == "low":
             raise DataError('a click has one level: leave out order="low"')
         self._learn_missing(data.X)
-        told = self._told(data.X[clicks.shown], queries[clicks.shown], clicks)
+        model = self._position_model(data.X, queries, clicks)
         l2 = np.full(data.X.shape[1], float(self.l2))
         if self._free_column is not None:
             l2[self._free_column] = 0.0
-        learned = learn_clicks(
-            data._replace(X=self._present(data.X)), clicks, told, l2=l2, max_iter=self.max_iter,
-            document_spread=self.document_spread, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        found = learned.fit
-        self.position_effects_, self.intercepts_, self.query_ids_ = learned.effects, learned.intercepts, data.query_ids
+        X, rows = self._present(data.X), clicks.rows
+        found, self.position_effects_ = learn_clicks(
+            X, data.queries, clicks, model, l2, self.max_iter, self.document_spread
+        )
+        self.intercepts_, self.query_ids_ = found.intercepts[:, None], data.query_ids
         self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
         self.loss_, self.gradient_norm_, self.n_iter_ = found.loss, found.gradient_norm, found.n_iter
-        self.n_comparisons_, self.n_informative_ = learned.n_comparisons, learned.n_informative
+        n_clicks, n_shown = (np.bincount(data.queries, values) for values in (rows.clicks, rows.shown))
+        self.n_comparisons_ = round(n_shown.sum())
+        self.n_informative_ = int(((n_clicks > 0) & (n_clicks < n_shown)).sum())
         if not self.n_informative_:
             _warn("no query has both clicks and impressions without one: there is nothing to learn from")
         elif not found.converged:
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter, or give l2 > 0")
 
-    def _learn_parts(self, parts: TrainingParts) -> None:
+    def learn_chunks(self, sums: Callable[[Callable[[Labelled], Any]], Sums], n_chunks: int, n_grades: int) -> None:
+        """Learn from sums over chunks of rows; `sums` takes what makes a chunk ready to be looked at."""
         self.position_effects_ = None
-        n_features = len(parts.facts.feature_names)
+        n_features = len(self.feature_names_)
         _check_size(n_features)
-        chunks = parts.chunked(CHUNK_ROWS)
-        self._take_missing(chunks.total(_column_sums))
-        if self.order == "low":  # from the highest down, with grades and scores the other way round
-            chunks = chunks.mapped(partial(_turned, parts.facts.n_grades - 1))
-        likelihood = ChunkedLikelihood(
-            chunks, self.l2, self.fill_, parts.facts.feature_names, parts.facts.n_grades, self.n_jobs
-        )
+        self._take_missing(sums(_column_sums)(lambda found, _: found, [None] * n_chunks))
+        # order="low" is from the highest down, with grades and scores the other way round
+        ready = partial(prepared, self.fill_, self.feature_names_, n_grades, self.order == "low", self.n_jobs)
+        likelihood = ChunkedLikelihood(sums(ready), n_chunks, self.l2)
         with one_blas_thread():
             found = minimise(likelihood, n_features, self.max_iter)
             ended = likelihood.end(found.x)
@@ -247,33 +243,21 @@ class QueryIntercepts(LearnsFromClicks, LearnsFromParts, WeightedSum):
             _warn(f"no minimum after max_iter={self.max_iter} steps; raise max_iter")
 
     def _learned_state(self) -> dict[str, Any]:
+        ids = {"query_ids": self.query_ids_, "judge_ids": self.judge_ids_}
         return (
             super()._learned_state()
-            | {
-                "standard_errors": self.standard_errors_,
-                "scale": self.scale_,
-                "intercepts": self.intercepts_,
-                "query_ids": _plain_ids(self.query_ids_),
-                "judge_ids": None if self.judge_ids_ is None else _plain_ids(self.judge_ids_),
-                "loss": self.loss_,
-                "gradient_norm": self.gradient_norm_,
-                "n_iter": self.n_iter_,
-                "n_comparisons": self.n_comparisons_,
-                "n_informative": self.n_informative_,
-            }
+            | {name: getattr(self, f"{name}_") for name in LEARNED}
+            | {name: None if own is None else _plain_ids(own) for name, own in ids.items()}
             | self._click_state()
         )
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         super()._take_learned(state)
         self._check_shapes(state, "standard_errors", "scale")
-        self.standard_errors_, self.scale_ = state["standard_errors"], state["scale"]
-        self.intercepts_ = state["intercepts"]
+        for name in LEARNED:
+            setattr(self, f"{name}_", state[name])
         self.query_ids_ = _id_array(state["query_ids"])
         self.judge_ids_ = None if state["judge_ids"] is None else _id_array(state["judge_ids"])
-        self.loss_, self.gradient_norm_ = state["loss"], state["gradient_norm"]
-        self.n_iter_, self.n_comparisons_ = state["n_iter"], state["n_comparisons"]
-        self.n_informative_ = state["n_informative"]
         self._take_click_state(state)
 
 
@@ -288,10 +272,6 @@ def _groups(data: Labelled, judge: Any) -> tuple[Array, Array, Array | None]:
 
 def _column_sums(data: Labelled) -> ColumnSums:
     return ColumnSums.of(data.X)
-
-
-def _turned(top: int, data: Labelled) -> Labelled:
-    return data._replace(grades=top - data.grades)
 
 
 def _check_size(n_features: int) -> None:

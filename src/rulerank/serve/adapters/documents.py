@@ -10,11 +10,10 @@ from rulerank.core.parameters import shown
 from rulerank.core.words import listed
 from rulerank.errors import DataError
 from rulerank.features.text_features import TextFeatures
-from rulerank.serve.feature_rows import FEATURES
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import Reranker
 from rulerank.serve.results import Ranking, Result
-from rulerank.serve.text_rows import ENGINE
+from rulerank.serve.rows import ENGINE, FEATURES
 
 KEY = "rulerank"  # the one key of metadata that adapters write, beside the score where the library has a place for it
 USUAL = ("text", "content", "body", "description")  # names of the field that holds a document's text

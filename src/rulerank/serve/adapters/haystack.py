@@ -26,7 +26,7 @@ class RulerankRanker:
     by_id: take the texts of the index instead, by the documents' ids.
 
     >>> import rulerank as rr
-    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
     >>> ranks = RulerankRanker(rr.Reranker(rr.QueryIntercepts().fit(world)), top_k=1)
     >>> documents = [
     ...     Document(content="Skimmed milk", meta={"bm25_body": 0.1, "bm25_title": 0.2}),

@@ -25,7 +25,7 @@ class RulerankCompressor(BaseDocumentCompressor):
     `metadata["relevance_score"]` is the score, `metadata["rulerank"]` has rank, reasons and the model's version.
 
     >>> import rulerank as rr
-    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
     >>> compressor = RulerankCompressor(reranker=rr.Reranker(rr.QueryIntercepts().fit(world)), top_n=1)
     >>> documents = [
     ...     Document("Skimmed milk", metadata={"bm25_body": 0.1, "bm25_title": 0.2}),

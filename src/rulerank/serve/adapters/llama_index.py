@@ -24,7 +24,7 @@ class RulerankPostprocessor(BaseNodePostprocessor):
 
     >>> import rulerank as rr
     >>> from llama_index.core.schema import TextNode
-    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
     >>> reranks = RulerankPostprocessor(reranker=rr.Reranker(rr.QueryIntercepts().fit(world)), top_n=1)
     >>> nodes = [
     ...     NodeWithScore(node=TextNode(text="Skimmed milk", metadata={"bm25_body": 0.1, "bm25_title": 0.2})),

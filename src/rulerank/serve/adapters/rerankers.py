@@ -24,7 +24,7 @@ class RulerankRanker(BaseRanker):
     by_id: take the texts of the index instead, by the documents' ids.
 
     >>> import rulerank as rr
-    >>> world = rr.make_world(n_queries=20, n_features=2, seed=0)
+    >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
     >>> ranker = RulerankRanker(rr.Reranker(rr.QueryIntercepts().fit(world)))
     >>> documents = [
     ...     Document("Skimmed milk", doc_id=7, metadata={"bm25_body": 0.1, "bm25_title": 0.2}),

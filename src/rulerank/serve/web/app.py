@@ -14,27 +14,15 @@ from starlette.routing import Route
 
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import Reranker
-from rulerank.serve.web.api import Limits, endpoints
-from rulerank.serve.web.metrics import Counted, Metrics
+from rulerank.serve.web.api import Limits, describe_service, endpoints
+from rulerank.serve.web.metrics import API, CountedApp, Metrics
 from rulerank.serve.web.ranking import Service
-from rulerank.serve.web.schemas import describe_service
 from rulerank.web.endpoint import routes_of
 from rulerank.web.pages import Pages
-from rulerank.web.refusals import exception_handlers
-from rulerank.web.security import Guard
-from rulerank.web.tokens import Tokens
+from rulerank.web.security import Guard, Tokens
 
 HERE = Path(__file__).parent
 PAGES = Pages(HERE, "To the page")
-API = (
-    "/rank",
-    "/explain",
-    "/search",
-    "/interleave",
-    "/healthz",
-    "/metrics",
-    "/openapi.json",
-)  # no page of another site may ask
 
 
 def create_app(
@@ -44,7 +32,7 @@ def create_app(
     limits: Limits | None = None,
     token: str | None = None,
     metrics: Metrics | None = None,
-) -> Counted:
+) -> CountedApp:
     """Return the ASGI application that ranks with a reranker.
 
     token: what every request must bring; None only where nobody else can connect, since the guard then admits requests
@@ -54,10 +42,11 @@ def create_app(
         metrics = Metrics()
         metrics.begin(0, reranker.version)
     limits = limits or Limits()
-    service = Service(reranker, features_only=features_only, scored=metrics.scored)
+    service = Service(reranker, features_only=features_only, scored=metrics.documents.inc)
     began = time.time()
 
     def health() -> dict[str, Any]:
+        """Tell whether all is well, and with which model."""
         return health_of(service, metrics, began)
 
     table = endpoints(service, health, limits)
@@ -91,10 +80,10 @@ def create_app(
             Route("/metrics", counts),
             *PAGES.file_routes(),
         ],
-        exception_handlers=exception_handlers(PAGES.refuse),
+        exception_handlers=PAGES.exception_handlers(),
     )
     tokens = None if token is None else Tokens(token)
-    return Counted(Guard(app, tokens=tokens, refuse=PAGES.refuse, command="serve", api=API), metrics)
+    return CountedApp(Guard(app, tokens=tokens, refuse=PAGES.refuse, command="serve", api=API), metrics)
 
 
 def health_of(service: Service, metrics: Metrics, began: float) -> dict[str, Any]:

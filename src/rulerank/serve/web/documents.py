@@ -2,251 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
-from rulerank.web.fields import MAX_TEXT, Field, is_unicode
-from rulerank.web.refusals import RequestError
+import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-ID = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT}
-ROW_VALUES = {float, int, type(None)}
-FEATURE_VALUES = {float, int, str, type(None)}
-SCALARS = (str, int, float, bool, type(None))
+from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.web.requests import MAX_TEXT, RequestError, bad_value, text, whole
+
 LONGEST_VECTOR = 10_000
 MOST_FEATURES = 10_000
-LISTED = "a list of ids, of {id, fields} or of {id, features}, all of one kind"
+
+Id = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
+Scalar = str | int | float | bool | None
+Fields = Annotated[dict[str, Scalar | Annotated[list[Scalar], Meta(max_length=LONGEST_VECTOR)]], Meta(min_length=1)]
+Features = Annotated[dict[str, float | str | None], Meta(min_length=1)]
+Row = Annotated[list[float | None], Meta(min_length=1, max_length=MOST_FEATURES)]
+Vector = Annotated[list[Annotated[float, Meta(gt=-1e38, lt=1e38)]], Meta(min_length=1, max_length=LONGEST_VECTOR)]
+
+
+class FeatureDocument(Struct, forbid_unknown_fields=True):
+    """A document by its features: by name, or a list in the order of `feature_names`."""
+
+    features: Features | Row
+    id: Id | UnsetType = UNSET
+
+
+class AnyDocument(Struct, forbid_unknown_fields=True):
+    """A document by its features or by its texts."""
+
+    fields: Fields | UnsetType = UNSET
+    features: Features | Row | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+
+
+def document_types(most: int, texts: bool) -> dict[str, Any]:
+    """Return what the values of requests may be; most: documents of one; texts: there is an index."""
+    rows = 'features: {"id": "d1", "features": {"bm25": 2.5}}, null where a value is missing'
+    about = f"The documents to rank, by their {rows}."
+    if texts:
+        about = (
+            'The documents to rank: ids of the index; texts, {"id": "d1", "fields": {"title": "..."}}; or ready '
+            f"{rows}. Without them, the best of the index by BM25."
+        )
+    item = Id | AnyDocument if texts else FeatureDocument
+    names = 'The features whose values documents have as lists, {"id": "d1", "features": [2.5, null]}, in order.'
+    only_once = {"uniqueItems": True}
+    types = {
+        "documents": Annotated[list[item], Meta(min_length=1, max_length=most, description=about)],  # type: ignore[valid-type]
+        "feature_names": Annotated[list[Id], Meta(min_length=1, max_length=MOST_FEATURES, description=names)],
+        "query": text("The query's words; not needed where documents come with their features."),
+        "q": text("The query's words."),
+        "doc": text("The id of the document to explain."),
+        "versus": text("The id of another document to compare it with."),
+        "session": text(
+            "What tells this list from others, such as the session: the same one gives the same list for the query."
+        ),
+        "top": whole("How many documents to answer, the best ones [10].", 1, most),
+        "reasons": Annotated[bool, Meta(description="Say of each document what its score is made of [false].")],
+        "features": Annotated[bool, Meta(description="Answer the features of each document, too [false].")],
+    }
+    for team in ("a", "b"):
+        about = f"One of two orders to mix, ids best first: team {team}."
+        limits = Meta(min_length=1, max_length=most, description=about, extra_json_schema=only_once)
+        types[team] = Annotated[list[Id], limits]
+    if texts:
+        about = "How many documents of the index are candidates, the best by BM25 [100]."
+        types["candidates"] = whole(about, 1, most)
+        about = "The query's vectors by field, where the index has fields of vectors."
+        types["vectors"] = Annotated[dict[str, Vector], Meta(description=about)]
+    return types
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DocumentList:
     """The documents of a request."""
 
     docs: Any  # ids, fields by name, {"id", "features"} or a Dataset, as a Reranker takes them
     ids: list[str]  # the place in the list where there is none
-    has_features: bool  # they come with ready features
-    rows: list[list[float | None]] | None = None  # these, where they come as lists in the order of feature_names
+    has_features: bool = False  # they come with ready features
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """The field `documents`."""
-
-    most: int  # documents of one request
-    texts: bool  # there is an index: ids and texts can be ranked, too
-    required: bool
-    name: str = "documents"
-
-    @property
-    def about(self) -> str:
-        """What the field is for."""
-        rows = 'features: {"id": "d1", "features": {"bm25": 2.5}}, null where a value is missing'
-        if not self.texts:
-            return f"The documents to rank, by their {rows}."
-        return (
-            'The documents to rank: ids of the index; texts, {"id": "d1", "fields": {"title": "..."}}; or ready '
-            f"{rows}. Without them, the best of the index by BM25."
+def read_documents(
+    given: Sequence[str | FeatureDocument | AnyDocument] | None, names: Sequence[str] | None
+) -> DocumentList | None:
+    """Return the documents of a request, or name the one that is unlike the others; names: of features in lists."""
+    kinds = [kind_of(place, doc) for place, doc in enumerate(given or ())]
+    if names is not None and kinds[:1] != ["list of features"]:
+        message = "feature_names must come with documents whose features are lists of numbers"
+        raise RequestError(422, "bad_value", message, field="feature_names")
+    if given is None:
+        return None
+    for place, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            message = f"documents[{place}] must have what documents[0] has, {kinds[0]}: got {kind}"
+            raise RequestError(422, "bad_value", message, field=f"documents[{place}]")
+    ids = [doc if isinstance(doc, str) else doc.id or str(place) for place, doc in enumerate(given)]
+    check_different(ids, "documents")
+    rows: list[Any] = [doc if isinstance(doc, str) else getattr(doc, kinds[0].split()[-1]) for doc in given]
+    if kinds[0] == "an id":
+        return DocumentList(rows, ids)
+    if kinds[0] == "fields":
+        return DocumentList([row | {"id": name} for name, row in zip(ids, rows, strict=True)], ids)
+    if kinds[0] == "features":
+        return DocumentList(
+            [{"id": name, "features": row} for name, row in zip(ids, rows, strict=True)], ids, has_features=True
         )
-
-    def schema(self) -> dict[str, Any]:
-        """Return the field's JSON schema."""
-        features = self._list(_item("features", {"type": ["number", "string", "null"]}))
-        listed = {"type": "array", "items": {"type": ["number", "null"]}, "minItems": 1, "maxItems": MOST_FEATURES}
-        rows = self._list(_object("features", listed))
-        if not self.texts:
-            return {"anyOf": [features, rows], "description": self.about}
-        scalar = {"type": ["string", "number", "boolean", "null"]}
-        texts = _item("fields", {"anyOf": [scalar, {"type": "array", "items": scalar, "maxItems": LONGEST_VECTOR}]})
-        return {"anyOf": [self._list(ID), self._list(texts), features, rows], "description": self.about}
-
-    def _list(self, items: Mapping[str, Any]) -> dict[str, Any]:
-        return {"type": "array", "items": items, "minItems": 1, "maxItems": self.most}
-
-    def read(self, value: object) -> Given:
-        """Return the documents, or name the one that is wrong."""
-        if not isinstance(value, list) or not value:
-            raise self._refused("", f"must be {LISTED}", value)
-        if len(value) > self.most:
-            message = f"documents must be at most {self.most:,}: got {len(value):,}; rank the first ones"
-            raise RequestError(422, "too_many", message, field=self.name)
-        if isinstance(value[0], str):
-            given = self._read_ids(value)
-        elif isinstance(value[0], dict) and isinstance(value[0].get("features"), list):
-            given = self._read_rows(value)
-        elif isinstance(value[0], dict) and "features" in value[0]:
-            given = self._read_features(value)
-        else:
-            given = self._read_texts(value)
-        self._check_different(given.ids)
-        return given
-
-    def _read_ids(self, value: list[Any]) -> Given:
-        self._check_index(value)
-        for place, one in enumerate(value):
-            self._check_id(place, one, "")
-        return Given(value, value, False)
-
-    def _read_features(self, value: list[Any]) -> Given:
-        for place, one in enumerate(value):
-            self._check_object(place, one, "features")
-        if not {*map(type, chain.from_iterable(one["features"].values() for one in value))} <= FEATURE_VALUES:
-            place, name = next(
-                (place, name)
-                for place, one in enumerate(value)
-                for name, held in one["features"].items()
-                if type(held) not in FEATURE_VALUES
-            )
-            where = f"[{place}].features.{ascii(name)[1:-1][:60]}"
-            expected = "must be a number, the name of a category, or null where it is missing"
-            raise self._refused(where, expected, value[place]["features"][name])
-        return Given(value, self._ids(value), True)
-
-    def _read_rows(self, value: list[Any]) -> Given:
-        length = min(len(value[0]["features"]), MOST_FEATURES)
-        rows: list[Any] = [one.get("features") if isinstance(one, dict) else None for one in value]
-        right = {*map(type, rows)} == {list} and {*map(len, rows)} == {length}  # all at once: there may be thousands
-        if not right or not {*map(type, chain.from_iterable(rows))} <= ROW_VALUES:
-            self._name_the_wrong_row(value, length)
-        for place, one in enumerate(value):
-            if len(one) > 1 + ("id" in one):
-                self._check_object(place, one, "features", list)
-        ids = self._ids(value)
-        if not all(isinstance(one, str) and 0 < len(one) <= MAX_TEXT for one in ids) or not is_unicode("".join(ids)):
-            for place, own in enumerate(ids):
-                self._check_id(place, own, ".id")
-        return Given(value, ids, True, rows)
-
-    def _name_the_wrong_row(self, value: list[Any], length: int) -> None:
-        for place, one in enumerate(value):
-            self._check_object(place, one, "features", list)
-            own = one["features"]
-            if len(own) != length:
-                expected = f"must be a list of as many numbers as the first, {length}, and at most {MOST_FEATURES:,}"
-                raise self._refused(f"[{place}].features", expected, f"{len(own)} numbers")
-            wrong = [held for held in own if type(held) not in ROW_VALUES]
-            if wrong:
-                expected = "must be a list of numbers, null where missing (categories go in an object, by name)"
-                raise self._refused(f"[{place}].features", expected, wrong[0])
-
-    def _read_texts(self, value: list[Any]) -> Given:
-        self._check_index(value)
-        for place, one in enumerate(value):
-            self._check_object(place, one, "fields")
-            for name, held in one["fields"].items():
-                scalars = held if isinstance(held, list) and len(held) <= LONGEST_VECTOR else [held]
-                if not all(isinstance(scalar, SCALARS) for scalar in scalars):
-                    where = f"[{place}].fields.{ascii(name)[1:-1][:60]}"
-                    raise self._refused(where, "must be a text, a number or a list of them", held)
-        ids = self._ids(value)
-        return Given([one["fields"] | {"id": name} for name, one in zip(ids, value, strict=True)], ids, False)
-
-    def _ids(self, value: list[Any]) -> list[str]:
-        return [one.get("id", str(place)) for place, one in enumerate(value)]
-
-    def _check_index(self, value: list[Any]) -> None:
-        if not self.texts:
-            raise self._refused(
-                "[0]", 'must be {"id": ..., "features": {...}}: this service ranks ready features', value[0]
-            )
-
-    def _check_different(self, ids: list[str]) -> None:
-        first: dict[str, int] = {}
-        for place, one in enumerate(ids):
-            if first.setdefault(one, place) != place:
-                raise self._refused(f"[{place}]", f"must have another id than documents[{first[one]}]", one)
-
-    def _check_object(self, place: int, one: object, key: str, kind: type = dict) -> None:
-        if not isinstance(one, dict):
-            raise self._refused(f"[{place}]", f"must be an object with {key}, as documents are {LISTED}", one)
-        if not isinstance(one.get(key), kind) or not one[key]:
-            expected = "an object of values by name" if kind is dict else "a list of numbers, as the first is"
-            raise self._refused(f"[{place}].{key}", f"must be {expected}", one.get(key))
-        if len(one) > 1 + ("id" in one):
-            extra = ascii(next(name for name in one if name not in ("id", key)))
-            raise self._refused(f"[{place}]", f"must hold id and {key} only", extra)
-        if "id" in one:
-            self._check_id(place, one["id"], ".id")
-
-    def _check_id(self, place: int, one: object, end: str) -> None:
-        if not isinstance(one, str) or not 1 <= len(one) <= MAX_TEXT or not is_unicode(one):
-            raise self._refused(f"[{place}]{end}", f"must be an id, a text of 1 to {MAX_TEXT} characters", one)
-
-    def _refused(self, end: str, expected: str, value: object) -> RequestError:
-        where = f"{self.name}{end}"
-        return RequestError(422, "bad_value", f"{where} {expected}: got {brief(value)}", field=where)
+    return DocumentList(table_of(rows, ids, names), ids, has_features=True)
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureNames:
-    """The field `feature_names`: what the numbers of documents are, where they come as lists."""
-
-    name: str = "feature_names"
-    about: str = 'The features whose values documents have as lists, {"id": "d1", "features": [2.5, null]}, in order.'
-    required: bool = False
-
-    def schema(self) -> dict[str, Any]:
-        """Return the field's JSON schema."""
-        return {"type": "array", "items": ID, "minItems": 1, "maxItems": MOST_FEATURES, "description": self.about}
-
-    def read(self, value: object) -> tuple[str, ...]:
-        """Return the names, or refuse them."""
-        right = isinstance(value, list) and 1 <= len(value) <= MOST_FEATURES
-        if not right or not all(isinstance(one, str) and 1 <= len(one) <= MAX_TEXT for one in value):  # type: ignore[attr-defined]
-            expected = f"a list of 1 to {MOST_FEATURES:,} names of features"
-            raise RequestError(422, "bad_value", f"{self.name} must be {expected}: got {brief(value)}", field=self.name)
-        return tuple(value)  # type: ignore[arg-type]
+def kind_of(place: int, doc: str | FeatureDocument | AnyDocument) -> str:
+    if isinstance(doc, str):
+        return "an id"
+    fields = getattr(doc, "fields", UNSET)
+    if (doc.features is UNSET) == (fields is UNSET):
+        message = f"documents[{place}] must hold either fields or features"
+        raise RequestError(422, "bad_value", message, field=f"documents[{place}]")
+    return "fields" if doc.features is UNSET else "list of features" if isinstance(doc.features, list) else "features"
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """The field `vectors`: of the query, for fields of the index that hold vectors."""
-
-    name: str = "vectors"
-    about: str = "The query's vectors by field, where the index has fields of vectors."
-    required: bool = False
-
-    def schema(self) -> dict[str, Any]:
-        """Return the field's JSON schema."""
-        numbers = {"type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": LONGEST_VECTOR}
-        return {"type": "object", "additionalProperties": numbers, "description": self.about}
-
-    def read(self, value: object) -> dict[str, list[float]]:
-        """Return the vectors, or refuse them."""
-        if not isinstance(value, dict):
-            raise self._refused(self.name, "an object of lists of numbers by field", value)
-        for name, vector in value.items():
-            right = isinstance(vector, list) and 1 <= len(vector) <= LONGEST_VECTOR
-            if not right or not {*map(type, vector)} <= {int, float} or not all(abs(v) < 1e38 for v in vector):
-                where = f"vectors.{ascii(name)[1:-1][:60]}"
-                raise self._refused(where, f"a list of 1 to {LONGEST_VECTOR:,} numbers below 1e38", vector)
-        return value
-
-    def _refused(self, where: str, expected: str, value: object) -> RequestError:
-        return RequestError(422, "bad_value", f"{where} must be {expected}: got {brief(value)}", field=where)
+def check_different(ids: Sequence[str], name: str) -> None:
+    """Refuse ids of which one comes twice."""
+    if len({*ids}) < len(ids):
+        first = {doc: place for place, doc in reversed([*enumerate(ids)])}
+        place, doc = next((place, doc) for place, doc in enumerate(ids) if first[doc] != place)
+        raise bad_value(f"{name}[{place}]", f"another id than {name}[{first[doc]}]", doc)
 
 
-def _item(key: str, values: dict[str, Any]) -> dict[str, Any]:
-    return _object(key, {"type": "object", "minProperties": 1, "additionalProperties": values})
-
-
-def _object(key: str, held: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": {"id": ID, key: held}, "required": [key], "additionalProperties": False}
-
-
-def brief(value: object) -> str:
-    """Return the beginning of a value as a message shows it, whatever it is.
-
-    >>> brief("x" * 100)[-5:]
-    'xxxxx'
-    """
-    try:
-        return ascii(value)[:60]
-    except (RecursionError, ValueError):  # deep, or a whole number of thousands of digits
-        return f"a {type(value).__name__}"
-
-
-def fields_of(most: int, texts: bool) -> Sequence[Any]:
-    """Return the fields that /rank and /explain share: query, documents, feature_names, vectors."""
-    query = Field("query", "The query's words; not needed where documents come with their features.", required=False)
-    return (query, Documents(most, texts, required=not texts), FeatureNames(), *([Vectors()] if texts else []))
+def table_of(rows: list[list[float | None]], ids: Sequence[str], names: Sequence[str] | None) -> Dataset:
+    """Return features that came as lists, with their names."""
+    n_values, n_docs = len(rows[0]), len(rows)
+    place = next((place for place, row in enumerate(rows) if len(row) != n_values), None)
+    if place is not None:
+        expected = f"a list of as many numbers as the first, {n_values}"
+        raise bad_value(f"documents[{place}].features", expected, rows[place])
+    if names is None or len(names) != n_values or len({*names}) < n_values:
+        message = f"feature_names must be the {n_values} different names of the numbers that documents have"
+        raise RequestError(422, "bad_value" if names else "missing_value", message, field="feature_names")
+    with np.errstate(over="ignore"):
+        X = np.array(rows, dtype=np.float32)
+    if np.isinf(X).any():
+        place, column = (int(found[0]) for found in np.nonzero(np.isinf(X)))
+        field = f"documents[{place}].features"
+        message = f"{field} must be numbers that fit float32, or null where missing: {names[column]!a:.60} does not"
+        raise RequestError(422, "bad_value", message, field=field)
+    docid: Array = np.empty(n_docs, dtype=object)
+    docid[:] = ids
+    return Dataset(X, np.full(n_docs, UNLABELLED), np.zeros(n_docs, dtype=np.int64), docid, tuple(names))

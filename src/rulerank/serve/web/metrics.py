@@ -1,134 +1,71 @@
-"""Counts of all workers in memory that they share, as Prometheus reads them.
+"""Counts for Prometheus, of all workers together: whichever worker is asked, the answer is the same.
 
-Each worker writes its own row; whichever is asked adds up all rows, so that the answer does not depend on who gives it.
-A worker that is started anew goes on with the row of the one before: counts never fall.
+`prometheus_client` counts. Where several processes answer, it keeps the counts of each in a file of the folder that
+the variable PROMETHEUS_MULTIPROC_DIR names, which must be set before it is loaded: `cli/serve.py` does so. The counts
+of a worker that died stay: they never fall.
 """
 
 from __future__ import annotations
 
-import mmap
-import threading
+import os
 import time
-from collections.abc import Iterator
 
-import numpy as np
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-ROUTES = ("/rank", "/explain", "/search", "/interleave", "/healthz", "/metrics", "/openapi.json", "/", "other")
-STATUSES = (200, 304, 400, 401, 403, 404, 405, 408, 413, 415, 422, 500, 503, 504, 0)  # 0: any other
-BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds, and then all
-LAYOUT = np.dtype(
-    [
-        ("requests", "<i8", (len(ROUTES), len(STATUSES))),
-        ("buckets", "<i8", (len(ROUTES), len(BOUNDS) + 1)),
-        ("seconds", "<f8", (len(ROUTES),)),
-        ("documents", "<i8"),
-        ("reloads", "<i8"),
-        ("failed_reloads", "<i8"),
-        ("in_work", "<i8"),
-        ("since", "<f8"),
-        ("version", "S40"),
-    ]
-)
-SUMMED = ("requests", "buckets", "seconds", "documents", "reloads", "failed_reloads", "in_work")
+API = ("/rank", "/explain", "/search", "/interleave", "/healthz", "/metrics", "/openapi.json")
+BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics:
-    """What has happened, of all workers. Made before they are forked."""
+    """What has happened, of all workers."""
 
-    def __init__(self, n_workers: int = 1) -> None:
-        shared = mmap.mmap(-1, n_workers * LAYOUT.itemsize)
-        self.rows = np.frombuffer(shared, dtype=LAYOUT)
-        self.worker = 0
-        self._lock = threading.Lock()  # within a worker; rows of others are only read
-
-    def answered(self, path: str, status: int, seconds: float) -> None:
-        """Count a request."""
-        route = ROUTES.index(path) if path in ROUTES else len(ROUTES) - 1
-        code = STATUSES.index(status) if status in STATUSES else len(STATUSES) - 1
-        row = self.rows[self.worker]
-        with self._lock:
-            row["requests"][route, code] += 1
-            row["buckets"][route, sum(seconds > bound for bound in BOUNDS)] += 1
-            row["seconds"][route] += seconds
-
-    def scored(self, n_docs: int) -> None:
-        """Count documents that were scored."""
-        with self._lock:
-            self.rows[self.worker]["documents"] += n_docs
-
-    def working(self, change: int) -> None:
-        """Count requests that are being answered."""
-        with self._lock:
-            self.rows[self.worker]["in_work"] += change
+    def __init__(self) -> None:
+        own = self._registry = CollectorRegistry()
+        self.worker, self.since, self._version = 0, 0.0, ""
+        about = "From a request's head to the end of its answer."
+        self.requests = Counter("rulerank_requests", "Requests answered.", ["route", "status"], registry=own)
+        self.seconds = Histogram("rulerank_request_seconds", about, ["route"], buckets=BOUNDS, registry=own)
+        self.documents = Counter("rulerank_documents_scored", "Documents scored.", registry=own)
+        about = "New models taken over, of each worker."
+        self.reloads = Counter("rulerank_model_reloads", about, registry=own)
+        about = "New model files that could not be used, of each worker."
+        self.failed_reloads = Counter("rulerank_model_failed_reloads", about, registry=own)
+        about = "Requests that are being answered."
+        self.in_work = Gauge("rulerank_requests_in_work", about, registry=own, multiprocess_mode="livesum")
+        about = "The model that each worker ranks with."
+        self._info = Gauge("rulerank_model_info", about, ["worker", "version"], registry=own,
+                           multiprocess_mode="livemostrecent")  # fmt: skip
+        about = "When each worker took its model, since 1970."
+        self._since = Gauge("rulerank_model_since_seconds", about, ["worker"], registry=own,
+                            multiprocess_mode="livemostrecent")  # fmt: skip
 
     def begin(self, worker: int, version: str) -> None:
-        """Take a worker's row, with the model it starts with."""
+        """Count for a worker, with the model it starts with."""
         self.worker = worker
-        self.rows[worker]["in_work"] = 0  # of one that was killed
-        self.uses(version, again=False)
+        self.uses(version)
 
-    def uses(self, version: str, *, again: bool = True) -> None:
+    def uses(self, version: str) -> None:
         """Note the model that the worker ranks with from now on."""
-        row = self.rows[self.worker]
-        with self._lock:
-            row["version"] = version.encode()
-            row["since"] = time.time()
-            row["reloads"] += again
-
-    def failed(self) -> None:
-        """Count a model file that could not be used."""
-        with self._lock:
-            self.rows[self.worker]["failed_reloads"] += 1
-
-    @property
-    def since(self) -> float:
-        """When this worker took its model, in seconds since 1970."""
-        return float(self.rows[self.worker]["since"])
+        if self._version:
+            self._info.labels(self.worker, self._version).set(0)
+        self.since, self._version = time.time(), version
+        self._info.labels(self.worker, version).set(1)
+        self._since.labels(self.worker).set(self.since)
 
     def to_text(self) -> str:
         """Return all counts in the text format of Prometheus."""
-        return "".join(f"{line}\n" for line in self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        total = {name: self.rows[name].sum(axis=0) for name in SUMMED}
-        yield from _head("rulerank_requests_total", "counter", "Requests answered.")
-        for r, route in enumerate(ROUTES):
-            for s, status in enumerate(STATUSES):
-                if total["requests"][r, s]:
-                    yield f'rulerank_requests_total{{route="{route}",status="{status}"}} {total["requests"][r, s]}'
-        yield from _head("rulerank_request_seconds", "histogram", "From a request's head to the end of its answer.")
-        for r, route in enumerate(ROUTES):
-            counts = np.cumsum(total["buckets"][r])
-            if not counts[-1]:
-                continue
-            for bound, count in zip((*map(repr, BOUNDS), "+Inf"), counts.tolist(), strict=True):
-                yield f'rulerank_request_seconds_bucket{{route="{route}",le="{bound}"}} {count}'
-            yield f'rulerank_request_seconds_sum{{route="{route}"}} {total["seconds"][r]:.6f}'
-            yield f'rulerank_request_seconds_count{{route="{route}"}} {counts[-1]}'
-        for name, kind, about in (
-            ("documents", "counter", "Documents scored."),
-            ("reloads", "counter", "New models taken over, of each worker."),
-            ("failed_reloads", "counter", "New model files that could not be used, of each worker."),
-        ):
-            full = "rulerank_documents_scored_total" if name == "documents" else f"rulerank_model_{name}_total"
-            yield from _head(full, kind, about)
-            yield f"{full} {total[name]}"
-        yield from _head("rulerank_requests_in_work", "gauge", "Requests that are being answered.")
-        yield f"rulerank_requests_in_work {total['in_work']}"
-        yield from _head("rulerank_model_info", "gauge", "The model that each worker ranks with.")
-        for worker, row in enumerate(self.rows):
-            yield f'rulerank_model_info{{worker="{worker}",version="{row["version"].decode()}"}} 1'
-        yield from _head("rulerank_model_since_seconds", "gauge", "When each worker took its model, since 1970.")
-        for worker, row in enumerate(self.rows):
-            yield f'rulerank_model_since_seconds{{worker="{worker}"}} {row["since"]:.3f}'
+        registry = self._registry
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        lines = generate_latest(registry).decode().splitlines(keepends=True)
+        return "".join(line for line in lines if not line.startswith("rulerank_model_info{") or line.endswith(" 1.0\n"))
 
 
-def _head(name: str, kind: str, about: str) -> tuple[str, str]:
-    return f"# HELP {name} {about}", f"# TYPE {name} {kind}"
-
-
-class Counted:
+class CountedApp:
     """An application whose every answer is counted, refusals too."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -147,9 +84,10 @@ class Counted:
                 status = message["status"]
             await send(message)
 
-        self.metrics.working(1)
-        try:
-            await self.app(scope, receive, send_counted)
-        finally:
-            self.metrics.working(-1)
-            self.metrics.answered(scope["path"], status, time.perf_counter() - started)
+        route = scope["path"] if scope["path"] in (*API, "/") else "other"
+        with self.metrics.in_work.track_inprogress():
+            try:
+                await self.app(scope, receive, send_counted)
+            finally:
+                self.metrics.requests.labels(route, status).inc()
+                self.metrics.seconds.labels(route).observe(time.perf_counter() - started)

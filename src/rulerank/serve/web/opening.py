@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rulerank.core.words import counted
@@ -27,7 +28,7 @@ class Opened:
         """Return words that some document of the index has."""
         features = self.reranker.features
         shown = {} if features is None else features.documents_.shown
-        texts = next((shown[role] for role in ("title", "text") if shown.get(role)), [])
+        texts: Sequence[str | None] = next((shown[role] for role in ("title", "text") if shown.get(role)), [])
         return " ".join((next(filter(None, texts), None) or "words of a query").split()[:3])
 
     def __str__(self) -> str:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rulerank.clicks.interleaving import interleave, key_of
-from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import CANDIDATES, Reranker
 from rulerank.serve.results import Ranking, Result
-from rulerank.serve.web.documents import Given
-from rulerank.web.refusals import RequestError
+from rulerank.serve.web.documents import DocumentList, check_different, read_documents
+from rulerank.web.requests import RequestError
 
 Payload = dict[str, Any]
 N_REASONS = 3  # short ones, of each document
@@ -42,46 +38,45 @@ class Service:
 
     def rank(
         self,
-        query: str | None,
-        documents: Given | None,
-        feature_names: tuple[str, ...] | None,
-        top: int | None,
-        reasons: bool | None,
-        features: bool | None,
-        candidates: int | None = None,
+        query: str | None = None,
+        documents: list[Any] | None = None,
+        feature_names: list[str] | None = None,
+        top: int = 10,
+        reasons: bool = False,
+        features: bool = False,
+        candidates: int = CANDIDATES,
         vectors: Any = None,
     ) -> Payload:
-        """Rank documents."""
+        """Rank documents: the best first."""
         model = self.reranker.current()
-        documents = with_names(documents, feature_names)
-        found = self._ranked(model, query, documents, 10 if top is None else top, candidates, vectors)
-        results = [_result(result, reasons=bool(reasons), features=bool(features)) for result in found]
+        docs = read_documents(documents, feature_names)
+        found = self._ranked(model, query, docs, top, candidates, vectors)
+        results = [_result(result, reasons=reasons, features=features) for result in found]
         return {"query": query, "version": model.version, "n_docs": found.n_docs, "results": results}
 
-    def search(self, q: str, top: int | None, reasons: bool | None, candidates: int | None = None) -> Payload:
+    def search(self, q: str, top: int = 10, reasons: bool = False, candidates: int = CANDIDATES) -> Payload:
         """Search the index: today's ranking and the model's, side by side."""
         model = self.reranker.current()
-        top = 10 if top is None else top
         found = self._ranked(model, q, None, None, candidates, None)
         first = sorted(found, key=lambda result: result.today or 0)[:top]
         return {
             "query": q,
             "version": model.version,
             "n_docs": found.n_docs,
-            "results": [_result(result, reasons=bool(reasons)) | _texts(result) for result in found[:top]],
+            "results": [_result(result, reasons=reasons) | _texts(result) for result in found[:top]],
             "today": [_result(result) | _texts(result) for result in first],
         }
 
     def interleave(
         self,
         session: str,
-        query: str | None,
-        a: list[str] | None,
-        b: list[str] | None,
-        documents: Given | None,
-        feature_names: tuple[str, ...] | None,
-        top: int | None,
-        candidates: int | None = None,
+        query: str | None = None,
+        a: list[str] | None = None,
+        b: list[str] | None = None,
+        documents: list[Any] | None = None,
+        feature_names: list[str] | None = None,
+        top: int = 10,
+        candidates: int = CANDIDATES,
         vectors: Any = None,
     ) -> Payload:
         """Mix two orders into one list: those given, or today's and the model's."""
@@ -90,48 +85,47 @@ class Service:
             raise RequestError(422, "bad_value", message, field="a" if a is None else "b" if b is None else "documents")
         version = None
         if a is None or b is None:
-            if documents is None and self.features_only:
-                message = "the request must hold documents with their features, or two orders, a and b"
-                raise RequestError(422, "missing_value", message, field="documents")
             model = self.reranker.current()
-            found = self._ranked(model, query, with_names(documents, feature_names), None, candidates, vectors)
+            docs = read_documents(documents, feature_names)
+            found = self._ranked(model, query, docs, None, candidates, vectors)
             a = [result.id for result in sorted(found, key=lambda result: result.today or 0)]
             b, version = [result.id for result in found], model.version
-        mixed = interleave(a, b, key_of(session, query or ""), top=10 if top is None else top)
+        check_different(a, "a")
+        check_different(b, "b")
+        mixed = interleave(a, b, key_of(session, query or ""), top=top)
         places = enumerate(zip(mixed.docs, mixed.teams, strict=True), 1)
         results = [{"id": doc, "position": place, "team": team} for place, (doc, team) in places]
         return {"query": query, "session": session, "version": version, "results": results}
 
     def explain(
         self,
-        query: str | None,
         doc: str,
-        versus: str | None,
-        documents: Given | None,
-        feature_names: tuple[str, ...] | None,
+        versus: str | None = None,
+        query: str | None = None,
+        documents: list[Any] | None = None,
+        feature_names: list[str] | None = None,
         vectors: Any = None,
     ) -> Payload:
-        """Explain the score of a document, or why it stands above or below another one."""
+        """Explain the score of a document, or why it ranks above or below another one."""
         model = self.reranker.current()
-        documents = with_names(documents, feature_names)
+        docs = read_documents(documents, feature_names)
         if versus == doc:
             raise RequestError(422, "bad_value", "versus must be another document than doc", field="versus")
         for name, one in (("doc", doc), ("versus", versus)):
-            if documents is not None and one is not None and one not in documents.ids:
+            if docs is not None and one is not None and one not in docs.ids:
                 message = f"{name} must be the id of one of the documents: there is none {one!a:.60}"
                 raise RequestError(422, "bad_value", message, field=name)
-        ranking, docs = self._of(model, query, documents)
+        reranker = self._reranker_for(model, query, docs)
         try:
             if docs is None:
-                why = ranking.explain(query or "", doc, versus, vectors=vectors)
+                why = reranker.explain(query or "", doc, versus, vectors=vectors)
             else:
-                assert documents is not None
-                place = documents.ids.index(doc)
-                other = None if versus is None else documents.ids.index(versus)
-                why = ranking.explain(query or "", place, other, docs, vectors=vectors)
+                place = docs.ids.index(doc)
+                other = None if versus is None else docs.ids.index(versus)
+                why = reranker.explain(query or "", place, other, docs.docs, vectors=vectors)
         except DataError as error:
-            raise _refusal(error, documents, "doc") from None
-        self.scored(1 if documents is None else len(documents.ids))
+            raise _refusal(error, docs, "doc") from None
+        self.scored(1 if docs is None else len(docs.ids))
         return {
             "version": model.version,
             "lines": why.lines(MOST_LINES),
@@ -149,27 +143,28 @@ class Service:
         self,
         model: Reranker,
         query: str | None,
-        documents: Given | None,
+        docs: DocumentList | None,
         top: int | None,
-        candidates: int | None,
+        candidates: int,
         vectors: Any,
     ) -> Ranking:
-        ranking, docs = self._of(model, query, documents)
+        reranker = self._reranker_for(model, query, docs)
         try:
-            found = ranking.rank(query or "", docs, top, candidates=candidates or CANDIDATES, vectors=vectors)
+            found = reranker.rank(query or "", docs and docs.docs, top, candidates=candidates, vectors=vectors)
         except DataError as error:
-            raise _refusal(error, documents, "query") from None
+            raise _refusal(error, docs, "query") from None
         self.scored(found.n_docs)
         return found
 
-    def _of(self, model: Reranker, query: str | None, documents: Given | None) -> tuple[Reranker, Any]:
-        """Return what ranks these documents: as a ranker alone, where they come with their features."""
-        if query is None and (documents is None or not documents.has_features):
+    def _reranker_for(self, model: Reranker, query: str | None, docs: DocumentList | None) -> Reranker:
+        """Return what ranks these documents: a ranker alone, where they come with their features."""
+        if docs is None and self.features_only:
+            message = "the request must hold documents with their features"
+            raise RequestError(422, "missing_value", message, field="documents")
+        if query is None and (docs is None or not docs.has_features):
             message = "the request must hold query: the words by which texts are ranked"
             raise RequestError(422, "missing_value", message, field="query")
-        if documents is None:
-            return model, None
-        return (self._alone(model) if documents.has_features else model), documents.docs
+        return self._alone(model) if docs is not None and docs.has_features else model
 
     def _alone(self, model: Reranker) -> Reranker:
         known, bare = self._bare
@@ -179,59 +174,24 @@ class Service:
         return bare
 
 
-def with_names(documents: Given | None, names: tuple[str, ...] | None) -> Given | None:
-    """Return documents whose features came as lists as a table with the names beside them."""
-    if documents is None or documents.rows is None:
-        if names is not None:
-            message = "feature_names must come with documents whose features are lists of numbers"
-            raise RequestError(422, "bad_value", message, field="feature_names")
-        return documents
-    n_values = len(documents.rows[0])
-    if names is None or len(names) != n_values or len({*names}) < n_values:
-        message = f"feature_names must be the {n_values} different names of the numbers that documents have"
-        raise RequestError(422, "bad_value" if names else "missing_value", message, field="feature_names")
-    with np.errstate(over="ignore"):
-        try:
-            X = np.array(documents.rows, dtype=np.float32)
-        except OverflowError:  # whole numbers beyond every float
-            X = np.array([[_float(value) for value in row] for row in documents.rows], dtype=np.float32)
-    if np.isinf(X).any():
-        place, column = (int(found[0]) for found in np.nonzero(np.isinf(X)))
-        field = f"documents[{place}].features"
-        message = f"{field} must be numbers that fit float32, or null where missing: {names[column]!a:.60} does not"
-        raise RequestError(422, "bad_value", message, field=field)
-    ids = np.empty(len(documents.ids), dtype=object)
-    ids[:] = documents.ids
-    n_docs = len(ids)
-    data = Dataset(X, np.full(n_docs, UNLABELLED), np.zeros(n_docs, dtype=np.int64), ids, names)
-    return replace(documents, docs=data)
-
-
-def _float(value: Any) -> float:
-    try:
-        return np.nan if value is None else float(value)
-    except OverflowError:
-        return np.inf
-
-
 def _without_texts(model: Reranker) -> Reranker:
     if model.features is None:
         return model
     return Reranker(model.ranker, today=None if model.today is None else model.today.option)
 
 
-def _refusal(error: DataError, documents: Given | None, otherwise: str) -> RequestError:
-    field = otherwise if documents is None else "documents"
+def _refusal(error: DataError, docs: DocumentList | None, otherwise: str) -> RequestError:
+    field = otherwise if docs is None else "documents"
     message = str(error).replace("give docs,", "give documents,")  # as the field is called here
     return RequestError(422, "not_possible", message, field=field)
 
 
 def _result(result: Result, *, reasons: bool = False, features: bool = False) -> Payload:
-    found = {"id": result.id, "rank": result.rank, "score": result.score, "today": result.today}
+    found: Payload = {"id": result.id, "rank": result.rank, "score": result.score, "today": result.today}
     if features:
         found["features"] = result.features
     if reasons:
-        found["reasons"] = [reason.to_dict() for reason in result.top_reasons(N_REASONS)]
+        found["reasons"] = result.top_reasons(N_REASONS)
     return found
 
 

@@ -1,67 +1,40 @@
-"""Processes that answer: one, or several forked from one that has loaded everything, and what ends them.
+"""Processes that answer: one, or several that uvicorn's supervisor runs and replaces, and what ends them.
 
-All accept from one socket. SIGTERM or Ctrl-C: no new connections, what has begun is answered, then the end. A worker
-that dies is replaced; workers whose parent has died end by themselves, so that the port is free for the next start.
+uvicorn would start each worker afresh, and each would load model and index by itself. Ours are forked from a process
+that has loaded everything, so that the index lies in memory once. All accept from one socket. SIGTERM or Ctrl-C: no new
+connections, what has begun is answered, then the end. A worker that dies is replaced; workers whose parent has died end
+by themselves, so that the port is free for the next start.
 """
 
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 import socket
 import sys
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
+from multiprocessing.connection import wait
 
 import uvicorn
+from prometheus_client.multiprocess import mark_process_dead
 from starlette.types import ASGIApp
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.web.metrics import Metrics
-from rulerank.web.server import Server, server_config
+from rulerank.web.server import SIGNALS, Server, make_server
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 LOOK_SECONDS = 0.2  # between two looks at the model file where nobody asks
-QUICK_DEATH = 2.0  # seconds; so many of them in a row are no accident:
-MOST_QUICK_DEATHS = 5
+MOST_QUICK_DEATHS = 5  # of workers that never gave a sign of life; so many in a row are no accident
 SWITCH_SECONDS = 0.001  # threads change places sooner than Python's 5 ms: an answer is made in one or two
-FAILED = 1
+HANG_SECONDS = 30  # without a sign of life, after which a worker is replaced; machines may be busy
 
 Prepare = Callable[[int], ASGIApp]  # the application of a worker, made in its own process
-
-
-class ServiceServer(Server):
-    """Ends when asked to, without passing the signal on: a graceful stop is a success."""
-
-    ready: Callable[[], None] | None = None  # called once it listens, and signals end it as they should
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        if self.ready is not None:
-            self.ready()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-
-def make_server(app: ASGIApp, grace: float) -> ServiceServer:
-    """Return a server; grace: seconds in which to answer what has begun, after the signal to stop."""
-    return ServiceServer(server_config(app, grace=grace))
 
 
 def follow(reranker: WatchedReranker, metrics: Metrics) -> None:
@@ -72,34 +45,11 @@ def follow(reranker: WatchedReranker, metrics: Metrics) -> None:
         now, trouble = reranker.version, reranker.problem
         if now != version:
             metrics.uses(now)
+            metrics.reloads.inc()
         if trouble is not None and trouble != problem:
-            metrics.failed()
+            metrics.failed_reloads.inc()
             print(f"the new model is not used: {trouble}", file=sys.stderr, flush=True)
         version, problem = now, trouble
-
-
-def answer(
-    app: ASGIApp,
-    listening: socket.socket,
-    grace: float,
-    watch: Callable[[], None],
-    *,
-    alive: int | None = None,
-    ready: Callable[[], None] | None = None,
-) -> None:
-    """Answer requests in this process until a signal, or until nobody holds the other end of the pipe `alive`."""
-    sys.setswitchinterval(SWITCH_SECONDS)
-    server = make_server(app, grace)
-    server.ready = ready
-    threading.Thread(target=watch, daemon=True).start()
-    if alive is not None:
-        threading.Thread(target=_end_with, args=(alive, server), daemon=True).start()
-    server.run(sockets=[listening])
-
-
-def _end_with(alive: int, server: uvicorn.Server) -> None:
-    os.read(alive, 1)  # returns when the parent is gone: nothing is ever written
-    server.should_exit = True
 
 
 def run(
@@ -113,105 +63,126 @@ def run(
 ) -> int:
     """Answer requests until SIGTERM or Ctrl-C, and return the exit code; `ready` is called at the beginning."""
     gc.freeze()  # what is loaded stays: nobody looks through it again, and forked processes go on sharing it
+    sys.setswitchinterval(SWITCH_SECONDS)
+    watch = threading.Thread(target=follow, args=(reranker, metrics), daemon=True)
     if n_workers == 1:
-        answer(prepare(0), listening, grace, partial(follow, reranker, metrics), ready=ready)
+        server = make_server(prepare(0), grace, ready)
+        watch.start()
+        server.run(sockets=[listening])
         return 0
     if not hasattr(os, "fork"):
         raise DataError("--workers above 1 needs a system that can fork: start several services on other ports")
-    return Workers(prepare, listening, n_workers, grace, reranker, metrics, ready).run()
+
+    def make(number: int) -> Server:
+        server = make_server(prepare(number), grace)
+        watch.start()
+        return server
+
+    workers = Workers(make, listening, n_workers, grace, reranker, ready)
+    workers.run()
+    return int(workers.failed)
 
 
-class Workers:
-    """The parent: starts workers, replaces those that die, and ends them all."""
+class Worker(Process):
+    """A forked process of uvicorn's supervisor."""
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], make: Callable[[], Server]) -> None:
+        super().__init__(config, sockets)
+        self.make, self.has_answered = make, False
+        self.process = multiprocessing.get_context("fork").Process(target=self.target, args=(sockets,))  # type: ignore[assignment]
+
+    def start(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until the child would end by them
+        super().start()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+    def target(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer until a signal, or until the parent is gone."""
+        for number in SIGNALS:  # until the server takes them, they end the process as usual
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        self._server = self.make()
+        threading.Thread(target=self.end_with_parent, daemon=True).start()
+        super().target(sockets)
+        sys.stderr.flush()
+        os._exit(0)  # an answer that nobody waits for any more may still be in the making
+
+    def ping(self, timeout: float = HANG_SECONDS) -> bool:
+        """Tell whether the worker gives a sign of life; one that ends meanwhile is not waited for."""
+        self.parent_conn.send(b"ping")
+        if self.parent_conn in wait([self.parent_conn, self.process.sentinel], timeout):
+            self.parent_conn.recv()
+            return True
+        return False
+
+    def end_with_parent(self) -> None:
+        parent = multiprocessing.parent_process()
+        assert parent is not None
+        wait([parent.sentinel])
+        self.server.should_exit = True
+
+
+class Workers(Multiprocess):
+    """uvicorn's supervisor of forked workers; gives up when they die as soon as they start."""
+
+    processes: list[Worker]  # type: ignore[assignment]
 
     def __init__(
         self,
-        prepare: Prepare,
+        make: Callable[[int], Server],
         listening: socket.socket,
         n_workers: int,
         grace: float,
         reranker: WatchedReranker,
-        metrics: Metrics,
         ready: Callable[[], None],
     ) -> None:
-        self.prepare = prepare
-        self.listening = listening
-        self.n_workers = n_workers
-        self.grace = grace
-        self.reranker = reranker
-        self.metrics = metrics
-        self.ready = ready
-        self.stopping = False
-        self.pids: dict[int, int] = {}  # process: its number among the workers
-        self.begun: dict[int, float] = {}  # process: when
-        self.n_quick_deaths = 0
-        self.alive, self._held = os.pipe()
+        config = uvicorn.Config(None, workers=n_workers, log_level="warning")  # type: ignore[arg-type]
+        super().__init__(config, [listening])
+        self.make, self.grace, self.reranker, self.ready = make, grace, reranker, ready
+        self.n_quick_deaths, self.failed = 0, False
 
-    def run(self) -> int:
-        """Run until a signal; return the exit code."""
-        before = {number: signal.signal(number, self._stop) for number in SIGNALS}
-        try:
-            for number in range(self.n_workers):
-                self._start(number)
-            self.ready()
-            while not self.stopping and self.n_quick_deaths < MOST_QUICK_DEATHS:
-                time.sleep(0.05)
-                self._replace_dead()
-            if not self.stopping:
+    def init_processes(self) -> None:
+        self.processes = [self.started(number) for number in range(self.processes_num)]
+        self.ready()
+
+    def started(self, number: int) -> Worker:
+        worker = Worker(self.config, self.sockets, lambda: self.make(number))
+        worker.start()
+        return worker
+
+    def keep_subprocess_alive(self) -> None:
+        for number, worker in enumerate(self.processes):
+            if self.should_exit.is_set():
+                return
+            if worker.is_alive(HANG_SECONDS):
+                if not worker.has_answered:
+                    worker.has_answered, self.n_quick_deaths = True, 0
+                continue
+            worker.kill()
+            worker.join()
+            mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+            self.n_quick_deaths += not worker.has_answered
+            if self.n_quick_deaths == MOST_QUICK_DEATHS:
                 print(f"error: workers end as soon as they start, {MOST_QUICK_DEATHS} in a row", file=sys.stderr)
-            self._end()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-            os.close(self.alive)
-            os.close(self._held)
-        return 0 if self.stopping else FAILED
-
-    def _stop(self, *_: object) -> None:
-        self.stopping = True
-
-    def _start(self, number: int) -> None:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        pid = os.fork()
-        if pid:
-            self.pids[pid], self.begun[pid] = number, time.monotonic()
-            return
-        code = FAILED
-        try:
-            for signal_number in SIGNALS:  # until the server takes them, they end the process as usual
-                signal.signal(signal_number, signal.SIG_DFL)
-            os.close(self._held)  # the parent's alone: its end is the parent's end
-            watch = partial(follow, self.reranker, self.metrics)
-            answer(self.prepare(number), self.listening, self.grace, watch, alive=self.alive)
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-
-    def _ended(self) -> list[int]:
-        """Return the processes that have ended since the last look."""
-        return [pid for pid in [*self.pids] if os.waitpid(pid, os.WNOHANG)[0]]
-
-    def _replace_dead(self) -> None:
-        for pid in self._ended():
-            number, lived = self.pids.pop(pid), time.monotonic() - self.begun.pop(pid)
-            self.n_quick_deaths = self.n_quick_deaths + 1 if lived < QUICK_DEATH else 0
-            if not self.stopping:
+                self.failed = True
+                self.should_exit.set()
+            else:
                 print(f"worker {number} has died and is replaced", file=sys.stderr, flush=True)
                 self.reranker.refresh()  # so that it starts with the model of now
-                self._start(number)
+                self.processes[number] = self.started(number)
 
-    def _end(self) -> None:
-        """Ask all workers to end, and insist when they do not."""
-        for number, patience in ((signal.SIGTERM, self.grace + 2), (signal.SIGKILL, 5.0)):
-            for pid in self.pids:
-                os.kill(pid, number)
-            last = time.monotonic() + patience
-            while self.pids and time.monotonic() < last:
-                for pid in self._ended():
-                    del self.pids[pid]
-                time.sleep(0.02)
+    def join_all(self) -> None:
+        """Wait for all workers, and insist when they do not end."""
+        last = time.monotonic() + self.grace + 2
+        for worker in self.processes:
+            worker.process.join(max(0.0, last - time.monotonic()))
+            worker.process.kill()
+
+    def handle_hup(self) -> None:
+        """Stop when the terminal is closed; the model file is followed anyway."""
+        self.should_exit.set()
+
+    def handle_ttin(self) -> None:
+        """Keep to the number of workers."""
+
+    handle_ttou = handle_ttin

@@ -1,9 +1,11 @@
 """Every page of the judging site for everybody: axe finds nothing, keys reach all, and one sees where one is."""
 
+import re
+
 import pytest
 
 from rulerank.judging.guidelines import parse_guidelines
-from rulerank.judging.lists import ListChoices
+from rulerank.judging.offers import ListChoices
 from shop_pool import GUIDELINES, shop_pool
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -40,13 +42,24 @@ def served(serve, pool):
 
 
 def check(window, where):
-    """Look at a page in the light with all rules, in the dark and on a phone with those that can differ there."""
-    page = window.page
+    """Look at a page in the light with all rules, in the dark and on a phone with those that can differ there.
+
+    It fits its window, and its buttons are large enough for a thumb; pictures are kept for people to look at.
+    """
+    page, name = window.page, re.sub(r"\W+", "-", where.partition("?")[0])
     assert problems_of(page, TAGS) == [], where
+    assert not window.is_too_wide(), where
+    window.shoot(f"light-{name}", full_page=True)
     page.emulate_media(color_scheme="dark")
     assert problems_of(page, CONTRAST) == [], f"{where}, dark"
     page.set_viewport_size({"width": 360, "height": 740})
     assert problems_of(page, ON_A_PHONE) == [], f"{where}, phone, dark"
+    assert not window.is_too_wide(), f"{where}, phone"
+    for button in page.locator(".bar button:visible, [data-current] .grades button").all():
+        box = button.bounding_box()
+        assert box["height"] >= 40
+        assert 0 <= box["x"] <= 360 - box["width"]
+    window.shoot(f"phone-dark-{name}", full_page=True)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1280, "height": 800})
 

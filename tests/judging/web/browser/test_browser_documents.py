@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.judging.pool import Pool
-from rulerank.worlds import make_world
 
 DOT = (
     b"GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\x00\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
@@ -39,7 +39,7 @@ def pictures():
 
 
 def pool_of(texts, fields=None):
-    data = make_world(n_queries=2, docs_per_query=3, n_features=4, seed=1)
+    data = make_ranking(n_queries=2, docs_per_query=3, n_features=4, seed=1)
     return Pool(
         data,
         {role: [text] * len(data) for role, text in texts.items()},

@@ -2,9 +2,9 @@
 
 import pytest
 
+from rulerank.datasets.ranking import make_ranking
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
-from rulerank.worlds import make_world
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_two_grades_are_a_duel_and_the_next_one_comes(duelling, visit):
     press(window, "0")
     assert query(window) != first
     assert given(duelling, "ann") == [(first, 2), (first, 0)]
-    assert duelling.judging.check.tally().decided == 1
+    assert duelling.judging.check.comparison().n_queries == 1
     assert window.text("#line").startswith("Not enough to tell yet (")
 
 
@@ -112,7 +112,7 @@ def test_without_a_model_the_page_says_what_to_do(serve, visit):
 def test_a_model_without_a_ranking_of_today_has_no_duels(tmp_path):
     from rulerank.judging.store import LabelStore
 
-    data = make_world(n_queries=3, docs_per_query=6, n_features=3, seed=0)
+    data = make_ranking(n_queries=3, docs_per_query=6, n_features=3, seed=0)
     bare = type(data)(data.X, data.y, data.qid, data.docid, ("a", "b", "c"))
     with LabelStore(tmp_path / "labels.db") as store:
         judging = Judging(Pool(bare), store)

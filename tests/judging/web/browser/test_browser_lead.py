@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from rulerank.judging.pool import read_pool
-from rulerank.web.tokens import Tokens
+from rulerank.web.security import Tokens
 from shop_pool import shop_pool
 
 SECRET = "a secret that is long"
@@ -106,22 +106,6 @@ def test_the_lead_invites_sets_trains_and_compares(leading):
     page.click("summary:text('Why') >> nth=0")
     page.wait_for_selector(".reasons li:not(.quiet)")
     assert not window.is_too_wide()
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_the_leads_pages_fit_their_windows(look, serve, visit, tmp_path):
-    served = serve(shop(), max_grade=3, token=SECRET, rater="lea")
-    pool = served.judging.pool
-    for row in range(40):
-        served.judging.grade(f"rater {row % 4}", *pool.pairs[row], row % 4)
-    served.judging.save_model(tmp_path / "model.rulerank", "Anchored")
-    window = visit(f"{served.url}?token={SECRET}", **LOOKS[look])
-    window.wait()
-    for path in ("lead", "queries", f"compare?query={pool.pairs[0][0]}", "overview"):
-        open_page(window, served, path)
-        window.shoot(f"{look}-{path.partition('?')[0]}", full_page=True)
-    window.page.keyboard.press("Tab")
-    assert window.page.evaluate("document.activeElement.className") == "skip-link"
 
 
 def test_a_rater_with_a_personal_link_finds_no_way_to_the_leads_pages(serve, visit):

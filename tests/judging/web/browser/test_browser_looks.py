@@ -3,45 +3,11 @@
 import http.server
 import threading
 
-import pytest
-
-from browser_windows import LOOKS
-from rulerank.judging.guidelines import parse_guidelines
-from shop_pool import shop_pool
-
 NASTY = (
     '<script>window.stolen = 1</script><img src=x onerror="window.stolen = 2"><svg onload="window.stolen = 3">'
     '"><a href="javascript:window.stolen=4">👩‍🚀🏳️‍🌈</a> {{ 7 * 7 }} \u202e\u0000 '
     "</textarea><style>body{display:none}</style>"
 )
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_every_page_fits_its_window(look, serve, visit):
-    grades = parse_guidelines("0: bad - Off topic.\n1: fair\n2: good\n3: excellent\n4: perfect - Nothing better.")
-    served = serve(shop_pool(), max_grade=4, guidelines=grades, rater="ann")
-    for place in range(12):
-        task = served.judging.next("ben" if place % 3 else "ann")
-        served.judging.grade("ben" if place % 3 else "ann", task.query, task.doc, place % 5)
-    window = visit(served.url, **LOOKS[look])
-    window.wait()
-    assert not window.is_too_wide()
-    window.shoot(f"{look}-judge")
-    window.press("3")
-    window.page.keyboard.press("f")
-    window.page.wait_for_selector("table.features")
-    assert not window.is_too_wide()
-    window.shoot(f"{look}-features", full_page=True)
-    buttons = window.page.locator(".bar button")
-    for place in range(buttons.count()):  # large enough for a thumb, and on screen
-        box = buttons.nth(place).bounding_box()
-        assert box["height"] >= 40
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= window.page.viewport_size["width"]
-    for name in ("labels", "overview"):
-        window.page.goto(f"{served.url}{name}")
-        assert not window.is_too_wide()
-        window.shoot(f"{look}-{name}", full_page=True)
 
 
 def test_the_dark_is_dark(serve, visit):

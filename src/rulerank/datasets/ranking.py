@@ -1,0 +1,189 @@
+"""Synthetic data whose right ranking is known: something to rank before one has data, and something to test with."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+
+from rulerank.dataset import MAX_GRADE, Array, Dataset
+from rulerank.errors import DataError
+
+RELEVANT = 0.25  # share of the documents above grade 0
+NEXT_GRADE = 0.4  # documents of a grade per document of the grade below it, from grade 1 on
+MOST_QUERIES = 10_000_000  # some 30 GB
+MOST_CELLS = 4_000_000_000  # of documents and features: 16 GB
+NO_ANSWER = 0.06  # share of the queries without a relevant document
+
+
+@overload
+def make_ranking(
+    n_queries: int = 50,
+    docs_per_query: int | tuple[int, int] = (20, 60),
+    n_features: int = 20,
+    n_grades: int = 3,
+    seed: int = 0,
+    *,
+    judge_noise: float = 0.7,
+    return_truth: Literal[False] = False,
+) -> Dataset: ...
+@overload
+def make_ranking(
+    n_queries: int = 50,
+    docs_per_query: int | tuple[int, int] = (20, 60),
+    n_features: int = 20,
+    n_grades: int = 3,
+    seed: int = 0,
+    *,
+    judge_noise: float = 0.7,
+    return_truth: Literal[True],
+) -> tuple[Dataset, Array]: ...
+def make_ranking(
+    n_queries: int = 50,
+    docs_per_query: int | tuple[int, int] = (20, 60),
+    n_features: int = 20,
+    n_grades: int = 3,
+    seed: int = 0,
+    *,
+    judge_noise: float = 0.7,
+    return_truth: bool = False,
+) -> Dataset | tuple[Dataset, Array]:
+    """Make the queries, documents and grades of a small web search.
+
+    >>> data = make_ranking(n_queries=50, seed=0)
+    >>> data
+    Dataset(1,917 rows, 50 queries, 20 features, grades 0: 1430, 1: 344, 2: 143)
+    >>> data.feature_names[:3], data.qid[0], data.docid[0]
+    (('bm25_body', 'bm25_title', 'pagerank'), 'q1', 'q1-d1')
+
+    How it is made:
+
+    1. Each document has six hidden traits: how well its text and its title match the query, its authority, age, length
+       and spam. They are bell curves; title goes with text, and spam against authority.
+    2. Its true relevance grows with text and title; authority counts only when the text matches; an old page is good
+       when it has authority, a new one when it has not; spam hurts a page that seems to match; very short and very long
+       pages are worse. `return_truth=True` gives this number for each row as well.
+    3. A judge sees the truth with `judge_noise` added and compares it with the bars of the query. Each query has its
+       own, strict or lenient, and about one in 17 has no relevant document at all. With three grades about 75, 18
+       and 7 % of the documents have grade 0, 1 and 2.
+    4. Features are noisy, mostly skewed views of the traits: several of text (`bm25_body`, `tf_idf_body`, ...) and of
+       authority (`pagerank`, `inlinks`, ...), correlated with one another. The scale of the text scores differs from
+       query to query. `clicks` is missing for pages nobody visits, `bm25_anchor` without links, `freshness` at random.
+       `title_length`, `n_images` and `noise_1`, `noise_2`, ... say nothing. `n_features` takes the first so many.
+    """
+    low, high = docs_per_query if isinstance(docs_per_query, tuple) else (docs_per_query, docs_per_query)
+    _check_at_least("n_queries", n_queries, 1)
+    if n_queries > MOST_QUERIES:
+        raise DataError(f"n_queries must be at most {MOST_QUERIES:,}: got {n_queries:,}")
+    _check_at_least("n_features", n_features, 1)
+    _check_at_least("seed", seed, 0)
+    if not 1 <= low <= high:
+        raise DataError(f"docs_per_query must be a number from 1, or (least, most): got {docs_per_query}")
+    most = max(1, MOST_CELLS // (n_queries * high))
+    if n_features > most:
+        raise DataError(
+            f"n_features must be at most {most:,} for {n_queries:,} queries of up to {high:,} documents: "
+            f"got {n_features:,}"
+        )
+    if not 2 <= n_grades <= MAX_GRADE + 1:
+        raise DataError(f"n_grades must be between 2 and {MAX_GRADE + 1}: got {n_grades}")
+    if not 0 <= judge_noise < np.inf:
+        raise DataError(f"judge_noise must be a number from 0: got {judge_noise}")
+
+    rng = np.random.default_rng(seed)
+    n_docs = rng.integers(low, high + 1, size=n_queries)
+    query = np.repeat(np.arange(n_queries), n_docs)
+    traits = _make_traits(query.size, rng)
+    truth = _true_relevance(traits)
+    columns = _make_features(traits, query, rng)
+    grades = _judge(truth + judge_noise * rng.normal(size=query.size), query, n_grades, rng)
+    for number in range(1, n_features - len(columns) + 1):  # last, so that more noise leaves the rest as it is
+        columns[f"noise_{number}"] = rng.gamma(2.0, size=query.size)
+    names = tuple(columns)[:n_features]
+    data = Dataset(
+        np.column_stack([columns[name] for name in names]),
+        grades,
+        qid=np.array([f"q{q + 1}" for q in query], dtype=object),
+        docid=np.array([f"q{q + 1}-d{doc + 1}" for q, n in enumerate(n_docs) for doc in range(n)], dtype=object),
+        feature_names=names,
+    )
+    return (data, truth) if return_truth else data
+
+
+class _Traits(NamedTuple):
+    """What is true of each document and seen only through its features."""
+
+    text: Array
+    title: Array
+    authority: Array
+    age: Array
+    length: Array
+    spam: Array
+
+
+def _make_traits(n_rows: int, rng: np.random.Generator) -> _Traits:
+    text, title, authority, age, length, spam = rng.normal(size=(6, n_rows))
+    return _Traits(text, 0.6 * text + 0.8 * title, authority, age, length, 0.9 * spam - 0.4 * authority)
+
+
+def _true_relevance(traits: _Traits) -> Array:
+    text, title, authority, age, length, spam = traits
+    matches = text > 0
+    return (
+        0.6 * text
+        + 0.4 * title
+        + 0.7 * authority * matches
+        + 0.7 * authority * age
+        - 0.9 * (matches & (spam > 0.7))
+        - 0.3 * length**2
+    )
+
+
+def _make_features(traits: _Traits, query: Array, rng: np.random.Generator) -> dict[str, Array]:
+    text, title, authority, age, length, spam = traits
+    n_rows = query.size
+    scale = np.exp(0.3 * rng.normal(size=query[-1] + 1))[query]
+    words = text + 0.6 * np.maximum(0, spam)  # spam repeats the words people search for
+
+    def blur(size: float) -> Array:
+        return size * rng.normal(size=n_rows)
+
+    columns = {
+        "bm25_body": scale * np.logaddexp(0, 2 + words + blur(0.6)),
+        "bm25_title": scale * np.maximum(0, 0.3 + title + blur(0.5)),
+        "pagerank": np.exp(1.2 * (authority + blur(0.4)) - 3),
+        "clicks": np.floor(np.exp(0.8 + 0.6 * authority + 0.6 * title + blur(1.0))),
+        "freshness": _squash(-age + blur(0.3)),
+        "tf_idf_body": scale * np.exp(0.5 * (words + 0.5 * length + blur(0.6))),
+        "doc_length": np.floor(np.exp(6 + length)),
+        "url_depth": np.floor(np.clip(3 - authority + blur(1.2), 0, 9)),
+        "bm25_anchor": scale * np.maximum(0, 0.6 * text + 0.6 * authority + blur(0.7)),
+        "inlinks": np.floor(np.exp(2 + 1.5 * (authority + blur(0.5)))),
+        "spam_score": _squash(1.5 * (spam + blur(0.4))),
+        "term_proximity": _squash(text + blur(1.0)),
+        "title_length": 3.0 + rng.poisson(5, size=n_rows),
+        "n_images": rng.geometric(0.3, size=n_rows) - 1.0,
+    }
+    columns["clicks"][authority + blur(1.0) < -1.0] = np.nan
+    columns["freshness"][rng.random(n_rows) < 0.2] = np.nan
+    columns["bm25_anchor"][columns["inlinks"] < 3] = np.nan
+    return columns
+
+
+def _judge(judged: Array, query: Array, n_grades: int, rng: np.random.Generator) -> Array:
+    """Grade each document by how many of its query's bars it reaches."""
+    n_queries = query[-1] + 1
+    shares = NEXT_GRADE ** np.arange(n_grades - 1)
+    reached = RELEVANT * shares[::-1].cumsum()[::-1] / shares.sum()  # share that has at least grade 1, 2, ...
+    bars = np.quantile(judged, 1 - reached) + 0.5 * rng.normal(size=(n_queries, 1))
+    bars[rng.permutation(n_queries) < round(NO_ANSWER * n_queries)] = np.inf
+    return (judged[:, None] >= bars[query]).sum(axis=1)
+
+
+def _squash(values: Array) -> Array:
+    return 1 / (1 + np.exp(-values))
+
+
+def _check_at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise DataError(f"{name} must be at least {least}: got {value}")

@@ -1,0 +1,372 @@
+"""Columns as numbers, ids and grades: the rule by which tables, `fit` and `predict` read text, dates and categories.
+
+Names are categories, dates are days since 1970-01-01, numbers and booleans are numbers; null, NaN and an empty text are
+missing. A column of text holds names where they repeat, and dates where all of it is written as 2026-11-18. Days are
+rounded to float32, as a Dataset holds them, so that a time of day has one value wherever it is read.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rulerank.core.words import counted
+from rulerank.dataset import MAX_GRADE, UNLABELLED, Array
+from rulerank.errors import DataError, MissingExtraError
+from rulerank.io.streams import Origin
+
+DATE = r"\A\d{4}-\d\d-\d\d(?:[T ].*)?\z"
+ROWS_THAT_TELL = 50  # of fewer rows, texts or whole numbers may all differ by chance
+LONGEST_NAME = 60  # letters; what is longer is a text to read
+US_PER_DAY = 86_400_000_000
+MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
+FRACTION = re.compile(r"[+-]?[0-9]*\.[0-9]+")
+
+# product_id, id, sku, docid, productId: what tells documents apart and says nothing about them
+ID_NAME = re.compile(
+    r"(?i:(?:^|[\s_.:-])(?:id|uid|uuid|guid|pid|sku|ean|gtin|upc|asin|isbn)$)"
+    r"|(?i:^(?:doc|document|item|product|user|query|row|page|article|movie|film|book|post|url)id$)|[a-z]I[dD]$"
+)
+
+
+class ColumnNumbers(NamedTuple):
+    """A column as numbers."""
+
+    values: Array  # float64 (n_rows,), NaN where missing
+    names: tuple[str, ...] | None = None  # of a category: what the values 0, 1, ... stand for
+    is_date: bool = False  # the values are days since 1970-01-01
+
+
+def is_frame(source: object) -> bool:
+    """Whether this is a Polars or pandas data frame; pandas is not imported to find out."""
+    pandas = sys.modules.get("pandas")
+    return isinstance(source, pl.DataFrame | pl.LazyFrame) or (
+        pandas is not None and isinstance(source, pandas.DataFrame)
+    )
+
+
+def collected(frame: Any) -> Any:
+    """Return a lazy frame of Polars with its rows, anything else as it is."""
+    return frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+
+
+def to_polars(frame: Any) -> pl.DataFrame:
+    """Return a Polars or pandas frame as one of Polars; a pandas category becomes an Enum of its names."""
+    frame = collected(frame)
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if not is_frame(frame):
+        raise DataError(f"expected a Polars or pandas data frame, got {type(frame).__name__}")
+    names = [str(column) for column in frame.columns]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DataError(f"column names must differ: {twice[0]!r} is there twice")
+    return pl.DataFrame([_of_pandas(frame.iloc[:, place], name) for place, name in enumerate(names)])
+
+
+def _of_pandas(column: Any, name: str) -> pl.Series:
+    try:
+        if str(column.dtype) != "category":
+            return pl.Series(name, pl.from_pandas(column))
+        names = [str(kind) for kind in column.cat.categories]
+        own = np.array([*names, None], dtype=object)[column.cat.codes.to_numpy()]  # the code of a missing one is -1
+        return pl.Series(name, own.tolist(), dtype=pl.Enum(names))
+    except ModuleNotFoundError:
+        raise MissingExtraError("pandas", "pyarrow") from None
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # pyarrow's errors are TypeError and ValueError
+        reason = (str(error).splitlines() or [""])[0]
+        raise DataError(
+            f"column {name!r} of the pandas frame mixes types, or has one that cannot be read: give it one type, such "
+            f"as numbers or a category, or leave it out ({reason})"
+        ) from None
+
+
+def is_category(dtype: pl.DataType) -> bool:
+    """Whether a column of this type holds one of a few names."""
+    return dtype in (pl.Enum, pl.Categorical)
+
+
+def is_date(dtype: pl.DataType) -> bool:
+    """Whether a column of this type holds dates."""
+    return dtype in (pl.Date, pl.Datetime)
+
+
+def is_number(dtype: pl.DataType) -> bool:
+    """Whether a column of this type holds numbers or booleans, or nothing at all."""
+    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+
+
+def category_names(column: pl.Series) -> tuple[str, ...]:
+    """Return what a column of categories may hold: in the order of an Enum, else in that of the alphabet."""
+    if isinstance(column.dtype, pl.Enum):
+        return tuple(name for name in column.dtype.categories if name)
+    return tuple(sorted(name for name in column.cast(pl.String).drop_nulls().unique() if name))
+
+
+def days(column: pl.Series) -> pl.Series:
+    """Return dates and times as days since 1970-01-01, in UTC where they have a zone.
+
+    >>> days(pl.Series(["2026-11-18T12:00"]).str.to_datetime()).to_list()
+    [20775.5]
+    """
+    found = column.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / US_PER_DAY
+    return found.cast(pl.Float32).cast(pl.Float64)
+
+
+def day_number(date: str | datetime.date) -> float:
+    """Return a date, or a text of one, as days since 1970-01-01, NaN where there is none.
+
+    >>> day_number("2026-11-18"), day_number("2026-11-18T12:00"), day_number("")
+    (20775.0, 20775.5, nan)
+    """
+    found = column_numbers(pl.Series([date]), fitted=True, date=True)
+    return float(found.values[0])
+
+
+def parsed(column: pl.Series, *, certain: bool = False) -> pl.Series:
+    """Return a column of text as dates where all of it is, as names where they repeat or it is certain, else as it is.
+
+    >>> parsed(pl.Series(["lg", "sony", "lg", None, "sony"])).dtype, parsed(pl.Series(["2026-11-18"])).dtype
+    (Enum(categories=['lg', 'sony']), Datetime(time_unit='us', time_zone=None))
+    """
+    dates = _dates(column)
+    if dates is not None:
+        return dates
+    return _named(column) if certain or not _why_no_names(column) else column
+
+
+def column_numbers(
+    column: pl.Series, known: Sequence[str] | None = None, *, fitted: bool = False, date: bool = False
+) -> ColumnNumbers:
+    """Return a column as numbers, or raise a DataError that names it and says what to do.
+
+    fitted: a model reads it; known are then the names of its category, None where it reads numbers, or dates.
+
+    >>> column_numbers(pl.Series("brand", ["sony", None, "new"]), ["lg", "sony"], fitted=True).values.tolist()
+    [1.0, nan, 2.0]
+    """
+    dtype, name = column.dtype, column.name
+    empty = column.null_count() == len(column) or (dtype.is_float() and column.is_nan().all())
+    empty = empty or (dtype == pl.String and not len(_filled(column)))
+    if fitted and known is not None:
+        if empty:
+            return ColumnNumbers(np.full(len(column), np.nan), tuple(known))
+        if not (is_category(dtype) or dtype == pl.String):
+            raise DataError(f"{is_a_category(name, known)}: the column holds {dtype}")
+        return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), known), tuple(known))
+    if fitted and empty:
+        return ColumnNumbers(np.full(len(column), np.nan), is_date=date)
+    if fitted and date:
+        return ColumnNumbers(days(_wanted_dates(column)).fill_null(float("nan")).to_numpy(), is_date=True)
+    if is_number(dtype):
+        return ColumnNumbers(column.cast(pl.Float64).fill_null(float("nan")).to_numpy())
+    if fitted:
+        shown = _filled(column)[0] if dtype == pl.String else column.drop_nulls()[0]
+        raise DataError(f"the model reads numbers in {name!r}: the column holds {dtype}, such as {str(shown)[:60]!r}")
+    if dtype == pl.String and not empty:
+        dates = _dates(column)
+        if dates is None:
+            why = _why_no_names(column, certain=True)
+            if why:
+                raise DataError(f"column {name!r} {why}")
+        column = _named(column) if dates is None else dates
+    if is_date(column.dtype):
+        return ColumnNumbers(days(column).fill_null(float("nan")).to_numpy(), is_date=True)
+    if is_category(column.dtype) or dtype == pl.String:
+        names = category_names(column)
+        return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), names), names)
+    raise DataError(
+        f"column {name!r} holds {dtype}, which cannot be a feature: leave it out, or make numbers or a category of it"
+    )
+
+
+def numeric_frame(
+    frame: Any, known: Mapping[str, Sequence[str]] | None = None, known_dates: Sequence[str] = ()
+) -> tuple[Any, dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Return a frame whose columns are all numbers, what the codes in it stand for, and which columns are dates.
+
+    known, known_dates: the categories and dates of the model that will read the frame; None where one learns from it.
+
+    >>> frame, categories, dates = numeric_frame(pl.DataFrame({"x": [1], "brand": ["lg"], "day": ["2026-11-18"]}))
+    >>> frame.rows(), categories, dates
+    ([(1, 0.0, 20775.0)], {'brand': ('lg',)}, ('day',))
+    """
+    frame = collected(frame)
+    fitted, known = known is not None, known or {}
+    categories, dates = {}, []
+    changed = False
+    for place, (column, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        name = str(column)
+        if _is_plain(dtype) and name not in known and name not in known_dates:
+            continue
+        own = frame[column] if isinstance(frame, pl.DataFrame) else _of_pandas(frame.iloc[:, place], name)
+        found = column_numbers(own, known.get(name), fitted=fitted, date=name in known_dates)
+        if found.names is not None:
+            categories[name] = found.names
+        dates += [name] if found.is_date else []
+        if isinstance(frame, pl.DataFrame):
+            frame = frame.with_columns(pl.Series(name, found.values))
+        else:
+            frame = frame if changed else frame.copy(deep=False)
+            frame.isetitem(place, found.values)
+        changed = True
+    return frame, categories, tuple(dates)
+
+
+def codes_of(texts: Sequence[str | None], names: Sequence[str]) -> Array:
+    """Return the places of texts among names: NaN where there is none, one after the last for any other.
+
+    >>> codes_of(["sony", None, "", "new"], ["lg", "sony"]).tolist()
+    [1.0, nan, nan, 2.0]
+    """
+    code: dict[str | None, float] = {None: np.nan, "": np.nan, **{name: float(i) for i, name in enumerate(names)}}
+    return np.array([code.get(text, float(len(names))) for text in texts], dtype=np.float64)
+
+
+def is_a_category(feature: str, names: Sequence[str]) -> str:
+    """Say that a model wants names for a feature."""
+    shown = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
+    return f"the model knows {feature!r} as a category ({shown}): give names, not numbers"
+
+
+def looks_like_ids(column: pl.Series, qid: pl.Series) -> bool:
+    """Whether a column holds whole numbers that are named as ids are, or that are all different in several queries.
+
+    >>> looks_like_ids(pl.Series("product_id", [7, 9]), pl.Series([1, 1]))
+    True
+    >>> looks_like_ids(pl.Series("clicks", [7, 9]), pl.Series([1, 1]))
+    False
+    """
+    if column.dtype == pl.Boolean or not column.dtype.is_numeric() or not column.drop_nulls().len():
+        return False
+    values = column.drop_nulls().drop_nans() if column.dtype.is_float() else column.drop_nulls()
+    if column.dtype.is_float() and not (values % 1 == 0).all():
+        return False
+    if ID_NAME.search(column.name):
+        return True
+    enough = len(column) >= ROWS_THAT_TELL and qid.n_unique() > 1
+    return bool(enough and len(values) == len(column) and values.n_unique() == len(column))
+
+
+def is_feature(dtype: pl.DataType) -> bool:
+    """Whether a column of this type is taken for a feature: numbers, booleans, categories, dates."""
+    return is_number(dtype) or is_category(dtype) or is_date(dtype)
+
+
+def grade_values(column: pl.Series, origin: Origin) -> Array:
+    """Return grades as whole numbers, UNLABELLED where there is none."""
+    if column.dtype == pl.String:
+        cells = column.str.strip_chars()
+        cells = cells.set(cells.is_in([*MISSING, "?"]), None)
+    elif is_number(column.dtype):
+        cells = column.cast(pl.Float64).fill_nan(None)
+    else:
+        raise origin(None, f"column {column.name!r} must hold grades: it holds {column.dtype}")
+    grades = cells.cast(pl.Float64, strict=False)
+    allowed = (grades % 1 == 0) & grades.is_between(UNLABELLED, MAX_GRADE)
+    wrong = np.flatnonzero((cells.is_not_null() & ~allowed.fill_null(False)).to_numpy())
+    if wrong.size:
+        row = int(wrong[0])
+        raise origin(
+            row,
+            f"expected a whole number from 0 to {MAX_GRADE} as the grade, or nothing or ? for not labelled, "
+            f"got {column[row]!r} in column {column.name!r}"
+            + fraction_hint(column[row], f"(pl.col({column.name!r}) * 2).round() in Polars"),
+        )
+    return grades.fill_null(UNLABELLED).cast(pl.Int16).to_numpy()
+
+
+def ids(column: pl.Series, origin: Origin) -> Array:
+    """Return ids as text, "" where there is none: whole numbers in decimal, equal ids as one string."""
+    if column.dtype.is_float() and column.drop_nulls().is_finite().all() and (column.drop_nulls() % 1 == 0).all():
+        column = column.cast(pl.Int64)  # pandas has no empty integers
+    if not (column.dtype.is_integer() or column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)):
+        raise origin(None, f"column {column.name!r} must hold text or whole numbers: it holds {column.dtype}")
+    return shared_strings(column.cast(pl.String).fill_null(""))
+
+
+def shared_strings(column: pl.Series) -> Array:
+    """Return an object array in which equal strings are one object."""
+    one: dict[str, str] = {}
+    return np.array([one.setdefault(value, value) for value in column.to_list()], dtype=object)
+
+
+def fraction_hint(grade: object, command: str) -> str:
+    """Return how to make whole grades where one is a fraction; else nothing.
+
+    >>> fraction_hint("1.5", "awk ...")
+    '; to make fractional grades whole: awk ...'
+    """
+    return f"; to make fractional grades whole: {command}" if FRACTION.fullmatch(str(grade).strip()) else ""
+
+
+def _is_plain(dtype: Any) -> bool:
+    """Whether a column goes to the ranker as it is: numbers, of Polars or pandas."""
+    if isinstance(dtype, pl.DataType):
+        return dtype.is_numeric()
+    return bool(getattr(dtype, "kind", "O") in "iuf") and str(dtype) != "category"
+
+
+def _filled(column: pl.Series) -> pl.Series:
+    texts = column.drop_nulls()
+    return texts.filter(texts != "")
+
+
+def _dates(column: pl.Series) -> pl.Series | None:
+    """Return dates where all texts are some."""
+    texts = _filled(column)
+    if not len(texts) or not texts.str.contains(DATE).all():
+        return None
+    found = column.str.slice(0, 10).str.to_date(strict=False).cast(pl.Datetime("us"))
+    if texts.str.len_chars().max() != 10:  # with the time of day
+        found = column.str.to_datetime(strict=False, time_unit="us", time_zone="UTC").dt.replace_time_zone(None)
+    return found if found.null_count() == len(column) - len(texts) else None
+
+
+def _wanted_dates(column: pl.Series) -> pl.Series:
+    """Return a column that a model reads as dates as some, or raise a DataError with the first cell that is not one."""
+    if is_date(column.dtype):
+        return column
+    is_text = column.dtype == pl.String
+    found = _dates(column) if is_text else None
+    if found is not None:
+        return found
+    cells = enumerate(column.to_list())
+    row, cell = next((r, c) for r, c in cells if c not in (None, "") and not (is_text and _is_a_date(c)))
+    raise DataError(
+        f"the model reads dates in {column.name!r}: give a column of dates, or of texts such as 2026-11-18, null where "
+        f"missing; the column holds {column.dtype}, and {str(cell)[:60]!r} in row {row} (from 0)"
+    )
+
+
+def _is_a_date(text: str) -> bool:
+    return _dates(pl.Series([text])) is not None
+
+
+def _named(column: pl.Series) -> pl.Series:
+    column = column.set(column == "", None)
+    return column.cast(pl.Enum(column.drop_nulls().unique().sort()))
+
+
+def _why_no_names(column: pl.Series, *, certain: bool = False) -> str:
+    """Say why a column of text is no category; "": it is one. certain: somebody wants it to be one."""
+    texts = _filled(column)
+    if certain and not len(texts):
+        return ""
+    if len(texts) and 2 * texts.cast(pl.Float64, strict=False).count() > len(texts):
+        return f"holds numbers written as text, such as {texts[0]!r}: convert it to numbers, or to a category"
+    if certain and len(column) < ROWS_THAT_TELL:
+        return ""
+    n_names = texts.n_unique()
+    if 2 * n_names > len(texts) or (not certain and (texts.str.len_chars().max() or 0) > LONGEST_NAME):  # type: ignore[operator]
+        return (
+            f"holds texts that are no category ({n_names:,} different ones in {counted(len(column), 'row')}): leave it "
+            "out, compute features from it (rr.TextFeatures), or convert it to a category"
+        )
+    return ""

@@ -1,0 +1,98 @@
+"""Learn from the few labelled rows of a pool; what needs no grades is learned from all of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
+from rulerank.discretize import Discretizer, make_discretizer
+from rulerank.errors import DataError
+from rulerank.normalize import normalize_by_query
+from rulerank.rankers.anchored.starts_from_today import StartsFromToday
+from rulerank.rankers.base import Ranker
+
+Grades = Mapping[int, int]  # grade of each labelled row
+
+
+def fit_to_labelled(ranker: Ranker, pool: Dataset) -> None:
+    """Fit a ranker to the labelled rows of a pool; the others, of grade -1, say how features are spread.
+
+    Features are put on one scale by query with all of a query's documents, and bins that need no grades are found on
+    all rows. Fitted to the labelled rows alone, both would rest on a handful of documents.
+    """
+    rows = np.flatnonzero(pool.y != UNLABELLED)
+    if not rows.size and isinstance(ranker, StartsFromToday):
+        ranker.start(pool.feature_names, pool.categories)  # the baseline ranking, until labels say otherwise
+        return
+    if not rows.size:
+        raise DataError("no document of the pool has a grade, so there is nothing to learn from: label some first")
+    if not isinstance(ranker, StartsFromToday):
+        check_contrast(pool.y[rows], query_index(pool.qid)[0][rows])
+    PoolLearner(ranker, pool).fit_to(ranker, rows, pool.y[rows])
+
+
+class PoolLearner:
+    """Does once what needs no grades, and then fits to any labelled rows of the pool."""
+
+    def __init__(self, ranker: Ranker, pool: Dataset) -> None:
+        self.ranker = ranker
+        self.pool = pool
+        self.feature_names = pool.feature_names
+        self.query = query_index(pool.qid)[0]
+        normalize: str | None = getattr(ranker, "normalize", None)
+        self.X = pool.X if normalize is None else normalize_by_query(pool.X, self.query, normalize)
+        if pool.categories:  # codes stay what they are; where they are no amounts, they get no weight at 0
+            codes = [pool.feature_names.index(name) for name in pool.categories]
+            self.X = self.X.copy()
+            self.X[:, codes] = 0.0 if isinstance(ranker, StartsFromToday) else pool.X[:, codes]
+        self.bins = _bins_without_grades(getattr(ranker, "discretizer", None), self.X)
+        self.model_column = ranker.column_of_model(pool, self.query) if isinstance(ranker, StartsFromToday) else None
+
+    def fit(self, rows: Array, grades: ArrayLike) -> Ranker:
+        """Return a copy of the ranker fitted to these rows, whatever grades the pool has for them."""
+        return self.fit_to(clone(self.ranker), rows, grades)
+
+    def fit_judges(self, rows: Array, grades: ArrayLike, judge: ArrayLike) -> Ranker:
+        """Return the same with who gave each grade, for a ranker that has intercepts for judges; rows may repeat."""
+        return self.fit_to(clone(self.ranker), rows, grades, judge=judge)
+
+    def fit_to(self, ranker: Ranker, rows: Array, grades: ArrayLike, **more: ArrayLike) -> Ranker:
+        """Fit this ranker, which is set as the learner's is, to these rows."""
+        if self.model_column is not None:
+            more["model_column"] = self.model_column[rows]
+        fitted = ranker.fit_prepared(
+            self.X[rows],
+            grades,
+            self.query[rows],
+            feature_names=self.feature_names,
+            discretizer=self.bins,
+            categories=self.pool.categories,
+            **more,
+        )
+        fitted.dates_ = self.pool.dates
+        return fitted
+
+    def scores(self, ranker: Ranker, rows: Array) -> Array:
+        """Return a fitted ranker's scores of some rows, each seen among all documents of its query."""
+        whole = np.flatnonzero(np.isin(self.query, self.query[rows]))
+        scores = np.empty(len(self.query))
+        scores[whole] = ranker.predict(self.pool[whole])
+        return scores[rows]
+
+
+def rows_and_grades(grades: Grades) -> tuple[Array, Array]:
+    """Return labels as arrays, int64 and int16."""
+    return np.fromiter(grades, dtype=np.int64), np.fromiter(grades.values(), dtype=np.int16)
+
+
+def _bins_without_grades(choice: Any, X: Array) -> Discretizer | None:
+    """Return a discretiser that needs no grades fitted to all rows, None for any other."""
+    made = make_discretizer(choice)
+    if isinstance(made, Discretizer) and not made.needs_grades:
+        return made.fit(X)
+    return None

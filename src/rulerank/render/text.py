@@ -1,0 +1,308 @@
+"""Rows of text as tables (aligned, Markdown, LaTeX, csv), and pages for the terminal and as Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import shutil
+import textwrap
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from rulerank.render.document import Bar, Cell, Content, Page, Section, Sentences, Table
+
+_LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
+    "▲": r"$\dagger$", "▼": r"$\ddagger$", "–": "--", "—": "---", "±": r"$\pm$", "−": "$-$", "×": r"$\times$",
+    "≥": r"$\geq$", "≤": r"$\leq$", "…": r"\dots{}", "’": "'", "‘": "`", "“": "``", "”": "''",
+}  # fmt: skip
+WIDTH = 100  # of sentences and tables
+NAME = 28  # letters of a first column that is broken last
+EDGE = 3  # between columns that Rich draws
+GAP = 2  # between columns
+BAR = 12  # characters
+LINE = "\N{BOX DRAWINGS HEAVY HORIZONTAL}"
+LAST_LATIN = "\u017f"  # up to here LaTeX knows every letter
+
+
+def plain_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1, words: Collection[int] = ()
+) -> str:
+    """Align columns with blanks, the first n_left and those in words to the left and the others to the right.
+
+    >>> print(plain_table(["measure", "mean"], [["MAP", "0.4453"], ["NDCG@10", "0.4480"]]))
+    measure    mean
+    MAP      0.4453
+    NDCG@10  0.4480
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for cells in [header, *rows]:
+        placed = [
+            cell.ljust(width) if place < n_left or place in words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(placed).rstrip())
+    return "\n".join(lines)
+
+
+def markdown_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1, words: Collection[int] = ()
+) -> str:
+    """Write a Markdown table.
+
+    >>> print(markdown_table(["measure", "mean"], [["MAP", "0.4453"]]))
+    | measure | mean |
+    | --- | ---: |
+    | MAP | 0.4453 |
+    """
+    rule = ["---" if place < n_left or place in words else "---:" for place in range(len(header))]
+    escaped = [[cell.replace("|", "\\|") for cell in cells] for cells in [header, *rows]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [escaped[0], rule, *escaped[1:]])
+
+
+def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> str:
+    r"""Write a LaTeX table; it needs the package booktabs.
+
+    >>> print(latex_table(["ranker", "MAP"], [["RE_GR", "0.4453"]]))
+    \begin{tabular}{lr}
+    \toprule
+    ranker & MAP \\
+    \midrule
+    RE\_GR & 0.4453 \\
+    \bottomrule
+    \end{tabular}
+    """
+    columns = "l" * n_left + "r" * (len(header) - n_left)
+    lines = [" & ".join(latex_text(cell) for cell in cells) + r" \\" for cells in [header, *rows]]
+    body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}"])
+
+
+def latex_text(text: str) -> str:
+    r"""Return text as LaTeX sets it letter by letter; letters it does not know are written as their numbers.
+
+    >>> print(latex_text("50 % of a_b ▲ 字"))
+    50 \% of a\_b $\dagger$ [U+5B57]
+    """
+    return "".join(
+        _LATEX.get(char) or (char if char <= LAST_LATIN and char.isprintable() else _by_number(char)) for char in text
+    )
+
+
+def _by_number(char: str) -> str:
+    return " " if char.isspace() else f"[U+{ord(char):04X}]"
+
+
+def _guarded(cell: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula, as io/delimited.py guards those that are read back."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def csv_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write csv, numbers with all their digits.
+
+    >>> csv_table(["qid", "AP"], [["a,b", 0.5]])
+    'qid,AP\\n"a,b",0.5\\n'
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_guarded(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def render_text(page: Page, width: int = WIDTH) -> str:
+    """Write a page as aligned text, no wider than a terminal where that can be.
+
+    >>> print(render_text(Page("Why", ("Because.",), (Table("Parts", ("feature", "adds"), (("bm25", "+0.2"),)),))))
+    Why
+    <BLANKLINE>
+    Because.
+    <BLANKLINE>
+    Parts
+    feature  adds
+    bm25     +0.2
+    """
+    parts = [_wrapped(page.title), "\n".join(_wrapped(sentence) for sentence in page.lead)]
+    parts += ["\n".join(f"{name}: {value}" for name, value in page.facts)] if page.facts else []
+    for _, block in page.in_words():
+        lines = [_wrapped(block.title)]
+        if isinstance(block, Section):
+            lines += [_wrapped(block.about)] if block.about else []
+        elif isinstance(block, Sentences):
+            lines += [_wrapped(sentence) for sentence in block.sentences]
+        else:
+            lines.append(text_table(block, width))
+            lines += [_wrapped(block.note)] if block.note else []
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def text_table(block: Table, width: int = WIDTH) -> str:
+    """Write a table as aligned text, words to the left.
+
+    >>> print(text_table(Table("", ("a", "n", "why"), (("x", "10", "so"), ("yy", "9", "because")), words=("why",))))
+    a    n  why
+    x   10  so
+    yy   9  because
+    """
+    rows = [[str(cell) for cell in row] for row in block.rows]
+    return plain_table(block.header, fitted(block, rows, width), block.n_left, block.word_places)
+
+
+def fitted(block: Table, rows: list[list[str]], width: int) -> list[list[str]]:
+    """Break the longest columns of words into lines, until a table is no wider than the terminal.
+
+    >>> table = Table("", ("why", "n"), (("so many words that they are too long", "1"),))
+    >>> fitted(table, [[str(cell) for cell in row] for row in table.rows], 28)
+    [['so many words that they', '1'], ['are too long', '']]
+    """
+    widths = widths_of(block, width, GAP, [len(name) for name in block.header])
+    lines = []
+    for row in rows:
+        cells = [
+            textwrap.wrap(cell, widths[place], break_on_hyphens=False) or [""]
+            if place in block.word_places and len(cell) > widths[place]
+            else [cell]
+            for place, cell in enumerate(row)
+        ]
+        lines += [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]
+    return lines
+
+
+def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]:
+    """Return how wide columns are: numbers in one line, the widest columns of words narrower until all fit.
+
+    least: of each column; words stay whole, too.
+    """
+    columns = [[str(row[place]) for row in block.rows] for place in range(len(block.header))]
+    widths = [max([least[place], *map(len, column)]) for place, column in enumerate(columns)]
+    words = [
+        max([least[place], *(len(word) for cell in column for word in cell.split())])
+        for place, column in enumerate(columns)
+    ]
+    while sum(widths) + gap * (len(widths) - 1) > width:
+        wide = [place for place in block.word_places if widths[place] > words[place]]
+        if not wide:
+            break
+        widths[max(wide, key=lambda place: (place > 0 or widths[0] > NAME, widths[place]))] -= 1
+    return widths
+
+
+def rich_page(page: Page) -> Any:
+    """Draw a page with Rich."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[Any] = [Text(page.title, style="bold"), *(Text(sentence) for sentence in page.lead)]
+    parts += [*(Text(f"  {name}: {value}", style="dim") for name, value in page.facts), Text("")]
+    for depth, block in page.in_words():
+        parts.append(Text(block.title, style="bold cyan" if depth == 2 else "cyan"))
+        if isinstance(block, Section):
+            parts += [Text(f"  {block.about}")] if block.about else []
+        elif isinstance(block, Sentences):
+            parts += [Text(f"  {sentence}") for sentence in block.sentences]
+        else:
+            parts.append(_rich_table(block))
+            parts += [Text(f"  {block.note}", style="dim")] if block.note else []
+        parts.append(Text(""))
+    return Group(*parts)
+
+
+def _rich_table(block: Table) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    width = shutil.get_terminal_size((WIDTH, 50)).columns
+    barred = width >= WIDTH and any(isinstance(row[-1], Bar) for row in block.rows)
+    both = len(block.header) - 1 in block.diverging
+    least = [max(map(len, name.split()), default=0) for name in block.header]
+    widths = widths_of(block, width - EDGE - (BAR + EDGE if barred else 0), EDGE, least)
+    for place, name in enumerate(block.header):
+        justify: Any = "left" if block.is_words(place) else "right"
+        table.add_column(Text(name), justify=justify, width=widths[place], overflow="fold")
+    if barred:
+        table.add_column("", min_width=BAR)
+    for row in block.rows:
+        cells = [Text(str(cell), style=_colour(cell)) for cell in row]  # Text: a name in brackets is no markup
+        if barred:
+            last = row[-1]
+            cells.append(Text(drawn_bar(last, both) if isinstance(last, Bar) else "", style=_colour(last)))
+        table.add_row(*cells)
+    return table
+
+
+def drawn_bar(bar: Bar, both: bool) -> str:
+    """Draw a bar with characters; both: zero is in the middle.
+
+    >>> drawn_bar(Bar(-1.0, 2.0), both=True), drawn_bar(Bar(2.0, 2.0), both=True), drawn_bar(Bar(1.0, 2.0), both=False)
+    ('   ━━━│', '      │━━━━━━', '━━━━━━')
+    """
+    if not both:
+        return LINE * round(BAR * bar.length)
+    half = BAR // 2
+    line = LINE * round(half * bar.length)
+    return f"{'':{half}}│{line}" if bar.value >= 0 else f"{line:>{half}}│"
+
+
+def _colour(cell: object) -> str:
+    if isinstance(cell, Cell):
+        return "bold" if cell.strong else ""
+    if not isinstance(cell, Bar) or not cell.value:
+        return ""
+    if not cell.signed:
+        return "cyan"
+    return "green" if cell.value > 0 else "red"
+
+
+def _wrapped(sentence: str) -> str:
+    return textwrap.fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def render_markdown(page: Page) -> str:
+    """Write a page as Markdown.
+
+    >>> print(render_markdown(Page("Why", ("Because.",), (Sentences("More", ("a < b.",)),))))
+    # Why
+    <BLANKLINE>
+    Because.
+    <BLANKLINE>
+    ## More
+    <BLANKLINE>
+    - a \\< b.
+    <BLANKLINE>
+    """
+    parts = [f"# {_escaped(page.title)}", *map(_escaped, page.lead)]
+    if page.facts:
+        parts.append("\n".join(f"- {_escaped(name)}: {_escaped(value)}" for name, value in page.facts))
+    for depth, block in page.in_words():
+        parts.append(f"{'#' * depth} {_escaped(block.title)}")
+        if isinstance(block, Section):
+            parts += [_escaped(block.about)] if block.about else []
+        elif isinstance(block, Sentences):
+            parts.append("\n".join(f"- {_escaped(sentence)}" for sentence in block.sentences))
+        else:
+            rows = [[_content(content) for content in row] for row in block.rows]
+            parts.append(
+                markdown_table([_escaped(name) for name in block.header], rows, block.n_left, block.word_places)
+            )
+            parts += [_escaped(block.note)] if block.note else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _content(content: Content) -> str:
+    if isinstance(content, Cell) and content.strong:
+        return f"**{_escaped(content.text)}** {content.mark}".strip()
+    return _escaped(str(content))
+
+
+def _escaped(text: str) -> str:
+    """Keep what a name contains from being taken for Markdown or HTML."""
+    for char in "\\`*_[]<>":
+        text = text.replace(char, f"\\{char}")
+    return text

@@ -1,0 +1,330 @@
+"""Each query's own rules: training rows counted per cell and query, what that says of documents, and whom to trust.
+
+With thousands of queries no table of all cells and queries would fit, so queries go by in blocks and cells in parts:
+a block's tables take about TABLE_BYTES, its sums about SUM_BYTES or one number per document and grade, whatever the
+number of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from rulerank.core.progress import progress
+from rulerank.core.threads import in_blocks
+from rulerank.dataset import Array
+from rulerank.errors import DataError
+from rulerank.rules import by_query_kernels as kernels
+from rulerank.rules.kept_rows import query_keys
+from rulerank.rules.labels import SHARE, Labels, shares_needed
+from rulerank.rules.layout import FeatureSets, Layout
+from rulerank.rules.tables import Counter, Counts, Rows, Training, rows_needed
+from rulerank.rules.votes import LiftVotes, vote_table
+
+TABLE_BYTES = 1 << 25
+SUM_BYTES = 1 << 27
+BASE_BYTES = 1 << 28
+MAX_QUERIES = 64  # of a block: wider rows of a table fall out of the cache
+CELLS_PER_THREAD = 1000
+LIFTS = LiftVotes()
+PER_QUERY = 20  # rows of a query that are worth more than rows of yet another query
+STEP = np.uint64(0x9E3779B97F4A7C15)
+MIXES = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # splitmix64
+
+
+class CodedRows(NamedTuple):
+    """Rows to count: what each is counted as, and how much."""
+
+    bins: Array  # uint8 (n_features, n_rows)
+    codes: Array  # int32 (n_rows,)
+    shares: Array  # int64 (n_rows,)
+
+    @staticmethod
+    def of(bins: Array, rows: Array | slice, codes: Array, shares: Array | None = None) -> CodedRows:
+        """Take some rows; each counts once unless shares say otherwise."""
+        shares = np.ones(codes.size, dtype=np.int64) if shares is None else shares
+        return CodedRows(np.ascontiguousarray(bins[:, rows]), codes.astype(np.int32), shares)
+
+
+class ByQuery:
+    """Training rows sorted by query, and what each query's own rules say of documents.
+
+    >>> rows = Rows.of([[0, 1, 1, 0]], [0, 1, 0, 1], [0, 0, 1, 1])
+    >>> by_query = ByQuery(rows, np.array([0, 0, 1, 1]), Layout.over([2], max_size=1))
+    >>> by_query.literal_ranks(np.array([[0, 1]], dtype=np.uint8), 0, 2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+
+    def __init__(self, rows: Rows, queries: Array, layout: Layout, n_jobs: int | None = None) -> None:
+        if queries.shape != (rows.n_rows,) or queries.dtype.kind not in "iu":
+            raise DataError(f"expected {rows.n_rows} query numbers: got {queries.dtype} {queries.shape}")
+        self.rows = rows
+        self.layout = layout
+        self.n_jobs = n_jobs
+        self.order = np.argsort(queries, kind="stable")  # place among the sorted rows -> row
+        self.bins = np.ascontiguousarray(rows.bins[:, self.order])
+        self.grades = rows.grades[self.order].astype(np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(queries))])  # first place of each query
+        self.sizes = np.diff(self.starts)
+        self.queries = np.repeat(np.arange(self.n_queries), self.sizes)
+        self.means = np.bincount(self.queries, self.grades, self.n_queries) / np.maximum(self.sizes, 1)
+
+    def to_state(self) -> dict[str, Array]:
+        """Return the rows in the order they came, for a model file."""
+        queries = np.empty(self.rows.n_rows, dtype=np.int64)
+        queries[self.order] = self.queries
+        return {"bins": self.rows.bins, "grades": self.rows.grades, "queries": queries}
+
+    @property
+    def n_queries(self) -> int:
+        return int(self.starts.size - 1)
+
+    def blocks(self, n_docs: int) -> Iterator[tuple[int, int]]:
+        """Yield first and last + 1 query of blocks whose sums for so many documents fit in memory."""
+        size = min(MAX_QUERIES, max(1, SUM_BYTES // (8 * self.rows.n_grades * max(1, n_docs))))
+        for first in range(0, self.n_queries, size):
+            yield first, min(first + size, self.n_queries)
+
+    def literal_ranks(
+        self, bins: Array, first: int, last: int, *, min_support: float = 0.0, without_own: bool = False
+    ) -> Array:
+        """Return rank(q, d) of the queries first..last-1, (n_queries, n_docs), NaN where one has no rule for d.
+
+        without_own: bins are the sorted training rows, and each is left out of its own query's counts.
+        """
+        counted, own = self._graded(first, last)
+        n_grades = self.rows.n_grades
+        units = packing(self.layout.n_sets)
+        min_hits, min_hits_without = (rows_needed(min_support, self.sizes[first:last] - n) for n in (0, 1))
+
+        def rules(part: FeatureSets, counts: Array, sums: Array) -> Array:
+            if without_own:
+                starts = self.starts[first : last + 1] - own.start
+                graded, least = (counted.bins, self.grades[own], n_grades, starts), (min_hits, min_hits_without)
+                leave_out = partial(kernels.leave_out_of_rules, *graded, part, *least, *units, sums[own])
+                in_blocks(leave_out, last - first, self.n_jobs)
+            turn = partial(kernels.grade_rules, min_hits, *units, counts)
+            in_blocks(turn, len(counts), self.n_jobs, min_block=CELLS_PER_THREAD)
+            return counts
+
+        sums = self._add_up(bins, counted, n_grades * (last - first), rules)
+        ranks = np.empty((last - first, len(sums)))
+        self._unpack(partial(kernels.expected_grades, sums, n_grades, *units, ranks), len(sums))
+        return ranks
+
+    def label_strengths(self, bins: Array, labels: Labels, first: int, last: int, *, min_support: float = 0.0) -> Array:
+        """Return the mean confidence of the rules X -> q of D* for the queries first..last-1, (n_queries, n_docs)."""
+        units = packing(self.layout.n_sets)
+        own = slice(*np.searchsorted(labels.queries, [first, last]))
+        counted = CodedRows.of(self.rows.bins, labels.rows[own], labels.queries[own] - first, labels.shares[own])
+        labelled = np.unique(labels.rows)
+        every = CodedRows.of(self.rows.bins, labelled, np.zeros(labelled.size))
+        min_share = shares_needed(min_support, labelled.size)
+
+        def rules(part: FeatureSets, counts: Array, sums: Array) -> Array:
+            turn = partial(kernels.label_rules, self._count(part, every, 1), SHARE, min_share, *units, counts)
+            in_blocks(turn, len(counts), self.n_jobs, min_block=CELLS_PER_THREAD)
+            return counts
+
+        sums = self._add_up(bins, counted, last - first, rules)
+        means = np.empty((last - first, len(sums)))
+        self._unpack(partial(kernels.mean_confidences, sums, *units, means), len(sums))
+        return means
+
+    def lifts_of_all(self, training: Training) -> Array | None:
+        """Return what all rows together say in every cell, weight * lift and weight; None: there are too many cells."""
+        if 16 * self.layout.n_cells > BASE_BYTES:
+            return None
+        everything = Counter(self.rows, n_jobs=self.n_jobs)
+        return np.concatenate([self._lifts_of(block, everything, training) for block in self.layout.sets])
+
+    def _lifts_of(self, sets: FeatureSets, everything: Counter, training: Training) -> Array:
+        part = sets.part(0, len(sets.features))
+        return vote_table(LIFTS, everything.count(part), part, training, self.n_jobs)
+
+    def shrunken_lifts(
+        self,
+        bins: Array,
+        first: int,
+        last: int,
+        training: Training,
+        shrink: float,
+        of_all: Array | None = None,
+    ) -> Array:
+        """Return how far above the mean grade the queries first..last-1 put each document, (n_queries, n_docs).
+
+        Each lift of a query in a cell is mixed with `shrink` rows of the lift of all rows there. NaN: no cell is known.
+        of_all: `lifts_of_all`, for callers who go through many queries; else all rows are counted here.
+        """
+        counted, _ = self._graded(first, last)
+        means = self.means[first:last]
+        everything = Counter(self.rows, n_jobs=self.n_jobs)
+        n_seen = 0  # cells of the parts that have gone by
+        total_weight = sum(training.strength[block.features].mean(axis=1).sum() for block in self.layout.sets)
+        units = 2.0**56 / max(float(total_weight), 1e-200)  # lifts are below 32: sums stay below 2**61
+
+        def lifts(part: FeatureSets, counts: Array, sums: Array) -> Array:
+            nonlocal n_seen
+            seen = slice(n_seen, n_seen + len(counts))
+            base = self._lifts_of(part, everything, training) if of_all is None else of_all[seen]
+            n_seen = seen.stop
+            table = np.empty((len(counts), last - first + 1), dtype=np.int64)
+            mix = partial(kernels.shrunken_lifts, counts, means, base, shrink, units, table)
+            in_blocks(mix, len(counts), self.n_jobs, min_block=CELLS_PER_THREAD)
+            return table
+
+        sums = self._add_up(bins, counted, self.rows.n_grades * (last - first), lifts, width=last - first + 1)
+        lifted = np.empty((last - first, len(sums)))
+        self._unpack(partial(kernels.divide_by_weight, sums, lifted), len(sums))
+        return lifted
+
+    def _graded(self, first: int, last: int) -> tuple[CodedRows, slice]:
+        """Return the rows of the queries first..last-1, counted by query and grade, and their places."""
+        own = slice(int(self.starts[first]), int(self.starts[last]))
+        return CodedRows.of(self.bins, own, (self.queries[own] - first) * self.rows.n_grades + self.grades[own]), own
+
+    def _count(self, part: FeatureSets, rows: CodedRows, n_codes: int) -> Array:
+        counts = np.zeros((part.n_cells, n_codes), dtype=np.int64)
+        in_blocks(partial(kernels.count_codes, *rows, part, counts), len(part.features), self.n_jobs, min_block=4)
+        return counts
+
+    def _unpack(self, loop: Callable[[int, int], None], n_docs: int) -> None:
+        in_blocks(loop, n_docs, self.n_jobs, min_block=kernels.BLOCK)
+
+    def _add_up(
+        self,
+        bins: Array,
+        rows: CodedRows,
+        n_codes: int,
+        make_table: Callable[[FeatureSets, Array, Array], Array],
+        width: int | None = None,
+    ) -> Array:
+        """Count the rows, make tables of the counts (as wide unless said), and add up what documents' cells say."""
+        sums = np.zeros((bins.shape[1], n_codes if width is None else width), dtype=np.int64)
+        for part in self.layout.parts(TABLE_BYTES // (8 * n_codes)):
+            table = make_table(part, self._count(part, rows, n_codes), sums)
+            self._unpack(partial(kernels.add_rows, bins, part, table, sums), bins.shape[1])
+        return sums
+
+
+def packing(n_sets: int) -> tuple[float, int]:
+    """Return units and count_bit such that the confidences and the number of so many rules fit in 63 bits."""
+    n_bits = max(1, n_sets.bit_length())
+    unit_bits = min(32, 63 - 2 * n_bits)
+    return 2.0**unit_bits, unit_bits + n_bits
+
+
+class TrustedVotes(LiftVotes):
+    """Vote with the mean of some queries' shrunken lifts: what `ByQuery.shrunken_lifts` says, once per cell.
+
+    A mean of sums is a sum of means, so a document needs one number per cell, however many queries are trusted.
+    """
+
+    def __init__(self, by_query: ByQuery, trusted: Array, shrink: float) -> None:
+        super().__init__()
+        rows = np.flatnonzero(np.isin(by_query.queries, trusted))
+        number = np.searchsorted(trusted, by_query.queries[rows])
+        self._rows = CodedRows.of(by_query.bins, rows, number * by_query.rows.n_grades + by_query.grades[rows])
+        self._means = by_query.means[trusted]
+        self._query_shrink = shrink
+
+    def fill(self, counts: Counts, sets: FeatureSets, training: Training, votes: Array, first: int, last: int) -> None:
+        super().fill(counts, sets, training, votes, first, last)
+        kernels.trusted_votes(*self._rows, sets, self._means, training.n_grades, self._query_shrink, votes, first, last)
+
+
+def share_of_right_pairs(by_query: ByQuery, training: Training, shrink: float, judged: Array | None = None) -> Array:
+    """Return, for each query, the share of pairs of other queries' documents that it orders rightly.
+
+    A pair is two documents of one query with different grades. Tied scores are half right; no pairs at all: a half.
+    judged: the places among the sorted rows, ascending, of which pairs are made; all of them unless given.
+
+    >>> from rulerank.rules.tables import BinCounts
+    >>> queries = np.array([0, 0, 1, 1, 2, 2])
+    >>> rows = Rows.of([[0, 1, 0, 1, 0, 1]], [0, 1, 0, 1, 1, 0], queries)
+    >>> training = BinCounts.of(rows).training(1, np.ones(1))
+    >>> share_of_right_pairs(ByQuery(rows, queries, Layout.over([2], max_size=1)), training, 1.0).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    n_grades, n_queries = by_query.rows.n_grades, by_query.n_queries
+    bins, grades, queries = by_query.bins, by_query.grades, by_query.queries
+    if judged is not None:
+        bins, grades, queries = np.ascontiguousarray(bins[:, judged]), grades[judged], queries[judged]
+    sizes = np.bincount(queries, minlength=n_queries)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    of_all = by_query.lifts_of_all(training)
+    right = np.zeros(n_queries, dtype=np.int64)
+    with progress(n_queries, "judging queries") as bar:
+        for first, last in by_query.blocks(grades.size):
+            lifts = by_query.shrunken_lifts(bins, first, last, training, shrink, of_all=of_all)
+            pairs = np.nan_to_num(lifts), grades, n_grades, starts, first, right[first:last]
+            in_blocks(partial(kernels.count_right_pairs, *pairs), last - first, by_query.n_jobs)
+            bar.advance(last - first)
+    by_grade = np.zeros((n_queries, n_grades), dtype=np.int64)
+    np.add.at(by_grade, (queries, grades), 1)
+    pairs_twice = sizes**2 - (by_grade**2).sum(axis=1)
+    of_others = pairs_twice.sum() - pairs_twice
+    return np.divide(right, of_others, out=np.full(n_queries, 0.5), where=of_others > 0)
+
+
+def judged_rows(by_query: ByQuery, query_ids: Array, most: int) -> Array | None:
+    """Return the places among the sorted rows, ascending, of at most `most` rows; None stands for all, if they fit.
+
+    As many rows of each query as fit, and at least PER_QUERY of those queries that are taken. Which queries and which
+    of their rows follows from hashes of names and contents: no order and no partition of the rows changes it.
+
+    >>> rows = Rows.of([[0, 1, 2, 3, 4, 5]], [0, 1, 0, 1, 1, 0], [0, 0, 0, 0, 1, 1])
+    >>> by_query = ByQuery(rows, np.array([0, 0, 0, 0, 1, 1]), Layout.over([6], max_size=1))
+    >>> judged_rows(by_query, np.array(["a", "b"]), 6), judged_rows(by_query, np.array(["a", "b"]), 2).tolist()
+    (None, [0, 3])
+    """
+    sizes = by_query.sizes
+    if by_query.rows.n_rows <= most:
+        return None
+    cap = max(PER_QUERY, _largest_cap(sizes, most))
+    keys = query_keys(query_ids)
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    n_taken = np.searchsorted(np.cumsum(np.minimum(sizes, cap)[order]), most, side="right")
+    taken = np.zeros(sizes.size, dtype=np.bool_)
+    taken[order[: max(1, n_taken)]] = True
+    places = np.flatnonzero(taken[by_query.queries])
+    queries = by_query.queries[places]
+    content = row_hashes([*by_query.bins[:, places], by_query.grades[places], *keys[queries].T])
+    # rows that are alike draw lots of their own: many documents have the same bins
+    order = np.lexsort((content, queries))
+    differs = (np.diff(content[order]) != 0) | (np.diff(queries[order]) != 0)
+    alike = np.concatenate([[0], np.flatnonzero(differs) + 1])
+    nth = np.arange(order.size) - np.repeat(alike, np.diff(alike, append=order.size))
+    lots = row_hashes([content[order], nth])
+    order = order[np.lexsort((lots, queries[order]))]
+    place = np.arange(order.size) - np.searchsorted(queries, queries)  # rows stay sorted by query
+    return np.sort(places[order[place < min(cap, most)]])
+
+
+def row_hashes(columns: Sequence[Array]) -> Array:
+    """Return a number for the content of each row, uint64 (n_rows,), given columns of whole numbers from 0.
+
+    >>> one, other, same = row_hashes([np.array([1, 1, 1]), np.array([2, 3, 2])])
+    >>> bool(one == same), bool(one == other)
+    (True, False)
+    """
+    found = np.ones(columns[0].size, dtype=np.uint64)
+    for column in columns:
+        found = (found ^ column.astype(np.uint64)) * STEP
+        found ^= found >> np.uint64(29)
+    for shift, factor in MIXES:
+        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+    mixed: Array = found ^ (found >> np.uint64(31))
+    return mixed
+
+
+def _largest_cap(sizes: Array, most: int) -> int:
+    """Return the most rows that every query may give so that all together give at most `most`."""
+    low, high = 0, int(sizes.max())
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if np.minimum(sizes, middle).sum() <= most else (low, middle - 1)
+    return low

@@ -1,1 +1,0 @@
-"""Rules that say the same in every query: what is counted for them, and how they vote."""

@@ -1,0 +1,364 @@
+"""Documents as rows that a ranker scores: ready features in dicts, arrays and data frames; texts by id or by field."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from rulerank.core.arrays import unmasked
+from rulerank.core.checks import is_whole
+from rulerank.core.parameters import shown
+from rulerank.core.words import as_date, counted, listed
+from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.errors import DataError
+from rulerank.features.text_features import TextFeatures
+from rulerank.io.columns import collected, day_number, is_a_category, is_frame, numeric_frame
+from rulerank.rankers.base import Ranker
+
+FEATURES = "features"  # the key of a dict of features beside an id
+ID = "id"
+ENGINE = ("engine_rank", "engine_score")  # features that no text has: an engine's answer brings them along
+FIRST_DAY, LAST_DAY = 3652, 40176  # of numbers for dates: 1980 to 2079; years, Excel's days and seconds lie outside
+NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.int32, np.bool_}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """Documents of one query, in the order they came."""
+
+    data: Any  # what `Ranker.predict` takes: a Dataset, an array or a data frame
+    ids: Sequence[str]
+    documents: Sequence[Mapping[str, Any]] = ()  # as they were given; empty where only numbers were
+    _columns: dict[tuple[str, ...], list[Array]] = field(default_factory=dict, init=False, repr=False)  # of a frame
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def qid(self) -> Array:
+        """One query for all rows."""
+        return np.zeros(len(self), dtype=np.int64)
+
+    def document(self, row: int) -> dict[str, Any] | None:
+        """Return the fields of a document, as they were given or as the index keeps them for people to read."""
+        if self.documents:
+            return dict(self.documents[row])
+        if not isinstance(self.data, Dataset):
+            return None
+        return {name: texts[row] for name, texts in self.data.texts.items() if name != "query_text"} or None
+
+    def values(self, row: int, ranker: Ranker) -> dict[str, float | str | None]:
+        """Return the features that the ranker reads, by name: None where missing, a category by what it is called."""
+        data, names = self.data, ranker.feature_names_
+        kinds: Mapping[str, Sequence[str]] = ranker.categories_
+        if isinstance(data, Dataset):
+            found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
+            if data.feature_names == names and not kinds and not ranker.dates_:  # the most usual, and the quickest
+                return {name: None if value != value else value for name, value in found.items()}
+            kinds = {**kinds, **data.categories}
+        elif hasattr(data, "columns"):
+            cells = {name: _cell(column[row]) for name, column in zip(names, self._columns_for(ranker), strict=True)}
+            days = {name: cells[name] for name in ranker.dates_}
+            return cells | {name: as_date(day) for name, day in days.items() if isinstance(day, float)}
+        else:
+            found = dict(zip(names, data[row].tolist(), strict=True))
+        shown = {name: _shown(found[name], kinds.get(name)) for name in names}
+        return shown | {name: as_date(found[name]) for name in ranker.dates_ if shown[name] is not None}
+
+    def column(self, name: str, ranker: Ranker) -> Array:
+        """Return one value per document, which the ranker need not know, float64, NaN where missing."""
+        data, names = self.data, ranker.feature_names_
+        if isinstance(data, Dataset) and name in data.feature_names:
+            return data.X[:, data.feature_names.index(name)].astype(np.float64)
+        if hasattr(data, "columns") and name in data.columns:
+            return np.asarray(data[name], dtype=np.float64)
+        if isinstance(data, np.ndarray) and name in names:
+            return data[:, names.index(name)].astype(np.float64)
+        own = [features_in(doc, names) for doc in self.documents]
+        found = [{name: row.get(name, doc.get(name))} for row, doc in zip(own, self.documents, strict=True)]
+        if any(row[name] is not None for row in found):
+            return feature_matrix(found, (name,), {})[:, 0].astype(np.float64)
+        raise DataError(f"today: no document has {name!r}, the feature that ranks documents today")
+
+    def _columns_for(self, ranker: Ranker) -> list[Array]:
+        """Return the columns of a data frame, dates as days, by position where the ranker knows no names.
+
+        They are read once for all documents.
+        """
+        names = ranker.feature_names_
+        if names not in self._columns:
+            frame, labels = self.data, {str(column): column for column in self.data.columns}
+            chosen = [labels[name] for name in names] if all(name in labels for name in names) else frame.columns
+            dates = [labels[name] for name in ranker.dates_ if name in labels]
+            days = numeric_frame(frame[dates], {}, ranker.dates_)[0] if dates and is_frame(frame) else frame
+            self._columns[names] = [np.asarray((days if label in dates else frame)[label]) for label in chosen]
+        return self._columns[names]
+
+
+def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
+    """Return documents given by ready features: a list of dicts, a Dataset, an array or a data frame.
+
+    A dict has features by name, None or nothing where one is missing; or {"id": .., "features": {..}}.
+    """
+    names, docs = ranker.feature_names_, collected(docs)
+    if isinstance(docs, Dataset):
+        if len(docs) and (docs.qid != docs.qid[0]).any():
+            raise DataError("docs must be the documents of one query: the Dataset has several")
+        return FeatureRows(docs, numbered(docs.docid, len(docs)))
+    if hasattr(docs, "columns") and hasattr(docs, "dtypes"):
+        ids = list(docs[ID]) if ID in docs.columns and ID not in names else None
+        return FeatureRows(docs, numbered(ids, len(docs)))
+    if isinstance(docs, Sequence) and docs and all(isinstance(doc, Mapping) for doc in docs):
+        own, n_rows = [features_in(doc, names) for doc in docs], len(docs)
+        if ranker.dates_:
+            own = [_with_days(row, ranker.dates_, place) for place, row in enumerate(own)]
+        kinds = {name: with_new_names(name, kinds, own) for name, kinds in ranker.categories_.items()}
+        data = Dataset(
+            feature_matrix(own, names, kinds),
+            np.full(n_rows, UNLABELLED),
+            np.zeros(n_rows, dtype=np.int64),
+            feature_names=names,
+            categories=kinds,
+        )
+        return FeatureRows(data, ids_in(docs, names), docs)
+    return FeatureRows(_matrix(docs, names), numbered(None, len(docs)))
+
+
+def feature_matrix(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], categories: Mapping[str, Sequence[str]]
+) -> Array:
+    """Return float32 (n_rows, n_features) of dicts, NaN where one lacks a value; that all lack one is a mistake.
+
+    >>> feature_matrix([{"bm25": 2.5, "length": None}, {"length": 7}], ["bm25", "length"], {}).tolist()
+    [[2.5, nan], [nan, 7.0]]
+    """
+    pick = itemgetter(*names) if len(names) > 1 else lambda row: tuple(row[name] for name in names)
+    try:
+        cells = [pick(row) for row in rows]
+    except KeyError:
+        cells = [tuple(row.get(name) for name in names) for row in rows]
+        missing = [name for name in names if not any(name in row for row in rows)]
+        if missing:
+            raise DataError(
+                f"the documents lack {len(missing)} of the {counted(len(names), 'feature')} of the model: "
+                f"{listed(missing)}; give null (None) where a value is missing"
+            ) from None
+    if categories or not {*map(type, chain.from_iterable(cells))} <= NUMBERS:
+        cells = [
+            tuple(_number(value, name, categories.get(name), place) for value, name in zip(row, names, strict=True))
+            for place, row in enumerate(cells)
+        ]
+    with np.errstate(over="ignore"):
+        try:
+            X = np.array(cells, dtype=np.float32)
+        except OverflowError:  # whole numbers beyond every float
+            X = np.array([[_float(value) for value in row] for row in cells], dtype=np.float32)
+    if np.isinf(X).any():
+        row, column = (int(place[0]) for place in np.nonzero(np.isinf(X)))
+        raise DataError(
+            f"document {row}: feature {names[column]!r} must be finite and fit float32, or null where missing: "
+            f"got {_brief(cells[row][column])}"
+        )
+    return X.reshape(len(rows), len(names))
+
+
+def features_in(doc: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """Return the features of a document: the dict itself, or the one under its key `features`."""
+    own = doc.get(FEATURES) if FEATURES not in names else None
+    return own if isinstance(own, Mapping) else doc
+
+
+def ids_in(docs: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> list[str]:
+    """Return the ids that documents bring along; others are called by their place in the list, from 0.
+
+    >>> ids_in([{"id": "a"}, {"id": 7}, {}])
+    ['a', '7', '2']
+    """
+    if ID in names:
+        return numbered(None, len(docs))
+    return numbered([doc.get(ID) for doc in docs], len(docs))
+
+
+def numbered(ids: Any, n_docs: int) -> list[str]:
+    """Return ids as text, and the place where there is none."""
+    if ids is None:
+        return [str(place) for place in range(n_docs)]
+    return [str(place) if own is None or (own_id := str(own)) == "" else own_id for place, own in enumerate(ids)]
+
+
+def _matrix(docs: Any, names: Sequence[str]) -> Array:
+    expected = f"docs must be a list of dicts of features, a data frame, or an array of {len(names)} columns"
+    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__len__") or hasattr(docs, "toarray"):
+        raise DataError(f"{expected}: got one {type(docs).__name__}")
+    if len(docs) == 0:
+        return np.empty((0, len(names)))
+    try:
+        X = np.asarray(unmasked(docs))
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    except (TypeError, ValueError):
+        kinds = listed(sorted({type(doc).__name__ for doc in docs}))
+        raise DataError(f"{expected}: got a list of {kinds}") from None
+    if X.ndim != 2 or X.shape[1] != len(names):
+        raise DataError(f"{expected}: got an array of shape {X.shape}")
+    return X
+
+
+def _with_days(row: Mapping[str, Any], dates: Sequence[str], place: int) -> Mapping[str, Any]:
+    """Return the features of a document with days in the place of dates."""
+    return {**row, **{name: _day(row[name], name, place) for name in dates if row.get(name) is not None}}
+
+
+def _day(value: Any, name: str, place: int) -> float:
+    """Return a date as days since 1970-01-01; a number must look like days, and not like a year or like seconds."""
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        if value != value or FIRST_DAY <= value <= LAST_DAY:
+            return float(value)
+    elif isinstance(value, str | datetime.date):
+        with contextlib.suppress(DataError):
+            return day_number(value)
+    raise DataError(
+        f"document {place}: {name} must be a date such as 2026-11-18, or days since 1970-01-01 as a number from "
+        f"{FIRST_DAY} (1980) to {LAST_DAY} (2079): got {_brief(value)}"
+    )
+
+
+def with_new_names(name: str, kinds: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the names of a category that a model knows, and after them those that documents bring.
+
+    >>> with_new_names("brand", ("lg",), [{"brand": "sony"}, {"brand": "lg"}, {"brand": None}, {"brand": ""}])
+    ('lg', 'sony')
+    """
+    new = {value for row in rows if isinstance(value := row.get(name), str) and value}
+    return (*kinds, *sorted(new - {*kinds}))
+
+
+def _number(value: Any, name: str, kinds: Sequence[str] | None, place: int) -> Any:
+    """Return one value as a number; a category is given by its name."""
+    if kinds is not None:
+        if isinstance(value, str):
+            return kinds.index(value) if value in kinds else None
+        if value is None or value != value:
+            return None
+        raise DataError(f"document {place}: {is_a_category(name, kinds)}: got {_brief(value)}")
+    if type(value) in NUMBERS or isinstance(value, int | float | np.integer | np.floating):
+        return value
+    raise DataError(f"document {place}: feature {name!r} must be a number, or null where missing: got {_brief(value)}")
+
+
+def _float(value: Any) -> float:
+    try:
+        return float("nan") if value is None else float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _brief(value: Any) -> str:
+    try:
+        return repr(value)[:60]
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a whole number of thousands of digits"
+
+
+def _cell(value: Any) -> float | str | None:
+    """Return a value of a data frame; None where it is missing: null, NaN, an empty text or the NA of pandas."""
+    try:
+        if value is None or (isinstance(value, str) and not value) or value != value:
+            return None
+    except TypeError:  # NA is neither equal nor different
+        return None
+    return float(value) if isinstance(value, int | float | np.number | np.bool_) else str(value)
+
+
+def _shown(value: float, kinds: Sequence[str] | None) -> float | str | None:
+    if value != value:
+        return None
+    if kinds is not None and value.is_integer() and 0 <= value < len(kinds):
+        return kinds[int(value)]
+    return value
+
+
+def brought_along(names: Sequence[str], features: TextFeatures) -> tuple[str, ...]:
+    """Return the features of a ranker that documents must bring beside their texts."""
+    return tuple(name for name in names if name in ENGINE and name not in features.feature_names_)
+
+
+def rows_of_texts(
+    features: TextFeatures,
+    query: str,
+    docs: list[Any] | None,
+    brought: tuple[str, ...],
+    *,
+    candidates: int,
+    vectors: Mapping[str, Sequence[float]] | None,
+) -> FeatureRows:
+    """Return the features of a query and its documents: ids, dicts of fields, or the index's own for None.
+
+    Dicts that name no field are documents of the index, by their ids. brought: see `brought_along`.
+    """
+    if docs is None and not is_whole(candidates, 1):
+        raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
+    if docs == []:
+        return FeatureRows(None, ())
+    dicts = docs if docs and isinstance(docs[0], Mapping) else None
+    if brought and dicts is None:
+        raise DataError(
+            f"the ranker reads {listed(brought)}, which documents must bring: give docs as dicts, such as "
+            f'{{"id": .., "{brought[0]}": ..}} for documents of the index'
+        )
+    asked = docs
+    in_index = dicts is not None and _named_only(dicts, features)
+    if dicts is not None and in_index:
+        asked = [str(doc[ID]) for doc in dicts]
+    data = features.for_query(query, asked, top=candidates, vectors=vectors)
+    if dicts is None:
+        return FeatureRows(data, numbered(data.docid, len(data)))
+    if brought:
+        data = _with_columns(data, brought, dicts)
+    if in_index:
+        read = {name: texts for name, texts in data.texts.items() if name != "query_text"}
+        dicts = [{name: texts[row] for name, texts in read.items()} | dict(doc) for row, doc in enumerate(dicts)]
+    return FeatureRows(data, ids_in(dicts), dicts)
+
+
+def as_docs(docs: Any) -> list[Any]:
+    """Return ids, whole numbers among them as text, or dicts of fields."""
+    if isinstance(docs, str | bytes | Mapping) or not hasattr(docs, "__iter__"):
+        raise DataError(f"docs must be a list of ids or of dicts of fields: got one {type(docs).__name__}")
+    if hasattr(docs, "columns"):  # a data frame, of Polars or pandas
+        docs = docs.to_dicts() if hasattr(docs, "to_dicts") else docs.to_dict("records")
+    given = [str(doc) if is_whole(doc, 0) else doc for doc in docs]
+    for place, doc in enumerate(given):
+        if not isinstance(doc, str | Mapping) or isinstance(doc, str) != isinstance(given[0], str):
+            raise DataError(
+                f"docs must be ids, or dicts of fields, all of one kind: number {place} is a {type(doc).__name__}, "
+                f"the first a {type(given[0]).__name__}"
+            )
+    return given
+
+
+def bring_features(docs: list[Any], features: TextFeatures) -> bool:
+    """Tell whether documents bring all their features along, {"id": .., "features": {..}}, instead of texts."""
+    if any(field.name == FEATURES for field in features.fields_):
+        return False
+    n_ready = sum(isinstance(doc, Mapping) and isinstance(doc.get(FEATURES), Mapping) for doc in docs)
+    if 0 < n_ready < len(docs):
+        raise DataError(f"docs must all bring {FEATURES}, or none of them: {n_ready} of {len(docs)} do")
+    return n_ready > 0
+
+
+def _named_only(dicts: Sequence[Mapping[str, Any]], features: TextFeatures) -> bool:
+    """Tell whether dicts have ids and not a single field."""
+    fields = {field.name for field in features.fields_}
+    return all(doc.get(ID) is not None and fields.isdisjoint(doc) for doc in dicts)
+
+
+def _with_columns(data: Dataset, names: tuple[str, ...], dicts: Sequence[Mapping[str, Any]]) -> Dataset:
+    more = feature_matrix(dicts, names, {})
+    return replace(data, X=np.column_stack((data.X, more)), feature_names=(*data.feature_names, *names))

@@ -1,0 +1,216 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rulerank.dataset import query_index
+from rulerank.datasets.ranking import make_ranking
+from rulerank.errors import DataError
+from rulerank.splitting import make_folds
+
+USELESS = ["title_length", "n_images", "noise_1", "noise_6"]
+
+
+@pytest.fixture(scope="module")
+def world():
+    return make_ranking(n_queries=200, seed=3, return_truth=True)
+
+
+def column(data, name):
+    return data.X[:, data.feature_names.index(name)]
+
+
+def spearman(a, b):
+    known = ~(np.isnan(a) | np.isnan(b))
+    ranks = [np.unique(values[known], return_inverse=True)[1] for values in (a, b)]
+    return np.corrcoef(ranks)[0, 1]
+
+
+def share_of_pairs_in_order(data, scores):
+    """Over pairs of one query with different grades; a tie is half right."""
+    right = pairs = 0.0
+    for qid in dict.fromkeys(data.qid):
+        rows = data.qid == qid
+        higher = data.y[rows][:, None] > data.y[rows]
+        step = scores[rows][:, None] - scores[rows]
+        right += (higher * (np.sign(step) + 1) / 2).sum()
+        pairs += higher.sum()
+    return right / pairs
+
+
+def same(a, b):
+    return (
+        np.array_equal(a.X, b.X, equal_nan=True)
+        and np.array_equal(a.y, b.y)
+        and np.array_equal(a.qid, b.qid)
+        and np.array_equal(a.docid, b.docid)
+        and a.feature_names == b.feature_names
+    )
+
+
+def test_the_seed_decides_everything():
+    assert same(make_ranking(n_queries=5, seed=7), make_ranking(n_queries=5, seed=7))
+    assert not np.array_equal(make_ranking(5, 30, seed=7).y, make_ranking(5, 30, seed=8).y)
+
+
+def test_asking_for_the_truth_changes_nothing_else():
+    data, truth = make_ranking(n_queries=5, return_truth=True)
+    assert same(data, make_ranking(n_queries=5))
+    assert truth.shape == data.y.shape
+
+
+def test_more_noise_features_leave_the_rest_as_it_was():
+    few, many = make_ranking(n_queries=5, n_features=16), make_ranking(n_queries=5, n_features=40)
+    assert np.array_equal(few.X, many.X[:, :16], equal_nan=True)
+    assert np.array_equal(few.y, many.y)
+    assert many.feature_names[-1] == "noise_26"
+
+
+@given(
+    n_queries=st.integers(1, 8),
+    docs=st.one_of(st.integers(1, 12), st.tuples(st.integers(1, 4), st.integers(4, 12))),
+    n_features=st.integers(1, 30),
+    n_grades=st.integers(2, 6),
+    seed=st.integers(0, 2**32),
+)
+def test_every_size_asked_for_is_the_size_that_comes(n_queries, docs, n_features, n_grades, seed):
+    data = make_ranking(n_queries, docs, n_features, n_grades, seed)
+    _, counts = np.unique(data.qid, return_counts=True)
+    low, high = docs if isinstance(docs, tuple) else (docs, docs)
+    assert counts.size == n_queries
+    assert low <= counts.min() <= counts.max() <= high
+    assert data.X.shape[1] == n_features
+    assert 0 <= data.y.min() <= data.y.max() < n_grades
+    assert not np.isinf(data.X).any()
+    assert len(set(data.docid)) == len(data)
+    assert {type(value) for value in [*data.qid, *data.docid]} == {str}
+
+
+def test_grades_are_shared_out_as_in_letor(world):
+    data, _ = world
+    shares = np.bincount(data.y) / len(data)
+    assert 0.70 < shares[0] < 0.80
+    assert 0.15 < shares[1] < 0.20
+    assert 0.05 < shares[2] < 0.12
+
+
+def test_a_few_queries_have_no_relevant_document(world):
+    data, _ = world
+    query, ids = query_index(data.qid)
+    empty = (np.bincount(query, weights=data.y) == 0).sum()
+    assert 0.05 * ids.size < empty < 0.15 * ids.size
+
+
+def test_each_query_has_its_own_bar():
+    data, truth = make_ranking(n_queries=40, judge_noise=0, return_truth=True)
+    lowest_relevant, highest_other = [], []
+    for qid in dict.fromkeys(data.qid):
+        rows = data.qid == qid
+        for grade in (1, 2):
+            above, below = truth[rows & (data.y >= grade)], truth[rows & (data.y < grade)]
+            assert above.size == 0 or below.max() < above.min()
+        if (data.y[rows] > 0).any():
+            lowest_relevant.append(truth[rows & (data.y > 0)].min())
+            highest_other.append(truth[rows & (data.y == 0)].max())
+    # a strict query refuses what a lenient one takes, by far
+    assert max(highest_other) > min(lowest_relevant) + 1
+
+
+def test_some_features_are_missing_and_not_all_of_them_at_random(world):
+    data, _ = world
+    missing = {name: np.isnan(column(data, name)).mean() for name in data.feature_names}
+    assert {name for name, share in missing.items() if share} == {"clicks", "freshness", "bm25_anchor"}
+    assert all(0.1 < share < 0.4 for share in missing.values() if share)
+    unseen = np.isnan(column(data, "clicks"))
+    assert np.median(column(data, "pagerank")[unseen]) < np.median(column(data, "pagerank")[~unseen]) / 2
+
+
+@pytest.mark.parametrize("name", USELESS)
+def test_useless_features_say_nothing_about_the_grade_or_the_others(world, name):
+    data, truth = world
+    values = column(data, name)
+    assert abs(spearman(values, truth)) < 0.03
+    assert abs(share_of_pairs_in_order(data, values) - 0.5) < 0.03
+    assert abs(spearman(values, column(data, "bm25_body"))) < 0.05
+
+
+def test_the_truth_ranks_better_than_every_feature_and_the_best_feature_decently(world):
+    data, truth = world
+    by_feature = []
+    for values in data.X.T:
+        filled = np.where(np.isnan(values), np.nanmin(values), values)
+        share = share_of_pairs_in_order(data, filled)
+        by_feature.append(max(share, 1 - share))
+    assert 0.65 < max(by_feature) < 0.75
+    assert share_of_pairs_in_order(data, truth) > 0.85
+
+
+def test_two_features_together_tell_what_neither_tells_alone(world):
+    data, truth = world
+    authority, youth = np.log(column(data, "pagerank")), column(data, "freshness")
+    known = ~np.isnan(youth)
+    linked, new = authority > np.median(authority), youth > 0.5
+    agree = linked[known] == new[known]
+    alone = abs(truth[known & new].mean() - truth[known & ~new].mean())
+    together = truth[known][~agree].mean() - truth[known][agree].mean()
+    assert alone < 0.1
+    assert together > 0.4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_queries": 0}, "n_queries must be at least 1: got 0"),
+        ({"n_features": 0}, "n_features must be at least 1: got 0"),
+        ({"seed": -1}, "seed must be at least 0: got -1"),
+        ({"docs_per_query": 0}, r"docs_per_query must be a number from 1, or \(least, most\): got 0"),
+        ({"docs_per_query": (9, 3)}, r"docs_per_query must be .*: got \(9, 3\)"),
+        ({"n_grades": 1}, "n_grades must be between 2 and 32: got 1"),
+        ({"n_grades": 33}, "n_grades must be between 2 and 32: got 33"),
+        ({"judge_noise": -0.1}, "judge_noise must be a number from 0: got -0.1"),
+        ({"judge_noise": float("nan")}, "judge_noise must be a number from 0: got nan"),
+    ],
+)
+def test_a_world_that_cannot_be_is_refused(wrong, message):
+    with pytest.raises(DataError, match=message):
+        make_ranking(**wrong)
+
+
+@given(n_queries=st.integers(5, 12), n_folds=st.integers(3, 5), seed=st.integers(0, 99))
+def test_folds_test_each_query_once_and_never_share_a_query(n_queries, n_folds, seed):
+    data = make_ranking(n_queries, docs_per_query=3)
+    folds = make_folds(data, n_folds, seed)
+    assert [fold.name for fold in folds] == [f"Fold{i + 1}" for i in range(n_folds)]
+    for fold in folds:
+        parts = [set(part.qid) for part in (fold.train, fold.vali, fold.test)]
+        assert set().union(*parts) == set(data.qid)
+        assert sum(map(len, parts)) == n_queries
+    for part in ("vali", "test"):
+        assert sorted(doc for fold in folds for doc in getattr(fold, part).docid) == sorted(data.docid)
+
+
+def test_folds_keep_rows_together_with_their_grades():
+    data = make_ranking(n_queries=6)
+    grade = dict(zip(data.docid, data.y, strict=True))
+    test = make_folds(data, n_folds=3)[2].test
+    assert test.y.tolist() == [grade[doc] for doc in test.docid]
+
+
+def test_folds_that_cannot_be_are_refused():
+    data = make_ranking(n_queries=4)
+    with pytest.raises(DataError, match="n_folds must be at least 3: got 2"):
+        make_folds(data, 2)
+    with pytest.raises(DataError, match="n_folds must be at most the number of queries, 4: got 5"):
+        make_folds(data, 5)
+    with pytest.raises(DataError, match="seed must be at least 0: got -1"):
+        make_folds(data, 3, seed=-1)
+
+
+def test_features_are_correlated_skewed_and_scaled_by_query_as_the_docstring_says(world):
+    data, _ = world
+    for one, other in (("bm25_body", "tf_idf_body"), ("pagerank", "inlinks"), ("bm25_title", "bm25_body")):
+        assert spearman(column(data, one), column(data, other)) > 0.3
+    for name in ("pagerank", "clicks", "doc_length", "inlinks"):
+        assert np.nanmean(column(data, name)) > 1.3 * np.nanmedian(column(data, name)), name
+    means = [column(data, "bm25_body")[data.qid == qid].mean() for qid in dict.fromkeys(data.qid)]
+    assert np.quantile(means, 0.9) > 1.5 * np.quantile(means, 0.1)

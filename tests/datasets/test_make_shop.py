@@ -1,0 +1,217 @@
+"""The synthetic shop: its size, its truth, its files, and that it is what its docstring says."""
+
+import json
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from rulerank.dataset import Dataset
+from rulerank.datasets.shop import (
+    DEPTH,
+    TRAIT_NAMES,
+    Wanted,
+    make_products,
+    make_queries,
+    make_shop,
+    true_grades,
+    write_shop,
+)
+from rulerank.datasets.shop_words import BRANDS, KINDS, LINES, NEEDS, TRAITS, WISHES
+from rulerank.errors import DataError
+from rulerank.io.texts import read_judgements, read_queries, read_texts
+
+
+@pytest.fixture(scope="module")
+def shop():
+    return make_shop(n_products=1500, n_queries=120, seed=1)
+
+
+def grade_of(shop, qid, docid):
+    return shop.truth[shop.queries.ids.tolist().index(qid), shop.texts.ids.tolist().index(docid)]
+
+
+def test_the_seed_decides_everything():
+    one, same, other = (make_shop(200, 12, seed) for seed in (7, 7, 8))
+    assert one.documents == same.documents
+    assert one.queries.texts == same.queries.texts
+    assert np.array_equal(one.truth, same.truth)
+    assert one.documents != other.documents
+    assert one.queries.texts != other.queries.texts
+
+
+def test_more_queries_leave_the_products_as_they_are():
+    assert make_shop(200, 3).documents == make_shop(200, 30).documents
+
+
+def test_every_document_has_every_field_and_some_lack_a_rating(shop):
+    fields = [
+        "id",
+        "title",
+        "description",
+        "brand",
+        "category",
+        "tags",
+        "price",
+        "rating",
+        "reviews",
+        "stock",
+        "added",
+        "url",
+    ]
+    assert all(list(document) == fields for document in shop.documents)
+    ids = [document["id"] for document in shop.documents]
+    assert len(set(ids)) == len(ids)
+    unrated = [document for document in shop.documents if document["rating"] is None]
+    assert 0 < len(unrated) < 0.2 * len(ids)
+    assert all(document["reviews"] == 0 for document in unrated)
+    assert all(1 <= document["rating"] <= 5 for document in shop.documents if document["reviews"])
+    assert all(document["price"] > 0 for document in shop.documents)
+    assert any(document["stock"] == 0 for document in shop.documents)
+
+
+def test_judgements_hold_every_relevant_pair_and_say_the_truth(shop):
+    n_relevant = (shop.truth > 0).sum()
+    assert (shop.qrels.grade > 0).sum() == n_relevant
+    for row in range(0, len(shop.qrels), 97):
+        assert shop.qrels.grade[row] == grade_of(shop, shop.qrels.qid[row], shop.qrels.docid[row])
+    misses = Counter(qid for qid, grade in zip(shop.qrels.qid, shop.qrels.grade, strict=True) if grade == 0)
+    assert 10 < np.mean(list(misses.values())) <= DEPTH
+
+
+def test_every_grade_is_there_and_the_higher_the_rarer(shop):
+    counts = np.bincount(shop.truth.ravel(), minlength=4)
+    assert counts.size == 4
+    assert np.all(np.diff(counts) < 0)
+    assert (shop.truth.max(axis=1) > 0).mean() > 0.95
+
+
+def test_queries_are_of_four_sorts_in_turn_and_differ(shop):
+    texts = shop.queries.texts
+    assert len(set(texts)) == len(texts)
+    brands = {brand.lower() for brand in BRANDS}
+    by_brand = sum(bool(brands & set(text.split())) for text in texts[3::4])
+    assert by_brand > 0.8 * len(texts[3::4])  # the others are mistyped
+    lines = {line.lower() for line in LINES}
+    assert sum(bool(lines & set(text.split())) for text in texts[2::4]) > 0.8 * len(texts[2::4])
+    assert sum(any(need.query[-9:] in text for need in NEEDS) for text in texts[1::4]) > 0.7 * len(texts[1::4])
+    assert sum(bool(set(WISHES) & set(text.split())) for text in texts) > 0.1 * len(texts)
+
+
+def test_some_queries_use_words_that_no_document_has(shop):
+    known = {word for document in shop.documents for word in re.findall(r"[\w'-]+", json.dumps(document).lower())}
+    unknown = [text for text in shop.queries.texts if set(re.findall(r"[\w'-]+", text)) - known]
+    assert 0.1 < len(unknown) / len(shop.queries) < 0.7
+
+
+def test_texts_repeat_when_there_are_no_others():
+    products = make_products(100, np.random.default_rng(0))
+    queries = make_queries(products, 3000, np.random.default_rng(0))
+    assert len(queries) == 3000
+
+
+@pytest.fixture(scope="module")
+def products():
+    return make_products(6000, np.random.default_rng(3))
+
+
+def mean_grade(products, wanted, rows):
+    return true_grades(products, wanted, np.random.default_rng(0))[rows].mean()
+
+
+def test_a_grade_depends_on_the_match(products):
+    kind = [one.name for one in KINDS].index("tent")
+    waterproof = TRAIT_NAMES.index("waterproof")
+    wanted = Wanted("waterproof tent", kind=kind, traits=(waterproof,))
+    tents = (products.kind == kind) & ~products.is_part
+    has = products.traits[:, waterproof]
+    assert mean_grade(products, wanted, tents & has) > mean_grade(products, wanted, tents & ~has) + 0.5
+    assert mean_grade(products, wanted, (products.kind == kind) & products.is_part) < 0.1
+    assert mean_grade(products, wanted, products.kind != kind) == 0
+
+
+def test_a_grade_depends_on_rating_stock_price_and_age_together(products):
+    kind = [one.name for one in KINDS].index("headlamp")
+    wanted, mine = Wanted("headlamp", kind=kind), (products.kind == kind) & ~products.is_part
+    praised, known = products.rating > 4.3, products.reviews >= 15
+    gain = mean_grade(products, wanted, mine & known & praised) - mean_grade(products, wanted, mine & known & ~praised)
+    hardly = mean_grade(products, wanted, mine & ~known & praised) - mean_grade(
+        products, wanted, mine & ~known & ~praised
+    )
+    assert gain > hardly + 0.1  # a rating of few people says little
+    assert (
+        mean_grade(products, wanted, mine & (products.stock > 0))
+        > mean_grade(products, wanted, mine & (products.stock == 0)) + 0.3
+    )
+    young = products.age < 300
+    assert mean_grade(products, wanted, mine & young) > mean_grade(products, wanted, mine & ~young) + 0.2
+    tent = [one.name for one in KINDS].index("tent")
+    asked, tents = Wanted("tent", kind=tent), (products.kind == tent) & ~products.is_part
+    of_lamps = mean_grade(products, wanted, mine & young) - mean_grade(products, wanted, mine & ~young)
+    of_tents = mean_grade(products, asked, tents & young) - mean_grade(products, asked, tents & ~young)
+    assert of_lamps > of_tents  # newer lamps are better, newer tents hardly
+
+
+@pytest.mark.parametrize(("wish", "better"), [("price", "dearness"), ("date", "age"), ("rating", "rating")])
+def test_a_word_such_as_cheap_shifts_what_counts(products, wish, better):
+    kind = [one.name for one in KINDS].index("tent")
+    tents = (products.kind == kind) & ~products.is_part & (products.reviews > 10)
+    column = getattr(products, better) * (1 if better == "rating" else -1)
+    best = column > np.median(column[tents])
+
+    def lead(wanted):
+        return mean_grade(products, wanted, tents & best) - mean_grade(products, wanted, tents & ~best)
+
+    assert lead(Wanted("tent", kind=kind, wish=wish)) > lead(Wanted("tent", kind=kind)) + 0.03
+
+
+def test_what_is_read_from_the_files_is_the_shop(tmp_path):
+    shop = make_shop(150, 10, seed=4)
+    documents, queries, qrels = write_shop(shop, tmp_path)
+    texts, read = read_texts(documents), read_queries(queries)
+    assert texts.ids.tolist() == shop.texts.ids.tolist()
+    assert {name: list(values) for name, values in texts.fields.items()} == {
+        name: [value or None if isinstance(value, list) else value for value in values]
+        for name, values in shop.texts.fields.items()
+    }
+    assert (read.ids.tolist(), read.texts) == (shop.queries.ids.tolist(), shop.queries.texts)
+    assert read_judgements(qrels).grade.tolist() == shop.qrels.grade.tolist()
+
+
+def test_rows_get_their_true_grades():
+    shop = make_shop(150, 10, seed=4)
+    rows = Dataset(np.zeros((2, 1)), [-1, -1], ["q2", "q1"], ["p0003", "p0150"])
+    assert shop.graded(rows).y.tolist() == [shop.truth[1, 2], shop.truth[0, 149]]
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"^cannot make the folder .*file: File exists$"):
+        write_shop(make_shop(100, 1), tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_products": 99}, "n_products must be a whole number from 100: got 99"),
+        ({"n_queries": 0}, "n_queries must be a whole number from 1: got 0"),
+        ({"n_queries": 2.5}, "n_queries must be a whole number from 1: got 2.5"),
+        ({"seed": -1}, "seed must be a whole number from 0: got -1"),
+        ({"n_products": 10**6, "n_queries": 10**4}, "n_products times n_queries must be at most 1,000,000,000: got "),
+    ],
+)
+def test_sizes_are_checked(wrong, message):
+    with pytest.raises(DataError, match=f"^{message}"):
+        make_shop(**wrong)
+
+
+def test_the_words_fit_together():
+    assert len({kind.name for kind in KINDS}) == len(KINDS)
+    assert {trait for kind in KINDS for trait in kind.traits} == set(TRAITS)
+    assert {need.kind for need in NEEDS} == {kind.name for kind in KINDS}
+    kinds = {kind.name: kind for kind in KINDS}
+    assert all(need.trait in kinds[need.kind].traits for need in NEEDS)
+    for trait, (plain, *others) in TRAITS.items():
+        assert trait in plain.lower()
+        assert all(trait not in one.lower() for one in others)

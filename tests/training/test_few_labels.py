@@ -1,0 +1,229 @@
+"""Few labels: learned in their pool, from the baseline ranking on, and what is said of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import rulerank as rr
+from rulerank.errors import DataError
+from rulerank.evaluation import Comparison
+from rulerank.judging.loop import Judging
+from rulerank.judging.pool import Pool
+from rulerank.methods import METHODS
+from rulerank.rankers.pool import PoolLearner
+from rulerank.training import few_labels
+from rulerank.training.few_labels import (
+    FEW_LABELS,
+    compare_pairs,
+    compare_tops,
+    few_label_ranker,
+    full_data_ranker,
+    hand_over,
+    pairs_in_words,
+    share_tied,
+    still_to_gain,
+    top_sets,
+)
+
+NAMES = ("new", "today")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rr.make_ranking(n_queries=40, n_features=6, seed=4)
+
+
+def label_first(data, n):
+    return replace(data, y=np.where(np.arange(len(data)) < n, data.y, -1))
+
+
+def label_some(data, every):
+    return replace(data, y=np.where(np.arange(len(data)) % every == 0, data.y, -1))
+
+
+def test_without_labels_it_is_todays_ranking_and_nothing_changes(data):
+    learned = rr.select(label_first(data, 0), today="bm25_body")
+    assert (learned.facts["labels"], learned.facts["top_changed"], learned.comparison) == (0, 0.0, None)
+    assert learned.lines()[0].startswith("Starts from today's ranking (bm25_body); 0 labels of 0 queries; the top 3 ")
+    assert np.array_equal(
+        rr.Anchored(today="bm25_body").fit(label_first(data, 0)).predict(data), learned.ranker.predict(data)
+    )
+
+
+def test_more_labels_leave_less_to_gain(data):
+    some, more = (rr.select(label_first(data, n), today="bm25_body").facts["still_to_gain"] for n in (60, 600))
+    assert some > more > 0
+    assert 0 < still_to_gain(rr.Anchored(today=0).start(data.feature_names), data) < 0.5
+
+
+def with_noise(data):
+    noise = np.random.default_rng(0).standard_normal((len(data), 1))
+    return replace(data, X=np.hstack([data.X, noise]), feature_names=(*data.feature_names, "noise"))
+
+
+def test_nothing_takes_over_below_a_thousand_labels(data):
+    few = rr.select(label_first(with_noise(data), 900), today="noise")  # a baseline of no use
+    assert (few.facts["labels"], few.method, few.facts["took_over"]) == (900, "Anchored", None)
+    assert (few.comparison.verdict, few.facts["pairs"]["verdict"]) == ("better", "more")
+
+
+def test_it_hands_over_by_a_higher_ndcg_on_held_out_queries():
+    many = rr.select(with_noise(rr.make_ranking(n_queries=100, seed=3)), today="noise")
+    gain = many.facts["took_over"]
+    assert many.method == many.facts["method"] == "FR"
+    assert gain["low"] > 0
+    assert gain["new"] > gain["old"]
+    assert many.lines()[1] == (
+        f"FR took over from Anchored: NDCG@10 {gain['new']:.3f} against {gain['old']:.3f} on labels of "
+        f"{gain['n_queries']} held-out queries (difference {gain['low']:+.3f} to {gain['high']:+.3f}, 90 % interval)."
+    )
+
+
+def test_more_pairs_in_order_with_a_worse_top_take_nothing_over(data, monkeypatch):
+    queries = np.repeat(np.arange(40), 6)
+    grades = np.tile([2, 1, 1, 0, 0, 0], 40)
+    anchored = np.tile([6.0, 1, 2, 3, 4, 5], 40)  # the best document first, all others the wrong way round
+    other = np.tile([4.0, 6, 5, 3, 2, 1], 40)  # the best one third, all others in order
+    monkeypatch.setattr(few_labels, "held_out_scores", lambda *given: other)
+    monkeypatch.setattr(few_labels, "HAND_OVER", {"QI": 100})
+    assert compare_pairs(other, anchored, grades, queries).verdict == "better"
+    assert compare_tops(NAMES, other, anchored, grades, queries).verdict == "worse"
+    pool = rr.Dataset(np.zeros((240, 1)), grades, queries.astype(str))
+    learner = PoolLearner(rr.Anchored(today=0), pool)
+    assert hand_over(learner, np.arange(240), grades, anchored) == (learner, anchored, None)
+
+
+def test_a_higher_ndcg_within_chance_takes_nothing_over():
+    rng = np.random.default_rng(1)
+    grades, queries = rng.integers(0, 3, 300), np.repeat(np.arange(30), 10)
+    one, other = rng.random((2, 300))
+    assert compare_tops(NAMES, one, other, grades, queries).verdict == "unclear"
+    assert compare_tops(NAMES, grades[:90] * 1.0, other[:90], grades[:90], queries[:90]).verdict == "too few"
+    assert compare_tops(NAMES, one, other, grades * 0, queries).verdict == "too few"
+
+
+def test_a_ranker_of_ones_own_is_kept(data):
+    learned = rr.select(label_first(data, 300), few_label_ranker("QI"), today="bm25_body")
+    assert learned.facts["method"] == "QueryIntercepts"
+    assert learned.facts["still_to_gain"] is None
+
+
+def test_labels_that_say_it_is_worse_are_not_hidden(data, monkeypatch):
+    worse = Comparison("pairs", "new", "today", 0.4, 0.6, -0.3, -0.1, 20)
+    monkeypatch.setattr(few_labels, "compare_pairs", lambda *given: worse)
+    monkeypatch.setattr(few_labels, "share_tied", lambda *given: 0.5)
+    lines = rr.select(label_first(data, 100), today="bm25_body").lines()
+    assert lines[1].endswith("fewer pairs in the right order: keep the baseline ranking.")
+    assert lines[2] == "Keep the baseline ranking until you have more labels."
+    assert lines[-1] == "50 % of the documents are level with another: chance puts them in order."
+
+
+def test_pairs_are_counted_by_query_and_level_ones_half():
+    scores, grades, queries = np.array([2.0, 1.0, 1.0, 5.0]), np.array([1, 0, 1, 0]), np.array([0, 0, 0, 1])
+    found = compare_pairs(scores, -scores, grades, queries)
+    assert (found.n_trials, found.n_queries, found.mean_a, found.mean_b) == (2, 1, 0.75, 0.25)
+    assert (found.wins, found.ties, found.losses) == (1, 1, 0)
+
+
+def test_few_queries_are_not_enough_to_tell_and_many_are():
+    rng = np.random.default_rng(0)
+    grades, queries = rng.integers(0, 2, 400), np.repeat(np.arange(40), 10)
+    right, chance = grades + 0.1 * rng.random(400), rng.random(400)
+    found = compare_pairs(right, chance, grades, queries)
+    assert found.verdict == "better"
+    assert pairs_in_words(found).endswith(": more pairs in the right order, top results unchecked")
+    assert compare_pairs(chance, right, grades, queries).verdict == "worse"
+    few = compare_pairs(right[:30], chance[:30], grades[:30], queries[:30])
+    assert few.verdict == "too few"
+    assert pairs_in_words(few) == "Pairs in order on held-out labels: not enough to tell yet"
+
+
+def test_of_equal_rankings_pairs_call_one_in_twenty_better():
+    rng = np.random.default_rng(0)
+    queries, told = np.repeat(np.arange(12), 6), 0
+    for _ in range(600):
+        grades = rng.integers(0, 3, 72)
+        one, other = rng.normal(0.5 * grades, 1, (2, 72))
+        told += compare_pairs(one, other, grades, queries).verdict == "better"
+    assert 0.02 < told / 600 <= 0.065
+
+
+def test_top_sets_and_ties():
+    scores, query = np.array([3.0, 1.0, 2.0, 2.0, 9.0]), np.array([0, 0, 0, 0, 1])
+    assert top_sets(scores, query).tolist() == [[0, 2, 3], [-1, -1, 4]]
+    assert share_tied(scores, query) == 0.4
+
+
+def test_codes_of_categories_have_no_weight(data):
+    codes = np.arange(len(data))[:, None] % 3.0
+    kinds = rr.Dataset(
+        np.hstack([data.X, codes]), data.y, data.qid, data.docid, (*data.feature_names, "brand"),
+        categories={"brand": ("a", "b", "c")},
+    )  # fmt: skip
+    learned = rr.select(label_first(kinds, 200), today="bm25_body")
+    assert learned.ranker.coef_[-1] == 0
+    assert "Left out: brand, for categories are no amounts." in learned.lines()
+    with pytest.raises(DataError, match="today: 'brand' holds categories, which put nothing in order; name a feature"):
+        rr.select(label_first(kinds, 200), today="brand")
+    with pytest.raises(DataError, match="today: 'brand' holds categories"):
+        rr.Strata(today="brand").begin(kinds)
+    with pytest.raises(DataError, match="today: 'brand' holds categories"):
+        Judging(Pool(kinds), None, today="brand")
+
+
+def test_scales_and_bins_come_from_all_rows(data):
+    pool = label_some(data, 10)
+    few = rr.GlobalRules(discretizer="equal_width", normalize="zscore").fit(pool)
+    whole = rr.GlobalRules(discretizer="equal_width", normalize="zscore").fit(data)
+    for found, expected in zip(few.discretizer_.cuts_, whole.discretizer_.cuts_, strict=True):
+        assert np.array_equal(found, expected)
+    assert max(rule.covered for rule in few.rules_) <= (pool.y >= 0).sum()
+    alone = rr.GlobalRules(discretizer="equal_width", normalize="zscore").fit(pool.labelled())
+    assert not np.array_equal(alone.discretizer_.cuts_[0], whole.discretizer_.cuts_[0])
+
+
+def test_cuts_that_need_grades_come_from_the_labelled_rows(data):
+    pool = label_some(data, 3)
+    found = rr.GlobalRules().fit(pool).discretizer_.cuts_
+    expected = rr.GlobalRules().fit(pool.labelled()).discretizer_.cuts_
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("ranker", [few_label_ranker(name) for name in FEW_LABELS], ids=str)
+def test_what_was_fitted_is_saved_and_loaded(ranker, data, tmp_path):
+    fitted = clone(ranker).fit(label_some(data, 5))
+    assert repr(fitted) == repr(ranker)
+    assert fitted.feature_names_ == data.feature_names
+    fitted.save(tmp_path / "few.rulerank")
+    loaded = rr.load(tmp_path / "few.rulerank")
+    assert np.array_equal(loaded.predict(data), fitted.predict(data))
+
+
+def test_the_ranker_given_stays_as_it_is(data):
+    ranker = rr.GlobalRules(discretizer="equal_width")
+    PoolLearner(ranker, data).fit(np.arange(30), data.y[:30])
+    assert not hasattr(ranker, "engine_")
+    assert ranker.discretizer == "equal_width"
+
+
+@pytest.mark.parametrize(
+    "ranker", [rr.QueryIntercepts(l2=3, missing="mean", normalize="zscore"), rr.GlobalRules()], ids=str
+)
+def test_a_pool_whose_rows_all_have_labels_is_fitted_as_ever(ranker, data):
+    learner = PoolLearner(ranker, data)
+    assert np.array_equal(
+        learner.fit(np.arange(len(data)), data.y).predict(data), clone(ranker).fit(data).predict(data)
+    )
+
+
+def test_a_pool_without_labels_is_refused(data):
+    with pytest.raises(DataError, match=r"no document of the pool has a grade.*label some first"):
+        rr.GlobalRules().fit(replace(data, y=np.full(len(data), -1)))
+
+
+def test_every_method_is_there_for_few_and_for_all_labels():
+    assert set(FEW_LABELS) <= set(METHODS)
+    assert few_label_ranker("global").discretizer != "mdlp"
+    assert full_data_ranker("re-gr").get_params() == rr.GlobalRules().get_params()
