@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ class Shown:
     position: Array  # int32 (n_rows,) from 1, the top
     impressions: Array  # int64 (n_rows,) from 1
     clicks: Array  # int64 (n_rows,) from 0 to the impressions
-    device: Array | None = None  # (n_rows,) on which device, where that is kept
 
     def __post_init__(self) -> None:
         position = _whole("position", self.position, "a whole number from 1, the top of the list", FIRST, LOWEST)
@@ -39,8 +38,6 @@ class Shown:
         clicks = _whole("clicks", self.clicks, "a whole number from 0", 0, MOST)
         check_total(float(impressions.sum(dtype=np.float64)))
         columns = {"position": position.astype(np.int32), "impressions": impressions, "clicks": clicks}
-        if self.device is not None:
-            columns["device"] = np.asarray(self.device, dtype=object)
         for name, column in columns.items():
             if column.ndim != 1 or column.size != position.size:
                 raise DataError(f"{name} must have one entry per position: expected {position.size}, got {column.size}")
@@ -66,17 +63,16 @@ class Shown:
 
     def __getitem__(self, rows: Any) -> Shown:
         """Pick rows by a mask, row numbers or a slice."""
-        return Shown(*(None if column is None else column[rows] for column in self.columns()))  # type: ignore[arg-type]
+        return Shown(*(column[rows] for column in self.columns()))
 
-    def columns(self) -> tuple[Array | None, ...]:
-        """Return the columns in their order, None where there is none."""
-        return tuple(getattr(self, field.name) for field in fields(self))
+    def columns(self) -> tuple[Array, ...]:
+        """Return the columns in their order."""
+        return self.position, self.impressions, self.clicks
 
     @staticmethod
     def concat(parts: list[Shown]) -> Shown:
-        """Put several one after the other; a device is kept where all have one."""
-        together = zip(*(part.columns() for part in parts), strict=True)
-        return Shown(*(None if any(one is None for one in column) else np.concatenate(column) for column in together))  # type: ignore[arg-type]
+        """Put several one after the other."""
+        return Shown(*map(np.concatenate, zip(*(part.columns() for part in parts), strict=True)))
 
 
 def check_total(impressions: float) -> None:

@@ -1,7 +1,6 @@
 """rulerank clicks: a log and a pool into a table, and what is said of it."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -35,28 +34,14 @@ def test_a_table_on_stdout_leaves_it_to_the_data(run, folder):
     assert done.err.startswith("Clicks\n")
 
 
-def test_grades_are_labels_of_a_rater(run, folder):
-    done = run("clicks", "log.csv", "pool.csv", "--grades", "by-clicks.csv", "--highest-grade", "3")
-    assert "graded by clicks against what their positions lead one to expect" in done.out
-    assert Path("by-clicks.csv").read_text().startswith("qid,docid,grade,rater,kind\n")
-    done = run("labels", "judged.db", "--import", "by-clicks.csv", "--rater", "clicks")
-    assert (done.code, "of clicks (clicks) are no people's: they count in training only after" in done.err) == (0, True)
-
-
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("clicks log.csv -o x.csv", "-o and --grades need the documents: rulerank clicks LOG POOL -o FILE"),
+        ("clicks log.csv -o x.csv", "-o needs the documents: rulerank clicks LOG POOL -o FILE"),
         ("clicks log.csv pool.csv -o x.txt", "-o writes a table, csv, tsv, parquet: letor cannot carry it"),
-        (
-            "clicks log.csv pool.csv --grades x.qrels",
-            "--grades writes a table, csv, tsv, parquet: qrels cannot carry it",
-        ),
-        ("clicks log.csv pool.csv -o x.csv --grades x.csv", "write different things: 'x.csv' is there twice"),
-        ("clicks log.csv --figure x.gif", "a figure is written as .png, .svg or .pdf: got 'x.gif'"),
         ("clicks nothing.csv", "nothing.csv: there is no such file"),
         ("clicks pool.csv", "pool.csv: no column is known to be the position"),
-        ("clicks log.csv --query-column q", "log.csv: there is no column 'q'; the columns are query, doc, position"),
+        ("clicks log.csv --columns query=q", "log.csv: there is no column 'q'; the columns are query, doc, position"),
         ("clicks log.csv --first-position 5", "first_position must be 1, or 0 where the log counts from 0: got 5"),
         ("clicks log.csv pool.csv --by name", "by must be id, text or None: got 'name'"),
         ("clicks log.csv log.csv", "there is no column 'qid'"),

@@ -36,7 +36,6 @@ OVER_INPUTS = {
     "judge {} --labels judged.db --train --model {}": "pool.csv",
     "clicks {} pool.csv -o {}": "log.csv",
     "clicks log.csv {} -o {}": "pool.csv",
-    "clicks log.csv {} --grades {}": "pool.csv",
 }
 STORE_WRITERS = [
     "labels judged.db -o judged.db --to csv",

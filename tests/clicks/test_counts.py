@@ -45,11 +45,6 @@ def test_adding_up_is_the_sum_per_query_document_and_position_in_order(rows):
     assert found.table.rows() == [(*key, shown[key], clicked[key]) for key in sorted(shown)]
 
 
-def test_devices_are_part_of_the_key():
-    found = rr.ClickCounts.add_up(["q", "q", "q"], ["a"] * 3, [1] * 3, [1, 0, 1], device=["phone", "desk", "phone"])
-    assert found.table.rows() == [("q", "a", 1, "desk", 1, 0), ("q", "a", 1, "phone", 2, 2)]
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -135,16 +130,14 @@ def test_a_pool_that_cannot_be_joined_is_refused(pool, by, message):
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
-@pytest.mark.parametrize("device", [None, ["phone"]])
-def test_tables_carry_what_was_shown_whole(format, device):
-    joined = counts([("q1", "a", 3, 2**39 + 1, 2**39)], device=device).join(POOL)
+def test_tables_carry_what_was_shown_whole(format):
+    joined = counts([("q1", "a", 3, 2**39 + 1, 2**39)]).join(POOL)
     file = io.BytesIO()
     rr.write_table(joined, file, format=format)
     read = rr.read_table(io.BytesIO(file.getvalue()), format=format)
     assert read.feature_names == ("bm25",)
     assert repr(read) == repr(joined)
     assert read.shown.columns()[1:3] == ([2**39 + 1], [2**39])
-    assert read.shown.device == device
 
 
 def test_features_named_as_in_a_log_stay_features():

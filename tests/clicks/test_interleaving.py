@@ -180,7 +180,7 @@ def test_teams_come_from_the_runs_where_the_log_has_none():
     [
         (
             "query,session,doc,clicked\nq,1,a,1\n",
-            "no column says which ranking's a document is (a or b): name it (team=",
+            "no column says which ranking's a document is (a or b): name it, columns={'team'",
         ),
         ("query,doc,team,clicked\nq,a,a,1\n", "no column is known to be the session: the columns are query, doc, team"),
         ("query,session,team,clicked\nq,1,c,1\n", "expected a, b or nothing as the team, got 'c' in 1 of 1 row"),

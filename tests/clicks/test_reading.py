@@ -1,6 +1,5 @@
 """Click logs: every format gives the same counts, and what cannot be right is named and counted."""
 
-import datetime
 import gzip
 import io
 import json
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
-from click_logs import NAMES, ROWS, SUMS, frame
+from click_logs import NAMES, SUMS, frame
 from plain.clicks import added_up
 from rulerank.errors import DataError, ReadError
 from rulerank.io.outputs import write_bytes
@@ -95,7 +94,8 @@ def test_sums_are_added_up_and_rows_without_impressions_count_for_nothing():
 
 
 def test_columns_are_named_where_their_names_do_not_tell():
-    found = csv("asked,shown,place,hit\nq,a,1,true\n", query="asked", doc="shown", position="place", clicked="hit")
+    named = {"query": "asked", "doc": "shown", "position": "place", "clicked": "hit"}
+    found = csv("asked,shown,place,hit\nq,a,1,true\n", columns=named)
     assert found.table.rows() == [("q", "a", 1, 1, 1)]
 
 
@@ -110,39 +110,6 @@ def test_numbers_in_json_are_read_as_they_are_written():
     one = '{"query": 7, "doc": "a", "position": "1", "clicked": true}\n\n'
     other = '{"query": "7", "doc": "a", "position": 1.0, "clicked": 0, "more": {"x": [1]}}\n'
     assert rr.read_clicks(io.StringIO(one + other)).table.rows() == [("7", "a", 1, 2, 1)]
-
-
-def test_devices_are_counted_apart_where_their_column_is_named():
-    text = "query,doc,position,clicked,device\nq,a,1,1,phone\nq,a,1,0,\nq,a,1,0,phone\n"
-    assert csv(text).table.rows() == [("q", "a", 1, 3, 1)]
-    assert csv(text, device="device").table.rows() == [("q", "a", 1, "", 1, 0), ("q", "a", 1, "phone", 2, 1)]
-
-
-TIMES = ["2026-11-16T23:59:59Z", "2026-11-17", "2026-11-17 09:30", "2026-11-18T00:00:00.000+00:00"]
-
-
-@pytest.mark.parametrize(
-    "times",
-    [
-        TIMES,
-        [
-            datetime.datetime(2026, 11, 16, 23, 59, 59),
-            *(datetime.datetime(2026, 11, *at) for at in ((17,), (17, 9), (18,))),
-        ],
-        [datetime.date(2026, 11, day) for day in (16, 17, 17, 18)],
-    ],
-)
-def test_only_the_time_that_is_asked_for_counts(times):
-    table = frame(ROWS[:4]).with_columns(time=pl.Series(times))
-    found = rr.read_clicks(table, since="2026-11-17", until=datetime.date(2026, 11, 18))
-    assert found.table.rows() == added_up(ROWS[1:3])
-
-
-def test_times_that_are_numbers_are_compared_as_they_are():
-    table = frame(ROWS[:3]).with_columns(timestamp=pl.Series([10, 20, 30]))
-    assert rr.read_clicks(table, since=20).table.rows() == added_up(ROWS[1:3])
-    with pytest.raises(DataError, match="the log's times are numbers, so until must be one: got '2026-11-17'"):
-        rr.read_clicks(table, until="2026-11-17")
 
 
 @pytest.mark.parametrize(
@@ -172,11 +139,6 @@ def test_times_that_are_numbers_are_compared_as_they_are():
             "4 of 4 rows cannot be right: 1 without a query, 1 without a document, 2 whose position is no whole",
         ),
         (
-            "query,doc,position,clicked,time\nq,a,1,1,2026-11-17\nq,a,1,1,yesterday\n",
-            {"since": "2026-11-17"},
-            "1 of 2 rows cannot be right: 1 whose time cannot be read; the first is row 2",
-        ),
-        (
             "query,doc,clicked\nq,a,1\n",
             {},
             "no column is known to be the position: the columns are query, doc, clicked",
@@ -195,28 +157,12 @@ def test_times_that_are_numbers_are_compared_as_they_are():
         (
             "query,qid,doc,position,clicked\nq,q,a,1,1\n",
             {},
-            "'query' and 'qid' may be the query: name the one that is (query=..., on the command line --query-column",
+            "'query' and 'qid' may be the query: name the one that is, columns={'query': ...} (--columns query=",
         ),
         (
             "query,doc,position,clicked\nq,a,1,1\n",
-            {"doc": "sku"},
+            {"columns": {"doc": "sku"}},
             "there is no column 'sku'; the columns are query, doc",
-        ),
-        ("query,doc,position,clicked\nq,a,1,1\n", {"until": "2026"}, "no column is known to be the time: the columns"),
-        (
-            "query,doc,position,clicked,time\nq,a,1,1,5\n",
-            {"until": "2026"},
-            "until must be a date or a time in UTC, such",
-        ),
-        (
-            "query,doc,position,clicked,time\nq,a,1,1,5\n",
-            {"until": "2026-13-01"},
-            "until must be a day that there is: got",
-        ),
-        (
-            "query,doc,position,clicked,time\nq,a,1,1,2026-11-17\n",
-            {"until": "2026-11-17"},
-            "the log holds no impression in that time",
         ),
         ("query,doc,position,clicked\n", {}, "the log holds no impression"),
         ("query,doc,position,clicked\nq,a,1,1,extra\n", {}, "2: expected 4 columns as in the first line, got 5"),
@@ -243,9 +189,9 @@ def test_times_that_are_numbers_are_compared_as_they_are():
         ("query,doc,position,position,clicked\nq,a,1,2,0\n", {}, "column names must differ: 'position' is there twice"),
         ('[{"query": "q"}]', {}, "expected JSON lines, an object a line: got an array; write its objects one a line"),
         (
-            "query,doc,position,clicked,time\nq,a,1,1,2026-13-45\n",
-            {"since": "2026-11-17"},
-            "1 of 1 row cannot be right: 1 whose time cannot be read; the first is row 1",
+            "query,doc,position,clicked\nq,a,1,1\n",
+            {"columns": {"item": "doc"}},
+            "columns names columns of query, doc, position, clicked, impressions and clicks: got 'item'",
         ),
         ("x", {"first_position": 2}, "first_position must be 1, or 0 where the log counts from 0: got 2"),
         ("x", {"format": "xml"}, "expected a log's format, csv, tsv, jsonl or parquet, got 'xml'"),
@@ -305,12 +251,6 @@ def test_rows_that_cannot_be_right_are_left_out_when_asked_and_counted():
         "<stream>: 3 of 4 rows cannot be right: 1 without a query, 1 whose position is above the top, 1 where clicked "
         "is neither 0 nor 1, or impressions or clicks are no whole numbers from 0 to 1,000,000,000,000; left out"
     )
-
-
-def test_the_first_bad_row_is_counted_in_the_file_and_not_in_the_time_asked_for():
-    text = "query,doc,position,clicked,time\nq,a,1,1,2026-11-16\nq,a,0,1,2026-11-17\n"
-    with pytest.raises(DataError, match=r"1 of 1 row cannot be right.*the first is row 2;"):
-        csv(text, since="2026-11-17")
 
 
 def test_a_text_that_was_guarded_against_spreadsheets_reads_as_it_was():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rulerank.cli.options import AsJson, Seed
+from rulerank.cli.options import AsJson, LogColumns, Seed, named_columns
 from rulerank.cli.output import print_json, report
 from rulerank.errors import DataError
 
@@ -31,12 +31,7 @@ def interleave(
     seed: Seed = 0,
     name_a: Annotated[str | None, typer.Option(metavar="NAME", help="What to call A [its file, or A].")] = None,
     name_b: Annotated[str | None, typer.Option(metavar="NAME", help="What to call B [its file, or B].")] = None,
-    query_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the query.")] = None,
-    session_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the session.")] = None,
-    doc_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the document.")] = None,
-    position_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the position.")] = None,
-    clicked_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of 0 or 1.")] = None,
-    team_column: Annotated[str | None, typer.Option(metavar="COLUMN", help="LOG's column of the team, a or b.")] = None,
+    log_columns: LogColumns = None,
     log_format: Annotated[
         str | None, typer.Option("--from", metavar="FORMAT", help="Format of LOG [by its name].")
     ] = None,
@@ -77,12 +72,7 @@ def interleave(
         contest = read_contest(
             clicks,
             *(runs or ()),
-            query=query_column,
-            session=session_column,
-            doc=doc_column,
-            position=position_column,
-            clicked=clicked_column,
-            team=team_column,
+            columns=named_columns(log_columns),
             top=top,
             seed=seed,
             names=(name_a or first or "A", name_b or second or "B"),

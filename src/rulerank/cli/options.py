@@ -35,6 +35,15 @@ FeatureColumns = Annotated[
     typer.Option("--features", metavar="A,B,...", help="Columns of the features [all others that hold numbers]."),
 ]
 
+LogColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="query=A,doc=B,...",
+        help="Columns of LOG whose names do not tell what they are: query, doc, position, clicked and so on.",
+    ),
+]
+
 Unjudged = Annotated[
     str | None,
     typer.Option(
@@ -70,6 +79,19 @@ TodayStart = Annotated[
         "file of a model, such as one learned from clicks [a feature whose name says so].",
     ),
 ]
+
+
+def named_columns(given: str | None) -> dict[str, str]:
+    """Return the columns that a text names.
+
+    >>> named_columns("query=search term,doc=sku")
+    {'query': 'search term', 'doc': 'sku'}
+    """
+    pairs = [part.partition("=") for part in given.split(",")] if given else []
+    bad = next((role + sign for role, sign, name in pairs if not (role and name)), None)
+    if bad is not None:
+        raise DataError(f"--columns takes query=A,doc=B and so on: got {bad!r}")
+    return {role.strip(): name for role, _, name in pairs}
 
 
 def refuse_model(given: str | None, why: str) -> None:

@@ -1,9 +1,9 @@
 """What people click: logs in, counts of them, and their join with a pool.
 
 `log.py` opens the files of a log with DuckDB and knows their columns, `reading.py` adds a log up, `counts.py` is the
-value that travels and finds its documents in a pool, `summary.py` says what a log holds, `grades.py` makes clicks one
-more judge, `simulate.py` makes clicks whose truth is known, `interleaving.py` mixes two rankings and says from the
-clicks which of them wins. The names below load when they are used.
+value that travels and finds its documents in a pool, `summary.py` says what a log holds, `simulate.py` makes clicks
+whose truth is known, `interleaving.py` mixes two rankings and says from the clicks which of them wins. The names below
+load when they are used.
 """
 
 from rulerank.core.lazy import surface

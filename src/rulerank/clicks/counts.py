@@ -15,7 +15,7 @@ from rulerank.errors import DataError
 from rulerank.io.tables import TEXT_COLUMNS
 from rulerank.shown import Shown
 
-KEYS = ("query", "doc", "position", "device")
+KEYS = ("query", "doc", "position")
 COUNTS = ("impressions", "clicks")
 WAYS = ("id", "text")  # in which a log names queries
 ABSENT = -1
@@ -26,7 +26,7 @@ class ClickCounts:
     """One row per query, document and position, sorted by them: how often it was shown there, and clicked.
 
     The columns are arrays: `query` and `doc` (text; a query is its id, or what was typed), `position` (from 1, the
-    top), `impressions` (from 1), `clicks` (from 0 to the impressions), and `device` (text; None where none is kept).
+    top), `impressions` (from 1) and `clicks` (from 0 to the impressions).
 
     >>> counts = ClickCounts(["q1", "q1"], ["a", "b"], position=[1, 2], impressions=[100, 100], clicks=[30, 4])
     >>> counts
@@ -37,35 +37,31 @@ class ClickCounts:
 
     table: pl.DataFrame  # the columns as Polars holds them: without a Python object per cell, a large log fits
 
-    def __init__(self, query: Any, doc: Any, position: Any, impressions: Any, clicks: Any, device: Any = None) -> None:
-        frame = _checked(query, doc, position, impressions, clicks, device)
-        keys = keys_of(frame)
-        if frame.select(keys).n_unique() < len(frame):
-            twice = frame.filter(frame.select(keys).is_duplicated())
-            one = ", ".join(f"{name} {twice[name][0]!r}" for name in keys)
+    def __init__(self, query: Any, doc: Any, position: Any, impressions: Any, clicks: Any) -> None:
+        frame = _checked(query, doc, position, impressions, clicks)
+        twice = frame.filter(frame.select(KEYS).is_duplicated())
+        if len(twice):
+            one = ", ".join(f"{name} {twice[name][0]!r}" for name in KEYS)
             raise DataError(f"{one} is there more than once: add the rows up first (ClickCounts.add_up)")
-        object.__setattr__(self, "table", frame.sort(keys))
+        object.__setattr__(self, "table", frame.sort(KEYS))
 
     @classmethod
-    def add_up(
-        cls, query: Any, doc: Any, position: Any, clicks: Any, impressions: Any = None, device: Any = None
-    ) -> ClickCounts:
+    def add_up(cls, query: Any, doc: Any, position: Any, clicks: Any, impressions: Any = None) -> ClickCounts:
         """Add up rows that may be there several times; without impressions each row is one.
 
         >>> ClickCounts.add_up(["q", "q"], ["a", "a"], position=[1, 1], clicks=[0, 1])
         ClickCounts(1 query, 1 document, 1 position, 2 impressions, 1 click)
         """
         impressions = np.ones(len(clicks), dtype=np.int64) if impressions is None else impressions
-        frame = _checked(query, doc, position, impressions, clicks, device)
-        return cls.from_checked(frame.group_by(keys_of(frame)).agg(pl.col(*COUNTS).sum()))
+        frame = _checked(query, doc, position, impressions, clicks)
+        return cls.from_checked(frame.group_by(KEYS).agg(pl.col(*COUNTS).sum()))
 
     @classmethod
     def from_checked(cls, frame: pl.DataFrame) -> ClickCounts:
         """Return the counts that a frame holds, whose values were looked at and whose keys are there once."""
         counts = cls.__new__(cls)
-        keys = keys_of(frame)
         typed = frame.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
-        object.__setattr__(counts, "table", typed.select(*keys, *COUNTS).sort(keys))
+        object.__setattr__(counts, "table", typed.select(*KEYS, *COUNTS).sort(KEYS))
         return counts
 
     @cached_property
@@ -92,11 +88,6 @@ class ClickCounts:
     def clicks(self) -> Array:
         """int64 (n_rows,): from 0 to the impressions."""
         return self.table["clicks"].to_numpy()
-
-    @cached_property
-    def device(self) -> Array | None:
-        """Text (n_rows,): on which device; None where devices are not kept apart."""
-        return _texts(self.table["device"]) if "device" in self.table.columns else None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -130,24 +121,17 @@ class ClickCounts:
         return self.match(pool, by=by).joined(pool)
 
 
-def keys_of(frame: pl.DataFrame | pl.LazyFrame) -> list[str]:
-    """Return the columns that tell rows apart: query, doc, position, and the device where it is kept."""
-    there = frame.collect_schema().names()
-    return [name for name in KEYS if name in there]
-
-
-def _checked(query: Any, doc: Any, position: Any, impressions: Any, clicks: Any, device: Any) -> pl.DataFrame:
+def _checked(query: Any, doc: Any, position: Any, impressions: Any, clicks: Any) -> pl.DataFrame:
     """Return the columns as a frame after looking at every value."""
-    shown = Shown(position, impressions, clicks, device)
-    texts = {"query": check_column("query", query, len(shown)), "doc": check_column("doc", doc, len(shown))}
-    for name, column in texts.items():
-        empty = next((row for row, one in enumerate(column.tolist()) if one is None or one == ""), None)
+    shown = Shown(position, impressions, clicks)
+    columns = []
+    for name, values in (("query", query), ("doc", doc)):
+        column = check_column(name, values, len(shown)).tolist()
+        empty = next((row for row, one in enumerate(column) if one is None or one == ""), None)
         if empty is not None:
             raise DataError(f"{name} must not be empty: row {empty} has nothing there")
-    texts |= {} if shown.device is None else {"device": shown.device}
-    made = [pl.Series(name, [str(one) for one in column.tolist()], dtype=pl.String) for name, column in texts.items()]
-    frame = pl.DataFrame(made + [pl.Series(name, getattr(shown, name)) for name in ("position", *COUNTS)])
-    return frame.select(*keys_of(frame), *COUNTS)
+        columns.append(pl.Series(name, [str(one) for one in column], dtype=pl.String))
+    return pl.DataFrame(columns + [pl.Series(name, getattr(shown, name)) for name in ("position", *COUNTS)])
 
 
 def _texts(column: pl.Series) -> Array:
@@ -161,23 +145,21 @@ def _texts(column: pl.Series) -> Array:
 class Match:
     """Where the rows of a log's counts stand in a pool."""
 
-    counts: pl.DataFrame  # query, doc, position (and device), impressions, clicks
+    counts: pl.DataFrame  # query, doc, position, impressions, clicks
     rows: Array  # int64 (n_counts,) the row of the pool, -1: not there
     queries: Array  # int64 (n_counts,) the number of the pool's query, -1: not there
     by: str  # "id" or "text"
 
     def joined(self, pool: Dataset) -> Dataset:
         """Return the pool's rows that were shown, one per position."""
-        keys = ["row", "position", *(["device"] if "device" in self.counts.columns else [])]
         found = (
             self.counts.with_columns(pl.Series("row", self.rows))
             .filter(pl.col("row") != ABSENT)
-            .group_by(keys)  # two texts of the log may be one query of the pool
-            .agg(pl.col("impressions", "clicks").sum())
-            .sort(keys)
+            .group_by("row", "position")  # two texts of the log may be one query of the pool
+            .agg(pl.col(*COUNTS).sum())
+            .sort("row", "position")
         )
-        device = np.array(found["device"].to_list(), dtype=object) if "device" in keys else None
-        shown = Shown(found["position"].to_numpy(), found["impressions"].to_numpy(), found["clicks"].to_numpy(), device)
+        shown = Shown(*(found[name].to_numpy() for name in ("position", *COUNTS)))
         return replace(replace(pool, shown=None)[found["row"].to_numpy()], shown=shown)
 
 

@@ -24,7 +24,7 @@ import polars as pl
 
 from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
 from rulerank.core.checks import is_whole
-from rulerank.core.words import counted, listed, percent
+from rulerank.core.words import counted, percent
 from rulerank.errors import DataError
 from rulerank.evaluation.comparison import LEVEL, Comparison, compare_trials
 from rulerank.io.trec import Run
@@ -174,12 +174,7 @@ def read_contest(
     a: Run | None = None,
     b: Run | None = None,
     *,
-    query: str | None = None,
-    session: str | None = None,
-    doc: str | None = None,
-    position: str | None = None,
-    clicked: str | None = None,
-    team: str | None = None,
+    columns: Mapping[str, str] | None = None,
     top: int = TOP,
     seed: int = 0,
     names: tuple[str, str] = ("A", "B"),
@@ -197,11 +192,8 @@ def read_contest(
     >>> contest_in_words(read_contest(io.StringIO(log)))
     'Not enough to tell yet (A 0 : 1 B of 1 query, 1 impression without a winner).'
     """
-    given = {"query": query, "session": session, "doc": doc, "position": position, "clicked": clicked}
-    given |= {"team": team}
-    named = {role: name for role, name in given.items() if name}
     with Log(sources, format) as log:
-        rows = log.fetch(" UNION ALL BY NAME ".join(_rows(file, named, a is not None) for file in log.files))
+        rows = log.fetch(" UNION ALL BY NAME ".join(_rows(file, columns, a is not None) for file in log.files))
         name = log.name
     bad = rows.filter(pl.any_horizontal(pl.col("query", "session", "clicked").is_null()))
     if len(bad):
@@ -310,16 +302,15 @@ def impressions_needed(share: float, decided: float = 1.0, together: float = 1.0
     return math.ceil(together * (reach / (share - 0.5)) ** 2 / decided)
 
 
-def _rows(file: LogFile, named: Mapping[str, str], has_runs: bool) -> str:
+def _rows(file: LogFile, named: Mapping[str, str] | None, has_runs: bool) -> str:
     """Return SQL of one file's rows: a column for each role that is there."""
-    there = [*file.columns]
-    columns = find_columns(there, named, ROLES, file.fail)
-    for role in ("query", "session", "clicked", *(["doc", "position"] if "team" not in columns and has_runs else [])):
-        if role not in columns:
-            file.fail(f"no column is known to be the {role}: the columns are {listed(there)}; name it ({naming(role)})")
-    if "team" not in columns and not has_runs:
+    needed = ("query", "session", "clicked")
+    columns = find_columns(file, named, ROLES, needed)
+    if "team" not in columns and has_runs:
+        columns = find_columns(file, named, ROLES, (*needed, "doc", "position"))
+    elif "team" not in columns:
         file.fail(
-            f"no column says which ranking's a document is (a or b): name it ({naming('team')}), or give the two runs "
+            f"no column says which ranking's a document is (a or b): name it{naming('team')}, or give the two runs "
             "that were mixed"
         )
     readers = {"clicked": zero_or_one, "position": whole}

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import codecs
 import csv
-import datetime
 import glob
 import itertools
 import json
 import os
-import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -37,9 +35,7 @@ ROLES = {  # what a column is, and the names that it is known by
     "clicked": ("clicked", "click", "is_click", "is_clicked"),
     "impressions": ("impressions", "impression_count", "n_impressions"),
     "clicks": ("clicks", "click_count", "n_clicks"),
-    "time": ("time", "timestamp", "datetime", "date"),
     "session": ("session", "session_id", "impression_id", "request_id", "key"),
-    "device": ("device", "device_type", "platform"),
     "team": ("team", "source", "ranker"),
 }
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -47,11 +43,8 @@ FRAME = "a data frame"
 DUCKDB_UNPACKS = {"gzip", "zstd"}
 KEY_LINES = 100  # of a jsonl file: their keys are its columns
 EXACT = 2**53  # up to here a float64 holds every whole number
-ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?(Z|\+00:00)?$"
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 FLOATS = {"FLOAT", "DOUBLE"}
-Moment = str | float | datetime.date
-Fail = Callable[[str], NoReturn]
 
 
 @dataclass(frozen=True)
@@ -217,23 +210,26 @@ class Log:
         return path
 
 
-def find_columns(there: Sequence[str], named: Mapping[str, str], wanted: Sequence[str], fail: Fail) -> dict[str, str]:
-    """Return the column of each wanted role that is there: as it is named, or by the names it is known by.
-
-    >>> find_columns(["qid", "docid", "rank"], {"position": "rank"}, ["query", "doc", "position", "time"], print)
-    {'query': 'qid', 'doc': 'docid', 'position': 'rank'}
-    """
-    columns = {}
+def find_columns(
+    file: LogFile, named: Mapping[str, str] | None, wanted: Sequence[str], needed: Sequence[str]
+) -> dict[str, str]:
+    """Return the column of each wanted role that is there: as it is named, or by the names it is known by."""
+    named, there = named or {}, [*file.columns]
+    columns: dict[str, str] = {}
+    strange = [role for role in named if role not in wanted]
+    if strange:
+        raise DataError(f"columns names columns of {joined(wanted)}: got {strange[0]!r}")
     for role in wanted:
-        if role in named:
-            if named[role] not in there:
-                fail(f"there is no column {named[role]!r}; the columns are {listed(there)}")
-            columns[role] = named[role]
-            continue
+        if role in named and named[role] not in there:
+            file.fail(f"there is no column {named[role]!r}; the columns are {listed(there)}")
         taken = set(named.values())
         found = [name for name in there if name.lower() in ROLES[role] and name not in taken]
+        if role in named:
+            found = [named[role]]
         if len(found) > 1:
-            fail(f"{joined([repr(name) for name in found])} may be the {role}: name the one that is ({naming(role)})")
+            file.fail(f"{joined([repr(name) for name in found])} may be the {role}: name the one that is{naming(role)}")
+        if not found and role in needed:
+            file.fail(f"no column is known to be the {role}: the columns are {listed(there)}; name it{naming(role)}")
         columns |= {role: found[0]} if found else {}
     return columns
 
@@ -242,9 +238,9 @@ def naming(role: str) -> str:
     """Return how a column is named in Python and on the command line.
 
     >>> naming("doc")
-    'doc=..., on the command line --doc-column'
+    ", columns={'doc': ...} (--columns doc=...)"
     """
-    return f"{role}=..., on the command line --{role}-column"
+    return f", columns={{{role!r}: ...}} (--columns {role}=...)"
 
 
 def quoted(text: str) -> str:
@@ -291,43 +287,6 @@ def zero_or_one(column: str, file: LogFile) -> str:
         return f"CASE WHEN {word} IN ('1', 'true', '1.0') THEN 1 WHEN {word} IN ('0', 'false', '0.0') THEN 0 END"
     number = whole(column, file)
     return f"CASE WHEN {number} BETWEEN 0 AND 1 THEN {number} END"
-
-
-def moment(column: str, file: LogFile) -> str:
-    """SQL of times as numbers: as they are, or microseconds of dates and times in UTC; NULL where there is none."""
-    kind, cell = file.columns[column], _identifier(column)
-    if kind in INTEGERS | FLOATS:
-        return f"CAST({cell} AS DOUBLE)"
-    if kind.startswith("TIMESTAMP") or kind == "DATE":
-        return f"CAST(epoch_us({cell}) AS DOUBLE)"
-    if kind != "VARCHAR":
-        file.fail(f"column {column!r} must hold times: it holds {kind}")
-    bare = f"regexp_replace({cell}, '(Z|\\+00:00)$', '')"
-    found = f"CAST(epoch_us(TRY_CAST({bare} AS TIMESTAMP)) AS DOUBLE)"
-    return f"CASE WHEN regexp_matches({cell}, {quoted(ISO)}) THEN {found} END"
-
-
-def limit(name: str, given: Moment, numbers: bool) -> float:
-    """Return a bound of time as `moment` gives the times of the column.
-
-    >>> limit("since", "1970-01-01T00:00:01", False), limit("since", "5", True)
-    (1000000.0, 5.0)
-    """
-    if numbers:
-        try:
-            return float(given)  # type: ignore[arg-type]  # a date is refused below, by what float says of it
-        except (TypeError, ValueError):
-            raise DataError(f"the log's times are numbers, so {name} must be one: got {str(given)!r}") from None
-    written = given.isoformat() if isinstance(given, datetime.date) else str(given)
-    if not re.match(ISO, written):
-        raise DataError(
-            f"{name} must be a date or a time in UTC, such as 2026-11-17 or 2026-11-17T09:30: got {written!r}"
-        )
-    try:
-        found = datetime.datetime.fromisoformat(written)
-    except ValueError:
-        raise DataError(f"{name} must be a day that there is: got {written!r}") from None
-    return found.replace(tzinfo=datetime.UTC).timestamp() * 1e6
 
 
 def _as_text(columns: Iterable[str]) -> str:

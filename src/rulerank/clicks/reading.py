@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from rulerank.clicks.counts import COUNTS, ClickCounts
-from rulerank.clicks.log import (
-    FLOATS,
-    INTEGERS,
-    Log,
-    LogFile,
-    Moment,
-    find_columns,
-    limit,
-    moment,
-    naming,
-    text,
-    whole,
-    zero_or_one,
-)
+from rulerank.clicks.counts import COUNTS, KEYS, ClickCounts
+from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
 from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, listed
 from rulerank.errors import DataError
@@ -40,38 +26,14 @@ KINDS = {  # what may be wrong with a row, in the order in which it is looked fo
         f"coalesce(impressions NOT BETWEEN 0 AND {MOST} OR clicks NOT BETWEEN 0 AND {MOST}, true)"
     ),
     "with more clicks than impressions": "clicks > impressions",
-    "whose time cannot be read": "time IS NULL",
 }
 WRONG = f"CASE {' '.join(f'WHEN {test} THEN {kind}' for kind, test in enumerate(KINDS.values()))} END"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How the rows of a log are read."""
-
-    named: Mapping[str, str]
-    first_position: int
-    since: Moment | None
-    until: Moment | None
-
-    @property
-    def limits(self) -> dict[str, Moment]:
-        return {name: value for name, value in (("since", self.since), ("until", self.until)) if value is not None}
 
 
 def read_clicks(
     sources: Any,
     *,
-    query: str | None = None,
-    doc: str | None = None,
-    position: str | None = None,
-    clicked: str | None = None,
-    impressions: str | None = None,
-    clicks: str | None = None,
-    time: str | None = None,
-    device: str | None = None,
-    since: Moment | None = None,
-    until: Moment | None = None,
+    columns: Mapping[str, str] | None = None,
     first_position: int = 1,
     skip_bad: bool = False,
     format: str | None = None,
@@ -85,10 +47,8 @@ def read_clicks(
     Parameters
     ----------
     sources: the log.
-    query, doc, position, clicked, impressions, clicks, time: the columns, where their names do not tell.
-    device: the column of the device; where it is named, devices are counted apart.
-    since, until: only impressions from this time on, and before that one: dates or times in UTC, or numbers where the
-        log's times are numbers.
+    columns: names of the columns query, doc, position, clicked, impressions or clicks, where they do not tell:
+        {"query": "search term", "doc": "sku"}.
     first_position: what the log calls the position at the top, 1 or 0.
     skip_bad: leave out rows that cannot be right, with a warning that counts them, instead of an error.
     format: csv, tsv, jsonl or parquet, where the name does not tell.
@@ -99,58 +59,34 @@ def read_clicks(
     """
     if not is_whole(first_position, 0, 1):
         raise DataError(f"first_position must be 1, or 0 where the log counts from 0: got {first_position!r}")
-    given = {"query": query, "doc": doc, "position": position, "clicked": clicked, "impressions": impressions}
-    given |= {"clicks": clicks, "time": time, "device": device}
-    how = Options({role: name for role, name in given.items() if name}, first_position, since, until)
-    texts = ["query", "doc", *(["device"] if device else [])]
     with Log(sources, format) as log:
-        rows = " UNION ALL ".join(f"SELECT * FROM ({_rows(file, how)})" for file in log.files)
-        keys = ", ".join(f"CASE WHEN wrong IS NULL THEN {name} END AS {name}" for name in (*texts, "position"))
+        rows = [_rows(file, columns, first_position) for file in log.files]
+        keys = ", ".join(f"CASE WHEN wrong IS NULL THEN {name} END AS {name}" for name in KEYS)
         sums = ", ".join(f"CAST(sum({name}) AS DOUBLE) AS {name}" for name in COUNTS)
-        found = log.fetch(f"SELECT {keys}, wrong, {sums}, count(*) AS n_rows FROM ({rows}) GROUP BY ALL")
+        every = " UNION ALL ".join(f"SELECT * FROM ({one})" for one in rows)
+        found = log.fetch(f"SELECT {keys}, wrong, {sums}, count(*) AS n_rows FROM ({every}) GROUP BY ALL")
         if found["wrong"].count():
-            _complain(log, how, found, skip_bad)
+            _complain(log, rows, found, skip_bad, first_position)
         name = log.name
     found = found.filter(pl.col("wrong").is_null() & (pl.col("impressions") > 0)).drop("wrong", "n_rows")
     if not len(found):
-        within = " in that time" if how.limits else ""
-        raise DataError(f"{name}: the log holds no impression{within}")
+        raise DataError(f"{name}: the log holds no impression")
     check_total(float(found["impressions"].sum()))
     return ClickCounts.from_checked(found)
 
 
-def _rows(file: LogFile, how: Options, *, numbered: bool = False) -> str:
-    """Return SQL of one file's rows as they are added up; `wrong` is the number of what cannot be right, or NULL.
-
-    numbered: `row` is each row's place in the file, from 1.
-    """
-    limits = how.limits
-    wanted = ["query", "doc", "position", "clicked", *COUNTS]
-    wanted += ["time"] if limits or "time" in how.named else []
-    wanted += ["device"] if "device" in how.named else []
-    there = [*file.columns]
-    columns = find_columns(there, how.named, wanted, file.fail)
-    for role in ("query", "doc", "position", *(["time"] if limits else [])):
-        if role not in columns:
-            file.fail(f"no column is known to be the {role}: the columns are {listed(there)}; name it ({naming(role)})")
-    shift = f" + {1 - how.first_position}" if how.first_position != 1 else ""
+def _rows(file: LogFile, named: Mapping[str, str] | None, first_position: int) -> str:
+    """Return SQL of one file's rows as they are added up; `wrong` is the number of what cannot be right, or NULL."""
+    columns = find_columns(file, named, (*KEYS, "clicked", *COUNTS), KEYS)
+    shift = f" + {1 - first_position}" if first_position != 1 else ""
     cells = {role: text(columns[role], file) for role in ("query", "doc")}
     cells["position"] = whole(columns["position"], file) + shift
-    if "device" in columns:
-        cells["device"] = f"coalesce({text(columns['device'], file)}, '')"
     if _has_sums(columns, file):
         cells |= {role: whole(columns[role], file) for role in COUNTS}
     else:
         cells |= {"impressions": "CAST(1 AS BIGINT)", "clicks": zero_or_one(columns["clicked"], file)}
-    cells["time"] = moment(columns["time"], file) if limits else "CAST(0 AS DOUBLE)"
-    cells |= {"row": "row_number() OVER ()"} if numbered else {}
     scan = f"SELECT {', '.join(f'{cell} AS {role}' for role, cell in cells.items())} FROM {file.scan}"
-    if limits:
-        numbers = file.columns[columns["time"]] in INTEGERS | FLOATS
-        bounds = {name: limit(name, value, numbers) for name, value in limits.items()}
-        tests = {"since": "coalesce(time >= {!r}, true)", "until": "coalesce(time < {!r}, true)"}
-        scan = f"SELECT * FROM ({scan}) WHERE {' AND '.join(tests[name].format(bounds[name]) for name in bounds)}"
-    return f"SELECT * EXCLUDE (time), {WRONG} AS wrong FROM ({scan})"
+    return f"SELECT *, {WRONG} AS wrong FROM ({scan})"
 
 
 def _has_sums(columns: Mapping[str, str], file: LogFile) -> bool:
@@ -166,12 +102,12 @@ def _has_sums(columns: Mapping[str, str], file: LogFile) -> bool:
     if len(sums) < len(COUNTS):
         file.fail(
             f"expected a column that says whether it was clicked (0 or 1), or impressions and clicks: the columns are "
-            f"{listed([*file.columns])}; name it ({naming('clicked')})"
+            f"{listed([*file.columns])}; name it{naming('clicked')}"
         )
     return True
 
 
-def _complain(log: Log, how: Options, found: pl.DataFrame, skip_bad: bool) -> None:
+def _complain(log: Log, rows: list[str], found: pl.DataFrame, skip_bad: bool, first_position: int) -> None:
     """Refuse rows that cannot be right, or warn how many there are."""
     wrong = found.drop_nulls("wrong").group_by("wrong").agg(pl.col("n_rows").sum()).sort("wrong")
     kinds = [*KINDS]
@@ -182,16 +118,11 @@ def _complain(log: Log, how: Options, found: pl.DataFrame, skip_bad: bool) -> No
         warnings.warn(f"{share}; left out", stacklevel=3)
         return
     hint = "skip_bad=True (on the command line --skip-bad) leaves them out"
-    if kinds.index(ABOVE_THE_TOP) in wrong["wrong"] and how.first_position == 1:
+    if kinds.index(ABOVE_THE_TOP) in wrong["wrong"] and first_position == 1:
         hint = f"where the log counts positions from 0, say first_position=0 (--first-position 0); else {hint}"
-    raise DataError(f"{share}; the first is {_first(log, how)}; {hint}")
-
-
-def _first(log: Log, how: Options) -> str:
-    """Return where the first row is that cannot be right."""
-    for file in log.files:
-        rows = _rows(file, how, numbered=True)
-        row = log.fetch(f"SELECT min(row) AS row FROM ({rows}) WHERE wrong IS NOT NULL").item()
+    for file, own in zip(log.files, rows, strict=True):
+        numbered = f"SELECT row_number() OVER () AS row, wrong FROM ({own})"
+        row = log.fetch(f"SELECT min(row) AS row FROM ({numbered}) WHERE wrong IS NOT NULL").item()
         if row is not None:
-            return f"row {row:,}" + (f" of {file.name}" if len(log.files) > 1 else "")
-    raise AssertionError("no row is wrong")
+            first = f"row {row:,}" + (f" of {file.name}" if len(log.files) > 1 else "")
+            raise DataError(f"{share}; the first is {first}; {hint}")

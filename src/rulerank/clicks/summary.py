@@ -1,9 +1,9 @@
-"""What a click log holds: click rates by position, drawn too, what of it a pool knows, and which documents moved."""
+"""What a click log holds: click rates by position, what of it a pool knows, and which documents moved."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -11,14 +11,8 @@ from rulerank.clicks.counts import ABSENT, ClickCounts, Match
 from rulerank.core.words import counted
 from rulerank.evaluation.comparison import Interval, share_interval
 from rulerank.render.document import Bar, Content, Page, Sentences, Table
-from rulerank.render.figures import check_matplotlib
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHOWN_POSITIONS = 20  # in the table
-DRAWN = 50  # positions in the figure
-BLUE, INK, FAINT = "#0072b2", "#30343a", "#e4e6ea"
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,6 @@ class ClickSummary:
     clicks: int
     positions: tuple[PositionRate, ...]
     docs_moved: int  # pairs that were seen at more than one position
-    devices: tuple[str, ...] = ()
     pool: PoolShare | None = None
 
     def sentences(self) -> list[str]:
@@ -73,8 +66,6 @@ class ClickSummary:
             f"{counted(self.impressions, 'impression')}, {counted(self.clicks, 'click')} "
             f"({_share(self.clicks, self.impressions)})."
         ]
-        if self.devices:
-            said.append(f"Counted apart by device: {', '.join(name or 'unknown' for name in self.devices)}.")
         if self.pool is not None:
             pool = self.pool
             said.append(
@@ -146,7 +137,7 @@ class ClickSummary:
         found["positions"] = [
             asdict(one) | {"rate": one.rate.value, "low": one.rate.low, "high": one.rate.high} for one in self.positions
         ]
-        return found | {"devices": list(self.devices), "remarks": self.remarks()}
+        return found | {"remarks": self.remarks()}
 
 
 def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool: int = 0) -> ClickSummary:
@@ -178,7 +169,6 @@ def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool:
         int(table["clicks"].sum()),
         rates_by_position(table),
         int((places["position"] > 1).sum()),
-        tuple(table["device"].unique().sort()) if "device" in table.columns else (),
         pool,
     )
 
@@ -196,29 +186,3 @@ def rates_by_position(table: pl.DataFrame) -> tuple[PositionRate, ...]:
 
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "none"
-
-
-def rates_figure(rates: tuple[PositionRate, ...]) -> Figure:
-    """Draw the click rate at every position: a dot, and its 95 % interval by query."""
-    check_matplotlib()
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator, PercentFormatter
-
-    drawn = rates[:DRAWN]
-    places, values = [one.position for one in drawn], [one.rate.value for one in drawn]
-    figure = Figure(figsize=(min(9.0, 3.6 + 0.28 * len(drawn)), 3.6), layout="constrained")
-    axis = figure.subplots()
-    axis.plot(places, values, color=BLUE, linewidth=1, alpha=0.4, zorder=2)
-    axis.vlines(places, [one.rate.low for one in drawn], [one.rate.high for one in drawn], color=BLUE, linewidth=2)
-    axis.plot(places, values, "o", color=BLUE, markersize=6, zorder=3)
-    axis.set_xlabel("position")
-    axis.set_ylabel("click rate")
-    axis.set_title("Click rate by position, 95 % intervals by query", fontsize=11, color=INK, loc="left")
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0 if max(values) >= 0.1 else 1, symbol=" %"))
-    axis.set_ylim(bottom=0)
-    axis.set_xlim(min(places) - 0.6, max(places) + 0.6)
-    axis.grid(axis="y", color=FAINT, linewidth=0.8)
-    axis.set_axisbelow(True)
-    axis.spines[["top", "right"]].set_visible(False)
-    return figure

@@ -1,6 +1,6 @@
 """Tables of documents: csv, tsv, parquet and data frames (Polars, pandas), one row per query-document pair.
 
-Columns marked `position:log`, `impressions:log`, `clicks:log` and `device:log` say how often a row was shown and
+Columns marked `position:log`, `impressions:log` and `clicks:log` say how often a row was shown and
 clicked; the mark keeps them apart from features of the same names, such as a product's clicks of last month. The column
 `judged:qrels` says of a row whether it is judged (yes, no, or extra: among the candidates only because it is),
 `base:qrels` how many judged documents of each grade its query has in all, such as 0:12 1:3.
@@ -59,7 +59,7 @@ TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are 
 }
 TEXT_NAMES = [name for names in TEXT_COLUMNS.values() for name in names]
 COUNTS = ("position", "impressions", "clicks")
-SHOWN_COLUMNS = tuple(f"{name}:log" for name in (*COUNTS, "device"))
+SHOWN_COLUMNS = tuple(f"{name}:log" for name in COUNTS)
 BASE_COLUMNS = ("judged:qrels", "base:qrels")
 MARKED_COLUMNS = (*SHOWN_COLUMNS, *BASE_COLUMNS)  # of a table, beside features and texts
 QUEPID = ("query", "docid", "rating")
@@ -143,8 +143,6 @@ def to_frame(data: Dataset) -> pl.DataFrame:
         columns.append(_text_series("comment", data.comment))
     if data.shown is not None:
         columns += [pl.Series(f"{name}:log", getattr(data.shown, name)) for name in COUNTS]
-        if data.shown.device is not None:
-            columns.append(_text_series("device:log", data.shown.device))
     if data.base is not None:
         kinds = np.where(data.base.extra, 2, data.base.judged.astype(int))
         columns.append(_text_series(BASE_COLUMNS[0], np.array(JUDGED, dtype=object)[kinds]))
@@ -430,12 +428,12 @@ def _shown_of(frame: pl.DataFrame, origin: Origin) -> Shown | None:
     there = [name for name in SHOWN_COLUMNS if name in frame.columns]
     if not there:
         return None
-    lacking = [name for name in SHOWN_COLUMNS[: len(COUNTS)] if name not in there]
+    lacking = [name for name in SHOWN_COLUMNS if name not in there]
     if lacking:
         raise origin(None, f"the columns of a click log go together: {listed(there)} without {listed(lacking)}")
     counts = {name: _whole_numbers(frame[f"{name}:log"], origin) for name in COUNTS}
     try:
-        return Shown(**counts, device=ids(frame["device:log"], origin) if "device:log" in there else None)
+        return Shown(**counts)
     except DataError as error:
         raise origin(None, str(error)) from None
 
