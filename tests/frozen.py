@@ -60,7 +60,7 @@ COMMANDS = """
     check train.txt model.rulerank --today f1 --grades qrels.txt
     curve train.txt --today f1 --splits 3 --sizes 10,20 --method QI --sampler strata
     figure effects model.rulerank test.txt -o new.svg
-    export model.rulerank --to opensearch-ltr --feature-set movies --draft movies.json -o new.json
+    export model.rulerank --to opensearch-ltr --feature-set movies -o new.json
     export model.rulerank --check scored.jsonl
     convert train.txt new.parquet
     logs q7.json --qrels judged.qrels -o new.parquet

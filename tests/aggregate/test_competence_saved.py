@@ -7,7 +7,6 @@ from sklearn.linear_model import LinearRegression
 import rulerank as rr
 from rulerank.dataset import query_index
 from rulerank.errors import DataError, ModelFileError, OutdatedModelError
-from rulerank.export.parts import export_parts
 from rulerank.normalize import normalize_by_query
 
 
@@ -95,50 +94,6 @@ def test_metrics_that_are_not_those_of_the_rules_are_refused(world):
     state["learned"]["names"] = ["confidence", "yule_y"]
     with pytest.raises(ModelFileError, match="its metrics are not those of its rules"):
         rr.Competence.from_state(state)
-
-
-@pytest.mark.parametrize("seed", [0, 3])  # one whose weights are the same for all documents, one where they are not
-def test_the_parts_of_an_export_make_the_score(seed):
-    world = rr.make_ranking(n_queries=25, docs_per_query=12, n_features=5, seed=seed)
-    members = {"rules": rr.GlobalRules(), "linear": rr.QueryIntercepts(l2=1.0, missing="mean")}
-    ranker = rr.Competence(members).fit(world)
-    made = export_parts(ranker, "python")
-    queries = query_index(world.qid)[0]
-    weights = np.tile([part["weight"] for part in made.mixing["members"]], (len(world), 1))
-    gate = made.mixing.get("gate")
-    assert (gate is not None) == (seed == 3)
-    if gate is not None:
-        deviation = np.array(gate["deviation"])
-        z = (world.X - gate["shift"]) / np.where(deviation > 0, deviation, np.inf)
-        odds = np.clip(np.nan_to_num(z), -3, 3) @ np.array(gate["coefficients"]) + gate["intercepts"]
-        weights = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-    mixed = np.zeros(len(world))
-    for place, part in enumerate(made.mixing["members"]):
-        code: dict = {}
-        exec(made.members[part["member"]].to_bytes().decode(), code)
-        scores = np.array([code["score"](dict(zip(world.feature_names, x, strict=True))) for x in world.X.tolist()])
-        z = normalize_by_query(scores[:, None], queries, "zscore")[:, 0]
-        mixed += weights[:, place] * part["factor"] * z
-    assert made.mixing["score"] == "sum of weight * factor * z-score of the member by query"
-    assert mixed == pytest.approx(ranker.predict(world), abs=1e-9)
-    assert '"weight"' in made.to_json()
-
-
-def test_what_has_no_parts_is_refused_with_the_reason(world):
-    for ranker, message in [
-        (rr.GlobalRules(), "only a Competence is exported in parts: got GlobalRules, which export_model takes"),
-        (
-            rr.Competence(literal=True, max_size=1),
-            "takes another member for every document, .*: fit it with literal=False",
-        ),
-        (
-            rr.Competence(max_size=1, members=["confidence", "yule_q"]),
-            "the metrics of a Competence are divided .*fit it over rankers that can",
-        ),
-        (rr.Competence(RULES), "member 'stable': StableRules cannot be exported exactly"),
-    ]:
-        with pytest.raises(DataError, match=message):
-            export_parts(ranker.fit(world), "python")
 
 
 def test_members_can_be_named_as_methods(world):

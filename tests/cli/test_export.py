@@ -4,12 +4,9 @@ from pathlib import Path
 import pytest
 
 import rulerank as rr
-from rulerank.aggregate.competence import Competence
 from rulerank.datasets.ranking import make_ranking
 from rulerank.export import export_model
 from rulerank.rankers.fitted.fitted_rules import FittedRules
-from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.stable_rules import StableRules
 
 world = make_ranking(n_queries=12, n_features=3, seed=0)
@@ -31,16 +28,15 @@ def test_the_document_goes_to_stdout_and_what_to_do_with_it_to_stderr(run, linea
 
 def test_names_and_files_can_be_given(run, linear):
     names = ["--feature-set", "films", "--model-name", "mine"]
-    files = ["-o", "model.json", "--draft", "films.json"]
+    files = ["-o", "model.json"]
     done = run("export", "linear.rulerank", "--to", "opensearch-ltr", *names, *files)
     made = export_model(linear, "opensearch-ltr", feature_set="films", model_name="mine")
     assert done.out.startswith("send model.json with: POST /_ltr/_featureset/films/_createmodel\n")
     assert json.loads(Path("model.json").read_text()) == made.document
-    assert json.loads(Path("films.json").read_text()) == made.features
     done = run("export", "linear.rulerank", "--to", "opensearch-ltr", *names, *files, "--json")
     payload = json.loads(done.out)
     assert (payload["engine"], payload["request"]) == ("opensearch-ltr", made.request)
-    assert (payload["document"], payload["features"]) == ("model.json", "films.json")
+    assert (payload["document"], payload["features"]) == ("model.json", list(made.features))
 
 
 def test_answers_are_checked(run, folder):
@@ -70,19 +66,3 @@ def test_mistakes_end_in_one_line(run, linear):
     assert done.err.startswith("error: StableRules cannot be exported exactly: StableRules is not additive")
     done = run("export", "rules.rulerank")
     assert done.err.startswith("error: give either --to TARGET (xgboost, ")
-
-
-def test_a_competence_goes_out_in_parts(run, folder):
-    members = {"rules": GlobalRules(), "the line": QueryIntercepts(l2=1)}
-    Competence(members).fit(world).save("mixed.rulerank")
-    done = run("export", "mixed.rulerank", "--to", "python", "--parts", "-o", "members")
-    assert (done.code, done.err) == (0, "")
-    assert sorted(path.name for path in Path("members").iterdir()) == ["1-rules", "2-the_line", "mixing.json"]
-    mixing = json.loads(Path("members/mixing.json").read_text())
-    assert [part["member"] for part in mixing["members"]] == ["rules", "the line"]
-    assert "members/mixing.json: sum of weight * factor * z-score of the member by query" in done.out
-    done = run("export", "mixed.rulerank", "--to", "python", "--parts")
-    assert done.err == "error: parts are written into a folder: name one, such as --out members\n"
-    done = run("export", "mixed.rulerank", "--to", "python")
-    assert done.err.startswith("error: Competence cannot be exported exactly: ")
-    assert "--parts" in done.err

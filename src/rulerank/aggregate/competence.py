@@ -135,7 +135,7 @@ class Competence(Ranker):
     former_parameters: ClassVar[frozenset[str]] = frozenset({"select", "calibrate"})
     former_values: ClassVar[Mapping[str, Mapping[Any, Any]]] = {"select": {"best": "mix"}, "calibrate": {False: True}}
     _why_not_additive: ClassVar[str] = (
-        "its members are put on one scale by query; they can be exported one by one, in parts (--parts)"
+        "its members are put on one scale by query; export a member, such as ranker.members_[0]"
     )
 
     base_text: ClassVar[str] = "the score if no rule of any member voted"

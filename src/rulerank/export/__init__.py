@@ -2,8 +2,7 @@
 
 `TARGETS` says which file of this folder writes for which system. Such a file has a function
 `export(form, names) -> Export`. `form.py` turns a ranker into a sum, or says why it is none; `trees.py` turns tables
-into trees; `feature_sets.py` drafts the features that go with a model; `parts.py` writes a mixture member by member;
-`check.py` compares what a system answered.
+into trees; `check.py` compares what a system answered.
 """
 
 from __future__ import annotations
@@ -11,15 +10,12 @@ from __future__ import annotations
 import importlib
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rulerank.core.words import counted
 from rulerank.errors import DataError
 
-if TYPE_CHECKING:
-    from rulerank.export.check import Check
-
-__all__ = ["TARGETS", "Export", "check_answers", "export_model"]
+__all__ = ["TARGETS", "Export", "export_model"]
 
 TARGETS = {  # name: file
     "xgboost": "xgboost",
@@ -51,7 +47,7 @@ class Export:
 
     request: str  # what to do with the document, such as POST /_ltr/...
     document: dict[str, Any] | str | bytes
-    features: dict[str, Any] | list[Any] | str | None = None  # a draft of the features that the system must have
+    features: tuple[str, ...] = ()  # what the system must give to the model, by name and in order
     notes: tuple[str, ...] = ()  # what to know before trusting it
     categories: dict[str, Any] = field(default_factory=dict)  # feature: its names, in the order of their codes from 0,
     # and the codes of other names and of missing values; empty where the document maps names by itself
@@ -72,18 +68,13 @@ class Export:
         text = self.document if isinstance(self.document, str) else json.dumps(self.document)
         return (text if text.endswith("\n") else f"{text}\n").encode()
 
-    def features_text(self) -> str:
-        """Return the draft of the features as it goes into a file."""
-        if self.features is None:
-            raise DataError("this target needs no set of features: it takes rows of numbers")
-        return self.features if isinstance(self.features, str) else json.dumps(self.features, indent=2) + "\n"
-
 
 def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_set: str = "rulerank") -> Export:
     """Return what makes another system score as the ranker does.
 
-    to: one of `TARGETS`. A search engine must have a feature set (Solr: a feature store) with features of the model's
-        names and values: `features` of what comes back is a draft of it.
+    to: one of `TARGETS`. A search engine must have a feature set (Solr: a feature store) with features of these names,
+        which give what the model was trained on: `features` lists them, `notes` says what stands for a missing value
+        and for a category.
 
     >>> from rulerank.rankers.linear.query_intercepts import QueryIntercepts
     >>> ranker = QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]], [0, 0, 1, 1, 0])
@@ -104,13 +95,10 @@ def export_model(ranker: Any, to: str, *, model_name: str = "rulerank", feature_
     made: Export = importlib.import_module(f"rulerank.export.{TARGETS[to]}").export(
         form, Names(to, model_name, feature_set)
     )
-    from rulerank.export.feature_sets import feature_set_for
-
     codes = {} if to in MAPS_NAMES else form.codes()
     notes = [*made.notes, *(_about_codes(name, own) for name, own in codes.items())]
     notes += [f"{name!r} is a date: give days since 1970-01-01" for name in getattr(ranker, "dates_", ())]
-    features = feature_set_for(to, form.feature_names, feature_set, codes)
-    return replace(made, features=features, notes=tuple(notes), categories=codes)
+    return replace(made, features=form.feature_names, notes=tuple(notes), categories=codes)
 
 
 def _about_codes(feature: str, codes: dict[str, Any]) -> str:
@@ -122,10 +110,3 @@ def _about_codes(feature: str, codes: dict[str, Any]) -> str:
     )
     missing = "a missing value is left out" if codes["missing"] is None else f"a missing value {codes['missing']}"
     return f"{feature!r} is a category: give its code: {shown}{more}; any other name is {codes['other']}, {missing}"
-
-
-def check_answers(ranker: Any, answers: Any, to: str | None = None) -> Check:
-    """Compare what another system answered with `predict`; see `rulerank.export.check`."""
-    from rulerank.export.check import check_answers
-
-    return check_answers(ranker, answers, to)

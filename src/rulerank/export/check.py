@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,20 +21,16 @@ from rulerank.errors import DataError
 
 CLOSE = 1e-6  # of the largest score: what sums in float32 are apart
 SHOWN = 10
+UNKNOWN = "no reason is known: the features may not be those that the engine scored, or the model is another one"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """One row: what the system said, what predict says, and why they differ."""
 
-    name: str
+    id: str
     answered: float
     predicted: float
-    why: str  # "" where they agree
-
-    @property
-    def gap(self) -> float:
-        return abs(self.answered - self.predicted)
+    why: str  # "" where they agree to what float32 can hold
 
 
 @dataclass(frozen=True)
@@ -44,18 +40,14 @@ class Check:
     answers: tuple[Answer, ...]
 
     @property
-    def scale(self) -> float:
-        """The largest score: gaps are relative to it."""
-        return max((abs(one.predicted) for one in self.answers), default=0.0) or 1.0
-
-    @property
     def largest_gap(self) -> float:
         """The largest difference, relative to the largest score."""
-        return max((one.gap for one in self.answers), default=0.0) / self.scale
+        scale = max((abs(one.predicted) for one in self.answers), default=0.0) or 1.0
+        return max((abs(one.answered - one.predicted) for one in self.answers), default=0.0) / scale
 
     @property
     def same(self) -> bool:
-        """Whether all scores agree to what float32 can hold."""
+        """Whether all scores agree."""
         return all(not one.why for one in self.answers)
 
     @property
@@ -74,7 +66,7 @@ class Check:
         first += f"{counted(self.n_reversed, 'pair')} stand the other way round"
         if not wrong:
             return [first, "the answers are those of predict"]
-        shown = [f"{one.name}: answered {one.answered:.9g}, predict {one.predicted:.9g}: {one.why}" for one in wrong]
+        shown = [f"{one.id}: answered {one.answered:.9g}, predict {one.predicted:.9g}: {one.why}" for one in wrong]
         more = [f"... and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else []
         return [first, f"{counted(len(wrong), 'row')} of {len(self.answers)} differ:", *shown[:SHOWN], *more]
 
@@ -85,10 +77,7 @@ class Check:
             "largest_gap": self.largest_gap,
             "n_reversed": self.n_reversed,
             "same": self.same,
-            "rows": [
-                {"id": one.name, "answered": one.answered, "predicted": one.predicted, "why": one.why}
-                for one in self.answers
-            ],
+            "rows": [one._asdict() for one in self.answers],
         }
 
 
@@ -101,24 +90,24 @@ def read_answers(text: str) -> list[Any]:
     try:
         whole = json.loads(text)
     except ValueError:
-        found = []
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.strip():
-                try:
-                    found.append(json.loads(line))
-                except ValueError as error:
-                    raise DataError(
-                        f"line {number} of the answers is no JSON ({error}); "
-                        'expected an object such as {"features": {"bm25": 1.5}, "score": 0.2}'
-                    ) from None
-        return found
+        whole = [_read_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if isinstance(whole, dict) and "answers" in whole:
         whole = whole["answers"]
     return whole if isinstance(whole, list) else [whole]
 
 
-def check_answers(ranker: Any, answers: Sequence[Any], to: str | None = None) -> Check:
-    """Compare answers with predict, row by row; to: the target, which says what to suspect first.
+def _read_line(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise DataError(
+            f"line {number} of the answers is no JSON ({error}); "
+            'expected an object such as {"features": {"bm25": 1.5}, "score": 0.2}'
+        ) from None
+
+
+def check_answers(ranker: Any, answers: Sequence[Any]) -> Check:
+    """Compare answers with predict, row by row.
 
     >>> import rulerank as rr
     >>> ranker = rr.QueryIntercepts().fit([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]], [0, 0, 1, 1, 0], qid=[1] * 5)
@@ -126,49 +115,39 @@ def check_answers(ranker: Any, answers: Sequence[Any], to: str | None = None) ->
     >>> check_answers(ranker, [{"features": {"f1": 1, "f2": 1}, "score": score}]).same
     True
     """
-    names = ranker.feature_names_
-    kinds = ranker.categories_
-    X = np.array([_row(answer, number, names, kinds) for number, answer in enumerate(answers, 1)])
-    X = X.reshape(-1, len(names))
-    answered = [_score(answer, number) for number, answer in enumerate(answers, 1)]
-    labels = [str(one.get("id", f"row {number}")) for number, one in enumerate(answers, 1)]
+    X = np.array([_row(answer, number, ranker) for number, answer in enumerate(answers, 1)])
     if not len(X):
         return Check(())
-    guesses = _guesses(ranker, X)
-    scores = guesses["predict"]
-    scale = float(np.nanmax(np.abs(scores))) or 1.0
+    scores = _predict(ranker, X)
+    guesses = [(text, _predict(ranker, rows)) for text, rows in _guesses(ranker, X)]
+    close = CLOSE * (float(np.nanmax(np.abs(scores))) or 1.0)
     found = []
-    for row, score in enumerate(answered):
-        why = ""
-        if not abs(score - scores[row]) <= CLOSE * scale:
-            why = next(
-                (text for text, other in guesses.items() if abs(score - other[row]) <= CLOSE * scale),
-                "no reason is known: the features may not be those that the engine scored, or the model is another one",
-            )
-        found.append(Answer(labels[row], score, float(scores[row]), why))
+    for row, answer in enumerate(answers):
+        score, why = _number(answer["score"], row + 1, "score"), ""
+        if not abs(score - scores[row]) <= close:
+            known = (text for text, other in guesses if abs(score - other[row]) <= close)
+            why = next(known, UNKNOWN)
+        found.append(Answer(str(answer.get("id", f"row {row + 1}")), score, float(scores[row]), why))
     return Check(tuple(found))
 
 
-def _guesses(ranker: Any, X: Array) -> dict[str, Array]:
-    """Return the scores by predict, and by what engines do otherwise; the texts say what that is."""
-    predicted: dict[str, Array] = {"predict": _predict(ranker, X)}
-    zero = np.where(np.isnan(X), 0.0, X)
-    predicted["missing values were taken for 0: train with 0 in their place, or have the engine leave them out"] = (
-        _predict(ranker, zero)
-    )
+def _guesses(ranker: Any, X: Array) -> list[tuple[str, Array]]:
+    """Return the rows as engines may have read them otherwise; the texts say how."""
     with np.errstate(over="ignore"):
-        narrow = X.astype(np.float32).astype(np.float64)
-    predicted["values were rounded to float32, across a cut: train on float32 values"] = _predict(ranker, narrow)
+        narrow = X.astype(np.float32)
+    guesses = [
+        ("missing values were taken for 0: train with 0 in their place, or have the engine leave them out",
+         np.where(np.isnan(X), 0.0, X)),
+        ("values were rounded to float32, across a cut: train on float32 values", narrow.astype(np.float64)),
+    ]  # fmt: skip
     if ranker.categories_:
         unknown = X.copy()
         for name, names in ranker.categories_.items():
             column = unknown[:, ranker.feature_names_.index(name)]
             column[column == len(names)] = np.nan
-        predicted["a name that the model does not know was taken for a missing value"] = _predict(ranker, unknown)
-    for sign in (1, -1):
-        near = (X.astype(np.float32) + np.float32(sign * 1e-6)).astype(np.float64)
-        predicted["a value lies within 1e-6 of a cut, and the engine put it on the other side"] = _predict(ranker, near)
-    return predicted
+        guesses.append(("a name that the model does not know was taken for a missing value", unknown))
+    near = "a value lies within 1e-6 of a cut, and the engine put it on the other side"
+    return guesses + [(near, (narrow + np.float32(step)).astype(np.float64)) for step in (1e-6, -1e-6)]
 
 
 def _predict(ranker: Any, X: Array) -> Array:
@@ -182,26 +161,21 @@ def _predict(ranker: Any, X: Array) -> Array:
         return scores
 
 
-def _row(answer: Any, number: int, names: tuple[str, ...], categories: Mapping[str, tuple[str, ...]]) -> list[float]:
+def _row(answer: Any, number: int, ranker: Any) -> list[float]:
+    names, kinds = ranker.feature_names_, ranker.categories_
     if not isinstance(answer, dict) or not isinstance(answer.get("features"), dict) or "score" not in answer:
         raise DataError(
             f"answer {number} must be an object with features and a score, such as "
             f'{{"features": {{"{names[0]}": 1.5}}, "score": 0.2}}: got {str(answer)[:60]}'
         )
-    unknown = sorted(set(answer["features"]) - set(names))
+    found = answer["features"]
+    unknown = sorted({*found} - {*names})
     if unknown:
         raise DataError(f"answer {number} has a feature {unknown[0]!r} that the model does not have")
-    found = answer["features"]
     return [
-        _code(found.get(name), number, name, categories[name])
-        if name in categories
-        else _number(found.get(name), number, name)
+        _code(found.get(name), number, name, kinds[name]) if name in kinds else _number(found.get(name), number, name)
         for name in names
     ]
-
-
-def _score(answer: dict[str, Any], number: int) -> float:
-    return _number(answer["score"], number, "score")
 
 
 def _code(value: Any, number: int, name: str, names: tuple[str, ...]) -> float:

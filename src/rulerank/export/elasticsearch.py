@@ -1,23 +1,22 @@
 """A model for Elasticsearch's own learning to rank: the document that eland's `import_ltr_model` would send.
 
-Elasticsearch compares and adds in doubles; a missing value goes where `default_left` says.
+Elasticsearch compares and adds in doubles; a missing value goes to the right.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 from urllib.parse import quote
 
 from rulerank.errors import DataError
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import LARGEST64, Leaf, Missing, Tree, numbered
+from rulerank.export.trees import LARGEST64, Leaf, Tree, numbered
 
 
 def export(form: Form, names: Names) -> Export:
     """Return the request that makes a trained model of it."""
-    from rulerank.export.feature_sets import extractors
-
     if form.tables.weights is not None:
         raise DataError(
             f"Elasticsearch's own learning to rank knows no linear model, which {form.kind} is: "
@@ -35,14 +34,20 @@ def export(form: Form, names: Names) -> Export:
         "model_type": "tree_ensemble",
         "description": f"{form.kind} by rulerank",
         "input": {"field_names": columns},
-        "inference_config": {"learning_to_rank": {"feature_extractors": extractors(form.feature_names, form.codes())}},
+        "inference_config": {"learning_to_rank": {"feature_extractors": [_extractor(name) for name in columns]}},
         "definition": {"preprocessors": [], "trained_model": {"ensemble": ensemble}},
     } | ({"metadata": {"categories": form.codes()}} if form.categories else {})
     notes = (
-        "the feature extractors are a draft: see which fields they ask for before you send it",
+        "each feature extractor reads a number field of the feature's name: write the query of every other feature",
         "a query that does not match leaves its feature missing; the model votes for that as it does in predict",
     )
     return Export(f"PUT /_ml/trained_models/{quote(names.model, safe='')}", document, notes=notes)
+
+
+def _extractor(name: str) -> dict[str, Any]:
+    """Return a query whose score is the number field of a feature's name; a document without it does not match."""
+    value = {"query": {"exists": {"field": name}}, "field_value_factor": {"field": name}, "boost_mode": "replace"}
+    return {"query_extractor": {"feature_name": name, "query": {"function_score": value}}}
 
 
 def _tree(tree: Tree, columns: list[str]) -> dict[str, Any]:
@@ -50,16 +55,16 @@ def _tree(tree: Tree, columns: list[str]) -> dict[str, Any]:
     for one in numbered(tree):
         node = one.node
         if isinstance(node, Leaf):
-            nodes.append({"node_index": one.number, "leaf_value": node.value, "number_samples": node.n_leaves})
+            nodes.append({"node_index": one.number, "leaf_value": node.value, "number_samples": 1})
             continue
-        missing = isinstance(node, Missing)
+        about_missing = node.cut == math.inf
         nodes.append(
             {
                 "node_index": one.number,
                 "split_feature": node.feature,
-                "threshold": LARGEST64 if isinstance(node, Missing) else node.cut,
-                "decision_type": "lte" if missing else "lt",
-                "default_left": not isinstance(node, Missing) and node.missing_left,
+                "threshold": LARGEST64 if about_missing else node.cut,
+                "decision_type": "lte" if about_missing else "lt",
+                "default_left": False,
                 "left_child": one.left,
                 "right_child": one.right,
                 "number_samples": node.n_leaves,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 from rulerank.dataset import Array
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import LARGEST64, Leaf, Missing, Split, Tree
+from rulerank.export.trees import Leaf, Split, Tree
 
 MISSING_RIGHT = 8
 
@@ -65,7 +66,7 @@ def _tree(tree: Tree) -> str:
     """Write one tree: splits numbered from 0, leaves from -1."""
     if isinstance(tree, Leaf):
         return f"num_leaves=1\nnum_cat=0\nleaf_value={tree.value!r}\nis_linear=0\nshrinkage=1"
-    splits: list[Split | Missing] = []
+    splits: list[Split] = []
     leaf_values: list[float] = []
     children: list[tuple[int, int]] = []
 
@@ -80,27 +81,23 @@ def _tree(tree: Tree) -> str:
         return own
 
     number(tree)
-    thresholds = [LARGEST64 if isinstance(one, Missing) else math.nextafter(one.cut, -math.inf) for one in splits]
-    return "\n".join(
-        f"{name}={' '.join(map(repr, values))}" if isinstance(values, list) else f"{name}={values}"
-        for name, values in (
-            ("num_leaves", len(leaf_values)),
-            ("num_cat", 0),
-            ("split_feature", [one.feature for one in splits]),
-            ("split_gain", [0] * len(splits)),
-            ("threshold", thresholds),
-            ("decision_type", [MISSING_RIGHT] * len(splits)),
-            ("left_child", [left for left, _ in children]),
-            ("right_child", [right for _, right in children]),
-            ("leaf_value", leaf_values),
-            ("leaf_weight", [1] * len(leaf_values)),
-            ("leaf_count", [1] * len(leaf_values)),
-            ("internal_value", [0] * len(splits)),
-            ("internal_weight", [one.n_leaves for one in splits]),
-            ("internal_count", [one.n_leaves for one in splits]),
-            ("is_linear", 0),
-            ("shrinkage", 1),
-        )
+    return _written(
+        num_leaves=len(leaf_values),
+        num_cat=0,
+        split_feature=[one.feature for one in splits],
+        split_gain=[0] * len(splits),
+        threshold=[math.nextafter(one.cut, -math.inf) for one in splits],  # of infinity: the largest number
+        decision_type=[MISSING_RIGHT] * len(splits),
+        left_child=[left for left, _ in children],
+        right_child=[right for _, right in children],
+        leaf_value=leaf_values,
+        leaf_weight=[1] * len(leaf_values),
+        leaf_count=[1] * len(leaf_values),
+        internal_value=[0] * len(splits),
+        internal_weight=[one.n_leaves for one in splits],
+        internal_count=[one.n_leaves for one in splits],
+        is_linear=0,
+        shrinkage=1,
     )
 
 
@@ -108,27 +105,31 @@ def _linear_tree(weights: Array) -> str:
     """Write a weighted sum as a tree of two equal leaves with linear models in them: one leaf alone may have none."""
     used = [number for number, weight in enumerate(weights.tolist()) if weight]
     numbers, values = " ".join(map(str, used)), " ".join(repr(float(weights[number])) for number in used)
+    return _written(
+        num_leaves=2,
+        num_cat=0,
+        split_feature=0,
+        split_gain=0,
+        threshold=0.0,
+        decision_type=MISSING_RIGHT,
+        left_child=-1,
+        right_child=-2,
+        leaf_value="nan nan",
+        leaf_weight="1 1",
+        leaf_count="1 1",
+        internal_value=0,
+        internal_weight=2,
+        internal_count=2,
+        is_linear=1,
+        leaf_const="0 0",
+        num_features=f"{len(used)} {len(used)}",
+        leaf_features=f"{numbers}  {numbers}  ",
+        leaf_coeff=f"{values}  {values}  ",
+        shrinkage=1,
+    )
+
+
+def _written(**lines: Any) -> str:
     return "\n".join(
-        [
-            "num_leaves=2",
-            "num_cat=0",
-            "split_feature=0",
-            "split_gain=0",
-            "threshold=0.0",
-            f"decision_type={MISSING_RIGHT}",
-            "left_child=-1",
-            "right_child=-2",
-            "leaf_value=nan nan",
-            "leaf_weight=1 1",
-            "leaf_count=1 1",
-            "internal_value=0",
-            "internal_weight=2",
-            "internal_count=2",
-            "is_linear=1",
-            "leaf_const=0 0",
-            f"num_features={len(used)} {len(used)}",
-            f"leaf_features={numbers}  {numbers}  ",
-            f"leaf_coeff={values}  {values}  ",
-            "shrinkage=1",
-        ]
+        f"{name}={' '.join(map(repr, value)) if isinstance(value, list) else value}" for name, value in lines.items()
     )

@@ -6,14 +6,13 @@ The graph takes `X`, double (rows, features) with NaN where a value is missing, 
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from rulerank.dataset import Array
 from rulerank.errors import MissingExtraError
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import Leaf, Missing, Tree
+from rulerank.export.trees import Leaf, Split, Tree
 
 LESS = 1  # nodes_modes: BRANCH_LT
 SUM = 1  # aggregate_function
@@ -86,43 +85,31 @@ def _weighted_sum(onnx: Any, weights: Array, fill: Array | None) -> tuple[list[A
 
 def _tree_nodes(onnx: Any, form: Form) -> list[Any]:
     """Return the operator over all trees, and the addition of the base."""
-    features: list[int] = []
-    cuts: list[float] = []
-    missing_true: list[int] = []
-    sides: tuple[list[int], list[int]] = ([], [])
-    ends: tuple[list[int], list[int]] = ([], [])  # 1 where a side is a leaf
+    splits: list[Split] = []
+    sides: list[list[tuple[int, int]]] = []  # of each split: what `number` gives for both sides
     values: list[float] = []
 
     def number(node: Tree) -> tuple[int, int]:
-        """Return the number of a node or leaf, and whether it is a leaf."""
+        """Return the number of a split or leaf, and whether it is a leaf."""
         if isinstance(node, Leaf):
             values.append(node.value)
             return len(values) - 1, 1
-        own = len(features)
-        features.append(node.feature)
-        cuts.append(math.inf if isinstance(node, Missing) else node.cut)
-        missing_true.append(0 if isinstance(node, Missing) else int(node.missing_left))
-        for side in (0, 1):
-            sides[side].append(0)
-            ends[side].append(0)
-        for side, child in enumerate((node.left, node.right)):
-            sides[side][own], ends[side][own] = number(child)
+        own = len(splits)
+        splits.append(node)
+        sides.append([])
+        sides[own] = [number(node.left), number(node.right)]
         return own, 0
 
     roots = []
     for tree in form.trees or (Leaf(0.0),):
+        roots.append(len(splits))
         if isinstance(tree, Leaf):  # the operator knows no tree without a node: a node whose sides are the same leaf
-            values.append(tree.value)
-            roots.append(len(features))
-            features.append(0)
-            cuts.append(0.0)
-            missing_true.append(0)
-            for side in (0, 1):
-                sides[side].append(len(values) - 1)
-                ends[side].append(1)
+            splits.append(Split(0, 0.0, tree, tree))
+            sides.append([number(tree)] * 2)
         else:
-            roots.append(number(tree)[0])
+            number(tree)
     tensor, double = onnx.helper.make_tensor, onnx.TensorProto.DOUBLE
+    n = len(splits)
     return [
         onnx.helper.make_node(
             "TreeEnsemble",
@@ -133,14 +120,14 @@ def _tree_nodes(onnx: Any, form: Form) -> list[Any]:
             aggregate_function=SUM,
             post_transform=0,
             tree_roots=roots,
-            nodes_featureids=features,
-            nodes_splits=tensor("splits", double, [len(cuts)], cuts),
-            nodes_modes=tensor("modes", onnx.TensorProto.UINT8, [len(cuts)], bytes([LESS] * len(cuts)), raw=True),
-            nodes_missing_value_tracks_true=missing_true,
-            nodes_truenodeids=sides[0],
-            nodes_falsenodeids=sides[1],
-            nodes_trueleafs=ends[0],
-            nodes_falseleafs=ends[1],
+            nodes_featureids=[one.feature for one in splits],
+            nodes_splits=tensor("splits", double, [n], [one.cut for one in splits]),
+            nodes_modes=tensor("modes", onnx.TensorProto.UINT8, [n], bytes([LESS] * n), raw=True),
+            nodes_missing_value_tracks_true=[0] * n,
+            nodes_truenodeids=[left for (left, _), _ in sides],
+            nodes_falsenodeids=[right for _, (right, _) in sides],
+            nodes_trueleafs=[is_leaf for (_, is_leaf), _ in sides],
+            nodes_falseleafs=[is_leaf for _, (_, is_leaf) in sides],
             leaf_targetids=[0] * len(values),
             leaf_weights=tensor("leaves", double, [len(values)], values),
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
 
@@ -79,25 +81,16 @@ def export(form: Form, names: Names) -> Export:
 
 
 def _tables(form: Form) -> str:
-    cuts: dict[bytes, int] = {}
-    lists: list[list[float]] = []
+    lists: dict[tuple[float, ...], int] = {}
     axes: dict[tuple[int, int], int] = {}
     rows = []
     for table in form.tables.tables:
         own = []
-        for feature, values in zip(table.features, table.cuts, strict=True):
-            place = cuts.setdefault(values.tobytes(), len(cuts))
-            if place == len(lists):
-                lists.append(values.tolist())
+        for feature, cuts in zip(table.features, table.cuts, strict=True):
+            place = lists.setdefault(tuple(cuts.tolist()), len(lists))
             own.append(axes.setdefault((feature, place), len(axes)))
-        strides = [stride // table.votes.itemsize for stride in _contiguous_strides(table.votes.shape)]
-        rows.append(f"    ({tuple(own)!r}, {tuple(strides)!r}, {table.votes.ravel().tolist()!r}),")
-    shown = ",\n".join(["", *(f"    {one!r}" for one in lists), ""]) if lists else ""
-    return TABLES.format(cuts=shown.removeprefix(","), axes=list(axes), tables="\n".join(rows))
-
-
-def _contiguous_strides(shape: tuple[int, ...]) -> list[int]:
-    strides = [8]
-    for size in shape[:0:-1]:
-        strides.append(strides[-1] * size)
-    return strides[::-1]
+        shape = table.votes.shape
+        strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+        rows.append(f"    ({tuple(own)!r}, {strides!r}, {table.votes.ravel().tolist()!r}),")
+    cuts_text = "".join(f"\n    {[*one]!r}," for one in lists) + ("\n" if lists else "")
+    return TABLES.format(cuts=cuts_text, axes=list(axes), tables="\n".join(rows))

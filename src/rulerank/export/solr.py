@@ -7,13 +7,14 @@ defaults; NaN goes right.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import LARGEST32, Leaf, Missing, Tree, float32_at_least
+from rulerank.export.trees import LARGEST32, Leaf, Tree, float32_at_least
 
 SLACK = np.float32(1e-6)
 
@@ -52,7 +53,7 @@ def export(form: Form, names: Names) -> Export:
 def _node(tree: Tree, feature_names: tuple[str, ...], moved: set[tuple[int, float]]) -> dict[str, Any]:
     if isinstance(tree, Leaf):
         return {"value": str(np.float32(tree.value))}
-    if isinstance(tree, Missing):
+    if tree.cut == math.inf:
         threshold = np.float32(LARGEST32)
     else:
         below = np.nextafter(np.float32(float32_at_least(tree.cut)), np.float32(-np.inf))

@@ -61,17 +61,7 @@ def number(value: float) -> str:
     >>> number(0.5), number(-1e300)
     ('5.0e-1', '-1.0e300')
     """
-    if value == 0:
-        return "0.0e0"
-    digits, _, exponent = repr(value).partition("e")
-    if exponent:
-        return f"{digits if '.' in digits else digits + '.0'}e{int(exponent)}"
-    sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
-    whole, _, rest = digits.partition(".")
-    every = (whole + rest).lstrip("0")
-    power = len(whole) - 1 if whole.strip("0") else -(len(rest) - len(rest.lstrip("0")) + 1)
-    every = every.rstrip("0") or "0"
-    return f"{sign}{every[0]}.{every[1:] or '0'}e{power}"
+    return np.format_float_scientific(value, trim="0", exp_digits=1).replace("e+", "e")
 
 
 def missing(column: str) -> str:

@@ -6,6 +6,7 @@ below a cut; a missing one goes to the right everywhere, to where the last bin a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -25,37 +26,31 @@ class Leaf:
     """Where a document ends."""
 
     value: float
-    n_leaves: int = 1
+
+    @property
+    def n_leaves(self) -> int:
+        return 1
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Below the cut to the left, else to the right; a missing value to the right, or where `missing_left` says."""
+    """Below the cut to the left, else, and where the value is missing, to the right.
+
+    A cut at infinity parts the missing values, on the right, from all others.
+    """
 
     feature: int
     cut: float
     left: Tree
     right: Tree
-    missing_left: bool = False
-    n_leaves: int = 0
+
+    @property
+    def n_leaves(self) -> int:
+        return self.left.n_leaves + self.right.n_leaves
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """To the left when the feature is there, else to the right."""
-
-    feature: int
-    left: Tree
-    right: Tree
-    n_leaves: int = 0
-
-
-Tree = Leaf | Split | Missing
+Tree = Leaf | Split
 Number = Callable[[float], float]  # a number as an engine takes it
-
-
-def split(feature: int, cut: float, left: Tree, right: Tree, missing_left: bool = False) -> Split:
-    return Split(feature, cut, left, right, missing_left, left.n_leaves + right.n_leaves)
 
 
 def tree_of(table: Table) -> Tree:
@@ -63,7 +58,7 @@ def tree_of(table: Table) -> Tree:
 
     >>> tree = tree_of(Table((3,), (np.array([1.0, 2.0]),), np.array([0.5, 0.5, 0.25, 0.0])))
     >>> tree.cut, tree.left, tree.right.right
-    (2.0, Leaf(value=0.5, n_leaves=1), Leaf(value=0.0, n_leaves=1))
+    (2.0, Leaf(value=0.5), Leaf(value=0.0))
     """
     grown = [
         _grow(
@@ -101,14 +96,13 @@ def _grow(features: Sequence[int], cuts: Sequence[Array], votes: Array) -> Tree:
     starts = [0, *(np.flatnonzero((flat[1:-1] != flat[:-2]).any(axis=1)) + 1).tolist()]
     below = [_grow(features[1:], cuts[1:], votes[start]) for start in starts]
     if (flat[-1] != flat[-2]).any():
-        missing = _grow(features[1:], cuts[1:], votes[-1])
-        below[-1] = Missing(features[0], below[-1], missing, below[-1].n_leaves + missing.n_leaves)
+        below[-1] = Split(features[0], math.inf, below[-1], _grow(features[1:], cuts[1:], votes[-1]))
 
     def search(first: int, last: int) -> Tree:
         if last - first == 1:
             return below[first]
         middle = (first + last) // 2
-        return split(features[0], float(cuts[0][starts[middle] - 1]), search(first, middle), search(middle, last))
+        return Split(features[0], float(cuts[0][starts[middle] - 1]), search(first, middle), search(middle, last))
 
     return search(0, len(starts))
 
@@ -124,48 +118,54 @@ class Numbered(NamedTuple):
     right: int
 
 
-def numbered(tree: Tree) -> list[Numbered]:
-    """Number the nodes of a tree breadth-first.
+def numbered(tree: Tree, *, missing_left: bool = False) -> list[Numbered]:
+    """Number the nodes of a tree breadth-first; missing_left: where a split is about missing values, these go left.
 
-    >>> tree = split(0, 1.0, split(1, 2.0, Leaf(0.0), Leaf(1.0)), Leaf(2.0))
+    >>> tree = Split(0, 1.0, Split(1, 2.0, Leaf(0.0), Leaf(1.0)), Leaf(2.0))
     >>> [(one.number, one.left, one.right) for one in numbered(tree)]
     [(0, 1, 2), (1, 3, 4), (2, -1, -1), (3, -1, -1), (4, -1, -1)]
     """
     queue: list[tuple[Tree, int, int]] = [(tree, -1, 0)]
-    found = []
-    n = 0
-    while n < len(queue):
+    found: list[Numbered] = []
+    while len(found) < len(queue):
+        n = len(found)
         node, parent, depth = queue[n]
         left = right = -1
-        if not isinstance(node, Leaf):
+        if isinstance(node, Split):
             left, right = len(queue), len(queue) + 1
-            queue += [(node.left, n, depth + 1), (node.right, n, depth + 1)]
+            sides = (node.right, node.left) if missing_left and node.cut == math.inf else (node.left, node.right)
+            queue += [(side, n, depth + 1) for side in sides]
         found.append(Numbered(node, n, parent, depth, left, right))
-        n += 1
     return found
 
 
-def nested(tree: Tree, names: Sequence[str], cut: Number, leaf: Number) -> dict[str, Any]:
+def nested(
+    tree: Tree, names: Sequence[str], cut: Number, leaf: Number, *, missing_left: bool = False
+) -> dict[str, Any]:
     """Return a tree as nested nodes, as XGBoost dumps them; cut and leaf write numbers.
 
-    >>> made = nested(split(0, 1.5, Leaf(0.0), Leaf(1.0)), ["bm25"], float, float)
+    missing_left: a split about missing values lies at the lowest number, below which there is nothing, and sends them
+    to the left; else at the highest one, and sends them to the right.
+
+    >>> made = nested(Split(0, 1.5, Leaf(0.0), Leaf(1.0)), ["bm25"], float, float)
     >>> made["split"], made["split_condition"], made["children"][1]
     ('bm25', 1.5, {'nodeid': 2, 'leaf': 1.0})
     """
-    nodes = numbered(tree)
+    nodes = numbered(tree, missing_left=missing_left)
 
     def node_of(one: Numbered) -> dict[str, Any]:
         node = one.node
         if isinstance(node, Leaf):
             return {"nodeid": one.number, "leaf": leaf(node.value)}
+        to_left = missing_left and node.cut == math.inf
         return {
             "nodeid": one.number,
             "depth": one.depth,
             "split": names[node.feature],
-            "split_condition": short32(LARGEST32) if isinstance(node, Missing) else cut(node.cut),
+            "split_condition": cut(-LARGEST32 if to_left else node.cut),
             "yes": one.left,
             "no": one.right,
-            "missing": one.left if isinstance(node, Split) and node.missing_left else one.right,
+            "missing": one.left if to_left else one.right,
             "children": [node_of(nodes[one.left]), node_of(nodes[one.right])],
         }
 
@@ -192,16 +192,3 @@ def short32(value: float) -> float:
     0.1
     """
     return float(str(np.float32(value)))
-
-
-def swapped(tree: Tree) -> Tree:
-    """Return the tree with missing values to the left where it asks for them, as XGBoost and Vespa can tell them apart.
-
-    Nothing lies below the lowest number, so a split there that sends missing values to the left holds them alone.
-    """
-    if isinstance(tree, Leaf):
-        return tree
-    left, right = swapped(tree.left), swapped(tree.right)
-    if isinstance(tree, Missing):
-        return split(tree.feature, -LARGEST32, right, left, True)
-    return split(tree.feature, tree.cut, left, right, tree.missing_left)

@@ -10,7 +10,7 @@ import re
 
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import nested, swapped
+from rulerank.export.trees import nested
 
 RANK_FEATURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\([A-Za-z0-9_]+(,[A-Za-z0-9_]+)*\))?(\.[A-Za-z0-9_]+)*")
 
@@ -28,7 +28,7 @@ def export(form: Form, names: Names) -> Export:
         request = f"save as {names.model}.expression, and say expression: file:{names.model}.expression"
         return Export(request, " + ".join(terms), notes=tuple(notes))
     form = form.on_grid()
-    text = json.dumps([nested(swapped(tree), columns, float, float) for tree in form.with_base])
+    text = json.dumps([nested(tree, columns, float, float, missing_left=True) for tree in form.with_base])
     notes.append("Vespa gives 0 for an attribute without a value unless the field says otherwise; NaN is missing")
     return Export(f'save as models/{names.model}.json, and say expression: xgboost("{names.model}.json")', text,
                   notes=tuple(notes))  # fmt: skip

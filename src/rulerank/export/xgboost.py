@@ -8,14 +8,13 @@ be a plain number in quotes. The base is a last tree, so that float32 sums stay 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
-
-import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.export import Export, Names
 from rulerank.export.form import Form
-from rulerank.export.trees import Leaf, Split, Tree, float32_at_least, numbered, short32, swapped
+from rulerank.export.trees import LARGEST32, Leaf, Tree, float32_at_least, numbered, short32
 
 NO_PARENT = 2**31 - 1
 REQUEST = "xgboost.Booster(model_file=FILE)"
@@ -70,28 +69,31 @@ def _trees(trees: tuple[Tree, ...], n_features: int) -> dict[str, Any]:
 
 
 def _tree(tree: Tree, number: int, n_features: int) -> dict[str, Any]:
-    nodes = numbered(swapped(tree))
-    splits = [one.node if isinstance(one.node, Split) else None for one in nodes]
+    nodes = numbered(tree, missing_left=True)
+    splits = [None if isinstance(one.node, Leaf) else one.node for one in nodes]
+    values = [short32(one.node.value) if isinstance(one.node, Leaf) else 0.0 for one in nodes]
+    about_missing = [own is not None and own.cut == math.inf for own in splits]
+    cuts = [
+        value if own is None else float32_at_least(-LARGEST32 if missing else own.cut)
+        for value, own, missing in zip(values, splits, about_missing, strict=True)
+    ]
     n_nodes = len(nodes)
     return {
-        "base_weights": [short32(one.node.value) if isinstance(one.node, Leaf) else 0.0 for one in nodes],
+        "base_weights": values,
         "categories": [],
         "categories_nodes": [],
         "categories_segments": [],
         "categories_sizes": [],
-        "default_left": [0 if own is None else int(own.missing_left) for own in splits],
+        "default_left": [int(missing) for missing in about_missing],
         "id": number,
         "left_children": [one.left for one in nodes],
         "loss_changes": [0.0] * n_nodes,
         "parents": [NO_PARENT if one.parent < 0 else one.parent for one in nodes],
         "right_children": [one.right for one in nodes],
-        "split_conditions": [
-            short32(one.node.value) if isinstance(one.node, Leaf) else float32_at_least(one.node.cut)  # type: ignore[union-attr]
-            for one in nodes
-        ],
+        "split_conditions": cuts,
         "split_indices": [0 if own is None else own.feature for own in splits],
         "split_type": [0] * n_nodes,
-        "sum_hessian": [float(np.float32(one.node.n_leaves)) for one in nodes],
+        "sum_hessian": [float(one.node.n_leaves) for one in nodes],
         "tree_param": {
             "num_deleted": "0",
             "num_feature": str(n_features),
