@@ -223,11 +223,6 @@ def check_its_score_is_ndcg_at_10(make):
         ranker.score(X, y)
 
 
-def check_group_sizes_are_understood(make):
-    by_group = make().fit(X, y, group=[30] * 12)
-    assert np.array_equal(by_group.predict(X), make().fit(X, y, qid=qid).predict(X))
-
-
 def check_masked_values_are_missing_ones(make):
     holes = np.random.default_rng(0).random(X.shape) < 0.1
     with_nan, masked = np.where(holes, np.nan, X), np.ma.array(np.where(holes, -999.0, X), mask=holes)

@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 import rulerank as rr
 from plain.importances import importances_plainly
 from rulerank.errors import DataError
-from rulerank.rankers.importances import sample_of
+from rulerank.rankers.rows import sample_of
 
 WORLD = rr.make_ranking(n_queries=20, docs_per_query=(5, 15), n_features=6, seed=3)
 NAMES = list(WORLD.feature_names)
@@ -116,7 +116,7 @@ def test_partial_dependence_is_the_mean_score_along_a_feature(ranker):
 
 def test_partial_dependence_of_a_ranker_that_compares_documents():
     ranker = rr.QueryIntercepts(l2=1.0, normalize="zscore").fit(FULL.X, FULL.y, qid=FULL.qid)
-    with pytest.raises(DataError, match=r"give predict the rows' queries too"):
+    with pytest.raises(DataError, match=r"give the query of each row, predict"):
         partial_dependence(ranker, FULL.X, [0], grid_resolution=3)
     found = partial_dependence(rr.with_queries(ranker, FULL.qid), FULL.X, [0], grid_resolution=3)
     assert np.isfinite(found["average"]).all()
@@ -136,26 +136,6 @@ def test_with_queries_names_its_mistakes():
     with pytest.raises(DataError, match="expected a fitted ranker, then the query of each row: got list"):
         rr.with_queries([1], WORLD.qid)
     assert fixed.score(WORLD.X, WORLD.y) == fixed.ranker.score(WORLD)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"group": [2, 2]}, r"whole numbers that add up to the 3 rows: they add up to 4; if it names the query"),
-        ({"group": ["a", "a", "b"]}, r"add up to the 3 rows: got \['a', 'a', 'b'\]; if it names the query of each row"),
-        ({"group": [0, 3]}, r"add up to the 3 rows: got \[0, 3\]"),
-        ({"group": [1, 1, 1]}, r"every row is a query of its own, so there is nothing to rank"),
-        ({"group": [3], "qid": ["a", "a", "b"]}, "group and qid both say which rows belong together: leave group out"),
-    ],
-)
-def test_group_sizes_that_cannot_be_are_refused_in_words(options, message):
-    with pytest.raises(DataError, match=message):
-        rr.GlobalRules().fit([[1.0], [2.0], [3.0]], [0, 1, 0], **options)
-
-
-def test_a_data_set_takes_no_group():
-    with pytest.raises(DataError, match="group and a Dataset, which has its queries with it, both say"):
-        rr.GlobalRules().fit(WORLD, group=[len(WORLD)])
 
 
 ORDER = np.random.default_rng(0).permutation(len(FULL))

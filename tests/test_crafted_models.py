@@ -12,9 +12,8 @@ from model_bytes import change, opened, put, saved, seal
 from rulerank.errors import DataError, ModelFileError
 from rulerank.methods import INSTEAD, method_named
 from rulerank.model_file import load
-from rulerank.rankers.global_rules import GlobalRules
 
-TABLES, ROWS, MEAN = {}, {"memory_budget": 0}, {"votes": "mean"}
+TABLES, MEAN = {}, {"votes": "mean"}
 ENGINE = "learned.engine."
 
 BAD_STATES = [
@@ -37,9 +36,7 @@ BAD_STATES = [
     (TABLES, ENGINE + "training.strength", lambda a: a * np.nan, "strength must be from 0"),
     (TABLES, ENGINE + "training.n_by_grade", lambda a: a[:-1], "n_by_grade must have the shape (3,): got (2,)"),
     (TABLES, ENGINE + "training.n_by_grade", lambda a: a * 0, "it counts more rows of a grade than there are"),
-    (ROWS, ENGINE + "training.n_by_grade", lambda a: a - 1, "it counts more rows of a grade than there are"),
     (TABLES, ENGINE + "training.more", 1, "unexpected keyword argument 'more'"),
-    (TABLES, ENGINE + "rows", {}, "it must hold either counts or rows"),
     (TABLES, ENGINE + "counts.grades", lambda a: a[:-1], "counts must have the shape"),
     (TABLES, ENGINE + "counts.grades", lambda a: a.astype("i8"), "counts must be of int32: got int64"),
     (TABLES, ENGINE + "counts.grades", put(-1), "counts must be from 0"),
@@ -49,13 +46,6 @@ BAD_STATES = [
     (MEAN, "params.votes", "evidence", "expected must have the shape"),
     (MEAN, "params.votes", "loud", "unknown votes 'loud'"),
     (MEAN, "params.volume", 11, "unexpected keyword argument 'volume'"),
-    (ROWS, ENGINE + "rows.bins", lambda a: a + np.uint8(9), "rows have bins outside the tables"),
-    (ROWS, ENGINE + "rows.bins", lambda a: a[:, :-1], "bins must have the shape"),
-    (ROWS, ENGINE + "rows.grades", put(31), "grades must be from 0 to 2: got 0 to 31"),
-    (ROWS, ENGINE + "rows.grades", lambda a: a[:0], "it holds no rows, or other grades than it says"),
-    (ROWS, ENGINE + "rows.n_grades", 7, "it holds no rows, or other grades than it says"),
-    (ROWS, ENGINE + "rows.spread", lambda a: a[:-1], "spread must have the shape"),
-    (ROWS, ENGINE + "rows.expected", put(-5), "expected must be from 0"),
     (TABLES, "learned.discretizer.offsets", put(5, -1), "the offsets of the discretiser's cuts do not fit the cuts"),
     (TABLES, "learned.discretizer.kind", "magic", "unknown discretizer 'magic' in the model"),
     (TABLES, "feature_names", ["a"], "it has 1 feature names, but n_bins of another number of features"),
@@ -74,15 +64,6 @@ def test_a_crafted_state_is_refused_before_a_kernel_sees_it(tmp_path, params, pl
         load(path)
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"{path}: does not describe a GlobalRules: ")
-
-
-def test_rows_that_would_be_laid_out_in_too_many_sets_are_refused(tmp_path):
-    X = np.random.default_rng(0).integers(2, size=(30, 60))
-    ranker = GlobalRules(discretizer=None, max_size=1, drop_weakest=0, memory_budget=0).fit(X, X[:, 0])
-    ranker.save(tmp_path / "model.rulerank")
-    change(tmp_path / "model.rulerank", ENGINE + "max_size", 30)
-    with pytest.raises(ModelFileError, match=r"it would lay out [\d,]+ feature sets"):
-        load(tmp_path / "model.rulerank")
 
 
 def first_version():

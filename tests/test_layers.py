@@ -33,8 +33,8 @@ DEPTH = {name: depth for depth, line in enumerate(LAYERS.strip().splitlines()) f
 # What a value offers by name and finds in a folder above only when it is called: the one way up.
 FACADE = {
     ("dataset.py", "render"),
-    ("rankers/facade.py", "explain"),
-    ("rankers/facade.py", "model_file"),
+    ("rankers/base.py", "explain"),
+    ("rankers/base.py", "model_file"),
     ("rankers/base.py", "scale"),
     ("features/text_features.py", "model_file"),
     ("methods.py", "rankers"),

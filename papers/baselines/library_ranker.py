@@ -45,17 +45,15 @@ class LibraryRanker(Baseline):
         vali: Dataset | None = None,
         *,
         sample_weight: Any = None,
-        group: Any = None,
     ) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         vali: graded documents of other queries, to stop when more steps do not help them.
         sample_weight: how often each row counts, whole numbers.
-        group: instead of qid, how many rows each query has, one query after the other.
         """
         self._vali = vali  # for _learn, and not kept
         try:
-            return super().fit(X, y, qid, sample_weight=sample_weight, group=group)
+            return super().fit(X, y, qid, sample_weight=sample_weight)
         finally:
             del self._vali
 

@@ -278,13 +278,6 @@ def test_every_method_is_found_by_both_names_and_loads():
         assert method.ranker_class().__name__ == method.class_name
 
 
-def test_rules_that_are_not_kept_are_not_counted():
-    from rulerank.cli.train_grades import count_rules
-
-    ranker = GlobalRules(discretizer=None, memory_budget=0).fit([[0, 0], [1, 1]], [0, 1], qid=[0, 0])
-    assert count_rules(ranker) is None
-
-
 @pytest.mark.parametrize(
     ("method", "name"),
     [("stable", "StableRules"), ("RE-QR", "QueryRules"), ("intercepts", "QueryIntercepts")],

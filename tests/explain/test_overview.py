@@ -94,7 +94,7 @@ def test_documents_without_grades_have_no_stability(world):
     [
         lambda: rr.StableRules(normalize="rank"),
         lambda: rr.QueryRules(n_trusted=3),
-        lambda: rr.GlobalRules(memory_budget=0, max_size=1),
+        lambda: rr.GlobalRules(max_size=1),
         lambda: rr.QueryIntercepts(l2=1.0, missing="mean"),
         lambda: rr.Competence(["confidence", "yule_q"]),
     ],

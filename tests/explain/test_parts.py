@@ -190,25 +190,6 @@ def test_without_a_feature_a_mixture_has_members_without_it_and_keeps_their_weig
         assert share.effect == pytest.approx(sum(weights[name] * effects[name] for name in parts))
 
 
-@settings(max_examples=30)
-@given(worlds(), st.sampled_from(["global", "stable", "query", "literal"]), st.integers(1, 3))
-def test_tables_that_are_not_kept_explain_the_same(world, kind, max_size):
-    train, grades, queries, documents = world
-    make = {
-        "global": rr.GlobalRules,
-        "stable": rr.StableRules,
-        "query": rr.QueryRules,
-        "literal": lambda **options: rr.StableRules(literal=True, **options),
-    }[kind]
-    kept, lean = (
-        make(max_size=max_size, memory_budget=budget, **OPEN).fit(train, grades, qid=queries) for budget in (1024, 0)
-    )
-    assume(lean.engine_.counts is None)
-    for document in documents:
-        assert lean.explain(document) == kept.explain(document)
-        assert lean.what_if(document, above=0.5) == kept.what_if(document, above=0.5)
-
-
 def test_a_loaded_model_explains_the_same(tmp_path):
     data = rr.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
     path = tmp_path / "model.rulerank"

@@ -18,7 +18,6 @@ world = rr.make_ranking(n_queries=30, n_features=6, seed=1)
         rr.GlobalRules(),
         rr.GlobalRules(min_support=0.05),
         rr.GlobalRules(max_size=3, discretizer="equal_frequency"),
-        rr.GlobalRules(memory_budget=0),
         rr.FittedRules(),
         rr.QueryIntercepts(missing="mean", l2=1),
     ],

@@ -19,12 +19,9 @@ KINDS = {
     "half": rr.GlobalRules(drop_weakest=0.5),
     "mean": rr.GlobalRules(votes="mean", metric="yule_q"),
     "size 3": rr.GlobalRules(max_size=3, min_support=0.1),
-    "no tables": rr.GlobalRules(memory_budget=0),
     "stable": rr.StableRules(),
     "stable, half": rr.StableRules(min_support=0.05, drop_weakest=0.5),
     "stable, literal": rr.StableRules(literal=True, min_queries=1),
-    "stable, no tables": rr.StableRules(memory_budget=0),
-    "tables that just fit": rr.GlobalRules(memory_budget=0.005),
 }
 FOLDER: list[Path] = []
 
@@ -183,7 +180,7 @@ def test_a_ranker_that_normalises_takes_whole_queries():
     with pytest.raises(DataError, match="remove whole queries; it has learned from 8 rows of these queries, and got 2"):
         ranker.unlearn(world[~known][:2])
     assert file_of(ranker.unlearn(world[~known])) == before
-    with pytest.raises(DataError, match=r"give the query of each row, partial_fit\(X, y, qid=qid\)"):
+    with pytest.raises(DataError, match=r"give the query of each row"):
         ranker.partial_fit(world.X, world.y)
 
 

@@ -172,7 +172,7 @@ def test_a_state_that_contradicts_itself_is_refused(options, change, message):
 
 
 def test_a_matrix_that_does_not_fit_is_refused_with_its_size():
-    ranker = literal(memory_budget=1e-4)
+    ranker = literal().set_params(memory_budget=1e-4)
     with pytest.raises(TooLargeError, match=r"9 documents by 3 queries takes 0 MiB, more than memory_budget"):
         _ = ranker.competence_
 

@@ -1,4 +1,4 @@
-"""The engine agrees with its plain twin, with itself in one pass, and with any number of threads."""
+"""The engine agrees with its plain twin, and with any number of threads."""
 
 import numpy as np
 import pytest
@@ -52,18 +52,8 @@ def test_engine_agrees_with_the_plain_way(world, max_size, votes, min_support):
     assert engine.score(known_bins(engine, documents)) == pytest.approx(plain, abs=1e-6)
 
 
-@given(worlds(), st.integers(1, 4), st.sampled_from(sorted(VOTES)))
-def test_tables_and_one_pass_give_the_same_bits(world, max_size, votes):
-    rows, grades, queries, documents = world
-    tables = learn(rows, grades, queries, max_size, votes)
-    one_pass = learn(rows, grades, queries, max_size, votes, memory_budget=-1)
-    assert one_pass.votes is None
-    bins = known_bins(tables, documents)
-    assert np.array_equal(tables.score(bins), one_pass.score(bins))
-
-
 @pytest.mark.parametrize("votes", sorted(VOTES))
-def test_threads_and_parts_do_not_change_a_bit(votes, monkeypatch):
+def test_threads_do_not_change_a_bit(votes):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 4, (700, 6))
     grades, queries = rng.integers(0, 3, 700), rng.integers(0, 9, 700)
@@ -73,8 +63,6 @@ def test_threads_and_parts_do_not_change_a_bit(votes, monkeypatch):
     expected = one.score(bins)
     assert np.array_equal(expected, learn(rows, grades, queries, 3, votes, n_jobs=2).score(bins))
     assert np.array_equal(expected, [one.score(bins[:, i : i + 1])[0] for i in range(bins.shape[1])])
-    monkeypatch.setattr("rulerank.rules.engine.PASS_BYTES", 3000)
-    assert np.array_equal(expected, learn(rows, grades, queries, 3, votes, n_jobs=2, memory_budget=0).score(bins))
 
 
 @given(worlds(), st.integers(1, 3))
@@ -98,25 +86,9 @@ def same_counts(one: Counts, other: Counts) -> bool:
     return np.array_equal(one.grades, other.grades) and np.array_equal(one.expected, other.expected)
 
 
-@given(worlds(), st.integers(1, 3))
-def test_the_cells_of_one_document_are_the_same_from_tables_and_rows(world, max_size):
-    rows, grades, queries, documents = world
-    tables = learn(rows, grades, queries, max_size, "evidence")
-    one_pass = learn(rows, grades, queries, max_size, "evidence", memory_budget=-1)
-    for row_bins in known_bins(tables, documents).T:
-        row_bins = np.ascontiguousarray(row_bins)
-        assert same_counts(tables.votes_of(row_bins)[0], one_pass.votes_of(row_bins)[0])
-
-
 def test_a_document_that_no_rule_covers_gets_the_mean_grade():
     engine = learn([(0, 0), (1, 1)], [0, 3], [0, 0], 2, "mean")
     assert engine.score(np.array([[255], [255]], dtype=np.uint8)).tolist() == [1.5]
-
-
-def test_one_pass_cannot_list_all_rules():
-    engine = learn([(0, 0), (1, 1)], [0, 1], [0, 0], 2, "mean", memory_budget=0)
-    with pytest.raises(TooLargeError, match=r"the tables of all 3 feature sets take 0 MiB.*raise memory_budget"):
-        engine.all_counts()
 
 
 @pytest.mark.parametrize(

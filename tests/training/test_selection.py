@@ -7,12 +7,10 @@ from sklearn.base import BaseEstimator, clone
 import rulerank as rr
 from papers.baselines import AdaRank, RankBoost
 from rulerank.dataset import Dataset
-from rulerank.discretize import EqualWidth
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.fitted.stages import FEW_QUERIES
 from rulerank.rankers.global_rules import GlobalRules
-from rulerank.rankers.shared_counts import fit_sharing_counts
 from rulerank.splitting import QueryKFold
 from rulerank.training.selection import GRID, Fit, Scoring, Staged, default_rankers, select, settings_of, try_settings
 
@@ -92,26 +90,6 @@ def test_few_labels_or_queries_take_the_simplest(data):
     assert found.reason.endswith("are too few to choose by (from 500 of 15)")
     assert found.reason in repr(found)
     assert select(data, {"rules": RULES}).reason == "rules: the only one to choose from"
-
-
-@pytest.mark.parametrize("params", [{}, {"memory_budget": 0}, {"discretizer": EqualWidth(4)}], ids=str)
-def test_shared_counts_give_the_bits_of_plain_fits(params):
-    votes = ("evidence", "mean")
-    rankers = [
-        GlobalRules(votes=v, min_support=s, max_size=m, drop_weakest=d, **params)
-        for v in votes
-        for s in (0.0, 0.05)
-        for m in (1, 2)
-        for d in (None, 0.0, 0.4)
-    ]
-    seen = set()
-    for place, fitted in fit_sharing_counts(rankers, DATA.X, DATA.y, DATA.qid):
-        plain = clone(rankers[place]).fit(DATA.X, DATA.y, qid=DATA.qid)
-        assert repr(fitted) == repr(plain)
-        assert np.array_equal(fitted.predict(DATA.X), plain.predict(DATA.X))
-        assert fitted.engine_.training.min_rows == plain.engine_.training.min_rows
-        seen.add(place)
-    assert seen == set(range(len(rankers)))
 
 
 def test_every_setting_is_what_refits_by_query_give_and_the_best_is_fitted_to_everything():

@@ -35,7 +35,7 @@ class MemberRules(RuleRanker):
     _counts_rows_together: ClassVar[bool] = False
     normalize = None
     drop_weakest = 0.0
-    memory_budget = 1024.0
+    memory_budget = 4096.0
     work_limit = 5e12
 
     def __init__(

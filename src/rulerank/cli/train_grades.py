@@ -16,7 +16,7 @@ from rulerank.cli.output import print_json, print_table
 from rulerank.cli.parameters import as_word, make_ranker, used_params
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Dataset, check_contrast, one_sided, query_index
-from rulerank.errors import DataError, TooLargeError
+from rulerank.errors import DataError
 from rulerank.methods import Method, method_named
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.documents import read_together
@@ -171,12 +171,9 @@ def print_tuning(tuned: Selection, defaults: dict[str, Any]) -> None:
 
 
 def count_rules(ranker: Ranker) -> int | None:
-    """Return how many rules the ranker has, None when it does not keep them."""
-    try:
-        rules = getattr(ranker, "rules_", None)
-        return None if rules is None else len(rules)
-    except TooLargeError:
-        return None
+    """Return how many rules the ranker has, None when it has none to be counted."""
+    rules = getattr(ranker, "rules_", None)
+    return None if rules is None else len(rules)
 
 
 def warn_of_one_side(data: Dataset) -> None:

@@ -20,10 +20,10 @@ from rulerank.explain.cases import bin_text, rules_of, value_text
 from rulerank.explain.explanation import find_row
 from rulerank.explain.standing import Background, background_of
 from rulerank.rankers.base import Ranker
+from rulerank.rankers.global_rules import axes_of
 from rulerank.rankers.linear.linear_ranker import WeightedSum
 from rulerank.rankers.rows import recoded
 from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.rankers.rule_tables import axes_of
 from rulerank.rules.additive import AdditiveTables
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import UNSEEN

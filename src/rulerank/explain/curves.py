@@ -13,7 +13,7 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.explanation import Shown
-from rulerank.rankers.importances import Sample, importances_of
+from rulerank.rankers.rows import Sample, importances_of
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.render import Page
 from rulerank.rules.additive import AdditiveTables, Table

@@ -157,7 +157,7 @@ def table_interactions(tables: AdditiveTables, X: Array, text: ItemText, most: i
 def interactions(rules: RuleRanker, names: Sequence[str], most: int = 10) -> tuple[Interaction, ...]:
     """Return the strongest interactions of the training rows, or none if pairs are not counted or not kept."""
     engine = rules.engine_
-    if engine.counts is None or len(engine.layout.sets) < 2:
+    if len(engine.layout.sets) < 2:
         return ()
     found = []
     block, n_bins = engine.layout.sets[1], engine.layout.n_bins

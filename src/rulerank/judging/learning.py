@@ -194,7 +194,7 @@ class Learning:
         if ranker is None:
             return ()
         engine = ranker.engine_
-        counts = engine.all_counts().grades
+        counts = engine.counts.grades
         cells, rule_grades = np.nonzero(counts >= engine.training.min_rows)  # as the book of rules numbers them
         covered = counts.sum(axis=1)[cells]
         share = engine.training.n_by_grade / engine.training.n_by_grade.sum()

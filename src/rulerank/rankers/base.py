@@ -1,4 +1,4 @@
-"""What every ranker is: fit and predict; `checked.py` holds how it looks at its data, `facade.py` explain and save."""
+"""What every ranker is: fit and predict, how it looks at its data, and what folders above do for it by its name."""
 
 from __future__ import annotations
 
@@ -6,54 +6,93 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
-from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.core.arrays import unmasked
+from rulerank.core.parameters import HasParameters, Parameter, Threads
+from rulerank.core.words import listed
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, check_grades, has_contrast
 from rulerank.errors import DataError
-from rulerank.rankers.checked import ChecksData
-from rulerank.rankers.checked import Labelled as Labelled
-from rulerank.rankers.facade import Facade, contributions_by_document
-from rulerank.rankers.importances import Sample, importances_of, sample_of
-from rulerank.rankers.rows import query_numbers, query_of_each
+from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
+from rulerank.normalize import NORMALIZE, normalize_by_query
+from rulerank.rankers.rows import Labelled as Labelled
+from rulerank.rankers.rows import (
+    Sample,
+    check_finite,
+    check_weights,
+    columns_of,
+    has_columns,
+    importances_of,
+    places_of,
+    query_numbers,
+    recoded,
+    renumbered,
+    sample_of,
+    whole_weights,
+)
 from rulerank.rules.additive import AdditiveTables, Contributions
 
 if TYPE_CHECKING:
     from rulerank.discretize import Discretizer
+    from rulerank.explain import Change, Explanation, FeatureCurves, ModelOverview, RankingExplanation, Versus
 
 
-class Ranker(ChecksData, Facade, ABC):
+class Ranker(HasParameters, BaseEstimator, ABC):
     """Base of our rankers. X is an array, a data frame, or a whole Dataset, which brings y, qid and names along.
 
     A Dataset and a data frame are matched by feature name: columns may come in any order, others may come along, none
     may be missing. An array goes by position, and so does a frame where the ranker was fitted to an array.
 
-    `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` are a facade (`facade.py`): folders that lie
-    above this one do the work. They read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it
+    What `explain`, `explain_query`, `what_if`, `overview`, `curves` and `save` do lies in folders above this one and is
+    loaded when they are called. They read a fitted ranker by these names: `feature_names_`, `check_rows` (rows as it
     scores them), `needs_the_query` (does a score depend on the other documents?), `as_tables` (the model as a sum of
     tables and weighted values; None where it is none) and `contributions` (what each term adds to a score).
 
     What comes after fit reads `params_`, the parameters as fitted: set_params changes nothing that was learned.
     """
 
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "normalize": NORMALIZE,
+        "n_jobs": Threads(meaning="number of threads"),
+    }
+
+    normalize: str | None
+    n_jobs: int | None
+    _takes_sparse: ClassVar[bool] = False  # X may be a scipy sparse matrix, which then arrives as CSR
+    _weighs_rows: ClassVar[bool] = False  # takes any weights; else rows are repeated, as often as their weights say
+    _knows_categories: ClassVar[bool] = False  # bins kinds by kind; others read their codes as numbers
+    _leaves_categories_out: ClassVar[bool] = False  # or give them no weight
+
+    _without_contrast: ClassVar[str | None] = None  # what becomes of grades that are the same; None: they are refused
+    of_a_part = False  # whether it is fitted to a part of the data, which may hold no query with two grades
+
+    feature_names_: tuple[str, ...]
+    has_names_: bool  # whether the names are the data's own, and not made up for an array
+    categories_: dict[str, tuple[str, ...]]  # feature: what its values 0, 1, ... stand for
+    dates_: tuple[str, ...] = ()  # features whose values are days since 1970-01-01
+
     _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
     base_text: ClassVar[str] = "the mean grade in training"  # where scores start, in words
     discretizer_: Any  # of those that take one
 
     # scikit-learn hands the queries over without being told so in every script
-    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True, "group": UNUSED}
+    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None, group: Any = None) -> Self:
+    _sample: Sample | None = None  # some training rows, for feature_importances_; a model file does not hold them
+
+    def fit(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn from grades y of rows X that belong to the queries qid (all one query when not given).
 
         sample_weight: what each row counts. FittedRules and QueryIntercepts take any numbers from 0; the others count
             rows, and take whole numbers, which are the same as that many equal rows.
-        group: instead of qid, how many rows each query has, one query after the other, as LightGBM takes it.
 
         A Dataset may have rows without a grade (-1): grades are learned from the labelled rows, scales by query and
         bins that need no grades from all of them.
@@ -65,7 +104,6 @@ class Ranker(ChecksData, Facade, ABC):
 
             fit_to_labelled(self, X)
             return self
-        qid = query_of_each(X, qid, group)
         data = self._check_training(X, y, qid, sample_weight)
         self.check_contrast(data)
         with self.learning():
@@ -190,7 +228,13 @@ class Ranker(ChecksData, Facade, ABC):
     def checked_contributions(self, X: Any, queries: Array | None = None) -> Contributions:
         """Return the contributions to the scores of checked rows, with the numbers of their queries."""
         tables = self.as_tables()
-        return contributions_by_document(self, X, queries) if tables is None else tables.contributions(X)
+        if tables is not None:
+            return tables.contributions(X)
+        from rulerank.explain.cases import contributions_of
+
+        if queries is None and self.needs_the_query():
+            raise DataError("the documents of a query are compared with each other: give contributions(X, qid=qid)")
+        return contributions_of(self, X, np.arange(len(X)) if queries is None else queries)
 
     def fit_prepared(
         self,
@@ -307,8 +351,259 @@ class Ranker(ChecksData, Facade, ABC):
         """Return the parameters as fitted, as a model file holds them."""
         return self.params_
 
+    @property
+    def normalize_(self) -> str | None:
+        """How features are put on one scale by query, as it was when fitted."""
+        found: str | None = self.params_.get("normalize")
+        return found
+
+    def scale_of(self, feature: str) -> str | None:
+        """Return what a feature's values are put on by query; codes of categories stay what they are."""
+        return None if feature in self.categories_ else self.normalize_
+
+    def _uses_queries(self) -> bool:
+        """Tell whether it matters to which query a training row belongs."""
+        return True
+
+    def _words_for_categories(self, names: str) -> str:
+        """Say what becomes of categories in a ranker that does not know them."""
+        return (
+            f"{type(self).__name__} reads the categories of {names} as numbers, as if they had an order; "
+            "FittedRules, GlobalRules, StableRules and QueryRules treat them as what they are"
+        )
+
+    def check_contrast(self, data: Labelled) -> None:
+        """Refuse grades that are the same in every query, or warn; in a part of the data, as a fold is one, neither."""
+        if self.of_a_part or has_contrast(data.grades, data.queries):
+            return
+        if self._without_contrast is None:
+            check_contrast(data.grades, data.queries)
+        warnings.warn(
+            f"no query has documents of two grades, so nothing can be learned: {self._without_contrast}; grade more "
+            "documents of each query",
+            stacklevel=3,
+        )
+
+    def _check_training(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Labelled:
+        names: tuple[str, ...] = ()
+        categories: Mapping[str, tuple[str, ...]] = {}
+        dates: tuple[str, ...] = ()
+        if is_frame(X):
+            X, categories, dates = numeric_frame(X)
+        if isinstance(X, Dataset):
+            names, categories, dates = X.feature_names, X.categories, X.dates
+            if y is None and X.shown is not None and (X.y == UNLABELLED).all():
+                raise DataError(
+                    f"{type(self).__name__} learns from grades, and these rows hold clicks: use QueryIntercepts, "
+                    "which learns from clicks"
+                )
+            y = X.y if y is None else y
+            qid = X.qid if qid is None else qid
+            X = X.X
+        if y is None:
+            raise DataError(
+                "requires y to be passed, but the target y is None: give one grade per row, fit(X, y, qid=qid), "
+                "or a Dataset, which rr.from_frame makes of a data frame"
+            )
+        X = self._check_matrix(X, reset=True)
+        grades = check_grades(y, X.shape[0])
+        if (grades == UNLABELLED).any():
+            raise DataError(
+                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
+                "leave them out, for example with data.labelled()"
+            )
+        self.feature_names_ = names or tuple(
+            map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
+        )
+        self.has_names_ = bool(names) or hasattr(self, "feature_names_in_")
+        self.categories_, self.dates_ = dict(categories), dates
+        if categories and not self._knows_categories:
+            warnings.warn(self._words_for_categories(listed([*categories])), stacklevel=3)
+        if qid is None and self._uses_queries():
+            warnings.warn(
+                "fit was given no qid, so all rows count as one query; give the query of each row, fit(X, y, qid=qid)",
+                stacklevel=3,
+            )
+        queries, ids = query_numbers(qid, X.shape[0])
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, X.shape[0])
+            rows = np.flatnonzero(weights > 0)
+            if not self._weighs_rows:
+                rows = np.repeat(np.arange(weights.size), whole_weights(weights, type(self).__name__))
+            X, grades, queries, ids = X[rows], grades[rows], *renumbered(queries[rows], ids)
+            weights = weights[rows] if self._weighs_rows else None
+        if self.normalize is not None:
+            X = self.on_one_scale(X, queries, self.normalize)
+        return Labelled(X, grades, queries, ids, weights, categories)
+
+    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
+        """Return rows normalised by query; codes of categories stay what they are."""
+        out = normalize_by_query(X, queries, how, self.n_jobs)
+        codes = [self.feature_names_.index(name) for name in self.categories_]
+        out[:, codes] = X[:, codes]
+        return out
+
+    def check_rows(self, X: Any, qid: Any) -> Array:
+        """Return rows as the ranker scores them: checked, columns in its order, normalised if it does that."""
+        X = collected(X)
+        if isinstance(X, Dataset):
+            qid = X.qid if qid is None else qid
+            self._check_names(X)
+            X = recoded(columns_of(X, self.feature_names_), X, self.feature_names_, self.categories_)
+            check_finite(X)
+        elif self.has_names_ and has_columns(X):
+            X = np.asarray(self.frame_rows(X))
+            check_finite(X)
+        else:
+            X = self._check_matrix(numeric_frame(X, {})[0] if is_frame(X) else X, reset=False)
+        if self.normalize_ is None:
+            return X
+        if qid is None:
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize_!r}): "
+                "give the query of each row, predict(X, qid=qid)"
+            )
+        return self.on_one_scale(X, query_numbers(qid, len(X))[0], self.normalize_)
+
+    def check_names(self, X: Any) -> None:
+        """Refuse an array where the model knows names: nobody but the model knows its codes."""
+        if self.categories_ and not isinstance(X, Dataset) and not is_frame(X) and not has_columns(X):
+            name, names = next(iter(self.categories_.items()))
+            raise DataError(f"{is_a_category(name, names)}, in a data frame or a Dataset: got an array")
+
+    def _check_names(self, data: Dataset) -> None:
+        """Refuse names where the model has learned numbers."""
+        known = () if not self.has_names_ or self._leaves_categories_out else self.feature_names_
+        name = next((name for name in data.categories if name in known and name not in self.categories_), None)
+        if name is not None:
+            raise DataError(
+                f"the model reads numbers in {name!r}: the data has names there, such as {data.categories[name][:1]}"
+            )
+
+    def frame_rows(self, frame: Any) -> Any:
+        """Return the columns of a data frame that the ranker knows, by name and in its order."""
+        columns = [str(column) for column in frame.columns]
+        twice = next((name for name in self.feature_names_ if columns.count(name) > 1), None)
+        if twice is not None:
+            raise DataError(f"column names must differ: {twice!r} is there twice")
+        places = places_of(self.feature_names_, tuple(columns))
+        chosen = frame[[frame.columns[place] for place in places]]
+        if is_frame(chosen):
+            chosen = numeric_frame(chosen, self.categories_, self.dates_)[0]
+        return check_array(chosen, dtype=[np.float32, np.float64], ensure_all_finite=False, ensure_min_samples=0)
+
+    def _check_matrix(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(
+            self,
+            unmasked(X),
+            dtype=[np.float32, np.float64],
+            accept_sparse="csr" if self._takes_sparse else False,
+            ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
+            reset=reset,
+        )
+        how = self.normalize if reset else self.normalize_
+        if issparse(X) and how is not None:
+            raise DataError(
+                f"normalize={how!r} would fill a sparse X with numbers: normalise it before, or give X as an array"
+            )
+        check_finite(X)
+        return X
+
+    @overload
+    def explain(self, x: Any, row: int | None = None, *, n_rules: int | None = 3) -> Explanation: ...
+    @overload
+    def explain(self, x: Any, row: int | None = None, *, versus: Any, n_rules: int | None = 3) -> Versus: ...
+    def explain(
+        self, x: Any, row: int | None = None, *, versus: Any = None, n_rules: int | None = 3
+    ) -> Explanation | Versus:
+        """Say why a document has its score, or why it stands above or below another one.
+
+        x: the document's features; or those of all documents of its query, or a Dataset, `row` saying which one is
+            meant. A ranker that compares the documents of a query with each other needs all of them.
+        versus: another document: its features, or its row number in x.
+        n_rules: how many rules of each group to keep; None keeps all.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_ranking(n_queries=20, seed=0)
+        >>> ranker = rr.GlobalRules().fit(world)
+        >>> why = ranker.explain(world, 3)
+        >>> abs(why.base + sum(share.adds for share in why.features) - ranker.predict(world)[3]) < 1e-9
+        np.True_
+        >>> ranker.explain(world, 3, versus=7).lines()[0]
+        'q1-d4 scores 0.4651 and q1-d8 0.2908: 0.1743 between them.'
+        """
+        from rulerank.explain import explain_score, explain_versus
+
+        x, versus = collected(x), collected(versus)
+        if versus is None:
+            return explain_score(self, x, row, n_rules)
+        return explain_versus(self, x, row, versus, n_rules)
+
+    def explain_query(
+        self, data: Dataset, query: Any = None, *, today: str | int | bool | None = None, n: int = 10
+    ) -> RankingExplanation:
+        """Explain the whole ranking of a query: reasons for each document, and what moved against today's ranking.
+
+        data: documents with this query among them; texts that it has are shown.
+        query: its id; None where the data has but one.
+        today: the feature that ranks the documents now, "-name" where the lowest comes first; None: the one whose name
+            says so, such as bm25 or engine_rank, if any; False: none.
+        n: how many documents to show; the reasons are those against the average of all of them.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_ranking(n_queries=20, seed=0)
+        >>> found = rr.GlobalRules().fit(world).explain_query(world, "q1", n=3)
+        >>> [(doc.rank, doc.document, doc.today) for doc in found.documents]
+        [(1, 'q1-d26', 21), (1, 'q1-d39', 5), (1, 'q1-d48', 22)]
+        """
+        from rulerank.explain import explain_ranking
+
+        return explain_ranking(self, data, query, today, n)
+
+    def what_if(self, x: Any, row: int | None = None, *, above: float) -> tuple[Change, ...]:
+        """Return the smallest change of each single feature that lifts a document above a score, smallest first.
+
+        x and row are those of `explain`.
+        """
+        from rulerank.explain import what_if
+
+        return what_if(self, collected(x), row, above)
+
+    def overview(self, data: Dataset) -> ModelOverview:
+        """Say what the model as a whole does on documents: influential rules, effects of features, interactions."""
+        from rulerank.explain import overview_of
+
+        return overview_of(self, data)
+
+    def curves(self, data: Dataset | None = None, most: int = 9) -> FeatureCurves:
+        """Return what each feature adds to the score by its value, of a ranker that is a sum; the most important first.
+
+        data: documents that the curves are centred on and whose values are counted; without any, the training rows
+            that the ranker still has with it.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_ranking(n_queries=30, n_features=3, seed=0)
+        >>> curve = rr.FittedRules().fit(world).curves(world).curves[0]
+        >>> curve.feature, curve.counts.n_docs == len(world), bool(abs(curve.adds(world.X[:, 1]).mean()) < 1e-9)
+        ('bm25_title', True, True)
+        """
+        from rulerank.explain import curves_of
+
+        return curves_of(self, data, most, self._sample)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted ranker to a model file, which `rulerank.load` reads."""
+        from rulerank.model_file import save
+
+        save(self, path)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.target_tags.required = True
         if self.__sklearn_is_fitted__():
             # it gives numbers, which is all that partial_dependence asks; a regressor would learn from any numbers
             tags.estimator_type = "regressor"

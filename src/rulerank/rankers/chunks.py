@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rulerank.rankers.checked import Labelled
+from rulerank.rankers.rows import Labelled
 
 CHUNK_ROWS = 2**17  # of 46 features 24 MiB: what may travel when a chunk lies in two parts
 AT_ONCE = 8  # values that are added up in a row; then the sums of so many, and so on

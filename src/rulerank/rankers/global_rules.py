@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.core.parameters import Flag, Parameter, Word
+from rulerank.dataset import Array
+from rulerank.discretize import Discretizer, WithCategories
 from rulerank.errors import DataError
-from rulerank.rankers.incremental import IncrementalRules
-from rulerank.rankers.rule_tables import additive_tables, axes_of
-from rulerank.rules.additive import AdditiveTables
+from rulerank.rankers.rule_ranker import IncrementalRules
+from rulerank.rules.additive import MAX_SIZE, AdditiveTables, Table
 from rulerank.rules.engine import Engine
-from rulerank.rules.metrics import METRICS, theta
+from rulerank.rules.metrics import METRICS
 from rulerank.rules.rule import Rule, RuleBook
 from rulerank.rules.votes import VOTES, LiftVotes, Votes, votes_named
 
@@ -35,7 +38,7 @@ class GlobalRules(IncrementalRules):
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the literal votes="mean".
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
+    memory_budget: MiB the tables may take; larger ones are refused.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
@@ -108,19 +111,7 @@ class GlobalRules(IncrementalRules):
         ranker that normalises by query needs.
         """
         row_bins = self._one_document(x, row)
-        counts, _ = self.engine_.votes_of(row_bins)
-        return self._rules(row_bins, self.engine_.layout.sets, counts, self.engine_.training.min_rows)
-
-    def theta_of(self, rule: Rule, metric: str = "confidence", *, mapped: bool = False) -> float:
-        """Return how strong one of this model's rules is by a metric, as the papers print it.
-
-        >>> ranker = GlobalRules(discretizer=None).fit([[0], [0], [1], [1]], [0, 1, 1, 1], qid=[1, 1, 1, 1])
-        >>> print(ranker.rules_[0], ranker.theta_of(ranker.rules_[0], "added_value"))
-        f1=0 -> 0 (1 of 2) 0.25
-        """
-        check_is_fitted(self)
-        by_grade = self.engine_.training.n_by_grade
-        return theta(metric, rule.hits, rule.covered, int(by_grade[rule.grade]), int(by_grade.sum()), mapped=mapped)
+        return self._rules(row_bins, self.engine_.votes_of(row_bins)[0])
 
     def _uses_queries(self) -> bool:
         return self.votes != "mean" or self.normalize is not None
@@ -134,16 +125,12 @@ class GlobalRules(IncrementalRules):
         votes_named(self.votes, self.metric, mapped=self.mapped)
 
     def _learned_state(self) -> dict[str, Any]:
-        engine = {"engine": self.engine_.to_state(), "additive": self._is_additive()}
-        return self._discretizer_state() | engine | self._kept_state()
+        return super()._learned_state() | {"additive": self._is_additive()}
 
     def _take_learned(self, state: dict[str, Any]) -> None:
-        self._take_discretizer(state)
         # a model of the first version says nothing: there empty cells had no say, and have none now
         additive = bool(state.get("additive", False))
-        scheme = votes_named(self.votes, self.metric, additive=additive, mapped=self.mapped)
-        self.engine_ = Engine.from_state(state["engine"], scheme)
-        self._take_kept(state)
+        self._take_engine(state, votes_named(self.votes, self.metric, additive=additive, mapped=self.mapped))
 
     def additive(self) -> AdditiveTables:
         """Return the fitted model as a sum of tables, one for each set of features: what `predict` adds up."""
@@ -164,12 +151,74 @@ class GlobalRules(IncrementalRules):
         return self._tables[1]
 
     def as_tables(self) -> AdditiveTables | None:
-        """Return the same; None where votes are means, or where there is no memory for the tables."""
+        """Return the same; None where the votes are no such sum."""
         try:
-            return None if self.engine_.counts is None else self.additive()
+            return self.additive()
         except DataError:
             return None
 
     def _is_additive(self) -> bool:
         scheme = self.engine_.scheme
         return isinstance(scheme, LiftVotes) and scheme.additive
+
+
+@dataclass(frozen=True, eq=False)
+class RuleAxis:
+    """How the values of a feature lie on the axis of a table."""
+
+    cuts: Array  # float64, ascending
+    bins: Array  # int64 (len(cuts) + 2,) the rules' bin of each index on the axis, -1 where training had none
+    kinds: tuple[str, ...] | None = None  # of a feature that names kinds
+
+
+def axes_of(discretizer: Any, n_bins: Array) -> list[RuleAxis]:
+    """Return the axis of each feature, given the bins that training had.
+
+    >>> [axis.bins.tolist() for axis in axes_of(None, np.array([2]))]
+    [[0, 1, -1, -1]]
+    """
+    if discretizer is None:  # values are bin numbers, and others than training had vote for nothing
+        return [RuleAxis(np.arange(1.0, n + 1), _known(np.arange(n + 2), n)) for n in n_bins.tolist()]
+    inner = discretizer.inner if isinstance(discretizer, WithCategories) else discretizer
+    if not isinstance(inner, Discretizer):
+        raise DataError(
+            f"the bins of {type(inner).__name__} have no cuts that are known, and tables and what_if need them: fit "
+            "with a discretizer of this library, such as discretizer='mdlp'"
+        )
+    axes = [
+        RuleAxis(cuts, _known(np.arange(len(cuts) + 2), n))
+        for cuts, n in zip(inner.cuts_, n_bins.tolist(), strict=True)
+    ]
+    if isinstance(discretizer, WithCategories):
+        for f, bins in discretizer.bins.items():
+            kinds = discretizer.kinds[f]
+            axes[f] = RuleAxis(np.arange(len(kinds)) + 0.5, _known(np.append(bins, bins[-1] + 1), n_bins[f]), kinds)
+    return axes
+
+
+def additive_tables(engine: Engine, axes: list[RuleAxis], feature_names: tuple[str, ...]) -> AdditiveTables:
+    """Return what the engine's lifts add up to as tables over values."""
+    scheme, training, layout = engine.scheme, engine.training, engine.layout
+    assert isinstance(scheme, LiftVotes)
+    if len(layout.sets) > MAX_SIZE:
+        raise DataError(
+            f"rules of up to {len(layout.sets)} features make tables that nothing else reads; "
+            f"fit with max_size={MAX_SIZE} or less"
+        )
+    total = scheme.total_weight(layout, training) or 1.0
+    tables = []
+    for sets, _, votes in engine.tables():
+        for number, members in enumerate(sets.features.tolist()):
+            own = votes[sets.offsets[number] : sets.offsets[number + 1], 0].reshape(layout.n_bins[members]) / total
+            for place, feature in enumerate(members):
+                bins = axes[feature].bins
+                spread = np.take(own, np.maximum(bins, 0), axis=place)
+                seen = (bins >= 0).reshape([-1 if one == place else 1 for one in range(own.ndim)])
+                own = np.where(seen, spread, 0.0)
+            tables.append(Table(tuple(members), tuple(axes[f].cuts for f in members), own))
+    kinds = {name: axis.kinds for name, axis in zip(feature_names, axes, strict=True) if axis.kinds is not None}
+    return AdditiveTables(training.mean_grade, tuple(tables), feature_names, kinds)
+
+
+def _known(bins: Array, n_bins: int) -> Array:
+    return np.where(bins < n_bins, bins, -1).astype(np.int64)

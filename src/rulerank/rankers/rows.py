@@ -1,9 +1,14 @@
-"""Rows that a ranker is given, looked at one by one: columns by name, codes of categories, queries, weights."""
+"""Rows that a ranker is given: columns by name, codes of categories, queries, weights; and how much features matter.
+
+A feature's *share* of a document's score is what `contributions` say that it adds. A share that all documents of a
+query have alike ranks nothing, so its mean over the query's documents is taken off. The importance of a feature is the
+mean size of what is left, over all documents, as a part of the sum over all features: one definition for every ranker.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,8 +20,36 @@ from rulerank.errors import DataError
 from rulerank.io.columns import is_a_category
 from rulerank.rankers.linear.kernels import dense_scores
 
+if TYPE_CHECKING:
+    from rulerank.rankers.base import Ranker
+
 NOTHING = "there is nothing to learn from, and all scores are 0"
 MOST_REPEATED = 100  # times a row may count on average where weights are repeated rows
+MOST_ROWS = 1000  # of the training rows that a ranker remembers for its importances
+MOST_CASES = 300  # taken apart one by one, where there is no faster way
+COLUMNS = 256  # of a sparse matrix, looked at together
+
+
+class Labelled(NamedTuple):
+    """Checked training data."""
+
+    X: Array  # float (n_rows, n_features), normalised if the ranker does that
+    grades: Array  # int16 (n_rows,)
+    queries: Array  # int64 (n_rows,) query numbers in order of appearance
+    query_ids: Array
+    weights: Array | None = None  # float64 (n_rows,) what each row counts; None: one
+    categories: Mapping[str, tuple[str, ...]] = {}  # feature: what its values 0, 1, ... stand for
+
+    def rows(self, rows: Any) -> Labelled:
+        """Return some rows, or all in another order; the numbers of queries stay."""
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(X=self.X[rows], grades=self.grades[rows], queries=self.queries[rows], weights=weights)
+
+    def by_query(self) -> Labelled:
+        """Put the rows of each query side by side."""
+        if (np.diff(self.queries) >= 0).all():
+            return self
+        return self.rows(np.argsort(self.queries, kind="stable"))
 
 
 def columns_of(data: Dataset, names: tuple[str, ...]) -> Array:
@@ -66,34 +99,6 @@ def query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64), np.array([0])
     return query_index(check_column("qid", qid, n_rows))
-
-
-def query_of_each(X: Any, qid: Any, group: Any) -> Any:
-    """Return the query of each row, where need be from LightGBM's group sizes.
-
-    >>> query_of_each([[1.0], [2.0], [3.0]], None, [1, 2]).tolist()
-    [0, 1, 1]
-    """
-    if group is None:
-        return qid
-    if qid is not None or isinstance(X, Dataset):
-        which = "qid" if qid is not None else "a Dataset, which has its queries with it,"
-        raise DataError(f"group and {which} both say which rows belong together: leave group out")
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    sizes = np.asarray(group)
-    whole = sizes.ndim == 1 and sizes.dtype.kind in "iu" and sizes.size > 0 and sizes.min() >= 1
-    if not whole or int(sizes.sum()) != n_rows:
-        found = f"they add up to {int(sizes.sum()):,}" if whole else f"got {shown(group)}"
-        raise DataError(
-            f"group must hold how many rows each query has, whole numbers that add up to the {n_rows:,} rows: {found}; "
-            "if it names the query of each row, write fit(X, y, qid=...)"
-        )
-    if sizes.size == n_rows > 1:
-        raise DataError(
-            "group says that every row is a query of its own, so there is nothing to rank; if it names the query of "
-            "each row, write fit(X, y, qid=...)"
-        )
-    return np.repeat(np.arange(sizes.size), sizes)
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array:
@@ -176,3 +181,65 @@ def scrambled(keys: Array, grades: Array) -> Array:
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     found: Array = mixed ^ (mixed >> np.uint64(31))
     return found
+
+
+class Sample(NamedTuple):
+    """Rows as a ranker scores them, with the numbers of their queries."""
+
+    X: Any
+    queries: Array
+
+
+def sample_of(X: Any, queries: Array, most: int = MOST_ROWS) -> Sample:
+    """Return all rows, or those of evenly spaced queries that are about as many as asked for; never parts of a query.
+
+    A first query that is larger is cut down to evenly spaced rows.
+
+    >>> sample_of(np.arange(8.0)[:, None], np.array([0, 0, 1, 1, 2, 2, 3, 3]), 4).queries.tolist()
+    [0, 0, 2, 2]
+    """
+    if len(queries) <= most:
+        return Sample(X.copy(), queries)  # the caller's rows may change
+    sizes = np.bincount(queries)
+    n_kept = max(1, most * len(sizes) // len(queries))
+    chosen = np.linspace(0, len(sizes) - 1, n_kept, endpoint=False).round().astype(np.int64)
+    chosen = chosen[: max(1, int(np.searchsorted(np.cumsum(sizes[chosen]), most, side="right")))]
+    rows = np.flatnonzero(np.isin(queries, chosen))
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+    return Sample(X[rows], queries[rows])
+
+
+def importances_of(ranker: Ranker, rows: Sample) -> Array:
+    """Return the importance of each feature; they add up to 1, or are all 0 where nothing tells documents apart."""
+    n_features = len(ranker.feature_names_)
+    sizes, tables = np.zeros(n_features), ranker.as_tables()
+    if issparse(rows.X):  # which only weighted sums take
+        assert tables is not None
+        assert tables.weights is not None
+        for first in range(0, n_features, COLUMNS):
+            own = slice(first, first + COLUMNS)
+            values = rows.X[:, own].toarray()
+            values = values if tables.fill is None else np.where(np.isnan(values), tables.fill[own], values)
+            sizes[own] = spread(values * tables.weights[own], rows.queries)
+    else:
+        if tables is None:  # document by document
+            rows = sample_of(rows.X, np.unique(rows.queries, return_inverse=True)[1], MOST_CASES)
+        shares = ranker.checked_contributions(rows.X, rows.queries).by_feature(n_features + 1)
+        if tables is not None and tables.baseline is not None and not tables.from_model:  # a feature, as the others are
+            shares[:, tables.baseline] += shares[:, n_features]
+        sizes = spread(shares[:, :n_features], rows.queries)
+    return sizes / (sizes.sum() or 1.0)
+
+
+def spread(shares: Array, queries: Array) -> Array:
+    """Return the mean size of each column's deviation from its mean within the query.
+
+    >>> spread(np.array([[1.0, 5.0], [3.0, 5.0], [0.0, 7.0]]), np.array([0, 0, 1])).round(3).tolist()
+    [0.667, 0.0]
+    """
+    _, numbers = np.unique(queries, return_inverse=True)
+    means = np.zeros((int(numbers.max(initial=-1)) + 1, shares.shape[1]))
+    np.add.at(means, numbers, shares)
+    means /= np.maximum(np.bincount(numbers), 1)[:, None]
+    return np.abs(shares - means[numbers]).mean(axis=0) if len(shares) else np.zeros(shares.shape[1])

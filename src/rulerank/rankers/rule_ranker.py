@@ -1,10 +1,16 @@
-"""What the rankers that count rules share: from raw features to counted rows, and from cells back to readable rules."""
+"""What the rankers that count rules share: from raw features to counted rows, from cells back to readable rules.
+
+Those that learn incrementally keep their training rows in bins: rows are added or removed and all are counted again, so
+that the model is what `fit` makes of the rows then, with the same bins.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+import warnings
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,19 +19,23 @@ from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
 from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.core.parameters import Number, Parameter, Whole
-from rulerank.dataset import Array
+from rulerank.core.words import counted
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
 from rulerank.discretize import (
     DISCRETIZER,
     Discretizer,
     WithCategories,
+    bin_limits,
     bins_by,
     discretizer_from_state,
     make_discretizer,
 )
-from rulerank.errors import DataError, ModelFileError
+from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
+from rulerank.rankers.rows import query_numbers
 from rulerank.rules.engine import Engine
-from rulerank.rules.layout import FeatureSets, Layout, check_work
+from rulerank.rules.kept_rows import KeptRows, LooseRows
+from rulerank.rules.layout import Layout, check_work
 from rulerank.rules.rule import Rule, describe_items
 from rulerank.rules.tables import (
     BinCounts,
@@ -139,9 +149,9 @@ class RuleRanker(Ranker):
         return Layout.over(self.n_bins_, max_size, used), counts.training(min_rows, strength)
 
     def _count(self, prepared: Prepared, scheme: Votes) -> Engine:
-        """Count the rows, or keep them where the tables would not fit the budget."""
-        budget = self.memory_budget * 2**20
-        return Engine.learn(*prepared[:2], scheme, prepared.training, memory_budget=budget, n_jobs=self.n_jobs)
+        """Count the rows."""
+        rows, layout, training = prepared
+        return Engine.learn(rows, layout, scheme, training, memory_budget=self.memory_budget, n_jobs=self.n_jobs)
 
     def known_bins(self, X: Array) -> Array:
         """Put documents into bins uint8 (n_features, n_rows), 255 where training saw none."""
@@ -171,11 +181,11 @@ class RuleRanker(Ranker):
         bins = self.known_bins(self.check_rows(rows, np.zeros(len(rows))))
         return np.ascontiguousarray(bins[:, number])
 
-    def _rules(self, row_bins: Array, blocks: tuple[FeatureSets, ...], counts: Counts, min_rows: int) -> list[Rule]:
+    def _rules(self, row_bins: Array, counts: Counts) -> list[Rule]:
         """Make the rules of one document from the counts of its cells, one per feature set."""
-        members = [members for block in blocks for members in block.features]
+        members = [members for block in self.engine_.layout.sets for members in block.features]
         rules = []
-        for cell, grade in zip(*np.nonzero(counts.grades >= min_rows), strict=True):
+        for cell, grade in zip(*np.nonzero(counts.grades >= self.engine_.training.min_rows), strict=True):
             by_grade, features = counts.grades[cell], members[cell]
             items = describe_items(features, row_bins[features], self.item_text)
             rules.append(Rule(items, int(grade), int(by_grade[grade]), int(by_grade.sum())))
@@ -233,3 +243,166 @@ class RuleRanker(Ranker):
     def _votes_as_in_the_paper(self) -> bool:
         """Tell whether the literal method is asked for, which leaves no feature out."""
         return bool(getattr(self, "literal", False))
+
+
+class IncrementalRules(RuleRanker):
+    """Base of the rankers that learn incrementally: they keep their training rows in bins and count them again."""
+
+    parameter_table: ClassVar[Mapping[str, Parameter]] = {
+        "keep_rows": Number(
+            0,
+            math.inf,
+            "MiB of training rows",
+            meaning="MiB of training rows to keep for partial_fit and unlearn; 0: none",
+            of_machine=True,
+        ),
+    }
+
+    _without_contrast = "add rows of other grades"
+    keep_rows: float
+    _kept: LooseRows | KeptRows | None = None  # None: partial_fit and unlearn are refused
+
+    def scheme(self) -> Votes:
+        """Return how rules vote."""
+        raise NotImplementedError
+
+    def _learn(self, data: Labelled) -> None:
+        self.engine_ = self._count(self._prepare(data), self.scheme())
+        self.keep(data.grades.size, lambda: loose_rows(self.discretizer_, data))
+
+    def keep(self, n_rows: int, in_bins: Callable[[], LooseRows]) -> None:
+        """Keep the rows of training, in bins, where they take at most `keep_rows` MiB."""
+        self._kept = in_bins() if n_rows * len(self.feature_names_) <= self.keep_rows * 2**20 else None
+
+    def partial_fit(self, X: Any, y: Any = None, qid: Any = None) -> Self:
+        """Learn from more rows: the model is then what `fit` makes of all rows with the bins it has now.
+
+        X, y, qid: as for `fit`; a row may belong to a known query or to a new one. An unfitted ranker is fitted.
+
+        >>> import rulerank as rr
+        >>> world = rr.make_ranking(n_queries=30, seed=0)
+        >>> ranker = rr.GlobalRules().fit(world[world.qid != "q7"])
+        >>> str(ranker.rules_[0]), str(ranker.partial_fit(world[world.qid == "q7"]).rules_[0])
+        ('bm25_body < 1.35 -> 0 (190 of 201)', 'bm25_body < 1.35 -> 0 (198 of 209)')
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, y, qid)
+        more, old = self._in_bins(X, y, qid, "partial_fit"), self._rows_so_far("partial_fit")
+        known = old.sizes_of(more.keys)
+        if self.normalize_ is not None and known.any():
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize_!r}), so new documents change "
+                f"those of their query that it has learned from: {counted(int((known > 0).sum()), 'query')} of these "
+                "are known already; remove the query's rows first and add all of them together, or fit again"
+            )
+        new = old.with_rows(more)
+        if new.bins.size > self.keep_rows * 2**20:
+            raise TooLargeError(
+                f"with these rows there are {new.n_rows:,}, which take {new.bins.size / 2**20:,.1f} MiB in bins, more "
+                f"than keep_rows={self.keep_rows:g}; raise it, set_params(keep_rows={math.ceil(new.bins.size / 2**19)})"
+            )
+        return self._count_all(new)
+
+    def unlearn(self, X: Any, y: Any = None, qid: Any = None) -> Self:
+        """Remove rows that were learned from: the model is then what `fit` makes of the others, with the same bins.
+
+        X, y, qid: the rows as they were given. One that was never given is an error, and then nothing is removed.
+        """
+        check_is_fitted(self)
+        less, old = self._in_bins(X, y, qid, "unlearn"), self._rows_so_far("unlearn")
+        known = old.sizes_of(less.keys).sum()
+        if self.normalize_ is not None and known != less.n_rows:
+            raise DataError(
+                f"this ranker normalises features by query (normalize={self.normalize_!r}): remove whole queries; "
+                f"it has learned from {known:,} rows of these queries, and got {less.n_rows:,}"
+            )
+        return self._count_all(old.without(less))
+
+    def _in_bins(self, X: Any, y: Any, qid: Any, verb: str) -> KeptRows:
+        """Check rows to add or remove, and put them into bins and in order."""
+        self._rows_so_far(verb)
+        if isinstance(X, Dataset):
+            y = X.y if y is None else y
+            qid = X.qid if qid is None else qid
+        if y is None:
+            raise DataError(f"give one grade per row, {verb}(X, y, qid=qid), or a Dataset: y is None")
+        if qid is None and self.normalize_ is None and self._as_fitted()._uses_queries():
+            warnings.warn(
+                f"{verb} was given no qid, so all rows count as one query; give the query of each row, "
+                f"{verb}(X, y, qid=qid)",
+                stacklevel=3,
+            )
+        rows = self.check_rows(X, qid)
+        if not len(rows):
+            raise DataError(f"{verb} expects at least one row: got none")
+        grades = check_grades(y, len(rows))
+        if (grades == UNLABELLED).any():
+            raise DataError(
+                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
+                "leave them out, for example with data.labelled()"
+            )
+        found = loose_rows(self.discretizer_, Labelled(rows, grades, *query_numbers(qid, len(rows)))).in_order()
+        if found is None:
+            raise DataError('queries must differ in their names: two of them, such as 1 and "1", read the same')
+        return found
+
+    def _count_all(self, new: KeptRows) -> Self:
+        """Count rows anew; nothing changes where that fails."""
+        rows, learned = new.rows(new.n_grades), self._as_fitted()
+        counts = BinCounts.of(rows, bin_limits(self.discretizer_, len(self.feature_names_)), self.n_jobs)
+        layout, training = learned.lay_out_counts(counts, lambda look: look(rows))
+        engine = learned._count(Prepared(rows, layout, training), self.engine_.scheme)
+        self.n_bins_, self.engine_, self._kept = learned.n_bins_, engine, new
+        self._sample = None  # what was removed is gone
+        self.params_ = self.params_ | {"keep_rows": self.keep_rows}  # another dictionary: a copy may share it
+        return self
+
+    def _as_fitted(self) -> Self:
+        """Return a copy with the parameters of the fit, whatever `set_params` has changed since."""
+        twin = copy(self)
+        for name, value in self.params_.items():
+            setattr(twin, name, value)
+        return twin
+
+    def _in_order(self) -> KeptRows | None:
+        """Sort the rows once it matters."""
+        if isinstance(self._kept, LooseRows):
+            self._kept = self._kept.in_order()
+        return self._kept
+
+    def _rows_so_far(self, verb: str) -> KeptRows:
+        """Return the rows that the ranker has learned from, in order, or say why they are not there."""
+        kept = self._in_order()
+        if kept is None:
+            n_rows = int(self.engine_.training.n_by_grade.sum())
+            need = n_rows * len(self.feature_names_) / 2**20
+            raise DataError(
+                f"this {type(self).__name__} has not kept the {n_rows:,} rows it has learned from, which "
+                f"{verb} needs: fit it again with keep_rows={max(1, math.ceil(2 * need))} or more (MiB; they "
+                f"take {need:,.1f}), or on all rows together"
+            )
+        return kept
+
+    def _learned_state(self) -> dict[str, Any]:
+        kept = self._in_order()
+        state = self._discretizer_state() | {"engine": self.engine_.to_state()}
+        return state if kept is None else state | {"kept_rows": vars(kept)}
+
+    def _take_engine(self, state: dict[str, Any], scheme: Votes) -> None:
+        """Take over what `_learned_state` gave, with the scheme that it was learned by."""
+        self._take_discretizer(state)
+        self.engine_ = Engine.from_state(state["engine"], scheme)
+        saved = state.get("kept_rows")
+        if saved is None:  # a model of before, or one of too many rows
+            return
+        kept, training = KeptRows(**saved), self.engine_.training
+        kept.check(bin_limits(self.discretizer_, len(self.feature_names_)))
+        by_grade = np.bincount(kept.grades, minlength=training.n_grades)
+        if not np.array_equal(by_grade, training.n_by_grade):
+            raise ModelFileError("it keeps other rows than it has learned from")
+        self._kept = kept
+
+
+def loose_rows(discretizer: Any, data: Labelled) -> LooseRows:
+    """Return training rows in bins by a fitted discretiser, as they came."""
+    return LooseRows(bins_by(discretizer, data.X).astype(np.uint8), data.grades, data.queries, data.query_ids)

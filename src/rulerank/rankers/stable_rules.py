@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,41 +10,14 @@ import numpy as np
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
-from rulerank.rankers.incremental import IncrementalRules
-from rulerank.rules.engine import Engine
-from rulerank.rules.kernels import EXTREMES, LIFTS, N_DOWN, N_QUERIES, N_UP, SUMS
-from rulerank.rules.rule import Item, Rule, describe_items
+from rulerank.rankers.rule_ranker import IncrementalRules
+from rulerank.rules.kernels import EXTREMES, SUMS
+from rulerank.rules.rule import Rule
 from rulerank.rules.stable import AgreementVotes, ConfidenceVotes
-from rulerank.rules.tables import UNIT, Rows
+from rulerank.rules.tables import Rows
 from rulerank.rules.votes import Votes
 
 MEAN = "mean"
-
-
-@dataclass(frozen=True, slots=True)
-class Stability:
-    """What the training queries, each by itself, say of documents that hold some items.
-
-    >>> items = (Item(0, 2, "BM25 >= 0.5"),)
-    >>> print(Stability(items, covered=90, n_queries=52, n_up=40, n_down=9, lift=0.31, weight=3.0))
-    BM25 >= 0.5: +0.31 to the mean grade of a query, up in 40 and down in 9 of 52 queries
-    """
-
-    items: tuple[Item, ...]
-    covered: int  # training rows where the items hold
-    n_queries: int  # queries with such rows
-    n_up: int  # queries where they have a higher mean grade than all rows of the query
-    n_down: int
-    lift: float  # mean over the queries of the difference
-    weight: (
-        float  # in the document's score: 0 when not stable; the number of stable rules where rules vote by confidence
-    )
-
-    def __str__(self) -> str:
-        return (
-            f"{' & '.join(map(str, self.items))}: {self.lift:+.2f} to the mean grade of a query, "
-            f"up in {self.n_up} and down in {self.n_down} of {self.n_queries} queries"
-        )
 
 
 class StableRules(IncrementalRules):
@@ -70,8 +42,7 @@ class StableRules(IncrementalRules):
     drop_weakest: share of the features left out because they tell relevant documents least apart within queries;
         by default a quarter, and none for the readings of the paper, literal and stability="mean".
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
-    memory_budget: MiB the tables may take; beyond it, predict counts and scores in one pass (same scores, slower).
-        They do not grow with the number of queries.
+    memory_budget: MiB the tables may take, which do not grow with the number of queries; larger ones are refused.
     keep_rows: MiB that training rows in bins may take to be kept, in memory and in the model file, for
         `partial_fit` and `unlearn`; a row takes a byte for each feature. Beyond it, and with 0, they are not kept.
     work_limit: refuse to start more steps (rows x feature sets) than this; None never refuses.
@@ -86,8 +57,8 @@ class StableRules(IncrementalRules):
     >>> ranker = rr.StableRules(discretizer=None, drop_weakest=0).fit(X, [0, 1, 0, 2], qid=["a", "a", "b", "b"])
     >>> ranker.predict(X).round(2).tolist()
     [0.25, 1.25, 0.25, 1.25]
-    >>> print(ranker.stability_for([1, 1])[1])
-    f2=1: +0.75 to the mean grade of a query, up in 2 and down in 0 of 2 queries
+    >>> print(ranker.rules_for([1, 1])[0])
+    f2=1 -> 1 (1 of 2)
     """
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
@@ -147,34 +118,11 @@ class StableRules(IncrementalRules):
         """Return the stable rules that cover one document, smaller antecedents first; x and row as in GlobalRules."""
         row_bins = self._one_document(x, row)
         counts, votes = self.engine_.votes_of(row_bins)
-        min_rows, n_grades = self.engine_.training.min_rows, self.engine_.training.n_grades
-        by_rule = isinstance(self.engine_.scheme, ConfidenceVotes)
-        stable = votes[:, n_grades : 2 * n_grades] if by_rule else np.repeat(votes[:, 1:2], n_grades, axis=1)
-        rules = self._rules(row_bins, self.engine_.layout.sets, counts, min_rows)
-        keep = stable[counts.grades >= min_rows] > 0
-        return [rule for rule, kept in zip(rules, keep, strict=True) if kept]
-
-    def stability_for(self, x: Any, row: int | None = None) -> list[Stability]:
-        """Return what the queries say of the items of one document, of all those that training saw together."""
-        row_bins = self._one_document(x, row)
-        counts, votes = self.engine_.votes_of(row_bins)
         n_grades = self.engine_.training.n_grades
         by_rule = isinstance(self.engine_.scheme, ConfidenceVotes)
-        weight = votes[:, n_grades : 2 * n_grades].sum(axis=1) if by_rule else votes[:, 1]
-        members = [members for block in self.engine_.layout.sets for members in block.features]
-        return [
-            Stability(
-                describe_items(members[cell], row_bins[members[cell]], self.item_text),
-                int(counts.grades[cell].sum()),
-                int(tally[N_QUERIES]),
-                int(tally[N_UP]),
-                int(tally[N_DOWN]),
-                float(tally[LIFTS] * UNIT / tally[N_QUERIES]),
-                float(weight[cell]),
-            )
-            for cell, tally in enumerate(counts.tallies)
-            if tally[N_QUERIES]
-        ]
+        stable = votes[:, n_grades : 2 * n_grades] if by_rule else np.repeat(votes[:, 1:2], n_grades, axis=1)
+        keep = stable[counts.grades >= self.engine_.training.min_rows] > 0
+        return [rule for rule, kept in zip(self._rules(row_bins, counts), keep, strict=True) if kept]
 
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""
@@ -201,10 +149,5 @@ class StableRules(IncrementalRules):
             return AgreementVotes(used["min_queries"])
         return ConfidenceVotes(EXTREMES if self.literal else SUMS, used["phi"], used["min_queries"])
 
-    def _learned_state(self) -> dict[str, Any]:
-        return self._discretizer_state() | {"engine": self.engine_.to_state()} | self._kept_state()
-
     def _take_learned(self, state: dict[str, Any]) -> None:
-        self._take_discretizer(state)
-        self.engine_ = Engine.from_state(state["engine"], self.scheme())
-        self._take_kept(state)
+        self._take_engine(state, self.scheme())

@@ -1,4 +1,4 @@
-"""Count and vote: from tables built once when they fit the memory budget, else in one pass over the sets."""
+"""Count and vote: tables of all cells, built once and looked up."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.progress import progress
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, Array
-from rulerank.errors import ModelFileError, TooLargeError
+from rulerank.errors import ModelFileError, OutdatedModelError, TooLargeError
 from rulerank.rules import kernels
-from rulerank.rules.layout import MAX_BINS, MAX_SETS, FeatureSets, Layout, size_of_work
+from rulerank.rules.layout import MAX_BINS, FeatureSets, Layout, size_of_work
 from rulerank.rules.tables import Counter, Counts, Rows, Training, n_tallies
 from rulerank.rules.votes import LiftVotes, Votes, vote_table
 
-PASS_BYTES = 1 << 21  # of votes between two looks at the documents when nothing is kept: they should stay in the cache
 FORMER = ("squares", "square_units")  # counts that files of version 0.1 hold, and nothing reads
 MAX_SIZE = 30  # a set of more features has more than `layout.MAX_CELLS` cells
 
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """The learned counts (or the rows to count when they are needed) and the votes derived from them.
+    """The learned counts and the votes derived from them.
 
     >>> rows = Rows.of([[0, 1, 1], [0, 0, 1]], [0, 1, 1], [0, 0, 0])
     >>> from rulerank.rules.tables import BinCounts
@@ -40,9 +38,8 @@ class Engine:
     scheme: Votes
     training: Training
     n_jobs: int | None
-    rows: Rows | None  # kept only when the tables would not fit
-    counts: Counts | None
-    votes: Array | None
+    counts: Counts
+    votes: Array
 
     @staticmethod
     def learn(
@@ -51,12 +48,11 @@ class Engine:
         scheme: Votes,
         training: Training,
         *,
-        memory_budget: float = 1 << 30,
+        memory_budget: float = 1024,
         n_jobs: int | None = None,
     ) -> Engine:
-        """Build the tables if they take at most memory_budget bytes, else keep the rows."""
-        if table_bytes(layout, scheme, training) > memory_budget:
-            return Engine(layout, scheme, training, n_jobs, rows, None, None)
+        """Build the tables, if they take at most memory_budget MiB."""
+        check_memory(layout, scheme, training, memory_budget)
         counts = count(rows, layout, scheme, n_jobs)
         return Engine.from_counts(layout, scheme, training, counts, n_jobs=n_jobs)
 
@@ -69,32 +65,32 @@ class Engine:
         for block in layout.sets:
             own = counts.at(slice(int(block.offsets[0]), int(block.offsets[-1])))
             tables.append(vote_table(scheme, own, block.part(0, len(block.features)), training, n_jobs))
-        return Engine(layout, scheme, training, n_jobs, None, counts, np.concatenate(tables))
+        return Engine(layout, scheme, training, n_jobs, counts, np.concatenate(tables))
 
     def to_state(self) -> dict[str, Any]:
-        """Return the counts (or the rows, where counts are not kept) as plain values and arrays."""
+        """Return the counts as plain values and arrays."""
         used = self.layout.sets[0].features[:, 0]
-        state: dict[str, Any] = {
+        left_out = ("tallies",) if self.scheme.thetas is None else ()
+        return {
             "n_bins": self.layout.n_bins,
             "used": used,
             "max_size": min(len(self.layout.sets), used.size),
             "training": vars(self.training),
+            "counts": _without(vars(self.counts), *left_out),
         }
-        kept = {"rows": self.rows} if self.counts is None else {"counts": self.counts}
-        if self.scheme.thetas is None:
-            return state | {name: _without(vars(value), "starts", "tallies") for name, value in kept.items()}
-        return state | {name: vars(value) for name, value in kept.items()}
 
     @staticmethod
     def from_state(state: dict[str, Any], scheme: Votes, n_jobs: int | None = None) -> Engine:
         """Return the engine that `to_state` described, its votes derived anew."""
+        if "rows" in state:
+            raise OutdatedModelError(
+                "its tables were larger than memory_budget, and it holds rows instead, which this version does not "
+                "count: fit it again with a larger memory_budget, or a lower max_size"
+            )
         check_saved(state, scheme)
         layout = Layout.over(state["n_bins"], max(1, state["max_size"]), state["used"])
-        training = Training(**state["training"])
-        if "rows" in state:
-            return Engine(layout, scheme, training, n_jobs, Rows(**state["rows"]), None, None)
         saved = {"tallies": np.zeros((layout.n_cells, 0), dtype=np.int64)} | _without(state["counts"], *FORMER)
-        return Engine.from_counts(layout, scheme, training, Counts(**saved), n_jobs=n_jobs)
+        return Engine.from_counts(layout, scheme, Training(**state["training"]), Counts(**saved), n_jobs=n_jobs)
 
     def sums(self, bins: Array) -> Array:
         """Add up the votes for documents given as bins uint8 (n_features, n_documents)."""
@@ -125,55 +121,32 @@ class Engine:
 
     def seen_bins(self, feature: int) -> Array:
         """Return the bins of one feature that training rows have."""
-        if self.rows is not None:
-            return np.unique(self.rows.bins[feature])
-        assert self.counts is not None
         singles = self.layout.sets[0]
         place = int(np.searchsorted(singles.features[:, 0], feature))
         own = self.counts.grades[singles.offsets[place] : singles.offsets[place + 1]]
         return np.flatnonzero(own.any(axis=1))
 
-    def all_counts(self) -> Counts:
-        """Return the counts of every cell, or say why they are not kept."""
-        if self.counts is None:
-            need = table_bytes(self.layout, self.scheme, self.training)
-            raise TooLargeError(
-                f"the tables of all {self.layout.n_sets:,} feature sets take {need / 2**20:,.0f} MiB, more than the "
-                "memory budget, so they are not kept; raise memory_budget, lower max_size, or ask for the rules of one "
-                "document with rules_for(x)"
-            )
-        return self.counts
-
     def tables(self) -> Iterator[tuple[FeatureSets, Counts, Array]]:
-        """Yield all sets in parts, with their counts and votes: those that are kept, or made for this moment only."""
-        if self.counts is not None and self.votes is not None:
-            for block in self.layout.sets:
-                yield block, self.counts, self.votes
-            return
-        assert self.rows is not None
-        counting = counter(self.rows, self.scheme, self.n_jobs)
-        max_cells = PASS_BYTES // (8 * self.scheme.width(self.training))
-        with progress(self.layout.n_sets, "counting feature sets") as bar:
-            for part in self.layout.parts(max_cells):
-                counts = counting.count(part)
-                yield part, counts, vote_table(self.scheme, counts, part, self.training, self.n_jobs)
-                bar.advance(len(part.features))
+        """Yield the sets of each size, with the counts and votes of all cells."""
+        for block in self.layout.sets:
+            yield block, self.counts, self.votes
 
 
 def count(rows: Rows, layout: Layout, scheme: Votes, n_jobs: int | None = None) -> Counts:
     """Count rows, or a shard of them that holds whole queries, into all cells of a layout, as a scheme needs it."""
-    return counter(rows, scheme, n_jobs).over(layout)
+    return Counter(rows, expected=scheme.needs_expected, thetas=scheme.thetas, n_jobs=n_jobs).over(layout)
 
 
-def counter(rows: Rows, scheme: Votes, n_jobs: int | None) -> Counter:
-    """Return what counts rows as a scheme needs it."""
-    return Counter(rows, expected=scheme.needs_expected, thetas=scheme.thetas, n_jobs=n_jobs)
-
-
-def table_bytes(layout: Layout, scheme: Votes, training: Training) -> int:
-    """Return how much memory the counts and votes of all cells take."""
+def check_memory(layout: Layout, scheme: Votes, training: Training, budget: float) -> None:
+    """Refuse tables whose counts and votes take more than so many MiB."""
     tallies = n_tallies(scheme.thetas, training.n_grades)
-    return layout.n_cells * (4 * training.n_grades + 8 * (scheme.needs_expected + tallies + scheme.width(training)))
+    cell = 4 * training.n_grades + 8 * (scheme.needs_expected + tallies + scheme.width(training))
+    need = layout.n_cells * cell / 2**20
+    if need > budget:
+        raise TooLargeError(
+            f"the tables of all {layout.n_sets:,} feature sets take {need:,.0f} MiB, more than memory_budget="
+            f"{budget:g}; raise it, lower max_size, raise drop_weakest to keep fewer features, or use fewer bins"
+        )
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -193,39 +166,15 @@ def check_saved(state: dict[str, Any], scheme: Votes) -> None:
     mean = training["mean_grade"]
     _must(isinstance(mean, float) and math.isfinite(mean), f"mean_grade is {mean!r}")
     _array(training["strength"], "strength", "f8", n_bins.shape)
-    _must(("rows" in state) != ("counts" in state), "it must hold either counts or rows")
-    n_sets, n_cells = size_of_work(n_bins[used], max_size)
-    if "counts" in state:
-        _check_counts(state["counts"], n_cells, n_grades, scheme)
-        needed = state["counts"]["grades"].max(axis=0, initial=0)
-    else:
-        _must(n_sets <= MAX_SETS, f"it would lay out {n_sets:,} feature sets")
-        _check_rows(state["rows"], n_bins, used, n_grades, scheme)
-        needed = np.bincount(state["rows"]["grades"], minlength=n_grades)
-    n_by_grade = _array(training["n_by_grade"], "n_by_grade", "i8", (n_grades,), 0, 2**53)
-    _must((needed <= n_by_grade).all(), "it counts more rows of a grade than there are")
-
-
-def _check_counts(counts: dict[str, Array], n_cells: int, n_grades: int, scheme: Votes) -> None:
-    _array(counts["grades"], "counts", "i4", (n_cells, n_grades))
+    counts, n_cells = state["counts"], size_of_work(n_bins[used], max_size)[1]
+    grades = _array(counts["grades"], "counts", "i4", (n_cells, n_grades))
     # votes that need no expectations are saved without
     n_expected = n_cells if scheme.needs_expected or len(counts["expected"]) else 0
     _array(counts["expected"], "expected", "i8", (n_expected,))
     if scheme.thetas is not None:
         _array(counts["tallies"], "tallies", "i8", (n_cells, n_tallies(scheme.thetas, n_grades)), low=None)
-
-
-def _check_rows(rows: dict[str, Any], n_bins: Array, used: Array, n_grades: int, scheme: Votes) -> None:
-    grades = _array(rows["grades"], "grades", "u1", (None,), 0, n_grades - 1)
-    _must(grades.size > 0 and rows["n_grades"] == n_grades, "it holds no rows, or other grades than it says")
-    bins = _array(rows["bins"], "bins", "u1", (n_bins.size, grades.size))
-    _must((bins[used].max(axis=1) < n_bins[used]).all(), "rows have bins outside the tables")
-    for name in ("expected", "spread"):
-        _array(rows[name], name, "i8", grades.shape)
-    if scheme.thetas is not None:
-        starts = _array(rows["starts"], "starts", "i8", (None,))
-        covers = starts.size > 1 and (starts[0], starts[-1]) == (0, grades.size) and (np.diff(starts) > 0).all()
-        _must(covers, "its queries do not cover its rows")
+    n_by_grade = _array(training["n_by_grade"], "n_by_grade", "i8", (n_grades,), 0, 2**53)
+    _must((grades.max(axis=0, initial=0) <= n_by_grade).all(), "it counts more rows of a grade than there are")
 
 
 def _array(

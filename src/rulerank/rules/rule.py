@@ -62,7 +62,7 @@ class RuleBook(Sequence[Rule]):
     """The rules of an engine, made when looked at: smaller antecedents first, then by features, bins and grade."""
 
     def __init__(self, engine: Engine, item_text: ItemText) -> None:
-        self._counts = engine.all_counts().grades
+        self._counts = engine.counts.grades
         self._layout = engine.layout
         self._item_text = item_text
         self._cells, self._grades = np.nonzero(self._counts >= engine.training.min_rows)

@@ -19,8 +19,8 @@ from rulerank.core.threads import one_thread
 from rulerank.dataset import Array
 from rulerank.errors import ClusterError, DataError, MissingExtraError
 from rulerank.io.tables import from_part
-from rulerank.rankers.checked import Labelled
 from rulerank.rankers.chunks import AT_ONCE, added, cut
+from rulerank.rankers.rows import Labelled
 from rulerank.scale.opening import file_names
 from rulerank.scale.part import Columns, DatasetPart
 from rulerank.scale.streamed import Runner, joined

@@ -17,9 +17,9 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.chunks import n_chunks
 from rulerank.rankers.fitted.bins import RowKeys
 from rulerank.rankers.fitted.fitted_rules import FittedRules
-from rulerank.rankers.incremental import IncrementalRules, loose_rows
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
-from rulerank.rules.engine import Engine, count, table_bytes
+from rulerank.rankers.rule_ranker import IncrementalRules, loose_rows
+from rulerank.rules.engine import Engine, check_memory, count
 from rulerank.rules.tables import BinCounts
 from rulerank.scale.dask_runner import OnDask, frame_of_files, frame_parts, is_dask_frame, own_client, shuffled
 from rulerank.scale.opening import open_parts
@@ -131,13 +131,7 @@ def count_rules(ranker: IncrementalRules, parts: StreamedParts) -> None:
     counts = total(partial(BinCounts.of, widths=widths, n_jobs=ranker.n_jobs))
     layout, training = ranker.lay_out_counts(counts, total)
     scheme = ranker.scheme()
-    need = table_bytes(layout, scheme, training) / 2**20
-    if need > ranker.memory_budget:
-        raise TooLargeError(
-            f"the tables of all {layout.n_sets:,} feature sets take {need:,.0f} MiB, more than memory_budget="
-            f"{ranker.memory_budget:g}; raise it, or lower max_size. Without them all rows are kept, and this data is "
-            "looked at part by part"
-        )
+    check_memory(layout, scheme, training, ranker.memory_budget)
     found = total(partial(count, layout=layout, scheme=scheme, n_jobs=ranker.n_jobs))
     ranker.engine_ = Engine.from_counts(layout, scheme, training, found, n_jobs=ranker.n_jobs)
     ranker.keep(parts.n_rows, lambda: parts.total(partial(loose_rows, bins)))

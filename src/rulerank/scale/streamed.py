@@ -16,8 +16,8 @@ from rulerank.discretize import Discretizer, WithCategories
 from rulerank.discretize.categories import kind_bins
 from rulerank.errors import DataError
 from rulerank.rankers import chunks
-from rulerank.rankers.checked import Labelled
 from rulerank.rankers.chunks import Sums, cut, summed
+from rulerank.rankers.rows import Labelled
 from rulerank.scale.part import Part, Shape, columns_of, labelled
 
 ROW_BYTES = 34  # of a row of one column while its cuts are looked for: the value, its key, what the search needs

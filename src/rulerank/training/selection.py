@@ -27,7 +27,6 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.fitted.stages import FEW_LABELS, FEW_QUERIES
 from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
-from rulerank.rankers.shared_counts import fit_sharing_counts
 from rulerank.render.html import ShownTable, table_of
 from rulerank.splitting import QueryKFold
 
@@ -386,8 +385,9 @@ def _fits(
         if scale is not None:  # a ranker that chooses one does so itself
             tried = [one.set_params(normalize=None) for one in tried]
         for place, (train, test) in enumerate(parts):
-            for number, fitted in fit_sharing_counts(tried, X[train], data.y[train], query[train]):
-                yield Fit(numbers[number], place, fitted, X[test])
+            for number, one in zip(numbers, tried, strict=True):
+                fitted = fit_ranker(fresh_for_part(one), X[train], data.y[train], query[train])
+                yield Fit(number, place, fitted, X[test])
                 bar.advance()
 
 

@@ -18,9 +18,8 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import assign_bins, between
 from rulerank.discretize.categories import bins_of_codes, kind_bins
-from rulerank.rankers.checked import Labelled
 from rulerank.rankers.chunks import Summable
-from rulerank.rankers.rows import content_keys, order_by_content
+from rulerank.rankers.rows import Labelled, content_keys, order_by_content
 
 MAX_BINS = 254  # with the bin of missing values every bin number fits a byte
 SAMPLE = 200_000  # rows that cuts are found on: more would not move them by what matters

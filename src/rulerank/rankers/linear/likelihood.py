@@ -17,11 +17,11 @@ from scipy import sparse
 
 from rulerank.core.threads import in_blocks, one_blas_thread
 from rulerank.dataset import Array
-from rulerank.rankers.checked import Labelled
 from rulerank.rankers.chunks import Summable, Sums
 from rulerank.rankers.linear import kernels
 from rulerank.rankers.linear.linear_ranker import check_present, fill_missing
 from rulerank.rankers.linear.newton import Point
+from rulerank.rankers.rows import Labelled
 
 CONSTANT = 1e-12  # a feature that varies less than this within groups, relative to its size, varies by rounding
 EVEN = np.zeros(0)  # every row counts one

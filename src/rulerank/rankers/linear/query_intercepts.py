@@ -123,7 +123,6 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
         judge: Any = None,
         *,
         sample_weight: Any = None,
-        group: Any = None,
         position: Any = None,
         impressions: Any = None,
         propensities: Any = None,
@@ -132,7 +131,6 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
 
         judge: who gave each grade; every pair of query and judge then has its own intercepts.
         sample_weight: what each row counts in the likelihood, any numbers from 0.
-        group: instead of qid, how many rows each query has, one query after the other.
         position: where each row was shown, from 1, the top; y then is how often it was clicked of so many
             `impressions` (1 each when not given), and what positions do to clicks is found and left out of the scores.
             A Dataset that carries clicks and no grades brings all three along.
@@ -143,7 +141,7 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
             judge = check_column("judge", judge, len(sample_weight))[np.asarray(sample_weight) > 0]
         self._judge, self._clicks = judge, clicks  # for _learn, and not kept
         try:
-            return super().fit(X, y, qid, sample_weight=sample_weight, group=group)
+            return super().fit(X, y, qid, sample_weight=sample_weight)
         finally:
             for name in ("_judge", "_clicks"):
                 self.__dict__.pop(name, None)  # the labelled rows of a pool are fitted to by a call of its own
