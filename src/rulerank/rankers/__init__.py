@@ -1,12 +1,11 @@
 """Our own rankers. Each follows the scikit-learn conventions; fit takes qid.
 
-`base.py` is what every ranker is, `checked.py` and `rows.py` how it looks at its data, `facade.py` what it offers and
-folders above do (explain, save), `rule_ranker.py` what those share that count rules (`global_rules.py`,
-`stable_rules.py`, `query_rules.py`; `rule_tables.py` is their additive form, `shared_counts.py` fits several settings
-from the same counts, `incremental.py` adds and removes rows). `fitted/` holds the rules whose votes are fitted,
-`linear/` the weighted sums, `clicks/` what learning from clicks takes, `anchored/` what starts from today's ranking;
-`chunks.py` is how sums of floats come out the same however rows come. `foreign.py` fits and asks any ranker, those of
-other libraries too; `documents.py` reads files with a model's features. The names load when they are used.
+`base.py` is what every ranker is and how it looks at its data, with the functions of `rows.py`; `rule_ranker.py` what
+those share that count rules (`global_rules.py`, `stable_rules.py`, `query_rules.py`), rows added and removed included.
+`fitted/` holds the rules whose votes are fitted, `linear/` the weighted sums, `clicks/` what learning from clicks takes,
+`anchored/` what starts from today's ranking; `chunks.py` is how sums of floats come out the same however rows come,
+`pool.py` how few labels are learned from. `foreign.py` fits and asks any ranker, those of other libraries too;
+`documents.py` reads files with a model's features. The names load when they are used.
 """
 
 from rulerank.core.lazy import surface
