@@ -12,7 +12,9 @@ from rulerank.discretize import EqualFrequency, EqualWidth
 pytestmark = pytest.mark.kernels
 
 columns = st.lists(
-    st.one_of(st.integers(0, 6).map(float), st.floats(-9, 9, allow_subnormal=False), st.just(math.nan)), min_size=1, max_size=40
+    st.one_of(st.integers(0, 6).map(float), st.floats(-9, 9, allow_subnormal=False), st.just(math.nan)),
+    min_size=1,
+    max_size=40,
 )
 
 
