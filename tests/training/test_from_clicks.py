@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison
-from rulerank.rankers.clicks.learns import PositionWarning
+from rulerank.rankers.clicks.positions import PositionWarning
 from rulerank.shown import Shown
 from rulerank.training.from_clicks import (
     TodayScores,

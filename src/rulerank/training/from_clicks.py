@@ -24,14 +24,10 @@ from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.anchored.today_model import TodayModel, check_start, find_start, scores_today
-from rulerank.rankers.clicks.click_rows import CLICKS_L2, check_clicks, known_effects, weighed
-from rulerank.rankers.clicks.learns import LearnsFromClicks
+from rulerank.rankers.clicks.click_rows import CLICKS_L2, ClickRows, clicks_of, known_effects, weighed
 from rulerank.rankers.clicks.likelihood import ranking_losses
-from rulerank.rankers.clicks.moves import ClicksAbove, document_numbers, id_numbers
-from rulerank.rankers.clicks.positions import PositionEffects
+from rulerank.rankers.clicks.positions import find_positions
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
-from rulerank.rankers.rows import content_keys
-from rulerank.shown import Shown
 from rulerank.splitting import QueryKFold
 from rulerank.today import Today, check_scores
 from rulerank.training.few_labels import PAIRS, compare_pairs, pairs_verdict, select_from_today
@@ -97,13 +93,14 @@ def select_by_clicks(
             "no query has both clicks and impressions without one, so there is nothing to learn from: a log must hold "
             "what was shown, clicked or not"
         )
-    documents = document_numbers(content_keys(data.X) if data.docid is None else id_numbers(data.docid), queries)
+    rows = clicks_of(data)
+    documents = rows.documents(data.X, queries)
     now = today_scores(data, today, queries, documents)
     candidates = _candidates(dict(params), now)
     n_clicks, n_shown = int(data.shown.clicks.sum()), int(data.shown.impressions.sum())
     given = {} if propensities is None else {"propensities": propensities}
     if propensities is not None:
-        check_possible(propensities, data.shown)
+        check_possible(propensities, rows)
     clicks = f"{counted(n_clicks, 'click')} of {counted(int(ids.size), 'query', 'queries')}"
     table: tuple[Trial, ...] = ()
     if n_clicks < FEW_CLICKS or ids.size < 2 * N_SPLITS:
@@ -112,7 +109,7 @@ def select_by_clicks(
         reason, n_queries = f"{chosen.about}: {why}", 0
         found = _not_compared(np.unique(queries[data.shown.clicks > 0]).size)
     else:
-        losses, of_today = _held_out(data, candidates, now, queries, documents, _effects(data, candidates, given), seed)
+        losses, of_today = _held_out(data, rows, candidates, now, queries, documents, propensities, seed)
         best = 0
         for number in range(1, len(candidates)):
             if clearly_less(losses[number], losses[best]):
@@ -255,11 +252,9 @@ def scores_once(predict: Callable[[Dataset], Array], data: Dataset, documents: A
     return predict(data[first])[own.reshape(-1)]
 
 
-def check_possible(propensities: Any, shown: Shown) -> None:
+def check_possible(propensities: Any, rows: ClickRows) -> None:
     """Refuse propensities below the share of impressions that were clicked: nobody clicks on what nobody looks at."""
-    rows = check_clicks(shown.clicks, shown.position, shown.impressions, shown.clicks.size)
-    n = rows.positions.size
-    impressions, clicks = np.bincount(rows.places, rows.shown, n), np.bincount(rows.places, rows.clicks, n)
+    impressions, clicks = rows.by_position()
     looked = np.exp(-known_effects(propensities, rows.positions))
     most = impressions * looked + CHANCE * np.sqrt(impressions * looked)
     if (clicks > most + CHANCE).any():
@@ -279,26 +274,31 @@ def _tells(queries: Array, shown: Array, clicks: Array) -> bool:
 
 def _held_out(
     data: Dataset,
+    rows: ClickRows,
     candidates: list[Candidate],
     now: TodayScores,
     queries: Array,
     documents: Array,
-    effects: PositionEffects,
+    propensities: Any,
     seed: int,
 ) -> tuple[Array, Array]:
-    """Return the losses of held-out queries, (n_candidates, n_queries), and those of today's ranking."""
-    assert data.shown is not None
-    rows = check_clicks(data.shown.clicks, data.shown.position, data.shown.impressions, len(data))
-    leaving, by_position = effects.leaving, _by_position(effects)
-    taken = ClicksAbove(rows, queries, documents).taken(leaving, effects.effects)
-    rows = weighed(replace(rows, after=taken), documents, 1.0)
+    """Return the losses of held-out queries, (n_candidates, n_queries), and those of today's ranking.
+
+    What positions do is found once, from all queries, so that candidates differ in scores only.
+    """
     scores = np.empty((len(candidates), len(data)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is wrong with the data the last fit says, and of all of them
+        asked = candidates[-1].params.get("leave_after_click")
+        effects, taken = find_positions(rows, queries, documents, propensities, asked)
+        known = {"leave_after_click": effects.leaving}
+        looked = np.exp(float(effects.effects.min()) - effects.effects)
+        by_position = dict(zip(effects.positions.tolist(), looked.tolist(), strict=True))
         for train, test in QueryKFold(N_SPLITS, seed=seed).split(queries[:, None], qid=queries):
             for number, one in enumerate(candidates):
-                ranker = one.make().set_params(leave_after_click=leaving).fit(data[train], propensities=by_position)
+                ranker = one.make().set_params(**known).fit(data[train], propensities=by_position)
                 scores[number, test] = scores_once(ranker.predict, data[test], documents[test])
+    rows = weighed(replace(rows, after=taken), documents, 1.0)
     standing = normalize_by_query(mean_standing(data, documents)[:, None], queries, "rank")[:, 0]
 
     def losses(*of: Array) -> Array:
@@ -316,22 +316,6 @@ def _candidates(params: dict[str, Any], now: TodayScores) -> list[Candidate]:
         hard = own | {"l2": HARD}
         found.insert(0, Candidate("today's ranking and a little of the rest", hard, now.start.column))
     return found
-
-
-def _effects(data: Dataset, candidates: list[Candidate], given: dict[str, Any]) -> PositionEffects:
-    """Find once what positions do, so that candidates differ in scores only."""
-    params = candidates[-1].params
-    asked = {name: params[name] for name in LearnsFromClicks.parameter_table if name in params}
-    ranker = QueryIntercepts(l2=CLICKS_L2, missing="mean").set_params(**asked | {"document_spread": 0.0})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the last fit says it
-        found: PositionEffects = ranker.fit(data, **given).positions()
-    return found
-
-
-def _by_position(effects: PositionEffects) -> dict[int, float]:
-    lowest = float(effects.effects.min())
-    return dict(zip(effects.positions.tolist(), np.exp(lowest - effects.effects).tolist(), strict=True))
 
 
 def select_by_clicks_and_labels(

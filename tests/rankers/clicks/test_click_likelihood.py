@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 import rulerank as rr
 from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks
 from rulerank.rankers.clicks.likelihood import ClickLikelihood
-from rulerank.rankers.clicks.moves import joined_positions
-from rulerank.rankers.clicks.positions import PositionSteps
+from rulerank.rankers.clicks.positions import joined_positions
 from tests.plain.click_likelihood import click_loss, fit_clicks_plainly, joined_plainly
 
 
@@ -29,18 +28,16 @@ def shown_rows(seed, n_queries=4, n_docs=5, n_positions=3, most=6):
 def test_gradient_and_loss_are_those_of_the_plain_likelihood(seed):
     X, queries, positions, shown, clicks = shown_rows(seed)
     rows = check_clicks(clicks, positions, shown, len(X))
-    steps = PositionSteps.falling(rows.positions)
-    likelihood = ClickLikelihood(X, rows, queries, steps, 2.0)
     rng = np.random.default_rng(seed)
-    numbers = np.concatenate([rng.normal(size=3), rng.uniform(0.1, 1, 2)])
+    numbers, effects = rng.normal(size=3), np.cumsum(rng.uniform(0, 0.7, 3))
+    likelihood = ClickLikelihood(X, rows, queries, effects, 2.0)
     here = likelihood(numbers)
 
     def plainly(at, intercepts):
-        coef, effects = at[:2] * likelihood.factors, steps.effects(at[3:])
+        coef = at[:2] * likelihood.factors
         value = click_loss(coef, intercepts, effects, X, clicks, shown, queries, rows.places)
         own = intercepts + at[2] - likelihood.centre @ coef
-        penalties = at[:2] @ at[:2] + own @ own / 18 + at[3:] @ steps.penalty @ at[3:] / 2
-        return value + penalties
+        return value + at[:2] @ at[:2] + own @ own / 18
 
     intercepts = likelihood.query_intercepts(numbers)
     assert here.value == pytest.approx(plainly(numbers, intercepts), rel=1e-9)

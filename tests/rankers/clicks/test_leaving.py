@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.rankers.clicks.click_rows import ClickRows
-from rulerank.rankers.clicks.moves import ClicksAbove
+from rulerank.rankers.clicks.positions import Moves
 from tests.plain.leaving import still_there_plainly
 
 
@@ -34,8 +34,8 @@ def test_who_is_still_there_is_what_one_would_count(seed, share):
     clicks = np.floor(shown * rng.random(n) ** 2)
     effects = np.cumsum(rng.uniform(0, 0.7, 4))
     rows = ClickRows(place, shown, clicks, np.arange(1, 5))
-    above = ClicksAbove(rows, query, document)
-    found = above.still_there(share, effects)[above.moves.cells]
+    above = Moves(rows, query, document)
+    found = above.still_there(share, effects)[above.cells]
     plain = still_there_plainly(query, document, place, shown, clicks, share, np.exp(-effects))
     np.testing.assert_allclose(found, plain, rtol=1e-6, atol=1e-6)
 
@@ -44,7 +44,7 @@ def test_who_is_still_there_is_what_one_would_count(seed, share):
 def test_a_hundred_positions_that_all_were_clicked_leave_no_share_undefined():
     n = 100  # the share of people still there is 1e-600 at the end, but for the one document that stood everywhere
     rows = ClickRows(np.arange(n), np.ones(n), np.ones(n), np.arange(1, n + 1))
-    found = ClicksAbove(rows, np.zeros(n, dtype=int), np.zeros(n, dtype=int)).still_there(1.0, np.zeros(n))
+    found = Moves(rows, np.zeros(n, dtype=int), np.zeros(n, dtype=int)).still_there(1.0, np.zeros(n))
     np.testing.assert_allclose(found, 1.0)  # no other document took anybody away
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from rulerank.core.parameters import shown as as_shown
-from rulerank.dataset import Array, check_column
+from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
+from rulerank.rankers.rows import content_keys
 from rulerank.shown import LOWEST, check_total
 
 BY_IMPRESSION, BY_DOCUMENT = 1 / 9, 1.0  # precision of queries' intercepts where rows count in full, or by document
+EACH = ("places", "shown", "clicks", "docs", "after")  # entries per row
 CLICKS_L2 = 300.0  # of coefficients, whatever held-out clicks prefer: docs/clicks.md, "Calm by default"
 
 
@@ -25,7 +27,8 @@ class ClickRows:
     shown: Array  # float64 (n_rows,) impressions
     clicks: Array  # float64 (n_rows,)
     positions: Array  # int64 (n_positions,)
-    after: Array | None = None  # float64 (n_rows,) what clicks further up take away, an effect beside the position's
+    docs: Array | None = None  # int64 (n_rows,) a number for each document's id; None: documents are known by features
+    after: Array | float = 0.0  # (n_rows,) what clicks further up take away, an effect beside the position's
     precision: float = BY_IMPRESSION  # of the prior that holds the queries' intercepts
 
     def __len__(self) -> int:
@@ -33,13 +36,25 @@ class ClickRows:
 
     def effects(self, of_positions: Array) -> Array:
         """Return what is taken away from each row: by its position, and by clicks further up."""
-        found: Array = of_positions[self.places] if self.after is None else of_positions[self.places] + self.after
-        return found
+        return np.asarray(of_positions[self.places] + self.after)
 
     def __getitem__(self, rows: Array) -> ClickRows:
         """Pick rows; the positions stay, also where no row is left of one."""
-        after = None if self.after is None else self.after[rows]
-        return replace(self, places=self.places[rows], shown=self.shown[rows], clicks=self.clicks[rows], after=after)
+        picked: dict[str, Any] = {
+            name: value[rows] for name in EACH if isinstance(value := getattr(self, name), np.ndarray)
+        }
+        return replace(self, **picked)
+
+    def documents(self, X: Array, queries: Array) -> Array:
+        """Number the documents: rows of a query with the same id, or without ids the same features, are one."""
+        keys = content_keys(X) if self.docs is None else self.docs
+        _, contents = np.unique(keys, return_inverse=True)
+        return query_index(queries * (int(contents.max(initial=0)) + 1) + contents.reshape(-1))[0]
+
+    def by_position(self) -> tuple[Array, Array]:
+        """Return the impressions and the clicks of each position."""
+        n = self.positions.size
+        return np.bincount(self.places, self.shown, n), np.bincount(self.places, self.clicks, n)
 
 
 def weighed(rows: ClickRows, documents: Array, spread: float) -> ClickRows:
@@ -53,32 +68,35 @@ def weighed(rows: ClickRows, documents: Array, spread: float) -> ClickRows:
     >>> weighed(rows, np.array([0, 0, 1]), 1.0).shown.round(2).tolist()
     [3.96, 3.96, 2.0]
     """
-    n = rows.positions.size
-    shown, clicked = np.bincount(rows.places, rows.shown, n), np.bincount(rows.places, rows.clicks, n)
-    rates = np.divide(clicked, shown, out=np.zeros(n), where=shown > 0)
+    shown, clicked = rows.by_position()
+    rates = np.divide(clicked, shown, out=np.zeros(shown.size), where=shown > 0)
     told = np.bincount(documents, rows.shown * (rates * (1 - rates))[rows.places])[documents]
     share = 1 / (1 + spread * told)
     precision = BY_DOCUMENT if spread > 0 else rows.precision
     return replace(rows, shown=rows.shown * share, clicks=rows.clicks * share, precision=precision)
 
 
-def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int) -> ClickRows:
+def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int, docid: Array | None = None) -> ClickRows:
     """Return clicks y of impressions (one each when not given) at positions, after looking at every value.
+
+    docid: the ids of the rows' documents, where they have any.
 
     >>> rows = check_clicks([1, 30], [1, 4], [1, 100], 2)
     >>> rows.places.tolist(), rows.positions.tolist()
     ([0, 1], [1, 4])
     """
-    position_numbers = numbers("position", position, n_rows, "whole numbers from 1, the top of the list", 1, whole=True)
+    position_numbers = _numbers(
+        "position", position, n_rows, "whole numbers from 1, the top of the list", 1, whole=True
+    )
     if position_numbers.max(initial=0) > LOWEST:
         raise DataError(f"position must be at most {LOWEST}: got {position_numbers.max():.0f}")
     shown = np.ones(n_rows)
     if impressions is not None:
-        shown = numbers("impressions", impressions, n_rows, "numbers above 0", 0)
+        shown = _numbers("impressions", impressions, n_rows, "numbers above 0", 0)
         if (shown == 0).any():
             raise DataError(f"impressions must be numbers above 0: got 0 at row {int((shown == 0).argmax())}")
         check_total(float(shown.sum()))
-    clicks = numbers("y", y, n_rows, "with position, how often each row was clicked", 0)
+    clicks = _numbers("y", y, n_rows, "with position, how often each row was clicked", 0)
     above = np.flatnonzero(clicks > shown)
     if above.size:
         row = int(above[0])
@@ -87,10 +105,17 @@ def check_clicks(y: Any, position: Any, impressions: Any, n_rows: int) -> ClickR
             f"clicks must not be above impressions: got {clicks[row]:g} of {shown[row]:g} at row {row}{said}"
         )
     positions, places = np.unique(position_numbers.astype(np.int64), return_inverse=True)
-    return ClickRows(places.reshape(-1).astype(np.int64), shown, clicks, positions)
+    docs = None if docid is None else np.unique(docid.astype(str), return_inverse=True)[1].reshape(-1)
+    return ClickRows(places.reshape(-1).astype(np.int64), shown, clicks, positions, docs)
 
 
-def numbers(name: str, values: Any, n_rows: int, what: str, low: float, whole: bool = False) -> Array:
+def clicks_of(data: Dataset) -> ClickRows:
+    """Return the clicks that a data set carries."""
+    assert data.shown is not None
+    return check_clicks(data.shown.clicks, data.shown.position, data.shown.impressions, len(data), data.docid)
+
+
+def _numbers(name: str, values: Any, n_rows: int, what: str, low: float, whole: bool = False) -> Array:
     """Return a column of numbers from `low`, float64."""
     column = check_column(name, values, n_rows)
     try:

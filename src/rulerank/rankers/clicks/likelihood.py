@@ -1,15 +1,14 @@
 """How likely clicks are, given coefficients and position effects, when every query has its own intercept at its best.
 
 P(click) = exp(-b) sigmoid(score - t): somebody looks at the position, and then likes the document. The numbers to be
-found lie in one vector: a coefficient for each feature, on the scale of its deviation within queries; the mean of the
-queries' intercepts, negative; and the steps between the effects of neighbouring positions.
+found lie in one vector: a coefficient for each feature, on the scale of its deviation within queries, and the mean of
+the queries' intercepts, negative. The effects of positions, b, are known (`positions.py`).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from rulerank.core.compiled import compiled
 from rulerank.core.threads import one_blas_thread
 from rulerank.dataset import Array, starts_of
 from rulerank.rankers.clicks.click_rows import ClickRows
-from rulerank.rankers.clicks.positions import PositionSteps
 from rulerank.rankers.linear.likelihood import Spread
 from rulerank.rankers.linear.newton import Point, minimise_above
 
@@ -45,32 +43,29 @@ class ShownRows(NamedTuple):
 class Slopes(NamedTuple):
     """What the loops write at the best intercepts."""
 
-    pulls: Array  # float64[n, 2] first derivatives of the loss by the score and by b
-    slopes: Array  # float64[n, 2] of the chance by both, over its deviation: their products are expected curvatures
+    pulls: Array  # float64[n] first derivatives of the loss by the score
+    slopes: Array  # float64[n] of the chance by the score, over its deviation: their squares are expected curvatures
     totals: Array  # float64[n_groups] curvatures of the intercepts
     losses: Array  # float64[n_groups]
 
     @classmethod
     def of(cls, n_rows: int, n_groups: int) -> Slopes:
         """Return room for them."""
-        return cls(*np.empty((2, n_rows, 2)), *np.empty((2, n_groups)))
+        return cls(*np.empty((2, n_rows)), *np.empty((2, n_groups)))
 
 
 @compiled
-def click_row(margin: float, effect: float, shown: float, clicks: float) -> tuple[float, ...]:
-    """Return the loss of one row, its pulls and its slopes."""
+def click_row(margin: float, effect: float, shown: float, clicks: float) -> tuple[float, float, float]:
+    """Return the loss of one row, its pull and its slope."""
     small = math.exp(-abs(margin))
     inverse = 1.0 / (1.0 + small)
     chance = inverse if margin >= 0 else small * inverse  # sigmoid
     rest = small * inverse if margin >= 0 else inverse  # one minus it
     log_chance = min(margin, 0.0) - math.log1p(small)
-    looked = math.exp(-effect)
-    clicked = looked * chance
+    clicked = math.exp(-effect) * chance
     missed = max(rest - chance * math.expm1(-effect), SMALL)  # 1 - clicked, without cancellation
     loss = -clicks * (log_chance - effect) - (shown - clicks) * math.log(missed)
-    over = (shown * clicked - clicks) / missed
-    slope = math.sqrt(shown * clicked / missed)
-    return loss, over * rest, -over, slope * rest, -slope
+    return loss, (shown * clicked - clicks) / missed * rest, math.sqrt(shown * clicked / missed) * rest
 
 
 @compiled
@@ -103,11 +98,9 @@ def solve_click_intercepts(rows: ShownRows, intercepts: Array, out: Slopes) -> f
         for i in range(first, last):
             one = click_row(rows.scores[i] - intercept, rows.effects[i], rows.shown[i], rows.clicks[i])
             out.losses[group] += one[0]
-            out.pulls[i, 0] = one[1]
-            out.pulls[i, 1] = one[2]
-            out.slopes[i, 0] = one[3]
-            out.slopes[i, 1] = one[4]
-            out.totals[group] += one[3] * one[3]
+            out.pulls[i] = one[1]
+            out.slopes[i] = one[2]
+            out.totals[group] += one[2] * one[2]
         whole += out.losses[group]
     return whole
 
@@ -122,73 +115,55 @@ def group_at(rows: ShownRows, first: int, last: int, intercept: float) -> tuple[
         one = click_row(rows.scores[i] - intercept, rows.effects[i], rows.shown[i], rows.clicks[i])
         loss += one[0]
         fall += one[1]
-        curvature += one[3] * one[3]
+        curvature += one[2] * one[2]
     return loss, fall, curvature
 
 
 class ClickLikelihood:
-    """Negative log-likelihood of clicks, plus the penalties on coefficients, on steps and on intercepts."""
+    """Negative log-likelihood of clicks, plus the penalties on coefficients and on intercepts."""
 
-    def __init__(self, X: Array, rows: ClickRows, queries: Array, steps: PositionSteps, l2: float | Array) -> None:
+    def __init__(self, X: Array, rows: ClickRows, queries: Array, effects: Array, l2: float | Array) -> None:
         order = np.argsort(queries, kind="stable")
-        self.order, self.steps, self.l2 = order, steps, l2
-        self.n_features = X.shape[1]
-        self.queries = queries[order]
-        self.bounds = starts_of(self.queries)
-        self.starts = self.bounds[:-1]
-        self.shown, self.clicks, self.places = rows.shown[order], rows.clicks[order], rows.places[order]
+        self.l2, self.n_features = l2, X.shape[1]
+        self.bounds = starts_of(queries[order])
+        self.shown, self.clicks, self.effects = rows.shown[order], rows.clicks[order], rows.effects(effects)[order]
         self.precision = rows.precision
-        self.after = 0.0 if rows.after is None else rows.after[order]
         self.X = np.asarray(X[order], dtype=np.float64)
         self.centre, spread = self._look()
         self.scale, self.factors = spread.scale()
         self.X = (self.X - self.centre) * self.factors
-        self.intercepts = np.zeros(self.starts.size)
-        self.n_numbers = self.n_features + 1 + steps.n_steps
-        self.lower = np.concatenate([np.full(self.n_features + 1, -np.inf), steps.lower])
-        self.start = np.concatenate([np.zeros(self.n_features), [click_odds(self.shown, self.clicks)], steps.start])
+        self.intercepts = np.zeros(self.bounds.size - 1)
+        self.start = np.append(np.zeros(self.n_features), click_odds(self.shown, self.clicks))
 
     def __call__(self, numbers: Array) -> Point:
         """Return the loss with the intercepts at their best, its gradient and its expected Hessian."""
-        n = self.n_features
-        effects = self.steps.effects(numbers[n + 1 :])[self.places] + self.after
-        scores = self.X @ numbers[:n] + numbers[n]
-        at = Slopes.of(self.shown.size, self.starts.size)
-        rows = ShownRows(scores, effects, self.shown, self.clicks, self.bounds, self.precision)
-        loss = solve_click_intercepts(rows, self.intercepts, at)
-        pulls, slopes = at.pulls, at.slopes
-        gradient = np.zeros(self.n_numbers)
-        hessian = np.zeros((self.n_numbers, self.n_numbers))
-        design = self.steps.design
+        coef = numbers[:-1]
+        at = Slopes.of(self.shown.size, self.intercepts.size)
+        scores = self.X @ coef + numbers[-1]
+        rows = ShownRows(scores, self.effects, self.shown, self.clicks, self.bounds, self.precision)
+        loss = solve_click_intercepts(rows, self.intercepts, at) + 0.5 * float(coef @ (self.l2 * coef))
+        gradient, hessian = np.zeros(numbers.size), np.zeros((numbers.size, numbers.size))
         for first, last in self._spans():
             a, b = self.bounds[first], self.bounds[last]
-            moves = design[self.places[a:b]]
-            gradient[:n] += pulls[a:b, 0] @ self.X[a:b]
-            gradient[n] += pulls[a:b, 0].sum()
-            gradient[n + 1 :] += pulls[a:b, 1] @ moves
-            by_score = slopes[a:b, :1]
-            changes = np.hstack([by_score * self.X[a:b], by_score, slopes[a:b, 1:] * moves])
+            gradient[:-1] += at.pulls[a:b] @ self.X[a:b]
+            gradient[-1] += at.pulls[a:b].sum()
+            slopes = at.slopes[a:b, None]
+            changes = np.hstack([slopes * self.X[a:b], slopes])
             hessian += changes.T @ changes
-            sums = np.add.reduceat(by_score * changes, self.bounds[first:last] - a)
+            sums = np.add.reduceat(slopes * changes, self.bounds[first:last] - a)
             sums /= np.sqrt(at.totals[first:last])[:, None]
             hessian -= sums.T @ sums
-        coef, moved = numbers[:n], numbers[n + 1 :]
-        penalty = self.steps.penalty
-        loss += 0.5 * float(coef @ (self.l2 * coef)) + 0.5 * float(moved @ penalty @ moved)
-        gradient[:n] += self.l2 * coef
-        gradient[n + 1 :] += penalty @ moved
-        hessian[np.arange(n), np.arange(n)] += self.l2
-        hessian[n + 1 :, n + 1 :] += penalty
+        gradient[:-1] += self.l2 * coef
+        hessian[np.diag_indices(self.n_features)] += self.l2
         return Point(float(loss), gradient, hessian)
 
     def query_intercepts(self, numbers: Array) -> Array:
         """Return t of each query, in the order of their numbers, in the features' own units."""
-        n = self.n_features
-        return self.intercepts - numbers[n] + float(self.centre @ (numbers[:n] * self.factors))
+        return self.intercepts - numbers[-1] + float(self.centre @ (numbers[:-1] * self.factors))
 
     def _look(self) -> tuple[Array, Spread]:
         """Return each feature's mean, and how far it varies within queries, both by impressions."""
-        totals = np.add.reduceat(self.shown, self.starts)
+        totals = np.add.reduceat(self.shown, self.bounds[:-1])
         means = np.empty((totals.size, self.n_features))
         squares = np.zeros(self.n_features)
         for first, last in self._spans():
@@ -203,51 +178,45 @@ class ClickLikelihood:
     def _spans(self) -> list[tuple[int, int]]:
         """Cut the groups into spans of some rows each, at places that depend on the data only."""
         blocks = self.bounds[:-1] // ROWS_AT_ONCE
-        starts = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), self.starts.size]
+        starts = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), self.bounds.size - 1]
         return list(itertools.pairwise(starts))
 
 
-@dataclass(frozen=True, eq=False)
-class ClickFit:
+class ClickFit(NamedTuple):
     """What was found."""
 
     coef: Array  # in the features' own units
     errors: Array  # NaN where the clicks do not determine a coefficient alone
     scale: Array  # (n_features,) deviation within queries
-    steps: Array  # of positions
-    step_covariance: Array
     intercepts: Array  # (n_groups,)
-    loss: float  # negative log-likelihood, with what holds the intercepts and the steps
+    loss: float  # negative log-likelihood, with what holds the intercepts
     gradient_norm: float
     n_iter: int
     converged: bool
 
 
 def fit_clicks(
-    X: Array, rows: ClickRows, groups: Array, steps: PositionSteps, l2: float | Array, max_iter: int = 100
+    X: Array, rows: ClickRows, groups: Array, effects: Array, l2: float | Array, max_iter: int = 100
 ) -> ClickFit:
-    """Find coefficients, position effects and an intercept for each group, numbered from 0.
+    """Find coefficients and an intercept for each group, numbered from 0, given the effects of `rows.positions`.
 
     l2: one penalty, or one of each feature.
     """
     with one_blas_thread():
-        clicks = ClickLikelihood(X, rows, groups, steps, l2)
-        n = clicks.n_features
-        found = minimise_above(clicks, clicks.start, clicks.lower, max_iter)
+        clicks = ClickLikelihood(X, rows, groups, effects, l2)
+        found = minimise_above(clicks, clicks.start, np.full(clicks.start.size, -np.inf), max_iter)
         clicks(found.x)  # the intercepts are those of the end
-    coef = found.x[:n]
-    errors = np.sqrt(np.diagonal(found.covariance)[:n].clip(0)) * clicks.factors
+    coef = found.x[:-1]
+    errors = np.sqrt(np.diagonal(found.covariance)[:-1].clip(0)) * clicks.factors
     return ClickFit(
-        coef=coef * clicks.factors,
-        errors=np.where(found.flat[:n] | (clicks.scale == 0), np.nan, errors),
-        scale=clicks.scale,
-        steps=found.x[n + 1 :],
-        step_covariance=found.covariance[n + 1 :, n + 1 :],
-        intercepts=clicks.query_intercepts(found.x),
-        loss=found.value - 0.5 * float(coef @ (l2 * coef)),
-        gradient_norm=found.gradient_norm,
-        n_iter=found.n_iter,
-        converged=found.converged,
+        coef * clicks.factors,
+        np.where(found.flat[:-1] | (clicks.scale == 0), np.nan, errors),
+        clicks.scale,
+        clicks.query_intercepts(found.x),
+        found.value - 0.5 * float(coef @ (l2 * coef)),
+        found.gradient_norm,
+        found.n_iter,
+        found.converged,
     )
 
 
@@ -259,7 +228,7 @@ def ranking_losses(rankings: Array, rows: ClickRows, queries: Array, effects: Ar
     numbers = np.unique(queries, return_inverse=True)[1].reshape(-1)
     kept = np.ones(rankings.shape[1], dtype=bool)
     while kept.any():
-        coef = fit_clicks(rankings[:, kept], rows, numbers, PositionSteps.known(effects), LITTLE).coef
+        coef = fit_clicks(rankings[:, kept], rows, numbers, effects, LITTLE).coef
         if (coef >= 0).all():
             return click_losses(rankings[:, kept] @ coef, rows, queries, effects)
         kept[kept] = coef >= 0

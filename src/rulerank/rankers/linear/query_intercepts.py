@@ -5,23 +5,29 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.core.parameters import Number, Parameter, Steps, Word
 from rulerank.core.threads import one_blas_thread
-from rulerank.dataset import Array, check_column, query_index
+from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, TooLargeError
+from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.chunks import Sums, chunked, in_memory
-from rulerank.rankers.clicks.learns import Clicks, LearnsFromClicks, learn_clicks
+from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
+from rulerank.rankers.clicks.likelihood import fit_clicks
+from rulerank.rankers.clicks.positions import PositionEffects, find_positions
 from rulerank.rankers.linear.likelihood import ChunkedLikelihood, prepared
 from rulerank.rankers.linear.linear_ranker import Coefficient, Coefficients, ColumnSums, WeightedSum
 from rulerank.rankers.linear.newton import minimise
+from rulerank.rankers.rows import check_weights
 
 L2_GRID = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # worth trying; choose by cross-validation by query
 MAX_FEATURES = 10_000  # the Hessian then takes 0.8 GB, a few times over
@@ -37,7 +43,7 @@ LEARNED = (  # attributes that a model file holds as they are
 )
 
 
-class QueryIntercepts(LearnsFromClicks, WeightedSum):
+class QueryIntercepts(WeightedSum):
     """Rank documents by a weighted sum of their features, learned by logistic regression with query intercepts.
 
     A document of grade g passes level g of its query: P(pass) = 1 / (1 + exp(intercept - w.x)). Each is compared with
@@ -89,11 +95,19 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
         "l2": Number(0, meaning="penalty on the squared coefficients"),
         "max_iter": Steps(1, meaning="Newton steps at most"),
         "order": Word(("high", "low"), meaning="which level a document is compared with first"),
+        "document_spread": Number(0, meaning="with position: variance of what no feature says of a document"),
+        "leave_after_click": Number(
+            0, 1, meaning="with position: share of people who leave after a click", none="found from moved documents"
+        ),
     }
     former_parameters: ClassVar[frozenset[str]] = frozenset(("link", "position_shape"))
     _takes_sparse: ClassVar[bool] = True
     _weighs_rows: ClassVar[bool] = True
-    _free_column: int | None = None  # of clicks: a feature whose coefficient is not shrunken, today's ranking
+    _free_column: int | None = None  # of clicks: a feature whose coefficient is not shrunken, the baseline ranking
+
+    position_effects_: PositionEffects | None
+    _judge: Any = None  # while it learns
+    _clicks: tuple[ClickRows, Any] | None = None  # while it learns: the clicks, and propensities
 
     def __init__(
         self,
@@ -136,15 +150,69 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
             A Dataset that carries clicks and no grades brings all three along.
         propensities: how likely each position is looked at, {1: 1.0, 2: 0.6, ...}, where that is known.
         """
-        X, y, clicks = self._take_clicks(X, y, position, impressions, propensities, sample_weight)
-        if judge is not None and sample_weight is not None:  # rows of weight 0 are left out before
-            judge = check_column("judge", judge, len(sample_weight))[np.asarray(sample_weight) > 0]
-        self._judge, self._clicks = judge, clicks  # for _learn, and not kept
+        y, clicks = self._take_clicks(X, y, position, impressions, propensities)
+        if sample_weight is not None and (clicks is not None or judge is not None):  # rows of weight 0 are left out
+            n_rows = len(X) if isinstance(X, Dataset) else np.shape(X)[0]
+            weights = check_weights(sample_weight, n_rows)
+            own = np.flatnonzero(weights > 0)
+            judge = None if judge is None else check_column("judge", judge, n_rows)[own]
+            if clicks is not None:
+                rows = clicks[own]
+                clicks = replace(rows, shown=rows.shown * weights[own], clicks=rows.clicks * weights[own])
+        self._judge, self._clicks = judge, None if clicks is None else (clicks, propensities)
         try:
             return super().fit(X, y, qid, sample_weight=sample_weight)
         finally:
             for name in ("_judge", "_clicks"):
                 self.__dict__.pop(name, None)  # the labelled rows of a pool are fitted to by a call of its own
+
+    def positions(self) -> PositionEffects:
+        """Return what positions do to clicks, as it was found; only a ranker that was fitted with position has it."""
+        found = getattr(self, "position_effects_", None)
+        if found is None:
+            raise DataError("this ranker was not fitted with position, so it knows of no position's effect")
+        return found
+
+    def check_contrast(self, data: Labelled) -> None:
+        """Look at grades only: clicks say something of every query that has some."""
+        if self._clicks is None:
+            super().check_contrast(data)
+
+    def on_one_scale(self, X: Array, queries: Array, how: str) -> Array:
+        """Return rows normalised by query, in which a document counts once however many positions it was shown at."""
+        if self._clicks is None:
+            return super().on_one_scale(X, queries, how)
+        documents = replace(self._clicks[0], docs=None).documents(X, queries)
+        _, first = np.unique(documents, return_index=True)
+        out = normalize_by_query(X[first], queries[first], how, self.n_jobs)[documents]
+        codes = [self.feature_names_.index(name) for name in self.categories_]
+        out[:, codes] = X[:, codes]
+        return out
+
+    def _take_clicks(
+        self, X: Any, y: Any, position: Any, impressions: Any, propensities: Any
+    ) -> tuple[Any, ClickRows | None]:
+        """Return y as grades, and the clicks; y stays as it is and there are none where no position is given."""
+        if isinstance(X, Dataset) and X.shown is not None and y is None:
+            position = X.shown.position if position is None else position
+            impressions = X.shown.impressions if impressions is None else impressions
+            y = X.shown.clicks
+        if position is None:
+            for name, value in (("impressions", impressions), ("propensities", propensities)):
+                if value is not None:
+                    raise DataError(
+                        f"{name} belong to clicks: give position too, the place at which each row was shown"
+                    )
+            return y, None
+        if issparse(X):
+            raise DataError("clicks are learned from rows of an array: give X as one, X.toarray(), instead of sparse")
+        if y is None:
+            raise DataError(
+                "requires y to be passed, but the target y is None: with position, y is how often each row was clicked"
+            )
+        n_rows = len(X) if isinstance(X, Dataset) else np.shape(X)[0]
+        rows = check_clicks(y, position, impressions, n_rows, X.docid if isinstance(X, Dataset) else None)
+        return (rows.clicks > 0).astype(np.int64), rows
 
     def coefficients(self) -> Coefficients:
         """Return the coefficients with their standard errors, the largest effect first."""
@@ -177,22 +245,23 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
             chunks = chunked(own)
             self.learn_chunks(partial(in_memory, chunks), len(chunks), int(own.grades.max()) + 1)
         else:
-            self._learn_clicks(own, data.queries, self._clicks)
+            self._learn_clicks(own, data.queries, *self._clicks)
         self.judge_ids_ = judge_ids
 
-    def _learn_clicks(self, data: Labelled, queries: Array, clicks: Clicks) -> None:
+    def _learn_clicks(self, data: Labelled, queries: Array, rows: ClickRows, propensities: Any) -> None:
         _check_size(data.X.shape[1])
         if self.order == "low":
             raise DataError('a click has one level: leave out order="low"')
         self._learn_missing(data.X)
-        model = self._position_model(data.X, queries, clicks)
+        documents = rows.documents(data.X, queries)
+        effects, after = find_positions(rows, queries, documents, propensities, self.leave_after_click)
         l2 = np.full(data.X.shape[1], float(self.l2))
         if self._free_column is not None:
             l2[self._free_column] = 0.0
-        X, rows = self._present(data.X), clicks.rows
-        found, self.position_effects_ = learn_clicks(
-            X, data.queries, clicks, model, l2, self.max_iter, self.document_spread
-        )
+        X = self._present(data.X)
+        seen = weighed(replace(rows, after=after) if effects.leaving else rows, documents, self.document_spread)
+        found = fit_clicks(X, seen, data.queries, effects.effects, l2, self.max_iter)
+        self.position_effects_ = effects
         self.intercepts_, self.query_ids_ = found.intercepts[:, None], data.query_ids
         self.coef_, self.standard_errors_, self.scale_ = found.coef, found.errors, found.scale
         self.loss_, self.gradient_norm_, self.n_iter_ = found.loss, found.gradient_norm, found.n_iter
@@ -246,7 +315,7 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
             super()._learned_state()
             | {name: getattr(self, f"{name}_") for name in LEARNED}
             | {name: None if own is None else _plain_ids(own) for name, own in ids.items()}
-            | self._click_state()
+            | ({} if self.position_effects_ is None else {"position_effects": self.position_effects_.to_state()})
         )
 
     def _take_learned(self, state: dict[str, Any]) -> None:
@@ -256,7 +325,8 @@ class QueryIntercepts(LearnsFromClicks, WeightedSum):
             setattr(self, f"{name}_", state[name])
         self.query_ids_ = _id_array(state["query_ids"])
         self.judge_ids_ = None if state["judge_ids"] is None else _id_array(state["judge_ids"])
-        self._take_click_state(state)
+        effects = state.get("position_effects")  # models of before had none
+        self.position_effects_ = None if effects is None else PositionEffects.from_state(effects)
 
 
 def _groups(data: Labelled, judge: Any) -> tuple[Array, Array, Array | None]:
