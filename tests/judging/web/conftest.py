@@ -4,6 +4,7 @@ import threading
 from contextlib import nullcontext
 
 import pytest
+from starlette.responses import Response
 from starlette.testclient import TestClient
 
 from rulerank.datasets.ranking import make_ranking
@@ -18,11 +19,27 @@ class Served:
     """What is served: to clients in this process, and to whoever asks for its address by a server, started then."""
 
     def __init__(self, app, judging, port):
-        self.app, self.judging = app, judging
+        self.judging = judging
+        self.answers = {}  # by path, what is answered instead of what the page's application would answer
+
+        async def answer(scope, receive, send):
+            await self.answers.get(scope.get("path"), app)(scope, receive, send)
+
+        self.app = answer
         self._running = None
         self.port = port or 8765  # of clients, until a server has one
         if port:
             self._start(port)
+
+    def go_away(self, path):
+        """Answer nothing sensible to requests for a path, until `come_back`.
+
+        Playwright's `route` is no way to do so on an open page: a request right after it may still get through.
+        """
+        self.answers[path] = Response("away", 503)
+
+    def come_back(self):
+        self.answers.clear()
 
     def _start(self, port=0):
         if self._running is None:

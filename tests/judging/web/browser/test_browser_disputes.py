@@ -124,16 +124,16 @@ def test_after_a_reload_what_is_decided_is_listed_and_can_be_changed(served, win
 
 def test_a_decision_is_kept_while_the_server_is_away(served, window, pool):
     page = window.page
-    page.route("**/api/decisions*", lambda route: route.abort())
+    served.go_away("/api/decisions")
     page.wait_for_timeout(400)
     page.keyboard.press("1")
     wait(window, "waiting")
     assert "Your decision is kept on this device and will be sent" in window.text("#notice-text")
-    page.unroute("**/api/decisions*")
+    served.come_back()
     page.goto(f"{served.url}one?rater=lea")  # any page sends what is kept
     window.wait()
     assert decided(served) == {pool.pairs[1]: (1, "lea", "disputes")}
-    window.problems.clear()  # the requests that were stopped are in red
+    window.problems.clear()  # the requests that nobody heard are in red
 
 
 def test_where_nobody_differs_the_page_says_so(serve, visit, make_pool):

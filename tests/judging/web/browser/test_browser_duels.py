@@ -90,15 +90,15 @@ def test_half_a_duel_is_there_again_after_a_reload(duelling, visit):
 def test_a_grade_pressed_while_the_server_is_away_is_sent_later(duelling, visit):
     window = visit(f"{duelling.url}duels?rater=ann")
     first = query(window)
-    window.page.route("**/api/labels*", lambda route: route.abort())
+    duelling.go_away("/api/labels")
     window.page.keyboard.press("2")
     window.page.wait_for_selector("#main[data-state=waiting]")
     assert "kept on this device" in window.text("#notice-text")
-    window.page.unroute("**/api/labels*")
+    duelling.come_back()
     window.page.click("#retry")
     ready(window)
     assert given(duelling, "ann") == [(first, 2)]
-    window.problems.clear()  # the request that was stopped is in red
+    window.problems.clear()  # the request that nobody heard is in red
 
 
 def test_without_a_model_the_page_says_what_to_do(serve, visit):

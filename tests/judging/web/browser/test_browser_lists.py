@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.responses import Response
 
 import rulerank as rr
 from browser_windows import LOOKS
@@ -92,18 +93,18 @@ def test_keys_right_behind_an_undo_are_for_the_document_that_it_brings_back(serv
     assert grades(served) == [(first, 2), (second, 0)]
     assert window.text("#count") == "2 of 4 judged"
     assert "2 documents have no grade yet" in window.text("#said")
-    window.page.route("**/api/undo*", lambda route: route.abort())
+    served.go_away("/api/undo")
     for key in ("u", "1"):
         window.page.keyboard.press(key)
     window.page.wait_for_selector("#notice:has-text('kept on this device')")
     window.page.keyboard.press("2")
     assert "Your undo waits for the server" in window.text("#said")
-    window.page.unroute("**/api/undo*")
+    served.come_back()
     window.page.click("#retry")
     window.page.wait_for_selector("#said:has-text('Taken back')")
     assert current(window) == second
     assert grades(served) == [(first, 2)]
-    window.problems.clear()  # the request that was stopped is in red
+    window.problems.clear()  # what nobody heard is in red
 
 
 def test_to_leave_documents_without_a_grade_takes_two_presses(served, visit):
@@ -134,19 +135,19 @@ def test_a_reload_shows_the_same_list_with_its_grades(served, visit):
 def test_grades_pressed_while_the_server_is_away_survive_a_reload_and_are_sent(served, visit):
     window = visit(f"{served.url}list")
     first, second, *_ = docs(window)
-    window.page.route("**/api/labels*", lambda route: route.abort())
+    served.go_away("/api/labels")
     for key in "20":
         window.page.keyboard.press(key)
         window.page.wait_for_timeout(360)
     window.page.wait_for_selector("#notice:has-text('kept on this device')")
     assert window.text("#count") == "2 of 4 judged"
     assert grades(served) == []
-    window.page.unroute("**/api/labels*")
+    served.come_back()
     window.page.reload()
     ready(window)
     assert grades(served) == [(first, 2), (second, 0)]
     assert window.text("#count") == "2 of 4 judged"
-    window.problems.clear()  # the requests that were stopped are in red
+    window.problems.clear()  # what nobody heard is in red
 
 
 def test_a_grade_the_server_will_never_take_is_shown_and_not_given(served, visit):
@@ -154,7 +155,7 @@ def test_a_grade_the_server_will_never_take_is_shown_and_not_given(served, visit
     ready(window)
     refusal = '{"error": {"code": "unknown_document", "message": "it has left the pool"}}'
     headers = {"Rulerank-Store": served.judging.store.identity}
-    window.page.route("**/api/labels*", lambda route: route.fulfill(status=404, body=refusal, headers=headers))
+    served.answers["/api/labels"] = Response(refusal, 404, headers)
     window.page.keyboard.press("2")
     window.page.wait_for_selector("#refused:has-text('it has left the pool')")
     assert window.text("#count") == "0 of 4 judged"
