@@ -46,7 +46,7 @@ BAD_STATES = [
     (MEAN, "params.votes", "evidence", "expected must have the shape"),
     (MEAN, "params.votes", "loud", "unknown votes 'loud'"),
     (MEAN, "params.volume", 11, "unexpected keyword argument 'volume'"),
-    (TABLES, "learned.discretizer.offsets", put(5, -1), "the offsets of the discretiser's cuts do not fit the cuts"),
+    (TABLES, "learned.discretizer.offsets", put(5, -1), "offsets of cuts, cuts and names do not fit each other"),
     (TABLES, "learned.discretizer.kind", "magic", "unknown discretizer 'magic' in the model"),
     (TABLES, "feature_names", ["a"], "it has 1 feature names, but n_bins of another number of features"),
     (TABLES, "learned.n_bins", lambda a: a[:-1], "it has 12 feature names, but n_bins of another number of features"),

@@ -10,7 +10,7 @@ import numpy as np
 from papers.baselines.boosting_kernels import stump_scores
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.discretize.uniform import equal_frequency_cuts
+from rulerank.discretize.base import equal_frequency_cuts
 
 MAX_THRESHOLDS = 65_000  # bins are 16 bits
 ROWS_PER_THREAD = 2_000

@@ -90,17 +90,17 @@ def test_a_state_keeps_parameters_and_feature_names():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "mdlp"}, "expected the state of a 'equal_width' discretiser: got 'mdlp'"),
-        ({"offsets": [0, 9]}, "offsets of the discretiser's cuts do not fit"),
-        ({"offsets": [0, 2, 1]}, "offsets of the discretiser's cuts do not fit"),
-        ({"offsets": [0], "cuts": []}, "offsets of the discretiser's cuts do not fit"),
-        ({"offsets": [0, 254], "cuts": np.arange(254)}, "offsets of the discretiser's cuts do not fit"),
-        ({"cuts": [[1.0], [2.0]]}, "offsets of the discretiser's cuts do not fit"),
+        ({"kind": "mdlp"}, "a 'equal_width' discretiser has the state of a 'mdlp'"),
+        ({"offsets": [0, 9]}, "do not fit each other"),
+        ({"offsets": [0, 2, 1]}, "do not fit each other"),
+        ({"offsets": [0], "cuts": []}, "do not fit each other"),
+        ({"offsets": [0, 254], "cuts": np.arange(254)}, "do not fit each other"),
+        ({"cuts": [[1.0], [2.0]]}, "do not fit each other"),
+        ({"feature_names": ["a", "b"]}, "do not fit each other"),
         ({"cuts": None, "offsets": "none"}, "the discretiser cannot be read .* save the model again"),
         ({"params": {"depth": 3}}, "the discretiser cannot be read .*'depth'"),
         ({"cuts": [2.0, 1.0]}, "cuts are not finite and ascending"),
         ({"cuts": [0.0, math.nan]}, "cuts are not finite and ascending"),
-        ({"feature_names": ["a", "b"]}, "expected 1 feature names, one per feature: got 2"),
     ],
 )
 def test_a_damaged_state_is_refused(change, message):

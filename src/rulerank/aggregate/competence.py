@@ -267,7 +267,8 @@ class Competence(Ranker):
         self._rules = MemberRules(
             () if rankers else self.names_, self.max_size, self.min_support, self.discretizer, self.n_jobs, self.mapped
         )
-        self._rules.of_a_part = True  # these grades were looked at already
+        # these grades were looked at already, and so may be the bins
+        self._rules.of_a_part, self._rules.prepared_bins = True, self.prepared_bins
         if self.literal or not rankers:
             self._rules.fit(X, grades, qid=queries)
         if rankers:
@@ -287,10 +288,6 @@ class Competence(Ranker):
 
     def fit_prepared(self, X: Array, y: Any, qid: Any, **prepared: Any) -> Self:
         super().fit_prepared(X, y, qid, **prepared)
-        if prepared.get("discretizer") is not None and hasattr(self._rules, "discretizer_"):
-            # its rules were told to keep these bins, and are saved with them
-            self._rules.discretizer = self._rules.discretizer_ = prepared["discretizer"]
-            self._rules.record_params()
         self._pass_names_on()
         return self
 

@@ -1,8 +1,8 @@
-"""What every discretiser does: check, keep the cuts, turn values into bins, say what a bin means, save itself."""
+"""What every discretiser does: check, keep the cuts, turn values into bins, say what a bin means; the simplest two."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -27,7 +27,7 @@ FEW_CUTS = 32  # up to here comparing with every cut beats halving: no branch to
 
 
 class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
-    """Turn each feature's values into bin numbers; a subclass only says where to cut.
+    """Turn each feature's values into bin numbers; a subclass only says where to cut (`_cuts_of` or `_find_cuts`).
 
     A value's bin is the number of its feature's cuts that are not above it, so bins are intervals
     `[low, high)` and values outside the training range fall into the outermost ones.
@@ -46,9 +46,20 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
     needs_grades: ClassVar[bool] = False
     n_jobs: int | None
 
-    @abstractmethod
     def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
         """Return the ascending cuts of each feature. grades is empty unless needs_grades."""
+        cuts: list[Array] = [np.empty(0)] * X.shape[1]
+
+        def work(start: int, stop: int) -> None:
+            for feature in range(start, stop):
+                cuts[feature] = self._cuts_of(X[:, feature])
+
+        in_blocks(work, X.shape[1], self.n_jobs)
+        return cuts
+
+    def _cuts_of(self, values: Array) -> Array:
+        """Return the ascending cuts of one feature, by its values alone."""
+        raise NotImplementedError
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find the cuts of each feature."""
@@ -142,28 +153,21 @@ class Discretizer(HasParameters, OneToOneFeatureMixin, TransformerMixin, BaseEst
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the discretiser that `to_state` described, bit for bit."""
-        if state.get("kind") != cls.kind:
-            raise ModelFileError(f"expected the state of a {cls.kind!r} discretiser: got {state.get('kind')!r}")
         try:
-            made = cls.from_params(state["params"])
-            names = list(state["feature_names"])
+            if state["kind"] != cls.kind:
+                raise ValueError(f"a {cls.kind!r} discretiser has the state of a {state['kind']!r}")
+            made, names = cls.from_params(state["params"]), list(state["feature_names"])
             cuts = np.asarray(state["cuts"], dtype=np.float64)
             offsets = np.asarray(state["offsets"], dtype=np.int64)
             sizes = np.diff(offsets)
+            fits = (cuts.ndim, offsets.ndim) == (1, 1) and sizes.size > 0 and 0 <= sizes.min() <= sizes.max() < MAX_BINS
+            if not fits or (offsets[0], offsets[-1]) != (0, cuts.size) or len(names) not in (0, sizes.size):
+                raise ValueError("offsets of cuts, cuts and names do not fit each other")
+            parts = np.split(cuts, offsets[1:-1])
+            if not np.isfinite(cuts).all() or any((np.diff(part) <= 0).any() for part in parts):
+                raise ValueError("cuts are not finite and ascending")
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"the discretiser cannot be read ({error!r}); save the model again") from error
-        if (
-            (cuts.ndim, offsets.ndim) != (1, 1)
-            or sizes.size == 0
-            or (offsets[0], offsets[-1]) != (0, cuts.size)
-            or not 0 <= sizes.min() <= sizes.max() < MAX_BINS
-        ):
-            raise ModelFileError("the offsets of the discretiser's cuts do not fit the cuts; save the model again")
-        parts = np.split(cuts, offsets[1:-1])
-        if not np.isfinite(cuts).all() or any((np.diff(part) <= 0).any() for part in parts):
-            raise ModelFileError("the discretiser's cuts are not finite and ascending; save the model again")
-        if names and len(names) != len(parts):
-            raise ModelFileError(f"expected {len(parts)} feature names, one per feature: got {len(names)}")
+            raise ModelFileError(f"the discretiser cannot be read ({error}); save the model again") from error
         made._keep(parts)
         made.n_features_in_ = len(parts)
         if names:
@@ -259,3 +263,81 @@ def assign_bins(X: Array, cuts: Array, offsets: Array, bins: Array, first: int, 
                 for cut in range(low, low + size):
                     n_below += cuts[cut] <= value
                 bins[feature, row] = n_below
+
+
+class EqualWidth(Discretizer):
+    """Cut each feature's training range into intervals of equal width.
+
+    A constant feature gets no cut. Missing values do not count.
+
+    Parameters
+    ----------
+    n_bins: number of intervals, 2 to 254.
+    n_jobs: number of threads; all cores unless given.
+
+    >>> widths = EqualWidth(n_bins=4).fit([[0.0], [1.0], [8.0]])
+    >>> widths.cuts_
+    [array([2., 4., 6.])]
+    >>> widths.transform([[-5.0], [2.0], [7.0], [float("nan")]]).ravel().tolist()
+    [0, 1, 3, 4]
+    """
+
+    kind = "equal_width"
+
+    def __init__(self, n_bins: int = 10, n_jobs: int | None = None) -> None:
+        self.n_bins = n_bins
+        self.n_jobs = n_jobs
+
+    def _cuts_of(self, values: Array) -> Array:
+        share = np.arange(1, self.n_bins) / self.n_bins
+        low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))  # NaN only where every value is
+        cuts = low * (1 - share) + high * share
+        # a range of a few neighbouring floats holds fewer cuts than asked for
+        return np.unique(cuts[(cuts > low) & (cuts <= high)])
+
+
+class EqualFrequency(Discretizer):
+    """Cut each feature so that its intervals hold equally many training rows, as nearly as ties allow.
+
+    Rows with the same value stay together: a cut that would part them moves to the nearer end of
+    their run (the lower when both are as near), and cuts that meet become one. A cut lies halfway
+    between two neighbouring values. A constant feature gets no cut. Missing values do not count.
+
+    Parameters
+    ----------
+    n_bins: number of intervals at most, 2 to 254.
+    n_jobs: number of threads; all cores unless given. The cuts do not depend on it.
+
+    >>> EqualFrequency(n_bins=2).fit([[1.0], [2.0], [4.0], [90.0]]).cuts_
+    [array([3.])]
+    >>> EqualFrequency(n_bins=4).fit([[0.0], [0.0], [0.0], [1.0]]).cuts_
+    [array([0.5])]
+    """
+
+    kind = "equal_frequency"
+
+    def __init__(self, n_bins: int = 10, n_jobs: int | None = None) -> None:
+        self.n_bins = n_bins
+        self.n_jobs = n_jobs
+
+    def _cuts_of(self, values: Array) -> Array:
+        return equal_frequency_cuts(values, self.n_bins)
+
+
+def equal_frequency_cuts(values: Array, n_bins: int) -> Array:
+    """Return the cuts of one feature.
+
+    >>> equal_frequency_cuts(np.array([5.0, 1.0, 1.0, 1.0, 2.0]), n_bins=2)
+    array([1.5])
+    """
+    values = np.sort(values[~np.isnan(values)])
+    n_rows = values.size
+    if n_rows == 0:
+        return np.empty(0)
+    places = (2 * n_rows * np.arange(1, n_bins) + n_bins) // (2 * n_bins)  # n_rows * i / n_bins, rounded
+    places = np.minimum(places, n_rows - 1)
+    run_starts = np.searchsorted(values, values[places], side="left")
+    run_stops = np.searchsorted(values, values[places], side="right")
+    places = np.where(places - run_starts <= run_stops - places, run_starts, run_stops)
+    places = np.unique(places[(places > 0) & (places < n_rows)])
+    return between(values[places - 1], values[places])

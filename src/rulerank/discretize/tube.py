@@ -10,7 +10,6 @@ import numpy as np
 
 from rulerank.core.compiled import compiled
 from rulerank.core.parameters import Flag, Parameter
-from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import Discretizer, between
 
@@ -58,16 +57,6 @@ class TUBE(Discretizer):
         self.n_bins = n_bins
         self.cross_validate = cross_validate
         self.n_jobs = n_jobs
-
-    def _find_cuts(self, X: Array, grades: Array) -> list[Array]:
-        cuts: list[Array] = [np.empty(0)] * X.shape[1]
-
-        def work(start: int, stop: int) -> None:
-            for feature in range(start, stop):
-                cuts[feature] = self._cuts_of(X[:, feature])
-
-        in_blocks(work, X.shape[1], self.n_jobs)
-        return cuts
 
     def _cuts_of(self, values: Array) -> Array:
         rows = np.flatnonzero(~np.isnan(values))

@@ -80,6 +80,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     _why_not_additive: ClassVar[str] = "its score is not a sum of votes and weighted values"
     base_text: ClassVar[str] = "the mean grade in training"  # where scores start, in words
     discretizer_: Any  # of those that take one
+    prepared_bins: Discretizer | None = None  # fitted to more rows than are learned from
 
     # scikit-learn hands the queries over without being told so in every script
     __metadata_request__fit: ClassVar[dict[str, bool | str]] = {"qid": True, "sample_weight": True}
@@ -254,18 +255,15 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         categories: what the codes in X stand for, by which new rows are matched; they are learned from as numbers.
         more: what else `fit` takes.
         """
-        done = {"normalize": None} | ({} if discretizer is None else {"discretizer": _Found(discretizer)})
-        asked = {name: value for name, value in self.get_params(deep=False).items() if name in done}
-        self.of_a_part = True  # whoever knows more rows says whether these are enough
+        asked = {name: value for name, value in self.get_params(deep=False).items() if name == "normalize"}
+        self.of_a_part, self.prepared_bins = True, discretizer  # whoever knows more rows says whether these are enough
         try:
-            self.set_params(**{name: done[name] for name in asked}).fit(X, y, qid=qid, **more)
+            self.set_params(**dict.fromkeys(asked)).fit(X, y, qid=qid, **more)
         finally:
             self.set_params(**asked)
-            del self.of_a_part
+            del self.of_a_part, self.prepared_bins
         self.feature_names_, self.has_names_ = feature_names, True
         self.categories_ = dict(categories or {})
-        if discretizer is not None:
-            self.discretizer_ = discretizer
         self.record_params()  # what was asked for counts as fitted
         return self
 
@@ -611,13 +609,3 @@ class Ranker(HasParameters, BaseEstimator, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "params_")
-
-
-class _Found:
-    """A discretiser that keeps the bins it has whatever it is fitted to."""
-
-    def __init__(self, found: Discretizer) -> None:
-        self.bins_of, self.transform, self.describe = found.bins_of, found.transform, found.describe
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        return self

@@ -104,8 +104,8 @@ class RuleRanker(Ranker):
 
     def _prepare(self, data: Labelled) -> Prepared:
         """Put training data into bins and lay out the feature sets to count."""
-        self.discretizer_ = self.new_discretizer(data.categories)
-        if self.discretizer_ is not None:
+        self.discretizer_ = self.prepared_bins or self.new_discretizer(data.categories)
+        if self.discretizer_ is not None and self.prepared_bins is None:
             self.discretizer_.fit(data.X, data.grades)
         return self._lay_out(self.rows_of(self.discretizer_, int(data.grades.max()) + 1, data))
 

@@ -128,7 +128,7 @@ class SSAR(Sampler):
         discretizer = make_discretizer(self.discretizer, self.n_jobs)
         if discretizer is not None:
             discretizer.fit(X)
-        bins = bins_by(discretizer, X, most=MAX_BIN, such_as="tube")
+        bins = bins_by(discretizer, X, most=MAX_BIN)
         return np.ascontiguousarray(bins, dtype=np.uint8)
 
 

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from rulerank.core.progress import progress
 from rulerank.dataset import Array
 from rulerank.discretize import Discretizer, WithCategories
-from rulerank.discretize.categories import kind_bins
+from rulerank.discretize.binning import kind_bins
 from rulerank.errors import DataError
 from rulerank.rankers import chunks
 from rulerank.rankers.chunks import Sums, cut, summed

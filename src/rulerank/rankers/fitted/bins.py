@@ -17,7 +17,7 @@ import numpy as np
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import assign_bins, between
-from rulerank.discretize.categories import bins_of_codes, kind_bins
+from rulerank.discretize.binning import bins_of_codes, kind_bins
 from rulerank.rankers.chunks import Summable
 from rulerank.rankers.rows import Labelled, content_keys, order_by_content
 
