@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import rulerank as rr
-from rulerank.serve.web.api import Limits, endpoints
+from rulerank.serve.web.app import Limits, endpoints
 from rulerank.serve.web.ranking import Service
 
 N_CLIENTS = 16

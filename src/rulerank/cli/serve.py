@@ -19,11 +19,12 @@ import typer
 
 from rulerank.cli.options import AsJson, TodayFeature
 from rulerank.cli.output import print_json
+from rulerank.core.words import counted
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from rulerank.serve.web.opening import Opened
+    from rulerank.serve.model_watch import WatchedReranker
 
 
 def serve(
@@ -66,9 +67,9 @@ def serve(
     with collecting_no_garbage():  # a tenth of the time until the first answer
         from rulerank.serve.web.opening import open_model
 
-        opened = open_model(model, texts, features_only=features_only, today=today, id=id)
+        reranker = open_model(model, texts, features_only=features_only, today=today, id=id)
     with shared_counts(workers):
-        code = answer_requests(opened, host, port, token, workers, max_docs, timeout, as_json=as_json)
+        code = answer_requests(reranker, host, port, token, workers, max_docs, timeout, as_json=as_json)
     if code:
         sys.exit(code)
     if not as_json:
@@ -90,7 +91,7 @@ def shared_counts(workers: int) -> Iterator[None]:
 
 
 def answer_requests(
-    opened: Opened,
+    reranker: WatchedReranker,
     host: str,
     port: int | None,
     token: str | None,
@@ -101,8 +102,7 @@ def answer_requests(
     as_json: bool,
 ) -> int:
     """Answer until a signal, and return the exit code."""
-    from rulerank.serve.web.api import Limits
-    from rulerank.serve.web.app import create_app
+    from rulerank.serve.web.app import Limits, create_app
     from rulerank.serve.web.metrics import Metrics
     from rulerank.serve.web.workers import run
     from rulerank.web.server import is_loopback, open_socket, url_of
@@ -110,17 +110,14 @@ def answer_requests(
     metrics = Metrics()
 
     def prepare(number: int) -> ASGIApp:
-        metrics.begin(number, opened.reranker.version)
-        limits = Limits(max_docs, timeout)
-        return create_app(
-            opened.reranker, features_only=opened.features_only, limits=limits, token=token, metrics=metrics
-        )
+        metrics.begin(number, reranker.version)
+        return create_app(reranker, limits=Limits(max_docs, timeout), token=token, metrics=metrics)
 
     with open_socket(host, port) as listening:
         url = url_of(listening)
         beyond = None if is_loopback(host) else f"http://{socket.gethostname()}:{listening.getsockname()[1]}/"
-        hello = partial(print_hello, opened, url, beyond, token, workers, as_json=as_json)
-        return run(prepare, listening, workers, timeout + 1, opened.reranker, metrics, hello)
+        hello = partial(print_hello, reranker, url, beyond, token, workers, as_json=as_json)
+        return run(prepare, listening, workers, timeout + 1, reranker, metrics, hello)
 
 
 @contextmanager
@@ -134,38 +131,44 @@ def collecting_no_garbage() -> Iterator[None]:
 
 
 def print_hello(
-    opened: Opened, url: str, beyond: str | None, token: str | None, workers: int, *, as_json: bool
+    reranker: WatchedReranker, url: str, beyond: str | None, token: str | None, workers: int, *, as_json: bool
 ) -> None:
     secret = "" if token is None else "?" + urlencode({"token": token})
+    features = reranker.features
     if as_json:
-        features = opened.reranker.features
         print_json(
             {
                 "url": url,
-                "model": str(opened.reranker.path),
-                "version": opened.reranker.version,
-                "documents": None if opened.features_only or features is None else int(features.ids_.size),
+                "model": str(reranker.path),
+                "version": reranker.version,
+                "documents": None if features is None else int(features.ids_.size),
                 "workers": workers,
             }
         )
     else:
-        print(opened)
+        ranks = f"documents by {counted(len(reranker.feature_names), 'feature')} that come along"
+        if features is not None:
+            ranks = f"texts, {counted(features.ids_.size, 'document')} in the index"
+        print(f"{type(reranker.ranker).__name__} of {reranker.path}, version {reranker.version}: ranks {ranks}")
         print(
             f"Listening at {url}" + (f" with {workers} workers" if workers > 1 else "") + f"; try it at {url}{secret}"
         )
         if beyond is not None:
             print(f"On other machines: {beyond}{secret}")
-        print(f"    {curl_line(opened, url, token)}")
+        print(f"    {curl_line(reranker, url, token)}")
         print("Ctrl-C or SIGTERM stops it.")
     typer.get_text_stream("stdout").flush()
 
 
-def curl_line(opened: Opened, url: str, token: str | None) -> str:
+def curl_line(reranker: WatchedReranker, url: str, token: str | None) -> str:
     """Return a command that asks the service something it can answer."""
     header = [] if token is None else ["-H", f"Authorization: Bearer {token}"]
-    if not opened.features_only:
-        return shlex.join(["curl", "-s", *header, f"{url}search?{urlencode({'q': opened.example_query(), 'top': 3})}"])
-    names = opened.reranker.feature_names[:50]
+    if reranker.features is not None:
+        shown = reranker.features.documents_.shown  # words that some document of the index has
+        texts: Any = next((shown[role] for role in ("title", "text") if shown.get(role)), [])
+        query = " ".join((next(filter(None, texts), None) or "words of a query").split()[:3])
+        return shlex.join(["curl", "-s", *header, f"{url}search?{urlencode({'q': query, 'top': 3})}"])
+    names = reranker.feature_names[:50]
     rows: list[dict[str, Any]] = [{"id": "a", "features": dict.fromkeys(names, 0)}]
     rows.append({"id": "b", "features": dict.fromkeys(names, 1)})
     body = json.dumps({"documents": rows})

@@ -16,11 +16,8 @@ from rulerank.features.text_features import TextFeatures
 from rulerank.model_file import load_version
 from rulerank.rankers.base import Ranker
 from rulerank.serve.reranker import Reranker
-from rulerank.serve.results import Ranking
 
 N_TAIL = 32  # bytes of the checksum at the end of a model file: a file of the same size and time has another
-Seen = tuple[int, int, int, int, bytes]  # device, inode, time of change, size, last bytes
-GONE: Seen = (0, 0, 0, 0, b"")
 
 log = logging.getLogger("rulerank.serve")
 
@@ -28,9 +25,10 @@ log = logging.getLogger("rulerank.serve")
 class WatchedReranker:
     """A reranker whose model is that of a file; `Reranker.watch` makes it.
 
-    Every call ranks with one model from beginning to end; `current()` holds one for several calls. Whoever calls looks
-    at the file, at most every so many seconds; a new one is read in a thread of its own, so that nobody waits. A new
-    file that cannot be used leaves the model in place: the log says so once, `problem` until a good file comes.
+    It has all that a `Reranker` has. Every call ranks with one model from beginning to end; `current()` holds one for
+    several calls. Whoever calls looks at the file, at most every so many seconds; a new one is read in a thread of its
+    own, so that nobody waits. A new file that cannot be used leaves the model in place: the log says so once, `problem`
+    until a good file comes.
 
     >>> import tempfile, rulerank as rr
     >>> world = rr.make_ranking(n_queries=20, n_features=2, seed=0)
@@ -50,12 +48,13 @@ class WatchedReranker:
         features: TextFeatures | None = None,
         today: str | int | None = None,
         *,
+        features_only: bool = False,  # leave out the texts that the file may hold
         every: float = 0.2,
     ) -> None:
         check_number("every", every, 0, 86_400, "the seconds between two looks at the file")
         self.path = Path(path)
         self.every = float(every)
-        self._given = features, today
+        self._given = features, today, features_only
         self._lock = threading.Lock()  # held by the one who looks and reads
         self._looked = time.monotonic()
         self._seen = seen(self.path)  # before it is read: a change in between is found at the next look
@@ -65,27 +64,33 @@ class WatchedReranker:
     def current(self) -> Reranker:
         """Return the model of now, after a look at the file if it is time for one."""
         if time.monotonic() - self._looked >= self.every and self._lock.acquire(blocking=False):
-            reads = False
             try:
                 self._looked = time.monotonic()
-                found = seen(self.path)
-                if found != self._seen:
-                    threading.Thread(target=self._swap, args=(found, True), name="rulerank-model", daemon=True).start()
-                    reads = True  # and gives the lock back
+                if seen(self.path) != self._seen:
+                    threading.Thread(target=self.refresh, name="rulerank-model", daemon=True).start()
             except RuntimeError as error:  # no thread can be started, as when Python is shutting down
                 log.warning("the new model is not read: %s", error)
             finally:
-                if not reads:
-                    self._lock.release()
+                self._lock.release()
         return self._model
 
     def refresh(self) -> Self:
-        """Look at the file now, and wait until it is read if it is new."""
+        """Look at the file now; one that is new is read and put in place as a whole, or the log says once why not."""
         with self._lock:
-            self._looked = time.monotonic()
-            found = seen(self.path)
-            if found != self._seen:
-                self._swap(found, False)
+            self._looked, found = time.monotonic(), seen(self.path)
+            if found == self._seen:
+                return self
+            self._seen, before = found, self._model.version
+            try:
+                self._model, self._problem = self._read(), None
+            except RulerankError as error:
+                self._problem = f"{error}; still ranking with model {before}"
+                log.warning("the new model is not used: %s", self._problem)
+            except Exception as error:  # such as memory that is not enough: the old model must go on
+                self._problem = f"{self.path}: {type(error).__name__}: {error}"
+                log.exception("the new model is not used: %s", self._problem)
+            else:
+                log.info("model %s takes over from %s", self._model.version, before)
         return self
 
     @property
@@ -94,17 +99,8 @@ class WatchedReranker:
         self.current()
         return self._problem
 
-    @property
-    def version(self) -> str:
-        """By what the model of now is called."""
-        return self.current().version
-
-    def rank(self, query: str = "", docs: Any = None, top: int | None = 10, **more: Any) -> Ranking:
-        """Rank with the model of now: see `Reranker.rank`."""
-        return self.current().rank(query, docs, top, **more)
-
     def __getattr__(self, name: str) -> Any:
-        """Return anything else of the model of now: `explain`, `save`, `ranker`, `features`, `today`, ..."""
+        """Return anything else of the model of now: `rank`, `explain`, `version`, `ranker`, `features`, ..."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.current(), name)
@@ -113,55 +109,32 @@ class WatchedReranker:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lock = threading.Lock()
+        vars(self).update(state, _lock=threading.Lock())
 
     def __repr__(self) -> str:
         return f"WatchedReranker({os.fspath(self.path)!r}, {self._model!r})"
 
-    def _swap(self, found: Seen, release: bool) -> None:
-        """Read the file that was seen and put it in place as a whole, or say once why not."""
-        try:
-            self._seen = found
-            try:
-                model = self._read()
-            except RulerankError as error:
-                self._problem = f"{error}; still ranking with model {self._model.version}"
-                log.warning("the new model is not used: %s", self._problem)
-            except Exception as error:  # such as memory that is not enough: the old model must go on
-                self._problem = f"{self.path}: {type(error).__name__}: {error}"
-                log.exception("the new model is not used: %s", self._problem)
-            else:
-                before, self._model, self._problem = self._model.version, model, None
-                if before != model.version:
-                    log.info("model %s takes over from %s", model.version, before)
-        finally:
-            if release:
-                self._lock.release()
-
     def _read(self) -> Reranker:
         """Return the model of the file, complete and warm."""
         found, version = load_version(self.path)
-        features, today = self._given
-        if isinstance(found, Ranker):
-            model = Reranker(found, features, today)
-        elif isinstance(found, Reranker):
-            own = None if found.today is None else found.today.option
-            model = Reranker(found.ranker, features or found.features, own if today is None else today)
-        else:
+        features, today, features_only = self._given
+        if isinstance(found, Reranker):
+            features = None if features_only else features or found.features
+            today = found.today.option if today is None and found.today is not None else today
+            found = found.ranker
+        if not isinstance(found, Ranker):
             raise ModelFileError(f"{self.path}: expected a Reranker or a ranker: it holds {found!r:.80}")
-        model.warm()
-        return model.called(version)
+        return Reranker(found, features, today).warm().called(version)
 
 
-def seen(path: Path) -> Seen:
-    """Return what tells one state of a file from another, without reading it."""
+def seen(path: Path) -> tuple[int, int, int, int, bytes] | None:
+    """Return what tells one state of a file from another, without reading it; None: there is none."""
     try:
         if not path.is_file():  # a pipe would let us wait
-            return GONE
+            return None
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
             file.seek(max(0, found.st_size - N_TAIL))
             return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size, file.read(N_TAIL)
     except (OSError, ValueError):
-        return GONE
+        return None

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,6 @@ from rulerank.serve.adapters.documents import field_of_text, ranked
 
 PACKAGES = {
     "pyterrier": ("pyterrier", "pyterrier"),
-    "rerankers": ("rerankers", "rerankers"),
     "haystack": ("haystack", "haystack-ai"),
     "langchain": ("langchain_core", "langchain-core"),
     "llama_index": ("llama_index", "llama-index-core"),
@@ -76,10 +76,10 @@ def test_the_field_of_the_text_is_asked_for_where_there_are_several():
 def test_ready_features_lie_in_the_metadata_or_under_a_key(world, dicts):
     reranker = rr.Reranker(rr.GlobalRules().fit(world))
     expected = reranker.rank("", dicts, top=None)
-    none = [None] * len(dicts)
     ids = [doc["id"] for doc in dicts]
+    adapter = SimpleNamespace(reranker=reranker, text_field=None, by_id=False, n_reasons=0)
     for metadata in ([doc | {"source": "shop"} for doc in dicts], [{"features": doc} for doc in dicts]):
-        found = ranked(reranker, "", none, metadata, ids)
-        assert (found.ids, found.scores) == (expected.ids, expected.scores)
+        found = ranked(adapter, "", [(None, meta, id) for meta, id in zip(metadata, ids, strict=True)], None)
+        assert [(one["id"], one["score"]) for _, one in found] == [(one.id, one.score) for one in expected]
     with pytest.raises(DataError, match="the documents lack 6 of the 6 features of the model"):
-        ranked(reranker, "", none, none, ids)
+        ranked(adapter, "", [(None, None, id) for id in ids], None)

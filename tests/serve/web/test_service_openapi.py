@@ -8,7 +8,7 @@ from described_requests import send_described
 from long_tests import LONG
 from rulerank.serve.web.app import create_app
 
-N_EACH = 400 if LONG else 40  # requests per operation and kind of data
+N_EACH = 400 if LONG else 12  # requests per operation and kind of data
 KINDS = ("texts", "features")
 
 

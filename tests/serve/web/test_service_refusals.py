@@ -6,111 +6,73 @@ import polars as pl
 import pytest
 
 import rulerank as rr
-from rulerank.serve.web.api import Limits
+from rulerank.serve.web.app import Limits
 
 QUERY = "women rain jacket"
 JSON = {"content-type": "application/json"}
 ROW = {"id": "a", "features": {"bm25_body": 1.0}}
 WHOLE = dict.fromkeys(("bm25_body", "bm25_title", "pagerank", "clicks", "freshness"), 1)
 LIST = {"id": "l", "features": [1, 2, 3, 4, None]}
-PAIR = {"session": "s", "a": ["x"], "b": ["y"]}
-ID = "a text of 1 to 1,000 characters"
 
-OF_FEATURES = [  # path, body, field, part of the message
-    ("/rank", {}, "documents", "the request must hold documents with their features"),
-    ("/rank", {"documents": []}, "documents", "documents must be a list of 1 to 1,000, each an object with features"),
-    ("/rank", {"documents": {}}, "documents", "got {}"),
-    ("/rank", {"documents": [ROW, ROW]}, "documents[1]", "must be another id than documents[0]: got 'a'"),
-    ("/rank", {"documents": [ROW, {"id": "0"}]}, "documents[1].features", "must hold documents[1].features"),
-    ("/rank", {"documents": [{"features": {}}]}, "documents[0].features", "an object of values by name, or a list of"),
-    ("/rank", {"documents": [ROW, 7]}, "documents[1]", "must be an object with features, id: got 7"),
-    ("/rank", {"documents": ["d1"]}, "documents[0]", "must be an object with features, id: got 'd1'"),
-    ("/rank", {"documents": [ROW | {"id": ""}]}, "documents[0].id", f"must be {ID}: got ''"),
-    ("/rank", {"documents": [ROW | {"id": 7}]}, "documents[0].id", "got 7"),
-    ("/rank", {"documents": [ROW | {"title": "x"}]}, "documents[0]", "must not hold 'title': it may hold features, id"),
-    (
-        "/rank",
-        {"documents": [{"features": {"a": 1, "b": True}}]},
-        "documents[0].features.b",
-        "a text, or null: got True",
-    ),
-    (
-        "/rank",
-        {"documents": [{"features": {"a": [1]}}]},
-        "documents[0].features.a",
-        "must be a number, a text, or null",
-    ),
-    ("/rank", {"documents": [{"features": WHOLE | {"clicks": "x"}}]}, "documents", "feature 'clicks' must be a number"),
-    ("/rank", {"documents": [{"features": WHOLE | {"clicks": 1e39}}]}, "documents", "must be finite and fit float32"),
-    ("/rank", {"documents": [{"features": {"a": 10**400}}]}, "documents[0].features", "got {'a': 1000"),
-    ("/rank", {"documents": [LIST]}, "feature_names", "feature_names must be the 5 different names of the numbers"),
-    ("/rank", {"documents": [LIST], "feature_names": ["a"]}, "feature_names", "must be the 5 different names"),
-    ("/rank", {"documents": [LIST], "feature_names": [7]}, "feature_names[0]", f"must be {ID}: got 7"),
-    ("/rank", {"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
-    ("/rank", {"documents": [ROW], "feature_names": ["a"]}, "feature_names", "must come with documents whose features"),
-    (
-        "/rank",
-        {"documents": [LIST, {"features": [1]}], "feature_names": [*WHOLE]},
-        "documents[1].features",
-        "the first, 5",
-    ),
-    ("/rank", {"documents": [LIST, ROW], "feature_names": [*WHOLE]}, "documents[1]", "must have what documents[0] has"),
-    (
-        "/rank",
-        {"documents": [{"features": [1, "x"]}]},
-        "documents[0].features[1]",
-        "must be a number, or null: got 'x'",
-    ),
-    ("/rank", {"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents[0].features", "fit float32"),
-    ("/rank", {"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
-    ("/rank", {"documents": [ROW], "top": 0}, "top", "top must be a whole number from 1 to 1,000: got 0"),
-    ("/rank", {"documents": [ROW], "top": 1.5}, "top", "got 1.5"),
-    ("/rank", {"documents": [ROW], "top": 10**30}, "top", "top must be a whole number from 1 to 1,000"),
-    ("/rank", {"documents": [ROW], "reasons": "yes"}, "reasons", "reasons must be true or false: got 'yes'"),
-    ("/rank", {"documents": [ROW], "query": ""}, "query", f"query must be {ID}"),
-    ("/rank", {"documents": [ROW], "query": "x" * 1001}, "query", f"query must be {ID}"),
-    ("/rank", {"documents": [ROW], "tpo": 3}, "tpo", "the body must not hold 'tpo': it may hold query, documents"),
-    ("/interleave", {"a": ["x"], "b": ["y"]}, "session", "the request must hold session: What tells this list"),
-    ("/interleave", {"session": "s", "a": ["x"]}, "b", "give both orders, a and b, without documents; or neither"),
-    ("/interleave", {"session": "s", "b": ["x"]}, "a", "give both orders, a and b, without documents; or neither"),
-    ("/interleave", PAIR | {"documents": [ROW]}, "documents", "give both orders, a and b, without documents"),
-    ("/interleave", PAIR | {"b": []}, "b", f"b must be a list of 1 to 1,000, each {ID}: got []"),
-    ("/interleave", PAIR | {"a": ["x", "x"]}, "a[1]", "a[1] must be another id than a[0]: got 'x'"),
-    ("/interleave", PAIR | {"a": ["x", 7]}, "a[1]", f"a[1] must be {ID}: got 7"),
-    ("/interleave", {"session": "s"}, "documents", "the request must hold documents with their features"),
-    ("/interleave", PAIR | {"session": ""}, "session", f"session must be {ID}: got ''"),
+OF_FEATURES = [  # body, field, part of the message
+    ({}, "documents", "the request must hold documents with their features"),
+    ({"documents": []}, "documents", "documents must be a list of length at least 1: got []"),
+    ({"documents": {}}, "documents", "documents must be a list: got {}"),
+    ({"documents": [ROW, ROW]}, "documents[1]", "must be another id than documents[0]: got 'a'"),
+    ({"documents": [ROW, {"id": "0"}]}, "documents[1].features", "the request must hold documents[1].features"),
+    ({"documents": [{"features": {}}]}, "documents[0].features", "must be an object of length at least 1: got {}"),
+    ({"documents": [ROW, 7]}, "documents[1]", "must be an object: got 7"),
+    ({"documents": [ROW | {"id": ""}]}, "documents[0].id", "must be a text of length at least 1: got ''"),
+    ({"documents": [ROW | {"id": 7}]}, "documents[0].id", "must be a text: got 7"),
+    ({"documents": [ROW | {"title": "x"}]}, "documents[0].title", "must not hold documents[0].title"),
+    ({"documents": [{"features": {"b": True}}]}, "documents[0].features", "a number, a text or null: got {'b': True}"),
+    ({"documents": [{"features": WHOLE | {"clicks": "x"}}]}, "documents", "feature 'clicks' must be a number"),
+    ({"documents": [{"features": WHOLE | {"clicks": 1e39}}]}, "documents", "must be finite and fit float32"),
+    ({"documents": [{"features": {"a": 10**400}}]}, "documents[0].features", "(Number out of range)"),
+    ({"documents": [LIST]}, "feature_names", "feature_names and documents whose features are lists of numbers must"),
+    ({"documents": [ROW], "feature_names": ["a"]}, "feature_names", "must come together"),
+    ({"documents": [LIST], "feature_names": ["a"]}, "documents[0].features", "as feature_names has, 1: got 5"),
+    ({"documents": [LIST], "feature_names": ["a"] * 5}, "documents", "feature names must differ"),
+    ({"documents": [LIST], "feature_names": [7]}, "feature_names[0]", "must be a text: got 7"),
+    ({"documents": [LIST], "feature_names": ["a", "b", "c", "d", "e"]}, "documents", "bm25_body"),
+    ({"documents": [LIST, ROW], "feature_names": [*WHOLE]}, "documents[1]", "must have what documents[0] has, a list"),
+    ({"documents": [{"features": [1, "x"]}]}, "documents[0].features[1]", "must be a number or null: got 'x'"),
+    ({"documents": [{"features": [1e39]}], "feature_names": ["a"]}, "documents", "must be finite"),
+    ({"documents": [ROW]}, "documents", "the documents lack 4 of the 5 features of the model"),
+    ({"documents": [ROW], "top": 0}, "top", "top must be a whole number at least 1: got 0"),
+    ({"documents": [ROW], "top": 1.5}, "top", "top must be a whole number: got 1.5"),
+    ({"documents": [ROW], "top": 10**30}, "top", "top must be a whole number at most 1000: got 1000"),
+    ({"documents": [ROW], "reasons": "yes"}, "reasons", "reasons must be true or false: got 'yes'"),
+    ({"documents": [ROW], "query": "x" * 1001}, "query", "query must be a text of length at most 1000: got 'xxx"),
+    ({"documents": [ROW], "tpo": 3}, "tpo", "the request must not hold tpo: it may hold query, documents"),
 ]
 OF_TEXTS = [
     ("/rank", {"documents": ["p0001"]}, "query", "the request must hold query"),
-    ("/rank", {}, "query", "the request must hold query"),
     ("/rank", {"query": QUERY, "documents": ["nope"]}, "documents", "there is no document 'nope' in the index"),
-    ("/rank", {"query": QUERY, "documents": ["p0001", 7]}, "documents[1]", f"{ID}, or an object with fields, features"),
+    ("/rank", {"query": QUERY, "documents": ["p0001", 7]}, "documents[1]", "must be a text or an object: got 7"),
     ("/rank", {"query": QUERY, "documents": ["p0001", ROW]}, "documents[1]", "documents[0] has, an id: got features"),
     ("/rank", {"query": QUERY, "documents": [{"id": "x"}]}, "documents[0]", "must hold either fields or features"),
-    ("/rank", {"query": QUERY, "documents": [{"tilte": "x"}]}, "documents[0]", "must not hold 'tilte': it may hold fi"),
-    ("/rank", {"query": QUERY, "documents": [{"fields": {"t": {}}}]}, "documents[0].fields.t", "a list of 0 to 10,000"),
-    ("/rank", {"query": QUERY, "documents": [{"fields": {"t": [["x"]]}}]}, "documents[0].fields.t[0]", "got ['x']"),
-    ("/rank", {"query": QUERY, "vectors": {"image": ["x"]}}, "vectors.image[0]", "must be a number: got 'x'"),
-    ("/rank", {"query": QUERY, "vectors": {"image": [1e39]}}, "vectors", "an object of values by name: got {'i"),
-    ("/rank", {"query": QUERY, "vectors": [1]}, "vectors", "must be an object of values by name: got [1]"),
-    ("/rank", {"query": QUERY, "candidates": 0}, "candidates", "candidates must be a whole number from 1 to 1,000"),
+    ("/rank", {"query": QUERY, "documents": [{"fields": {"t": {}}}]}, "documents[0].fields", "a list or null: got"),
+    ("/rank", {"query": QUERY, "vectors": {"image": ["x"]}}, "vectors[0]", "must be a number: got"),
+    ("/rank", {"query": QUERY, "vectors": [1]}, "vectors", "must be an object: got [1]"),
+    ("/rank", {"query": QUERY, "candidates": 0}, "candidates", "candidates must be a whole number at least 1: got 0"),
+    ("/interleave", {"query": QUERY}, "session", "the request must hold session: What tells this list from others"),
     ("/explain", {"query": QUERY, "doc": "nope"}, "doc", "nope"),
     ("/explain", {"query": QUERY, "doc": "p0001", "versus": "p0001"}, "versus", "must be another document than doc"),
     ("/explain", {"query": QUERY, "doc": "p0001", "documents": ["p0002"]}, "doc", "must be the id of one of the docum"),
-    ("/explain", {"query": QUERY, "doc": ["p0001"]}, "doc", "doc must be a text"),
     ("/explain", {"query": QUERY}, "doc", "the request must hold doc: The id of the document to explain."),
-    ("/search?q=", None, "q", f"q must be {ID}: got ''"),
+    ("/search?q=", None, "q", "q must be a text of length at least 1: got ''"),
     ("/search", None, "q", "the request must hold q"),
-    ("/search?q=x&q=y", None, "q", "the address must not hold twice 'q'"),
-    ("/search?q=x&tpo=3", None, "tpo", "the address must not hold 'tpo'"),
-    ("/search?q=x&top=99999999999999999999", None, "top", "top must be a whole number from 1 to 1,000"),
+    ("/search?q=x&q=y", None, "q", "the address must not hold q twice"),
+    ("/search?q=x&tpo=3", None, "tpo", "the request must not hold tpo"),
+    ("/search?q=x&top=99999999999999999999", None, "top", "top must be a whole number: got '9999"),
     ("/search?q=x&reasons=1", None, "reasons", "reasons must be true or false: got 1"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
     ("kind", "path", "body", "field", "message"),
-    [("features", *one) for one in OF_FEATURES] + [("texts", *one) for one in OF_TEXTS],
+    [("features", "/rank", *one) for one in OF_FEATURES] + [("texts", *one) for one in OF_TEXTS],
 )
 def test_a_refusal_names_the_field(kind, path, body, field, message, of_features, of_texts):
     client = of_features if kind == "features" else of_texts
@@ -123,15 +85,13 @@ def test_a_refusal_names_the_field(kind, path, body, field, message, of_features
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the body is not JSON in UTF-8"),
         (b"{", "the body is not JSON in UTF-8"),
         (b'{"query": "\xff"}', "the body is not JSON in UTF-8"),
-        (b'{"query": "\\ud800"}', "the body is not JSON in UTF-8"),
         ('{"query": "x"}'.encode("utf-16"), "the body is not JSON in UTF-8"),
         (b'{"documents": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the body is not JSON in UTF-8"),
         (
             b'{"documents": [{"features": {"bm25_body": NaN}}]}',
-            "NaN is no value of JSON, and null stands for one that is missing",
+            "NaN is no value of JSON, null stands for one that is missing",
         ),
         (b'{"documents": [{"features": {"bm25_body": -Infinity}}]}', "Infinity is no value of JSON"),
     ],
@@ -151,7 +111,7 @@ def test_a_body_must_be_an_object_of_the_right_content_type_and_size(ask, served
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "not_json")
     answer = client.post("/rank", json={"documents": [{"features": {"a": 1}}] * 20})
     assert (answer.status_code, answer.json()["error"]["field"]) == (422, "documents")
-    expected = "documents must be a list of 1 to 19, each an object with features, id: got a list of 20"
+    expected = "documents must be a list of length at most 19: got a list of 20"
     assert answer.json()["error"]["message"] == expected
     answer = client.post("/rank", json={"documents": rows, "query": "x" * 5000})
     assert (answer.status_code, answer.json()["error"]["message"]) == (413, "the body must be at most 5,000 bytes")
@@ -178,7 +138,7 @@ def test_a_number_for_a_category_is_refused_in_every_form(ask):
         assert answer.status_code == 422
         assert "the model knows 'brand' as a category ('lg', 'sony'): give names, not" in answer.text
     in_list = client.post("/rank", json={"documents": [{"features": ["lg", 1]}]} | names)
-    assert "documents[0].features[0] must be a number, or null: got 'lg'" in in_list.json()["error"]["message"]
+    assert "documents[0].features[0] must be a number or null: got 'lg'" in in_list.json()["error"]["message"]
     named = [{"features": {"brand": brand, "price": 1}} for brand in ("sony", "lg", "never seen", None, "")]
     scores = {one["id"]: one["score"] for one in client.post("/rank", json={"documents": named}).json()["results"]}
     assert scores["1"] == max(scores.values()) > scores["0"] == min(scores.values())

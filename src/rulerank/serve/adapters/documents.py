@@ -12,7 +12,6 @@ from rulerank.errors import DataError
 from rulerank.features.text_features import TextFeatures
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import Reranker
-from rulerank.serve.results import Ranking, Result
 from rulerank.serve.rows import ENGINE, FEATURES
 
 KEY = "rulerank"  # the one key of metadata that adapters write, beside the score where the library has a place for it
@@ -31,36 +30,31 @@ def opened(reranker: Any) -> AnyReranker:
 
 
 def ranked(
-    reranker: AnyReranker,
-    query: str,
-    texts: Sequence[str | None],
-    metadata: Sequence[Mapping[str, Any] | None],
-    ids: Sequence[Any],
-    *,
-    top: int | None = None,
-    text_field: str | None = None,
-    by_id: bool = False,
-) -> Ranking:
-    """Rank documents that are a text with metadata; places in the answer are those of the lists.
+    adapter: Any, query: str, documents: Sequence[tuple[str | None, Mapping[str, Any] | None, Any]], top: int | None
+) -> list[tuple[int, dict[str, Any]]]:
+    """Rank documents, each a text, metadata and an id: their places, best first, and what is known of each as metadata.
 
-    With TextFeatures, the text is one field and metadata of the same names are the others; by_id takes the indexed
-    documents of these ids instead. Without, metadata holds the features, by name or under the key `features`.
+    adapter: has reranker, text_field, by_id and n_reasons. With TextFeatures, the text is one field and metadata of
+    the same names are the others; by_id takes the indexed documents of these ids instead. Without, metadata holds the
+    features, by name or under the key `features`.
     """
-    model = reranker.current()  # one model, for its fields and its scores
-    own = [{} if one is None else one for one in metadata]
+    model = adapter.reranker.current()  # one model, for its fields and its scores
     docs: list[Any]
-    if by_id:
-        docs = [str(one) for one in ids]
+    if adapter.by_id:
+        docs = [str(id) for _, _, id in documents]
     elif model.features is None:
-        docs = [{"id": one, FEATURES: meta.get(FEATURES, meta)} for one, meta in zip(ids, own, strict=True)]
+        docs = [{"id": id, FEATURES: (meta or {}).get(FEATURES, meta or {})} for _, meta, id in documents]
     else:
-        field = field_of_text(model.features, text_field)
+        field = field_of_text(model.features, adapter.text_field)
         names = {*(one.name for one in model.features.fields_), *ENGINE}
         docs = [
-            {name: value for name, value in meta.items() if name in names} | {field: text, "id": one}
-            for one, meta, text in zip(ids, own, texts, strict=True)
+            {name: value for name, value in (meta or {}).items() if name in names} | {field: text, "id": id}
+            for text, meta, id in documents
         ]
-    return model.rank(query, docs, top)
+    found, version = model.rank(query, docs, top), model.version
+    return [
+        (one.place, one.to_dict(features=False, n_reasons=adapter.n_reasons) | {"version": version}) for one in found
+    ]
 
 
 def field_of_text(features: TextFeatures, given: str | None = None) -> str:
@@ -79,8 +73,3 @@ def field_of_text(features: TextFeatures, given: str | None = None) -> str:
         f"several fields may hold the text of a document: name it, text_field={(long or searched or names)[0]!r}; "
         f"the fields are {listed(names)}"
     )
-
-
-def about(result: Result, version: str, n_reasons: int) -> dict[str, Any]:
-    """Return what is known of a result as plain values, for the key `rulerank` of a document's metadata."""
-    return result.to_dict(features=False, n_reasons=n_reasons) | {"version": version}

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.serve.adapters.documents import KEY, about, opened, ranked
+from rulerank.serve.adapters.documents import KEY, opened, ranked
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -55,23 +55,10 @@ class RulerankRanker:
     @component.output_types(documents=list[Document])
     def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[Document]]:
         """Return the documents in their new order."""
-        found = ranked(
-            self.reranker,
-            query,
-            [doc.content for doc in documents],
-            [doc.meta for doc in documents],
-            [doc.id for doc in documents],
-            top=self.top_k if top_k is None else top_k,
-            text_field=self.text_field,
-            by_id=self.by_id,
-        )
-        kept = [(documents[one.place], one) for one in found]
-        return {
-            "documents": [
-                replace(doc, score=one.score, meta=doc.meta | {KEY: about(one, found.version, self.n_reasons)})
-                for doc, one in kept
-            ]
-        }
+        given = [(doc.content, doc.meta, doc.id) for doc in documents]
+        found = ranked(self, query, given, self.top_k if top_k is None else top_k)
+        kept = [(documents[place], about) for place, about in found]
+        return {"documents": [replace(doc, score=about["score"], meta=doc.meta | {KEY: about}) for doc, about in kept]}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the component as Haystack writes it to a file."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rulerank.errors import MissingExtraError
-from rulerank.serve.adapters.documents import KEY, about, opened, ranked
+from rulerank.serve.adapters.documents import KEY, opened, ranked
 
 try:
     from langchain_core.documents import BaseDocumentCompressor, Document
@@ -49,16 +49,8 @@ class RulerankCompressor(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Any = None
     ) -> Sequence[Document]:
         """Return the documents in their new order."""
-        found = ranked(
-            self.reranker,
-            query,
-            [doc.page_content for doc in documents],
-            [doc.metadata for doc in documents],
-            [doc.metadata.get("id") if doc.id is None else doc.id for doc in documents],
-            top=self.top_n,
-            text_field=self.text_field,
-            by_id=self.by_id,
-        )
-        more = [{"relevance_score": one.score, KEY: about(one, found.version, self.n_reasons)} for one in found]
-        kept = [documents[one.place] for one in found]
-        return [doc.model_copy(update={"metadata": doc.metadata | new}) for doc, new in zip(kept, more, strict=True)]
+        ids = [doc.metadata.get("id") if doc.id is None else doc.id for doc in documents]
+        given = [(doc.page_content, doc.metadata, id) for doc, id in zip(documents, ids, strict=True)]
+        found = ranked(self, query, given, self.top_n)
+        kept = [(documents[place], {"relevance_score": about["score"], KEY: about}) for place, about in found]
+        return [doc.model_copy(update={"metadata": doc.metadata | new}) for doc, new in kept]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rulerank.errors import DataError, MissingExtraError
-from rulerank.serve.adapters.documents import KEY, about, opened, ranked
+from rulerank.serve.adapters.documents import KEY, opened, ranked
 
 try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -54,22 +54,10 @@ class RulerankPostprocessor(BaseNodePostprocessor):
         if query_bundle is None:
             raise DataError("reranking needs the query: give query_str or query_bundle")
         own = [one.node for one in nodes]
-        found = ranked(
-            self.reranker,
-            query_bundle.query_str,
-            [node.get_content(metadata_mode=MetadataMode.NONE) for node in own],
-            [node.metadata for node in own],
-            [node.node_id for node in own],
-            top=self.top_n,
-            text_field=self.text_field,
-            by_id=self.by_id,
-        )
-        return [
-            NodeWithScore(
-                node=_with_metadata(own[one.place], about(one, found.version, self.n_reasons)), score=one.score
-            )
-            for one in found
-        ]
+        given = [(node.get_content(metadata_mode=MetadataMode.NONE), node.metadata, node.node_id) for node in own]
+        found = ranked(self, query_bundle.query_str, given, self.top_n)
+        kept = [(_with_metadata(own[place], about), about["score"]) for place, about in found]
+        return [NodeWithScore(node=node, score=score) for node, score in kept]
 
 
 def _with_metadata(node: Any, new: dict[str, Any]) -> Any:

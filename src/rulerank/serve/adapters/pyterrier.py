@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import fit_ranker, fresh
 from rulerank.serve.adapters.documents import AnyReranker, opened
 from rulerank.serve.reranker import CANDIDATES, Reranker
+from rulerank.serve.results import Result
 
 try:
     import pandas as pd
@@ -75,8 +77,6 @@ class RulerankTransformer(pt.Estimator):
         if self.ranker is None:
             raise DataError("fit needs a ranker to fit: RulerankTransformer(rr.FittedRules())")
         train = self._labelled(topics_or_res_tr, qrels_tr)
-        if not len(train):
-            raise DataError("fit needs results to learn from: got none")
         vali = None if topics_or_res_va is None else self._labelled(topics_or_res_va, qrels_va)
         ranker = fit_ranker(fresh(self.ranker), train, vali=vali)
         self.reranker = Reranker(ranker, self.text_features)
@@ -84,23 +84,28 @@ class RulerankTransformer(pt.Estimator):
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """Return the results with new scores and ranks, in the order in which they came."""
-        reranker = self._ready().current()
-        if "docno" not in inp.columns:
-            return self._retrieved(reranker, inp)
-        out = inp.copy()
-        scores = np.empty(len(inp))
-        reasons: Array = np.empty(len(inp), dtype=object)
-        for rows in _by_query(inp):
-            one = inp.iloc[rows]
+        if self.reranker is None:
+            raise DataError(f"the ranker {self.ranker!r} is not fitted: call fit(results, qrels) first")
+        reranker, has_docs = self.reranker.current(), "docno" in inp.columns
+        if not has_docs and reranker.features is None:
+            raise DataError(f"expected results with a docno: got the columns {listed([*map(str, inp.columns)])}")
+        rows: list[int] = []
+        results: list[Result] = []
+        for own in _by_query(inp):
+            one = inp.iloc[own]
             query = str(one["query"].iloc[0]) if "query" in inp.columns else ""
-            found = reranker.rank(query, self._docs(reranker, one), top=None)
-            for result in found:
-                scores[rows[result.place]] = result.score
-                if self.n_reasons:
-                    reasons[rows[result.place]] = [str(reason) for reason in result.top_reasons(self.n_reasons)]
-        out["score"] = scores
+            docs = self._docs(reranker, one) if has_docs else None
+            found = reranker.rank(query, docs, top=None, candidates=self.candidates)
+            rows += [own[result.place if has_docs else 0] for result in found]
+            results += found
+        order = np.argsort(np.array(rows, dtype=np.int64), kind="stable")
+        out = inp.iloc[np.array(rows, dtype=np.int64)[order]].copy()
+        results = [results[place] for place in order]
+        if not has_docs:
+            out = out.reset_index(drop=True).assign(docno=[result.id for result in results])
+        out["score"] = np.array([result.score for result in results], dtype=np.float64)
         if self.n_reasons:
-            out["reasons"] = reasons
+            out["reasons"] = [[str(reason) for reason in result.top_reasons(self.n_reasons)] for result in results]
         return pt.model.add_ranks(out)
 
     def transform_outputs(self, inp_cols: list[str]) -> list[str]:
@@ -110,11 +115,6 @@ class RulerankTransformer(pt.Estimator):
 
     def __repr__(self) -> str:
         return f"RulerankTransformer({self.reranker or self.ranker!r})"
-
-    def _ready(self) -> AnyReranker:
-        if self.reranker is None:
-            raise DataError(f"the ranker {self.ranker!r} is not fitted: call fit(results, qrels) first")
-        return self.reranker
 
     def _docs(self, reranker: Reranker, frame: pd.DataFrame) -> Any:
         """Return the documents of one query as the reranker takes them."""
@@ -128,67 +128,29 @@ class RulerankTransformer(pt.Estimator):
             ]
         return _matrix(frame) if FEATURES in frame.columns else frame
 
-    def _retrieved(self, reranker: Reranker, topics: pd.DataFrame) -> pd.DataFrame:
-        """Return the best documents of the index for queries alone."""
-        if reranker.features is None:
-            raise DataError(f"expected results with a docno: got the columns {listed([*map(str, topics.columns)])}")
-        parts = []
-        for rows in _by_query(topics):
-            one = topics.iloc[[rows[0]]]
-            found = reranker.rank(str(one["query"].iloc[0]), top=None, candidates=self.candidates)
-            part = one.loc[one.index.repeat(len(found))].reset_index(drop=True)
-            part["docno"] = np.array(found.ids, dtype=object)
-            part["score"] = np.array(found.scores, dtype=np.float64)
-            if self.n_reasons:
-                reasons: Array = np.empty(len(found), dtype=object)
-                reasons[:] = [[str(reason) for reason in one.top_reasons(self.n_reasons)] for one in found]
-                part["reasons"] = reasons
-            parts.append(part)
-        if not parts:
-            return pd.DataFrame(columns=self.transform_outputs([*topics.columns]))
-        return pt.model.add_ranks(pd.concat(parts, ignore_index=True))
-
     def _labelled(self, frame: pd.DataFrame, qrels: pd.DataFrame) -> Dataset:
         """Return results as rows with features and grades."""
-        for name, table, needed in (("results", frame, ("qid",)), ("qrels", qrels, ("qid", "docno", "label"))):
-            missing = [column for column in needed if column not in getattr(table, "columns", ())]
-            if missing:
-                raise DataError(f"{name} must be a data frame with {listed(needed)}: {listed(missing)} is missing")
+        missing = [name for name in ("qid", "docno", "label") if name not in getattr(qrels, "columns", ())]
+        if missing:
+            raise DataError(f"qrels must be a data frame with qid, docno, label: {listed(missing)} is missing")
         grade = {
             (str(qid), str(docno)): max(0, int(label))
             for qid, docno, label in zip(qrels["qid"], qrels["docno"], qrels["label"], strict=True)
         }
         parts = [self._features_of(frame.iloc[rows]) for rows in _by_query(frame)]
         if not parts:
-            return Dataset(np.empty((0, 1)), np.empty(0), np.empty(0, dtype=object))
+            raise DataError("fit needs results to learn from: got none")
         data = Dataset.concat(parts)
-        docid = data.docid if data.docid is not None else ()
-        pairs = zip(data.qid, docid, strict=True)
-        return Dataset(
-            data.X,
-            np.array([grade.get((str(qid), str(docno)), 0) for qid, docno in pairs], dtype=np.int16),
-            data.qid,
-            data.docid,
-            data.feature_names,
-            categories=data.categories,
-        )
+        pairs = zip(data.qid, data.docid if data.docid is not None else (), strict=True)
+        return replace(data, y=np.array([grade.get(pair, 0) for pair in pairs], dtype=np.int16))
 
     def _features_of(self, frame: pd.DataFrame) -> Dataset:
         """Return the rows of one query."""
         qid = str(frame["qid"].iloc[0])
+        docs = frame["docno"].astype(str).tolist() if "docno" in frame.columns else None
         if self.text_features is not None:
-            docs = None
-            if "docno" in frame.columns:
-                docs = frame["docno"].astype(str).tolist()
             data = self.text_features.for_query(str(frame["query"].iloc[0]), docs, top=self.candidates)
-            return Dataset(
-                data.X,
-                data.y,
-                _repeated(qid, len(data)),
-                data.docid,
-                data.feature_names,
-                categories=data.categories,
-            )
+            return replace(data, qid=np.array([qid] * len(data), dtype=object), texts={})
         missing = [name for name in ("docno", FEATURES) if name not in frame.columns]
         if missing:
             raise DataError(
@@ -196,8 +158,7 @@ class RulerankTransformer(pt.Estimator):
                 "or give text_features"
             )
         X = _matrix(frame)
-        docid = frame["docno"].astype(str).to_numpy(dtype=object)
-        return Dataset(X, np.zeros(len(X)), _repeated(qid, len(X)), docid, self.feature_names)
+        return Dataset(X, np.zeros(len(X)), [qid] * len(X), docs, self.feature_names)
 
 
 def _by_query(frame: pd.DataFrame) -> list[Array]:
@@ -217,9 +178,3 @@ def _matrix(frame: pd.DataFrame) -> Array:
         raise DataError(
             f"the column {FEATURES} must hold arrays of numbers, all of one length: the first is {first}"
         ) from None
-
-
-def _repeated(value: str, n: int) -> Array:
-    column = np.empty(n, dtype=object)
-    column[:] = value
-    return column

@@ -1,12 +1,17 @@
-"""The service as one application: the API, its description, counts and the page behind one guard."""
+"""The service as one application: a table of endpoints, threads that answer, counts and the page, behind one guard."""
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from msgspec import Meta, UnsetType
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -14,21 +19,118 @@ from starlette.routing import Route
 
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import Reranker
-from rulerank.serve.web.api import Limits, describe_service, endpoints
+from rulerank.serve.results import Reason
 from rulerank.serve.web.metrics import API, CountedApp, Metrics
-from rulerank.serve.web.ranking import Service
-from rulerank.web.endpoint import routes_of
+from rulerank.serve.web.ranking import Service, value_types
+from rulerank.web.endpoint import REFUSALS, Endpoint, describe, many, record, routes_of
 from rulerank.web.pages import Pages
+from rulerank.web.requests import RequestError, Schema
 from rulerank.web.security import Guard, Tokens
 
+N_THREADS = 4  # at work at once: more would only wait for each other
+MOST_WAITING = 200  # requests; the next one is better sent elsewhere
 HERE = Path(__file__).parent
 PAGES = Pages(HERE, "To the page")
+
+Rank = Annotated[int, Meta(ge=1)]
+RESULT = {
+    "id": str, "rank": Rank, "score": float, "today": Rank | None,
+    "features": dict[str, float | str | None] | UnsetType, "reasons": list[Reason] | UnsetType,
+}  # fmt: skip
+ANSWER = {"query": str | None, "version": str, "n_docs": int}
+FOUND = many(record("Found", **RESULT, title=str | None, text=str | None, url=str | None))
+MIXED = many(record("Mixed", id=str, position=Rank, team=Literal["a", "b", None]))
+WHY = {"version": str, "lines": list[str], "digits": int, "explanation": dict[str, Any]}
+HEALTH = {
+    "status": Literal["ok"], "model": record("Model", version=str, method=str, file=str | None, since=str),
+    "problem": str | None, "features": list[str], "today": str, "documents": int | None, "worker": int,
+    "started": str, "uptime_seconds": float,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a request may ask for."""
+
+    documents: int = 1000
+    seconds: float = 10.0
+    body: int = 8 * 1024 * 1024  # bytes
+
+
+class WorkThreads:
+    """Threads that answer: who asks when too many wait is told so at once, who waits too long, then."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.n_waiting = 0
+        self._threads: ThreadPoolExecutor | None = None  # made when used: processes that are forked have no threads
+
+    async def do(self, task: Callable[[], bytes]) -> bytes:
+        """Do a task in a thread, or refuse it when there are too many or it takes too long."""
+        if self.n_waiting >= MOST_WAITING:
+            message = f"{MOST_WAITING} requests are waiting already: try again soon"
+            raise RequestError(503, "busy", message, {"Retry-After": "1"})
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(N_THREADS, "rulerank")
+        self.n_waiting += 1
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, task)
+        except TimeoutError:
+            took = f"the answer took longer than {self.seconds:g} s: ask for fewer documents, or start with --timeout"
+            raise RequestError(504, "timed_out", took) from None
+        finally:
+            self.n_waiting -= 1
+
+
+@dataclass(frozen=True)
+class ServiceEndpoint(Endpoint):
+    """What is called with which values, in the threads of the service."""
+
+    most_bytes: int = 0
+    threads: WorkThreads = field(kw_only=True)
+
+    async def work(self, task: Callable[[], bytes]) -> bytes:
+        return await self.threads.do(task)
+
+
+def endpoints(service: Service, health: Callable[[], dict[str, Any]], limits: Limits) -> list[ServiceEndpoint]:
+    """Return everything the API can do; without an index there is nothing to search."""
+    threads, texts = WorkThreads(limits.seconds), service.reranker.features is not None
+    types = value_types(limits.documents, texts)
+    found: list[tuple[str, str, Callable[..., Any], Any]] = [
+        ("POST", "/rank", service.rank, ANSWER | {"results": many(record("Result", **RESULT))}),
+        ("POST", "/explain", service.explain, WHY),
+        ("POST", "/interleave", service.interleave, {"query": str | None, "session": str, "version": str,
+                                                     "results": MIXED}),
+        ("GET", "/healthz", health, HEALTH),
+    ]  # fmt: skip
+    if texts:
+        found.append(("GET", "/search", service.search, ANSWER | {"results": FOUND, "today": FOUND}))
+    return [ServiceEndpoint(*one, types, most_bytes=limits.body, threads=threads) for one in found]
+
+
+def describe_service(table: list[ServiceEndpoint], *, has_token: bool) -> Schema:
+    """Return the OpenAPI 3.1 description of the service."""
+    about = "Ranks documents with a model, and says why."
+    refusals = REFUSALS | {"503": "Too many requests are waiting; try again.", "504": "The answer took too long."}
+    found = describe(table, title="rulerank serve", about=about, refusals=refusals, has_token=has_token)
+    refused = found["paths"]["/healthz"]["get"]["responses"]
+    counts = {"description": "Its text format.", "content": {"text/plain": {"schema": {"type": "string"}}}}
+    found["paths"]["/metrics"] = {
+        "get": {
+            "summary": "Counts for Prometheus, of all workers together.",
+            "operationId": "get_metrics",
+            "parameters": [],
+            "responses": {"200": counts, "401": refused["401"], "403": refused["403"]},
+        }
+    }
+    return found
 
 
 def create_app(
     reranker: Reranker | WatchedReranker,
     *,
-    features_only: bool = False,
     limits: Limits | None = None,
     token: str | None = None,
     metrics: Metrics | None = None,
@@ -42,12 +144,28 @@ def create_app(
         metrics = Metrics()
         metrics.begin(0, reranker.version)
     limits = limits or Limits()
-    service = Service(reranker, features_only=features_only, scored=metrics.documents.inc)
+    service = Service(reranker, metrics.documents.inc)
     began = time.time()
 
     def health() -> dict[str, Any]:
         """Tell whether all is well, and with which model."""
-        return health_of(service, metrics, began)
+        model = reranker.current()
+        return {
+            "status": "ok",
+            "model": {
+                "version": model.version,
+                "method": type(model.ranker).__name__,
+                "file": str(reranker.path) if isinstance(reranker, WatchedReranker) else None,
+                "since": moment(metrics.since),
+            },
+            "problem": reranker.problem,
+            "features": list(model.feature_names),
+            "today": today_of(model),
+            "documents": service.n_documents,
+            "worker": metrics.worker,
+            "started": moment(began),
+            "uptime_seconds": round(time.time() - began, 3),
+        }
 
     table = endpoints(service, health, limits)
     description = describe_service(table, has_token=token is not None)
@@ -61,65 +179,31 @@ def create_app(
         )
 
     async def page(request: Request) -> Response:
-        current = service.reranker.current()
+        model = reranker.current()
+        names = model.feature_names[:200]
         return PAGES.render(
             "try",
-            texts=not service.features_only,
-            today=today_of(current, service),
-            method=type(current.ranker).__name__,
+            texts=model.features is not None,
+            today=today_of(model),
+            method=type(model.ranker).__name__,
             n_documents=service.n_documents,
             most=limits.documents,
-            example=example_of(current),
+            example={
+                "documents": [{"id": doc, "features": dict.fromkeys(names, x)} for doc, x in (("a", 0.0), ("b", 1.0))]
+            },
         )
 
-    app = Starlette(
-        routes=[
-            Route("/", page),
-            *routes_of(table),
-            Route("/openapi.json", openapi),
-            Route("/metrics", counts),
-            *PAGES.file_routes(),
-        ],
-        exception_handlers=PAGES.exception_handlers(),
-    )
+    routes = [Route("/", page), *routes_of(table), Route("/openapi.json", openapi), Route("/metrics", counts)]
+    app = Starlette(routes=[*routes, *PAGES.file_routes()], exception_handlers=PAGES.exception_handlers())
     tokens = None if token is None else Tokens(token)
     return CountedApp(Guard(app, tokens=tokens, refuse=PAGES.refuse, command="serve", api=API), metrics)
 
 
-def health_of(service: Service, metrics: Metrics, began: float) -> dict[str, Any]:
-    """Return whether all is well, and with which model."""
-    reranker = service.reranker
-    current = reranker.current()
-    return {
-        "status": "ok",
-        "model": {
-            "version": current.version,
-            "method": type(current.ranker).__name__,
-            "file": str(reranker.path) if isinstance(reranker, WatchedReranker) else None,
-            "since": moment(metrics.since),
-        },
-        "problem": reranker.problem,
-        "features": list(current.feature_names),
-        "today": today_of(current, service),
-        "documents": service.n_documents,
-        "worker": metrics.worker,
-        "started": moment(began),
-        "uptime_seconds": round(time.time() - began, 3),
-    }
-
-
-def today_of(model: Reranker, service: Service) -> str:
+def today_of(model: Reranker) -> str:
     """Return in words what today's ranking is."""
     if model.today is not None:
         return str(model.today)
-    return "the order in which documents come" if service.features_only else "BM25"
-
-
-def example_of(model: Reranker) -> dict[str, Any]:
-    """Return two made-up documents with features, to begin with on the page."""
-    names = model.feature_names[:200]
-    rows = [{"id": name, "features": dict.fromkeys(names, value)} for name, value in (("a", 0.0), ("b", 1.0))]
-    return {"documents": rows}
+    return "BM25" if model.features is not None else "the order in which documents come"
 
 
 def moment(seconds: float) -> str:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 
-from rulerank.core.words import counted
 from rulerank.errors import DataError
 from rulerank.features.text_features import TextFeatures
 from rulerank.io.texts import read_texts
@@ -17,45 +14,24 @@ from rulerank.serve.model_watch import WatchedReranker
 BM25 = "bm25(all)"
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A model that follows its file, and what it ranks."""
-
-    reranker: WatchedReranker
-    features_only: bool
-
-    def example_query(self) -> str:
-        """Return words that some document of the index has."""
-        features = self.reranker.features
-        shown = {} if features is None else features.documents_.shown
-        texts: Sequence[str | None] = next((shown[role] for role in ("title", "text") if shown.get(role)), [])
-        return " ".join((next(filter(None, texts), None) or "words of a query").split()[:3])
-
-    def __str__(self) -> str:
-        ranker, features = self.reranker.ranker, self.reranker.features
-        what = f"{type(ranker).__name__} of {self.reranker.path}, version {self.reranker.version}"
-        if self.features_only or features is None:
-            return f"{what}: ranks documents by {counted(len(ranker.feature_names_), 'feature')} that come along"
-        return f"{what}: ranks texts, {counted(features.ids_.size, 'document')} in the index"
-
-
 def open_model(
     path: str, texts: str | None = None, *, features_only: bool = False, today: str | None = None, id: str | None = None
-) -> Opened:
+) -> WatchedReranker:
     """Return the model of a file, ready to answer.
 
     path: a saved ranker or Reranker; texts: documents, or the TextFeatures that `rulerank features --keep` wrote.
+    features_only: documents come with ready features, whatever the file holds beside its ranker.
     """
     if texts is not None and features_only:
         raise DataError("--texts and --features-only exclude each other: documents are texts, or come with features")
     features = None if texts is None else open_texts(texts, path, today, id)
-    reranker = WatchedReranker(path, features, today)
+    reranker = WatchedReranker(path, features, today, features_only=features_only)
     if reranker.features is None and not features_only:
         raise DataError(
             f"{path} holds a ranker without texts: say --texts DOCS (documents, or what `rulerank features --keep` "
             "wrote), or --features-only when documents come with their features"
         )
-    return Opened(reranker, features_only)
+    return reranker
 
 
 def open_texts(texts: str, model: str, today: str | None, id: str | None) -> TextFeatures:
@@ -67,10 +43,8 @@ def open_texts(texts: str, model: str, today: str | None, id: str | None) -> Tex
         return found
     ranker = load(model)
     names = list(ranker.feature_names_ if isinstance(ranker, Ranker) else ranker.feature_names)
-    wanted = [BM25 if today is None else today.removeprefix("-").removeprefix("+")]
-    made = TextFeatures(features=[*names, *(name for name in wanted if name not in names)]).fit(
-        read_texts(texts, id=id)
-    )
+    wanted = BM25 if today is None else today.removeprefix("-").removeprefix("+")
+    made = TextFeatures(features=[*dict.fromkeys([*names, wanted])]).fit(read_texts(texts, id=id))
     print(
         f"{texts}: indexed with the usual settings (English words, k1 and b of BM25, weights of fields); if the model "
         "was trained with others, name the file that `rulerank features --keep` wrote, which starts faster, too",

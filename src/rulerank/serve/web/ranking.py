@@ -1,40 +1,153 @@
-"""What the service can do: requests as values in, answers as plain values out, each from one model."""
+"""What the service can do: requests as values in, answers as plain values out, each from one model.
+
+The documents of a request are ids of the index, texts, or ready features; all of one kind, checked before any work.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rulerank.clicks.interleaving import interleave, key_of
+from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import CANDIDATES, Reranker
 from rulerank.serve.results import Ranking, Result
-from rulerank.serve.web.documents import DocumentList, check_different, read_documents
-from rulerank.web.requests import RequestError
+from rulerank.web.requests import MAX_TEXT, RequestError, text, whole
 
-Payload = dict[str, Any]
+LONGEST_VECTOR = 10_000
+MOST_FEATURES = 10_000
 N_REASONS = 3  # short ones, of each document
 MOST_LINES = 8  # of an explanation in sentences
 
+Payload = dict[str, Any]
+Id = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
+Scalar = str | int | float | bool | None
+Fields = Annotated[dict[str, Scalar | Annotated[list[Scalar], Meta(max_length=LONGEST_VECTOR)]], Meta(min_length=1)]
+Features = Annotated[dict[str, float | str | None], Meta(min_length=1)]
+Row = Annotated[list[float | None], Meta(min_length=1, max_length=MOST_FEATURES)]
+Vector = Annotated[list[Annotated[float, Meta(gt=-1e38, lt=1e38)]], Meta(min_length=1, max_length=LONGEST_VECTOR)]
+
+
+class FeatureDocument(Struct, forbid_unknown_fields=True):
+    """A document by its features: by name, or a list in the order of `feature_names`."""
+
+    features: Features | Row
+    id: Id | UnsetType = UNSET
+
+
+class AnyDocument(Struct, forbid_unknown_fields=True):
+    """A document by its features or by its texts."""
+
+    fields: Fields | UnsetType = UNSET
+    features: Features | Row | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+
+
+def value_types(most: int, texts: bool) -> dict[str, Any]:
+    """Return what the values of requests may be; most: documents of one; texts: there is an index."""
+    rows = 'features: {"id": "d1", "features": {"bm25": 2.5}}, null where a value is missing'
+    about = f"The documents to rank, by their {rows}."
+    if texts:
+        about = (
+            'The documents to rank: ids of the index; texts, {"id": "d1", "fields": {"title": "..."}}; or ready '
+            f"{rows}. Without them, the best of the index by BM25."
+        )
+    item = Id | AnyDocument if texts else FeatureDocument
+    names = 'The features whose values documents have as lists, {"id": "d1", "features": [2.5, null]}, in order.'
+    types = {
+        "documents": Annotated[list[item], Meta(min_length=1, max_length=most, description=about)],  # type: ignore[valid-type]
+        "feature_names": Annotated[list[Id], Meta(min_length=1, max_length=MOST_FEATURES, description=names)],
+        "query": text("The query's words; not needed where documents come with their features."),
+        "q": text("The query's words."),
+        "doc": text("The id of the document to explain."),
+        "versus": text("The id of another document to compare it with."),
+        "session": text("What tells this list from others: the same session gives the same list for the query."),
+        "top": whole("How many documents to answer, the best ones [10].", 1, most),
+        "reasons": Annotated[bool, Meta(description="Say of each document what its score is made of [false].")],
+        "features": Annotated[bool, Meta(description="Answer the features of each document, too [false].")],
+    }
+    if texts:
+        types["candidates"] = whole("How many documents of the index are candidates, the best by BM25 [100].", 1, most)
+        about = "The query's vectors by field, where the index has fields of vectors."
+        types["vectors"] = Annotated[dict[str, Vector], Meta(description=about)]
+    return types
+
+
+def read_documents(given: Sequence[Any] | None, names: Sequence[str] | None) -> tuple[Any, list[str]]:
+    """Return the documents of a request as a Reranker takes them, and their ids; or name the one that is unlike.
+
+    names: of features that come in lists.
+    """
+    kinds = [kind_of(place, doc) for place, doc in enumerate(given or ())]
+    if (kinds[:1] == ["a list of features"]) != (names is not None):
+        raise bad("feature_names", "feature_names and documents whose features are lists of numbers must come together")
+    if given is None:
+        return None, []
+    ids = [doc if isinstance(doc, str) else doc.id or str(place) for place, doc in enumerate(given)]
+    first: dict[str, int] = {}
+    for place, (kind, one) in enumerate(zip(kinds, ids, strict=True)):
+        field, before = f"documents[{place}]", first.setdefault(one, place)
+        if kind != kinds[0]:
+            raise bad(field, f"{field} must have what documents[0] has, {kinds[0]}: got {kind}")
+        if before != place:
+            raise bad(field, f"{field} must be another id than documents[{before}]: got {one!a:.60}")
+    if kinds[0] == "an id":
+        return ids, ids
+    if names is not None:
+        return table_of([doc.features for doc in given], ids, names), ids
+    if kinds[0] == "features":
+        return [{"id": name, "features": doc.features} for name, doc in zip(ids, given, strict=True)], ids
+    return [doc.fields | {"id": name} for name, doc in zip(ids, given, strict=True)], ids
+
+
+def kind_of(place: int, doc: str | FeatureDocument | AnyDocument) -> str:
+    if isinstance(doc, str):
+        return "an id"
+    fields = getattr(doc, "fields", UNSET)
+    if (doc.features is UNSET) == (fields is UNSET):
+        raise bad(f"documents[{place}]", f"documents[{place}] must hold either fields or features")
+    return "fields" if doc.features is UNSET else "a list of features" if isinstance(doc.features, list) else "features"
+
+
+def table_of(rows: list[list[float | None]], ids: list[str], names: Sequence[str]) -> Dataset:
+    """Return features that came as lists, with their names."""
+    place = next((place for place, row in enumerate(rows) if len(row) != len(names)), None)
+    if place is not None:
+        field = f"documents[{place}].features"
+        raise bad(field, f"{field} must be as many numbers as feature_names has, {len(names)}: got {len(rows[place])}")
+    with np.errstate(over="ignore"):
+        X = np.array(rows, dtype=np.float32)
+    try:
+        return Dataset(X, np.full(len(X), UNLABELLED), np.zeros(len(X), dtype=np.int64), ids, tuple(names))
+    except DataError as error:
+        raise _refusal(error, "documents") from None
+
+
+def bad(field: str, message: str, code: str = "bad_value") -> RequestError:
+    return RequestError(422, code, message, field=field)
+
 
 class Service:
-    """A reranker as HTTP sees it.
-
-    features_only: documents come with ready features, whatever the model file holds beside its ranker.
-    """
+    """A reranker as HTTP sees it; one without texts ranks documents that come with ready features."""
 
     def __init__(
         self,
         reranker: Reranker | WatchedReranker,
-        *,
-        features_only: bool = False,
         scored: Callable[[int], None] = lambda n_docs: None,  # is told how many documents each answer took
     ) -> None:
         self.reranker = reranker
-        self.features_only = features_only or reranker.features is None
         self.scored = scored
-        self._bare = (reranker.current(), _without_texts(reranker.current()))
+
+    @property
+    def n_documents(self) -> int | None:
+        """How many documents the index holds; None: there is no index."""
+        features = self.reranker.features
+        return None if features is None else int(features.ids_.size)
 
     def rank(
         self,
@@ -48,8 +161,7 @@ class Service:
         vectors: Any = None,
     ) -> Payload:
         """Rank documents: the best first."""
-        model = self.reranker.current()
-        docs = read_documents(documents, feature_names)
+        model, docs = self.reranker.current(), read_documents(documents, feature_names)[0]
         found = self._ranked(model, query, docs, top, candidates, vectors)
         results = [_result(result, reasons=reasons, features=features) for result in found]
         return {"query": query, "version": model.version, "n_docs": found.n_docs, "results": results}
@@ -58,44 +170,31 @@ class Service:
         """Search the index: today's ranking and the model's, side by side."""
         model = self.reranker.current()
         found = self._ranked(model, q, None, None, candidates, None)
-        first = sorted(found, key=lambda result: result.today or 0)[:top]
         return {
             "query": q,
             "version": model.version,
             "n_docs": found.n_docs,
             "results": [_result(result, reasons=reasons) | _texts(result) for result in found[:top]],
-            "today": [_result(result) | _texts(result) for result in first],
+            "today": [_result(result) | _texts(result) for result in _today(found)[:top]],
         }
 
     def interleave(
         self,
         session: str,
         query: str | None = None,
-        a: list[str] | None = None,
-        b: list[str] | None = None,
         documents: list[Any] | None = None,
         feature_names: list[str] | None = None,
         top: int = 10,
         candidates: int = CANDIDATES,
         vectors: Any = None,
     ) -> Payload:
-        """Mix two orders into one list: those given, or today's and the model's."""
-        if (a is None) != (b is None) or (a is not None and documents is not None):
-            message = "give both orders, a and b, without documents; or neither, to mix today's ranking and the model's"
-            raise RequestError(422, "bad_value", message, field="a" if a is None else "b" if b is None else "documents")
-        version = None
-        if a is None or b is None:
-            model = self.reranker.current()
-            docs = read_documents(documents, feature_names)
-            found = self._ranked(model, query, docs, None, candidates, vectors)
-            a = [result.id for result in sorted(found, key=lambda result: result.today or 0)]
-            b, version = [result.id for result in found], model.version
-        check_different(a, "a")
-        check_different(b, "b")
-        mixed = interleave(a, b, key_of(session, query or ""), top=top)
+        """Mix today's ranking and the model's into one list."""
+        model, docs = self.reranker.current(), read_documents(documents, feature_names)[0]
+        found = self._ranked(model, query, docs, None, candidates, vectors)
+        mixed = interleave([one.id for one in _today(found)], found.ids, key_of(session, query or ""), top=top)
         places = enumerate(zip(mixed.docs, mixed.teams, strict=True), 1)
         results = [{"id": doc, "position": place, "team": team} for place, (doc, team) in places]
-        return {"query": query, "session": session, "version": version, "results": results}
+        return {"query": query, "session": session, "version": model.version, "results": results}
 
     def explain(
         self,
@@ -107,83 +206,48 @@ class Service:
         vectors: Any = None,
     ) -> Payload:
         """Explain the score of a document, or why it ranks above or below another one."""
-        model = self.reranker.current()
-        docs = read_documents(documents, feature_names)
+        model, (docs, ids) = self.reranker.current(), read_documents(documents, feature_names)
         if versus == doc:
-            raise RequestError(422, "bad_value", "versus must be another document than doc", field="versus")
+            raise bad("versus", "versus must be another document than doc")
         for name, one in (("doc", doc), ("versus", versus)):
-            if docs is not None and one is not None and one not in docs.ids:
-                message = f"{name} must be the id of one of the documents: there is none {one!a:.60}"
-                raise RequestError(422, "bad_value", message, field=name)
-        reranker = self._reranker_for(model, query, docs)
+            if docs is not None and one is not None and one not in ids:
+                raise bad(name, f"{name} must be the id of one of the documents: there is none {one!a:.60}")
+        self._check(model, query, docs)
         try:
-            if docs is None:
-                why = reranker.explain(query or "", doc, versus, vectors=vectors)
-            else:
-                place = docs.ids.index(doc)
-                other = None if versus is None else docs.ids.index(versus)
-                why = reranker.explain(query or "", place, other, docs.docs, vectors=vectors)
+            why = model.explain(query or "", doc, versus, docs, vectors=vectors)
         except DataError as error:
-            raise _refusal(error, docs, "doc") from None
-        self.scored(1 if docs is None else len(docs.ids))
-        return {
-            "version": model.version,
-            "lines": why.lines(MOST_LINES),
-            "digits": why.digits,
-            "explanation": why.to_dict(),
-        }
-
-    @property
-    def n_documents(self) -> int | None:
-        """How many documents the index holds; None: there is no index."""
-        features = None if self.features_only else self.reranker.features
-        return None if features is None else int(features.ids_.size)
+            raise _refusal(error, "doc" if docs is None else "documents") from None
+        self.scored(len(ids) or 1)
+        lines = why.lines(MOST_LINES)
+        return {"version": model.version, "lines": lines, "digits": why.digits, "explanation": why.to_dict()}
 
     def _ranked(
-        self,
-        model: Reranker,
-        query: str | None,
-        docs: DocumentList | None,
-        top: int | None,
-        candidates: int,
-        vectors: Any,
+        self, model: Reranker, query: str | None, docs: Any, top: int | None, candidates: int, vectors: Any
     ) -> Ranking:
-        reranker = self._reranker_for(model, query, docs)
+        self._check(model, query, docs)
         try:
-            found = reranker.rank(query or "", docs and docs.docs, top, candidates=candidates, vectors=vectors)
+            found = model.rank(query or "", docs, top, candidates=candidates, vectors=vectors)
         except DataError as error:
-            raise _refusal(error, docs, "query") from None
+            raise _refusal(error, "query" if docs is None else "documents") from None
         self.scored(found.n_docs)
         return found
 
-    def _reranker_for(self, model: Reranker, query: str | None, docs: DocumentList | None) -> Reranker:
-        """Return what ranks these documents: a ranker alone, where they come with their features."""
-        if docs is None and self.features_only:
-            message = "the request must hold documents with their features"
-            raise RequestError(422, "missing_value", message, field="documents")
-        if query is None and (docs is None or not docs.has_features):
-            message = "the request must hold query: the words by which texts are ranked"
-            raise RequestError(422, "missing_value", message, field="query")
-        return self._alone(model) if docs is not None and docs.has_features else model
-
-    def _alone(self, model: Reranker) -> Reranker:
-        known, bare = self._bare
-        if known is not model:  # another model has taken over
-            bare = _without_texts(model)
-            self._bare = (model, bare)  # one reference: threads see both or neither
-        return bare
+    def _check(self, model: Reranker, query: str | None, docs: Any) -> None:
+        """Refuse a request that lacks its documents or its query."""
+        if docs is None and model.features is None:
+            raise bad("documents", "the request must hold documents with their features", "missing_value")
+        ready = isinstance(docs, Dataset) or (docs is not None and isinstance(docs[0], dict) and "features" in docs[0])
+        if query is None and not ready:
+            raise bad("query", "the request must hold query: the words by which texts are ranked", "missing_value")
 
 
-def _without_texts(model: Reranker) -> Reranker:
-    if model.features is None:
-        return model
-    return Reranker(model.ranker, today=None if model.today is None else model.today.option)
-
-
-def _refusal(error: DataError, docs: DocumentList | None, otherwise: str) -> RequestError:
-    field = otherwise if docs is None else "documents"
+def _refusal(error: DataError, field: str) -> RequestError:
     message = str(error).replace("give docs,", "give documents,")  # as the field is called here
-    return RequestError(422, "not_possible", message, field=field)
+    return bad(field, message, "not_possible")
+
+
+def _today(found: Ranking) -> list[Result]:
+    return sorted(found, key=lambda result: result.today or 0)
 
 
 def _result(result: Result, *, reasons: bool = False, features: bool = False) -> Payload:
@@ -196,9 +260,5 @@ def _result(result: Result, *, reasons: bool = False, features: bool = False) ->
 
 
 def _texts(result: Result) -> Payload:
-    shown = result.document or {}
-    return {name: _text(shown.get(name)) for name in ("title", "text", "url")}
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)[:400]
+    shown = {name: (result.document or {}).get(name) for name in ("title", "text", "url")}
+    return {name: None if value is None else str(value)[:400] for name, value in shown.items()}

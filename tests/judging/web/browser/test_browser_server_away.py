@@ -152,7 +152,7 @@ def test_a_grade_that_the_server_will_never_take_is_shown_and_can_be_copied(serv
     window.wait()
     assert "The server did not take 1 judgement" in window.text("#refused")
     assert f"grade 4 for {doc} of q" in window.text("#refused")
-    assert "grade must be a whole number from 0 to 2" in window.text("#refused")
+    assert "grade must be a whole number at most 2" in window.text("#refused")
     window.shoot("refused")
     window.page.set_viewport_size({"width": 360, "height": 740})
     assert not window.is_too_wide()
