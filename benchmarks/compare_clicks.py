@@ -32,9 +32,8 @@ from rulerank.clicks.simulate import MODELS, Lists, simulate_lists
 from rulerank.core.arrays import Array
 from rulerank.dataset import query_index
 from rulerank.io.outputs import write_bytes
-from rulerank.rankers.clicks.click_rows import CLICKS_L2
 from rulerank.shown import Shown
-from rulerank.training.from_clicks import select_by_clicks
+from rulerank.training.from_clicks import CLICK_PARAMS, select_by_clicks
 
 SETS = ("letor4-mq2008", "letor3-ohsumed", "movies")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -177,15 +176,14 @@ def figures(log: Log, cell: Cell, method: str) -> dict[str, Any]:
         ranker = rr.QueryIntercepts(l2=100.0, missing="mean").fit(data)
     elif method in ("intercepts", "trained"):
         learned = select_by_clicks(
-            log.counted, None if method == "trained" else rr.QueryIntercepts(), today=log.production
+            log.counted, None if method == "trained" else rr.QueryIntercepts(**CLICK_PARAMS), today=log.production
         )
         ranker, note = learned.ranker, learned.learned.positions().to_dict() | {"kept": learned.facts["keep_today"]}
     else:
-        params: dict[str, Any] = {"l2": CLICKS_L2, "missing": "mean"}
         given = {"without": even, "known": known}.get(method.split(", ")[-1])
         if not method.endswith("known"):  # nobody is taken to leave after a click
             leaves = 0.0
-        ranker = rr.QueryIntercepts(leave_after_click=leaves, **params).fit(log.counted, propensities=given)
+        ranker = rr.QueryIntercepts(leave_after_click=leaves, **CLICK_PARAMS).fit(log.counted, propensities=given)
         note = {"effects": ranker.positions().effects.tolist(), "leaving": ranker.positions().leaving}
     return by_query(log.test, ranker.predict(log.test)) | note
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.base import is_regressor
 from sklearn.feature_selection import SelectFromModel
-from sklearn.inspection import partial_dependence, permutation_importance
+from sklearn.inspection import partial_dependence
 from sklearn.model_selection import cross_val_score
 
 import rulerank as rr
@@ -97,13 +97,6 @@ def test_score_without_grades_says_how():
         rr.QueryIntercepts(l2=1.0).fit(FULL).score(FULL.X)
 
 
-@pytest.mark.parametrize("normalize", [None, "zscore"])
-def test_permutation_importance_finds_what_importances_find(normalize):
-    ranker = rr.GlobalRules(normalize=normalize).fit(WORLD)
-    found = permutation_importance(rr.with_queries(ranker, WORLD.qid), WORLD.X, WORLD.y, n_repeats=3, random_state=0)
-    assert found.importances_mean.argmax() in np.argsort(-ranker.feature_importances_)[:2]
-
-
 @pytest.mark.parametrize("ranker", [rr.FittedRules(), rr.QueryIntercepts(l2=1.0, missing="mean")])
 def test_partial_dependence_is_the_mean_score_along_a_feature(ranker):
     ranker.fit(WORLD.X, WORLD.y, qid=WORLD.qid)
@@ -118,24 +111,11 @@ def test_partial_dependence_of_a_ranker_that_compares_documents():
     ranker = rr.QueryIntercepts(l2=1.0, normalize="zscore").fit(FULL.X, FULL.y, qid=FULL.qid)
     with pytest.raises(DataError, match=r"give the query of each row, predict"):
         partial_dependence(ranker, FULL.X, [0], grid_resolution=3)
-    found = partial_dependence(rr.with_queries(ranker, FULL.qid), FULL.X, [0], grid_resolution=3)
-    assert np.isfinite(found["average"]).all()
 
 
 def test_a_ranker_is_a_regressor_only_to_tools_that_look_at_fitted_ones():
     assert not is_regressor(rr.GlobalRules())
     assert is_regressor(rr.GlobalRules().fit(WORLD))
-
-
-def test_with_queries_names_its_mistakes():
-    fixed = rr.with_queries(rr.GlobalRules().fit(WORLD), WORLD.qid)
-    with pytest.raises(DataError, match=rf"queries of {len(WORLD)} rows are known, and 3 rows came"):
-        fixed.predict(WORLD.X[:3])
-    with pytest.raises(DataError, match="holds a ranker that is fitted"):
-        fixed.fit(WORLD.X, WORLD.y)
-    with pytest.raises(DataError, match="expected a fitted ranker, then the query of each row: got list"):
-        rr.with_queries([1], WORLD.qid)
-    assert fixed.score(WORLD.X, WORLD.y) == fixed.ranker.score(WORLD)
 
 
 ORDER = np.random.default_rng(0).permutation(len(FULL))

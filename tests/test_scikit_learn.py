@@ -14,7 +14,7 @@ from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.splitting import QueryKFold
-from rulerank.training.scoring import scorer
+from rulerank.training.selection import scorer
 
 DATA = make_ranking(n_queries=15, docs_per_query=(5, 15), n_features=8)
 X, y, qid = np.nan_to_num(DATA.X), DATA.y, DATA.qid

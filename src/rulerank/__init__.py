@@ -76,8 +76,7 @@ if TYPE_CHECKING:
     from rulerank.serve.reranker import Reranker as Reranker
     from rulerank.splitting import QueryKFold as QueryKFold
     from rulerank.splitting import make_folds as make_folds
-    from rulerank.training.scoring import scorer as scorer
-    from rulerank.training.scoring import with_queries as with_queries
+    from rulerank.training.selection import scorer as scorer
     from rulerank.training.selection import select as select
 
 _NAMES = {
@@ -114,8 +113,7 @@ _NAMES = {
     "aggregate.competence": ("Competence",),
     "model_file": ("load",),
     "splitting": ("QueryKFold", "make_folds"),
-    "training.scoring": ("scorer", "with_queries"),
-    "training.selection": ("select",),
+    "training.selection": ("scorer", "select"),
     "export": ("export_model",),
     "serve.reranker": ("Reranker",),
     # figures

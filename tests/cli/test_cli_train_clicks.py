@@ -118,7 +118,7 @@ def test_what_the_method_does_not_take_is_said_in_a_line(pool, tmp_path, more, m
 
 def test_what_was_tried_is_kept_and_few_clicks_choose_nothing(world):
     seen = rr.simulate_clicks(world, world.X[:, 0], n_impressions=6000, seed=1)
-    learned = rr.select(seen, rr.QueryIntercepts())
+    learned = rr.select(seen)
     assert [trial.params["l2"] for trial in learned.table] == [300]
     few = rr.select(rr.simulate_clicks(world, world.X[:, 0], n_impressions=300, seed=1))
     assert few.ranker.l2 == 300

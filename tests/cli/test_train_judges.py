@@ -6,7 +6,7 @@ import pytest
 
 from rulerank.io.formats import read_any
 from rulerank.model_file import load
-from rulerank.training.by_judge import PEOPLE, fit_by_judge
+from rulerank.training.few_labels import PEOPLE, fit_by_judge
 
 WORDS = ("train", "pool.csv", "--labels", "each.csv", "-o", "few.rulerank")
 

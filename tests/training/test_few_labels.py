@@ -86,13 +86,13 @@ def test_more_pairs_in_order_with_a_worse_top_take_nothing_over(data, monkeypatc
     grades = np.tile([2, 1, 1, 0, 0, 0], 40)
     anchored = np.tile([6.0, 1, 2, 3, 4, 5], 40)  # the best document first, all others the wrong way round
     other = np.tile([4.0, 6, 5, 3, 2, 1], 40)  # the best one third, all others in order
-    monkeypatch.setattr(few_labels, "held_out_scores", lambda *given: other)
-    monkeypatch.setattr(few_labels, "HAND_OVER", {"QI": 100})
+    held_out = iter([anchored, other])
+    monkeypatch.setattr(few_labels, "held_out_scores", lambda *given: next(held_out))
     assert compare_pairs(other, anchored, grades, queries).verdict == "better"
     assert compare_tops(NAMES, other, anchored, grades, queries).verdict == "worse"
     pool = rr.Dataset(np.zeros((240, 1)), grades, queries.astype(str))
     learner = PoolLearner(rr.Anchored(today=0), pool)
-    assert hand_over(learner, np.arange(240), grades, anchored) == (learner, anchored, None)
+    assert hand_over(learner, np.arange(240), grades, {"QI": 100}) == (learner, anchored, None)
 
 
 def test_a_higher_ndcg_within_chance_takes_nothing_over():

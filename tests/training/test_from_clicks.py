@@ -13,13 +13,11 @@ from rulerank.evaluation import Comparison
 from rulerank.rankers.clicks.positions import PositionWarning
 from rulerank.shown import Shown
 from rulerank.training.from_clicks import (
-    TodayScores,
     clicks_in_words,
     compare_by_labels,
     impressions_needed,
     scores_once,
     select_by_clicks,
-    today_scores,
 )
 
 WORLD = rr.make_ranking(n_queries=60, n_features=3, seed=0)
@@ -68,18 +66,6 @@ def test_clicks_that_say_much_leave_todays_ranking(strong):
     assert new > today
 
 
-def test_today_may_be_scores_or_be_told_from_the_positions(strong):
-    named = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=TODAY)
-    same = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=strong.X[:, COLUMN])
-    assert same.facts["against_today"]["today"] == "the scores given"
-    assert named.comparison.difference == same.comparison.difference
-    unknown = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0))
-    assert unknown.facts["against_today"]["today"] == "the mean positions at which documents were shown"
-    assert unknown.comparison.difference > 0
-    assert unknown.facts["keep_today"]  # positions are too easy to beat to say so
-    assert "Today's ranking is not known, so nothing says that the new one is better: name it" in unknown.lines()[-2]
-
-
 def test_a_model_that_is_todays_ranking_is_kept_itself(strong):
     model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
     learned = select_by_clicks(noise(0), today=model)
@@ -108,20 +94,6 @@ def test_clicks_that_say_much_leave_a_model_too(strong):
     assert learned.comparison.difference == pytest.approx(feature.comparison.difference, rel=0.1)
 
 
-def test_a_model_scores_each_document_once_and_not_once_a_position():
-    model = rr.QueryIntercepts(l2=10.0, normalize="zscore").fit(WORLD)
-    data = rr.Dataset(
-        [[1.0, 0, 0], [2.0, 1, 0], [2.0, 1, 0], [5.0, 0, 2]],
-        [-1] * 4,
-        ["q"] * 4,
-        ["a", "b", "b", "c"],
-        WORLD.feature_names,
-        shown=Shown([1, 2, 1, 3], [5, 5, 5, 5], [1, 1, 1, 1]),
-    )
-    now = today_scores(data, model, np.zeros(4, dtype=int), np.array([0, 1, 1, 2]))
-    assert now.views[0].tolist() == model.predict(data[[0, 1, 3]])[[0, 1, 1, 2]].tolist()
-
-
 def test_a_new_model_scores_each_held_out_document_once_too(strong, monkeypatch):
     seen = []
 
@@ -131,26 +103,26 @@ def test_a_new_model_scores_each_held_out_document_once_too(strong, monkeypatch)
 
     monkeypatch.setattr("rulerank.training.from_clicks.scores_once", watched)
     learned = select_by_clicks(strong, rr.QueryIntercepts(normalize="zscore"), today=TODAY)
-    assert sum(n_rows for n_rows, _ in seen) == 3 * len(strong)  # today and two candidates, each row once
+    assert sum(n_rows for n_rows, _ in seen) == 2 * len(strong)  # the baseline and one candidate, each row once
     assert all(n_rows > n_documents for n_rows, n_documents in seen)  # documents that moved
     assert learned.table[0].params["normalize"] == "zscore"
 
 
-def test_parameters_are_those_of_the_ranker(strong):
-    assert select_by_clicks(strong, params={"l2": 10.0}, today=TODAY).learned.l2 == 10
-    learned = select_by_clicks(noise(0), params={"leave_after_click": 0.0}, today=TODAY)
-    assert learned.learned.positions().leaving == 0
+def test_a_baseline_that_is_not_known_is_no_baseline_to_beat(strong):
+    unknown = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0))
+    assert unknown.facts["keep_today"]
+    assert unknown.learned.l2 == 10
+    assert unknown.facts["against_today"]["today"] is None
+    assert "Today's ranking is not known, so nothing says that the new one is better: name it" in unknown.lines()[-2]
 
 
-@pytest.mark.parametrize("today", [np.zeros(0), "flat"])
-def test_a_ranking_that_ranks_nothing_is_refused(strong, today):
+def test_a_ranking_that_ranks_nothing_is_refused(strong):
     flat = rr.Dataset(
         np.column_stack([strong.X, np.full(len(strong), 3.0)]), strong.y, strong.qid, None,
         (*strong.feature_names, "flat"), shown=strong.shown,
     )  # fmt: skip
-    given = today if isinstance(today, str) else (strong.qid == strong.qid[0]).astype(float)  # alike within queries
     with pytest.raises(DataError, match=r"\) is the same for all documents of every query, so it ranks nothing"):
-        select_by_clicks(flat, today=given)
+        select_by_clicks(flat, today="flat")
 
 
 def test_a_few_queries_with_clicks_say_nothing(strong):
@@ -208,34 +180,24 @@ def compared(gain, reach):
 
 
 def test_how_many_impressions_would_tell_is_said_only_where_something_speaks_for_it():
-    now = TodayScores("a", ())
     more = "keep today's; about 16,000 impressions would, if the difference is what it seems."
-    assert clicks_in_words(compared(0.1, 0.4), now, 1000).endswith(more)
-    assert clicks_in_words(compared(-0.1, 0.4), now, 1000).endswith("keep today's.")
+    assert clicks_in_words(compared(0.1, 0.4), "a", 1000).endswith(more)
+    assert clicks_in_words(compared(-0.1, 0.4), "a", 1000).endswith("keep today's.")
     for gain in (1e-6, 0.5):
-        assert impressions_needed(compared(gain, 0.4), now, 1000) is None
-    unknown = TodayScores("a", (), known=False)
-    assert impressions_needed(compared(0.1, 0.4), unknown, 1000) is None
-    assert clicks_in_words(compared(0.5, 0.4), unknown, 1000).startswith(
-        "Today's ranking is not known, so nothing says"
-    )
+        assert impressions_needed(compared(gain, 0.4), 1000) is None
 
 
 def test_what_today_cannot_be_is_refused(strong):
     with pytest.raises(DataError, match="there is no feature 'bm26'"):
         select_by_clicks(strong, today="bm26")
-    with pytest.raises(DataError, match="today's scores must be finite numbers: got nan at row 0"):
-        select_by_clicks(strong, today=np.full(len(strong), np.nan))
     with pytest.raises(DataError, match="this QueryIntercepts reads length, which the data lacks"):
         select_by_clicks(strong, today=rr.QueryIntercepts(l2=1.0).fit(rr.Dataset(*SMALL, None, ("length",))))
     with pytest.raises(DataError, match="today: this QueryIntercepts is not fitted"):
         select_by_clicks(strong, today=rr.QueryIntercepts())
     with pytest.raises(DataError, match="add what another model says to the data as a feature, and name that"):
         select_by_clicks(strong, today=LinearRegression())
-    with pytest.raises(DataError, match="today must be a feature, a model, or a score of each row"):
-        select_by_clicks(strong, today=["x"] * len(strong))
-    with pytest.raises(DataError, match=r"today must have one entry per row: expected \d+, got 3"):
-        select_by_clicks(strong, today=[1.0, 2.0, 3.0])
+    with pytest.raises(DataError, match="today must be the feature that ranks the documents now, its name such as"):
+        select_by_clicks(strong, today=strong.X[:, COLUMN])
 
 
 def seen(world, **options):
@@ -332,11 +294,6 @@ def test_labels_that_are_too_few_to_compare_by_leave_it_to_the_clicks(clicked):
     what = "they are too few to compare the clicks' model with today's ranking."
     expected = "clicks", f"Labels start from the model of the clicks; {what}"
     assert start_of(rr.select(few, clicks=clicked, today=BODY)) == expected
-
-
-def test_scores_of_rows_that_were_shown_are_no_ranking_of_a_pool(clicked):
-    with pytest.raises(DataError, match="today must be "):
-        rr.select(labelled(POOL.y), clicks=clicked, today=clicked.X[:, 0])
 
 
 def test_without_a_ranking_of_today_there_is_nothing_to_compare(clicked):

@@ -12,7 +12,17 @@ from rulerank.evaluation import evaluate
 from rulerank.rankers.fitted.stages import FEW_QUERIES
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.splitting import QueryKFold
-from rulerank.training.selection import GRID, Fit, Scoring, Staged, default_rankers, select, settings_of, try_settings
+from rulerank.training.selection import (
+    GRID,
+    Fit,
+    Scoring,
+    Staged,
+    Trial,
+    compare_fits,
+    default_rankers,
+    select,
+    settings_of,
+)
 
 DATA = rr.make_ranking(n_queries=12, docs_per_query=(5, 15), n_features=8)
 TRAIN, VALI = rr.make_ranking(n_queries=15, seed=1), rr.make_ranking(n_queries=15, seed=2)
@@ -225,16 +235,18 @@ def by_query(feature):
 def test_trials_tell_the_mean_its_error_and_how_far_each_is_behind_the_best():
     fits = [Fit(place, 0, ByFeature(place), DATA) for place in range(4)]
     every = [np.arange(len(DATA))]
-    tried = try_settings([{"feature": place} for place in range(4)], fits, DATA, every, Scoring("NDCG@5"))
+    trials = [Trial({"feature": place}) for place in range(4)]
+    table, found, kept = compare_fits(trials, fits, DATA, every, Scoring("NDCG@5"))
     values = np.array([by_query(place) for place in range(4)])
     best = int(values.mean(axis=1).argmax())
-    assert tried.best == best
-    for place, trial in enumerate(tried.table):
+    assert found == table[0].params["feature"] == best
+    for trial in table:
+        place = trial.params["feature"]
         assert trial.mean == values[place].mean() == trial.folds[0]
         assert trial.error == pytest.approx(values[place].std(ddof=1) / np.sqrt(12))
         behind = values[best] - values[place]
         assert (trial.behind, trial.behind_error) == pytest.approx((behind.mean(), behind.std(ddof=1) / np.sqrt(12)))
-    fit, scores = tried.kept
+    fit, scores = kept
     assert fit.ranker.feature == best
     np.testing.assert_array_equal(scores, np.nan_to_num(DATA.X[:, best]))
 

@@ -308,7 +308,7 @@ def _check_judges(options: TrainOptions) -> None:
         raise DataError(
             "--judges says which judges of --labels count besides people: add --labels; a column of DATA is --judge"
         )
-    from rulerank.training.by_judge import check_by_judge
+    from rulerank.training.few_labels import check_by_judge
 
     check_by_judge(options.method.name, options.judges)
     if options.today is not None:

@@ -19,7 +19,7 @@ from rulerank.errors import DataError, ReadError
 from rulerank.methods import FROM_TODAY, method_named
 from rulerank.rankers.anchored.today_model import TodayModel
 from rulerank.today import Today, suggest_today
-from rulerank.training.few_labels import few_label_params, select_from_today, warn_of_few_labels, warn_of_ties
+from rulerank.training.few_labels import PEOPLE, few_label_params, fit_by_judge, select_from_today, warn_of_few_labels
 
 if TYPE_CHECKING:
     from rulerank.cli.train import TrainOptions
@@ -33,7 +33,6 @@ def train_on_labels(options: TrainOptions) -> None:
     """Learn from few labels, write the model, and say what can honestly be said of it."""
     from rulerank.judging.label_files import counted_grades, labels_to_learn_from
     from rulerank.judging.pool import read_pool
-    from rulerank.training.by_judge import PEOPLE, fit_by_judge
 
     assert options.labels is not None
     read = read_pool(options.source, format=options.format, **options.named)
@@ -70,9 +69,8 @@ def train_on_labels(options: TrainOptions) -> None:
         ranker = ranker.fit(pool)
     seconds = perf_counter() - start
     ranker.save(options.out)
-    warn_of_few_labels(method.name, len(data))
     if learned is None:
-        warn_of_ties(ranker, pool)
+        warn_of_few_labels(method.name, len(data), ranker, pool)
         warn_of_one_side(data)
     Trained(ranker, method, data, counting.n_left_out, seconds, learned=learned).say(options)
 
@@ -108,13 +106,16 @@ def train_on_clicks(options: TrainOptions, data: Dataset) -> None:
     source, out = options.source, options.out
     if options.tune or options.vali is not None or options.judge is not None:
         raise DataError(f"{source} holds clicks, which choose by themselves: leave out --tune, --vali and --judge")
-    from rulerank.training.from_clicks import select_by_clicks
+    from rulerank.training.from_clicks import CLICK_PARAMS, select_by_clicks
 
-    ranker = None if options.auto else make_ranker(options.method.ranker_class(), options.given)
+    ranker = None
+    if not options.auto:
+        usual = CLICK_PARAMS if options.method.name == "QI" else {}
+        ranker = make_ranker(options.method.ranker_class(), usual | options.given)
     known = None if options.propensities is None else read_propensities(options.propensities)
     now = todays_ranking(options, data)
     today, start = None if now is None else now.option, perf_counter()
-    learned = select_by_clicks(data, ranker, params=options.given, propensities=known, today=today)
+    learned = select_by_clicks(data, ranker, propensities=known, today=today)
     seconds = perf_counter() - start
     learned.ranker.save(out)
     kept = learned.ranker is not learned.learned

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,8 +27,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.pool import Grades, PoolLearner, rows_and_grades
 from rulerank.today import Today
-from rulerank.training.by_judge import PEOPLE, OtherGrades, fit_by_judge
-from rulerank.training.few_labels import few_label_ranker, select_from_today, warn_of_few_labels, warn_of_ties
+from rulerank.training.few_labels import PEOPLE, few_label_ranker, fit_by_judge, select_from_today, warn_of_few_labels
 
 if TYPE_CHECKING:
     from rulerank.judging.store import LabelStore
@@ -46,7 +45,7 @@ class Lesson(NamedTuple):
     grades: Grades  # by row
     judged: Set[str]  # queries that have labels
     last_label: int  # id of the newest
-    others: OtherGrades  # of other judges that the lead lets count
+    others: Mapping[str, Grades]  # of other judges that the lead lets count
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ class CheckedModel(NamedTuple):
 
 
 def fit_labels(
-    method: str, pool: Pool, grades: Grades, today: Today | None = None, others: OtherGrades | None = None
+    method: str, pool: Pool, grades: Grades, today: Today | None = None, others: Mapping[str, Grades] | None = None
 ) -> Ranker:
     """Return a ranker of any method, set for few labels, trained on some rows: what `train --labels` makes of them.
 
@@ -131,8 +130,7 @@ def fit_labels(
     if today is not None and "today" in ranker.get_params():
         ranker.set_params(today=today.option)
     fitted = PoolLearner(ranker, pool.data).fit(*rows_and_grades(ordered))
-    warn_of_few_labels(method, len(grades))
-    warn_of_ties(fitted, pool.data)
+    warn_of_few_labels(method, len(grades), fitted, pool.data)
     return fitted
 
 

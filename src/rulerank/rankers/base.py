@@ -162,7 +162,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         if qid is None:
             warnings.warn(
                 "score was given no qid, so all rows count as one query; give the query of each row, "
-                "score(X, y, qid=qid), or rr.with_queries(ranker, qid) to scikit-learn's tools",
+                "score(X, y, qid=qid)",
                 stacklevel=2,
             )
             qid = np.zeros(len(scores))

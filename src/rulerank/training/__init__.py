@@ -1,6 +1,6 @@
 """From data to a ranker: `selection.py` tries methods and settings on held-out queries, `few_labels.py` starts from the
-baseline ranking and a few labels, `from_clicks.py` from clicks, and `scoring.py` has the measures as scikit-learn wants
-them. A ranker alone learns from the labelled rows of a pool by its own `fit`. The names load when they are used.
+baseline ranking and a few labels, `from_clicks.py` from clicks. A ranker alone learns from the labelled
+rows of a pool by its own `fit`. The names load when they are used.
 """
 
 from rulerank.core.lazy import surface
@@ -8,8 +8,7 @@ from rulerank.core.lazy import surface
 __all__, __getattr__ = surface(
     __name__,
     {
-        "selection": ("select", "Selection", "Trial", "Scoring", "GRID", "default_rankers"),
-        "scoring": ("scorer", "with_queries"),
+        "selection": ("select", "Selection", "Trial", "Scoring", "GRID", "default_rankers", "scorer"),
         "few_labels": ("few_label_ranker", "few_label_params", "full_data_ranker"),
     },
 )

@@ -8,6 +8,7 @@ and 28 % of the rankings that had more of them in order were worse in NDCG@10: m
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from rulerank.core.threads import one_blas_thread
 from rulerank.core.words import counted, listed, percent
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast, one_sided, query_index
 from rulerank.discretize import EqualWidth
+from rulerank.errors import DataError
 from rulerank.evaluation import Comparison, evaluate
 from rulerank.evaluation.comparison import LEAVE, compare_gains, interval
 from rulerank.methods import Method, method_named
@@ -24,7 +26,7 @@ from rulerank.rankers.anchored.anchored import Anchored
 from rulerank.rankers.anchored.starts_from_today import StartsFromToday
 from rulerank.rankers.anchored.today_model import TodayModel, find_start, option_in_words, scores_today
 from rulerank.rankers.base import Ranker
-from rulerank.rankers.pool import PoolLearner
+from rulerank.rankers.pool import Grades, PoolLearner
 from rulerank.splitting import QueryKFold
 from rulerank.today import Today
 from rulerank.training.selection import Selection
@@ -39,6 +41,7 @@ FEW_LABELS: dict[str, dict[str, Any]] = {
 # full learners that take over when they rank held-out queries better, each from so many labels on; with 200 and 400
 # labels, and decided by pairs, they were behind the worst losses of all (docs/few-labels.md)
 HAND_OVER = {"QI": 1000, "FR": 1000}
+BY_JUDGE, PEOPLE = "QI", "the people"  # the method that has intercepts for judges, and one of them
 GOOD_START = 100  # labels, ten documents each of ten queries: with fewer nobody is told to stop
 MANY = 1000  # labels, with which methods made for many are used
 TOP = 3  # places that people look at
@@ -62,7 +65,7 @@ def few_label_params(name: str) -> dict[str, Any]:
     {'l2': 300.0, 'normalize': 'zscore', 'missing': 'mean'}
     """
     method = method_named(name)
-    return _filling_gaps(method, FEW_LABELS.get(method.name, {}))
+    return FEW_LABELS.get(method.name, {}) | _gaps(method)
 
 
 def few_label_ranker(name: str) -> Ranker:
@@ -82,13 +85,12 @@ def full_data_ranker(name: str) -> Ranker:
     """
     method = method_named(name)
     params = {} if method.name in BY_RULES else FEW_LABELS.get(method.name, {})
-    return method.ranker_class()(**_filling_gaps(method, params))
+    return method.ranker_class()(**params | _gaps(method))
 
 
-def _filling_gaps(method: Method, params: dict[str, Any]) -> dict[str, Any]:
+def _gaps(method: Method) -> dict[str, Any]:
     """Let a method take documents with missing values, as pools have them."""
-    gaps = {"missing": "mean"} if "missing" in method.ranker_class()().get_params() else {}
-    return params | gaps
+    return {"missing": "mean"} if "missing" in method.ranker_class()().get_params() else {}
 
 
 def select_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranker | None = None) -> Selection:
@@ -116,10 +118,9 @@ def select_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranke
     contrast = has_contrast(grades, query[rows])
     if not contrast and not isinstance(learner.ranker, StartsFromToday):
         check_contrast(grades, query[rows])
-    held_out = held_out_scores(learner, rows, grades) if contrast else None
-    took_over = None
-    if ranker is None and held_out is not None:
-        learner, held_out, took_over = hand_over(learner, rows, grades, held_out)
+    held_out, took_over = None, None
+    if contrast:
+        learner, held_out, took_over = hand_over(learner, rows, grades, HAND_OVER if ranker is None else {})
     fitted = learner.fit(rows, grades) if contrast else clone(learner.ranker).start(pool.feature_names)
     scores = fitted.predict(pool)
     pairs = None
@@ -137,14 +138,41 @@ def select_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranke
         "took_over": None if took_over is None else _figures(took_over, "old"),
         # made for the posterior of Anchored
         "still_to_gain": round(still_to_gain(fitted, pool), 4) if isinstance(fitted, Anchored) else None,
-        "pairs": None
-        if pairs is None
-        else _figures(pairs, "today") | {"verdict": PAIRS.get(pairs.verdict, ["too few"])[0]},
+        "pairs": None if pairs is None else _figures(pairs, "today") | {"verdict": pairs_verdict(pairs)},
     }
     starts = took_over is not None or isinstance(fitted, StartsFromToday)
     left_out = tuple(pool.categories) if isinstance(fitted, StartsFromToday) else ()
     lines = _lines(facts, start, pairs, took_over, starts=starts, left_out=left_out)
     return Selection(fitted, (), "\n".join(lines), "NDCG@10", comparison=pairs, facts=facts)
+
+
+def fit_by_judge(method: str, pool: Dataset, given: Mapping[str, Grades], ranker: Ranker | None = None) -> Ranker:
+    """Return a ranker of the grades of several judges; those of one are never compared with those of another.
+
+    given: judge -> row -> grade. ranker: what to fit, of that method; by default as it is set for few labels.
+
+    >>> import rulerank as rr
+    >>> data = rr.make_ranking(n_queries=5, seed=0)
+    >>> given = {PEOPLE: {0: 0, 1: 1, 2: 2}, "gpt": {row: min(2, int(data.y[row]) + 1) for row in range(40)}}
+    >>> fit_by_judge("QI", data, given).judge_ids_.tolist()
+    ['the people', 'gpt']
+    """
+    check_by_judge(method, [judge for judge in given if judge != PEOPLE])
+    triples = [(row, grade, judge) for judge, grades in given.items() for row, grade in sorted(grades.items())]
+    rows, grades, judges = (np.array(column) for column in zip(*triples, strict=True))
+    fitted = PoolLearner(ranker or few_label_ranker(BY_JUDGE), pool).fit_judges(rows, grades, judges.astype(object))
+    counts = ", ".join(f"{counted(len(found), 'label')} of {judge}" for judge, found in given.items())
+    warnings.warn(f"learned from {counts}: every judge has intercepts of its own", stacklevel=2)
+    return fitted
+
+
+def check_by_judge(method: str, judges: Iterable[str]) -> None:
+    """Refuse a method that has no intercepts for judges."""
+    if method_named(method).name != BY_JUDGE:
+        raise DataError(
+            f"labels of {', '.join(judges)} count in training, each judge with intercepts of its own, which only "
+            f"{BY_JUDGE} has: train {BY_JUDGE}, or let people's labels alone count"
+        )
 
 
 def _figures(found: Comparison, other: str) -> dict[str, Any]:
@@ -264,20 +292,22 @@ def compare_tops(names: tuple[str, str], new: Array, old: Array, grades: Array, 
 
 
 def hand_over(
-    learner: PoolLearner, rows: Array, grades: Array, held_out: Array
-) -> tuple[PoolLearner, Array, Comparison | None]:
+    learner: PoolLearner, rows: Array, grades: Array, others: Mapping[str, int] = HAND_OVER
+) -> tuple[PoolLearner, Array | None, Comparison | None]:
     """Return what is to learn from these labels, its held-out scores and, where it took over, what it gains.
 
-    The first learner of `HAND_OVER` takes over that ranks held-out queries better than the one there is, beyond doubt.
+    others: methods, and from how many labels on. The first takes over that ranks held-out queries better, beyond doubt.
     """
+    held_out = held_out_scores(learner, rows, grades)
     of_rows, own = query_index(learner.query[rows])[0], type(learner.ranker).__name__
-    for name, least in HAND_OVER.items():
-        if rows.size < least:
+    for name, least in others.items():
+        if held_out is None or rows.size < least:
             continue
         other = PoolLearner(few_label_ranker(name), learner.pool)
         scores = held_out_scores(other, rows, grades)
-        gain = None if scores is None else compare_tops((name, own), scores, held_out, grades, of_rows)
-        if scores is not None and gain is not None and gain.verdict == "better":
+        assert scores is not None  # there are several queries
+        gain = compare_tops((name, own), scores, held_out, grades, of_rows)
+        if gain.verdict == "better":
             return other, scores, gain
     return learner, held_out, None
 
@@ -332,15 +362,11 @@ def words_for_ties(share: float) -> str:
     return f"{percent(share)} of the documents are level with another: chance puts them in order."
 
 
-def warn_of_ties(ranker: Ranker, pool: Dataset) -> None:
-    """Say so when a model has more than a third of a pool's documents level with another one of their query."""
+def warn_of_few_labels(method: str, n_labels: int, ranker: Ranker, pool: Dataset) -> None:
+    """Say that a method made for many labels mostly loses against the baseline, and that many documents are level."""
     share = share_tied(ranker.predict(pool), query_index(pool.qid)[0])
     if share > TIED:
         warnings.warn(words_for_ties(share), stacklevel=3)
-
-
-def warn_of_few_labels(method: str, n_labels: int) -> None:
-    """Say that a method made for many labels mostly loses against today's ranking when it has few."""
     if method in BY_RULES and n_labels < MANY:
         warnings.warn(
             f"{method} learned from {n_labels:,} labels is mostly worse than today's ranking (docs/few-labels.md); "

@@ -11,10 +11,11 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import product
+from itertools import islice, product
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from rulerank.core.progress import Bar, progress
 from rulerank.core.words import counted
@@ -64,7 +65,7 @@ class Trial:
     """How one setting or method did on queries it was not trained on."""
 
     params: dict[str, Any]
-    mean: float  # over all queries
+    mean: float = math.nan  # over all queries
     error: float = math.nan  # standard error of the mean
     behind: float = 0.0  # mean difference to the best setting
     behind_error: float = math.nan  # standard error of that: much smaller, because both saw the same queries
@@ -153,12 +154,7 @@ class Selection:
     def to_dict(self) -> dict[str, Any]:
         """Return what was selected from what as plain values."""
         tried = [trial.to_dict() for trial in self.table]
-        found: dict[str, Any] = {
-            "method": self.method,
-            "reason": self.reason,
-            "measure": self.measure,
-            "queries": self.n_queries,
-        }
+        found = {"method": self.method, "reason": self.reason, "measure": self.measure, "queries": self.n_queries}
         return found | {"table": tried} | dict(self.facts)
 
     def __repr__(self) -> str:
@@ -235,8 +231,7 @@ def select(
             "only labelled rows can be compared by: leave the others out, select(data.labelled()), or name the "
             "baseline ranking to start from, today="
         )
-    label = str(Measure.parse(measure) if isinstance(measure, str) else measure)
-    scoring = Scoring(label, convention, ties)
+    scoring = Scoring(str(Measure.parse(measure) if isinstance(measure, str) else measure), convention, ties)
     if ranker is None or isinstance(ranker, Mapping):
         if grid is not None or vali is not None:
             raise DataError(
@@ -284,18 +279,17 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
     if not rankers:
         raise DataError("expected at least one method to choose from: got none")
     query, ids = query_index(data.qid)
+    label = str(scoring.measure)
     if len(data) < FEW_LABELS or ids.size < FEW_QUERIES or len(rankers) == 1:
         about, first = next(iter(rankers.items()))
-        why = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')} are too few to choose by"
-        least = f"(from {FEW_LABELS} of {FEW_QUERIES})"
-        reason = "the only one to choose from" if len(rankers) == 1 else f"{why} {least}"
-        return Selection(fit_ranker(fresh(first), data), (), f"{about}: {reason}", str(scoring.measure))
+        labels = f"{counted(len(data), 'label')} of {counted(ids.size, 'query', 'queries')}"
+        few = f"{labels} are too few to choose by (from {FEW_LABELS} of {FEW_QUERIES})"
+        reason = f"{about}: {'the only one to choose from' if len(rankers) == 1 else few}"
+        return Selection(fit_ranker(fresh(first), data), (), reason, label)
     n_parts = min(N_SPLITS, -(-ENOUGH_QUERIES * N_SPLITS // ids.size))
-    every = QueryKFold(N_SPLITS, seed=seed).split(query[:, None], qid=query)
-    parts = [part for _, part in zip(range(n_parts), every, strict=False)]
+    parts = list(islice(QueryKFold(N_SPLITS, seed=seed).split(query[:, None], qid=query), n_parts))
     rows = np.concatenate([test for _, test in parts])
-    ends = np.cumsum([test.size for _, test in parts])
-    places = [np.arange(end - test.size, end) for end, (_, test) in zip(ends, parts, strict=True)]
+    places = np.split(np.arange(rows.size), np.cumsum([test.size for _, test in parts])[:-1])
 
     def fits(bar: Bar) -> Iterator[Fit]:
         for place, (train, test) in enumerate(parts):
@@ -303,17 +297,12 @@ def _select_method(data: Dataset, rankers: Mapping[str, Any], scoring: Scoring, 
                 yield Fit(number, place, fit_ranker(fresh_for_part(one), data[train]), data[test])
                 bar.advance()
 
-    settings = [dict(one.get_params(deep=False)) if hasattr(one, "get_params") else {} for one in rankers.values()]
+    trials = [Trial(_changed(one), method=method_name(one), about=about) for about, one in rankers.items()]
     with progress(len(rankers) * len(parts), "choosing a method") as bar:
-        tried = try_settings(settings, fits(bar), data[rows], places, scoring)
-    named = [
-        replace(trial, method=method_name(one), about=about, params=_changed(one))
-        for trial, (about, one) in zip(tried.table, rankers.items(), strict=True)
-    ]
-    table = _best_first(named, tried.best)
-    best = fit_ranker(fresh([*rankers.values()][tried.best]), data)
+        table, best, _ = compare_fits(trials, fits(bar), data[rows], places, scoring)
     n_queries = np.unique(query[rows]).size
-    return Selection(best, table, _reason(table, str(scoring.measure), n_queries), str(scoring.measure), n_queries)
+    found = fit_ranker(fresh([*rankers.values()][best]), data)
+    return Selection(found, table, _reason(table, label, n_queries), label, n_queries)
 
 
 def _changed(ranker: Any) -> dict[str, Any]:
@@ -347,21 +336,15 @@ def _select_settings(
     parts = list(QueryKFold(n_splits, seed=seed).split(data.X, qid=query))
     with progress(len(settings) * len(parts), "tuning") as bar:
         fits = _fits(ranker, settings, data, query, parts, bar)
-        tried = try_settings(settings, fits, data, [test for _, test in parts], scoring)
-    table = _best_first(tried.table, tried.best)
-    reason = _best_setting(table, str(scoring.measure))
+        table, _, _ = compare_fits(map(Trial, settings), fits, data, [test for _, test in parts], scoring)
     best = fit_ranker(fresh(ranker).set_params(**table[0].params), data)
-    return Selection(best, table, reason, str(scoring.measure), int(query.max()) + 1)
+    label = str(scoring.measure)
+    return Selection(best, table, _best_setting(table, label), label, int(query.max()) + 1)
 
 
 def _best_setting(table: Sequence[Trial], measure: str) -> str:
     best = ", ".join(f"{name} {value}" for name, value in table[0].chosen.items()) or "as it is"
     return f"{best}: {measure} {table[0].mean:.4f} on held-out queries"
-
-
-def _best_first(table: Sequence[Trial], best: int) -> tuple[Trial, ...]:
-    order = sorted(range(len(table)), key=lambda number: (number != best, -table[number].mean))
-    return tuple(table[number] for number in order)
 
 
 def _fits(
@@ -409,14 +392,12 @@ def _select_on_vali(
             fitted = fit_ranker(made.set_params(**setting) if setting else made, train, vali=vali)
             yield Fit(place, 0, fitted, vali, time.process_time() - start)
 
-    tried = try_settings(settings, fits(), vali, [np.arange(len(vali))], scoring)
-    assert tried.kept is not None  # there is one part
-    fit, scores = tried.kept
-    table, label = _best_first(tried.table, tried.best), str(scoring.measure)
-    n_queries = len(np.unique(query_index(vali.qid)[0]))
-    return Selection(
-        fit.ranker, table, _best_setting(table, label), label, n_queries, scores=scores, fit_seconds=fit.seconds
-    )
+    table, _, kept = compare_fits(map(Trial, settings), fits(), vali, [np.arange(len(vali))], scoring)
+    assert kept is not None  # there is one part
+    fit, scores = kept
+    label, n_queries = str(scoring.measure), len(np.unique(query_index(vali.qid)[0]))
+    reason = _best_setting(table, label)
+    return Selection(fit.ranker, table, reason, label, n_queries, scores=scores, fit_seconds=fit.seconds)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -430,27 +411,17 @@ class Fit:
     seconds: float = math.nan  # of one core
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Tried:
-    """All trials in the order of the settings, which of them is best, and, where there is one part, its fit."""
-
-    table: tuple[Trial, ...]
-    best: int  # of equals the first
-    kept: tuple[Fit, Array] | None  # its ranker at the best stage, and the scores of the part's rows
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scoring:
-    """What settings are compared by."""
+    """What rankers are compared by; scikit-learn calls it with a fitted ranker (`scorer`)."""
 
     measure: str | Measure = "MAP"
     convention: str = "standard"
     ties: str | None = None
 
-    def __call__(self, data: Dataset, scores: Array) -> Result:
-        return evaluate(
-            data, scores, measures=self.measure, convention=self.convention, ties=self.ties, any_grades=True
-        )
+    def values(self, y: Any, scores: Any, qid: Any = None) -> Result:
+        """Evaluate scores by grades and queries, or by a Dataset as y."""
+        return evaluate(y, scores, qid, self.measure, convention=self.convention, ties=self.ties, any_grades=True)
 
     def mean(self, data: Dataset, scores: Array) -> float:
         """Return the mean over the queries.
@@ -458,7 +429,44 @@ class Scoring:
         >>> Scoring("P@1").mean(Dataset([[1.0], [2.0]], y=[1, 0], qid=["q", "q"]), np.array([0.5, 0.1]))
         1.0
         """
-        return float(self(data, scores).values[0].mean())
+        return float(self.values(data, scores).values[0].mean())
+
+    def __call__(self, estimator: Any, X: Any, y: Any, qid: Any = None) -> float:
+        if qid is None:
+            raise DataError(
+                f"{self.measure} needs the query of each row: pass qid=qid to fit, or params={{'qid': qid}} to "
+                "cross_validate, after sklearn.set_config(enable_metadata_routing=True)"
+            )
+        return float(self.values(y, predict_ranker(estimator, X, qid), qid).values[0].mean())
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Tell scikit-learn to hand over the queries."""
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="qid", alias=True)
+        return request
+
+
+def scorer(measure: str | Measure = "MAP", convention: str = "standard", ties: str | None = None) -> Scoring:
+    """Return a scorer for `GridSearchCV` and `cross_validate`: `scorer("NDCG@10")`.
+
+    >>> import sklearn
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> import rulerank as rr
+    >>> data = rr.make_ranking(n_queries=20)
+    >>> settings = {"votes": ["evidence", "mean"], "max_size": [1, 2]}
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     search = GridSearchCV(rr.GlobalRules(), settings, scoring=scorer("NDCG@10"), cv=QueryKFold())
+    ...     search = search.fit(data.X, data.y, qid=data.qid)
+    >>> sorted(search.best_params_)
+    ['max_size', 'votes']
+    >>> 0.4 < float(search.best_score_) < 1
+    True
+    """
+    if not isinstance(measure, str | Measure):
+        raise DataError(f"a scorer has one measure, such as 'MAP' or 'NDCG@10': got {measure!r}")
+    made = Scoring(str(measure), convention, ties)
+    made.values([1], [0.0], [0])  # complain here, not in each fold
+    return made
 
 
 def settings_of(grid: Mapping[str, Sequence[Any]], ranker: Any) -> list[dict[str, Any]]:
@@ -477,22 +485,21 @@ def settings_of(grid: Mapping[str, Sequence[Any]], ranker: Any) -> list[dict[str
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-def try_settings(
-    settings: Sequence[dict[str, Any]],
-    fits: Iterable[Fit],
-    tested: Dataset,
-    parts: Sequence[Array],
-    scoring: Scoring,
-) -> Tried:
-    """Score every fit on the rows of `tested` in its part, and return the trials and the best fit.
+def compare_fits(
+    trials: Iterable[Trial], fits: Iterable[Fit], tested: Dataset, parts: Sequence[Array], scoring: Scoring
+) -> tuple[tuple[Trial, ...], int, tuple[Fit, Array] | None]:
+    """Score every fit on the rows of `tested` in its part.
 
-    Steps are chosen where there is one part: what is chosen on one of several is not what the others would choose.
+    Return the trials with their figures, the best first (of equals the first); the place of the best among them as they
+    were given; and, where there is one part, its fit at the best stage with the scores. Steps are chosen there alone:
+    what is chosen on one of several parts is not what the others would choose.
     """
+    trials = list(trials)
     query, ids = query_index(tested.qid)
     tested = Dataset(np.empty((len(tested), 0)), tested.y, query, tested.docid, base=tested.base)
     held_out = [tested[rows] for rows in parts]
-    values = np.full((len(settings), ids.size), math.nan)
-    stages: list[int | None] = [None] * len(settings)
+    values = np.full((len(trials), ids.size), math.nan)
+    stages: list[int | None] = [None] * len(trials)
     kept: tuple[float, Fit, Array] | None = None
     for fit in fits:
         part = held_out[fit.part]
@@ -500,7 +507,7 @@ def try_settings(
             ranker, stages[fit.setting] = best_stage(fit.ranker, fit.X, part, scoring)
             fit = replace(fit, ranker=ranker)
         scores = predict_ranker(fit.ranker, fit.X, None if isinstance(fit.X, Dataset) else part.qid)
-        result = scoring(part, scores)
+        result = scoring.values(part, scores)
         values[fit.setting, result.queries] = result.values[0]
         mean = float(result.values[0].mean())
         if len(parts) == 1 and (kept is None or mean > kept[0]):
@@ -508,19 +515,20 @@ def try_settings(
     means = [float(value.mean()) for value in values]
     best = means.index(max(means))
     tested_in = [np.unique(query[rows]) for rows in parts]
-    table = tuple(
-        Trial(
-            setting,
-            mean,
-            _error(value),
-            float((values[best] - value).mean()),
-            _error(values[best] - value),
-            tuple(float(value[queries].mean()) for queries in tested_in),
-            stage,
+    done = [
+        replace(
+            trial,
+            mean=mean,
+            error=_error(value),
+            behind=float((values[best] - value).mean()),
+            behind_error=_error(values[best] - value),
+            folds=tuple(float(value[queries].mean()) for queries in tested_in),
+            stage=stage,
         )
-        for setting, mean, value, stage in zip(settings, means, values, stages, strict=True)
-    )
-    return Tried(table, best, kept and kept[1:])
+        for trial, mean, value, stage in zip(trials, means, values, stages, strict=True)
+    ]
+    order = sorted(range(len(done)), key=lambda number: (number != best, -means[number]))
+    return tuple(done[number] for number in order), best, kept and kept[1:]
 
 
 def best_stage(ranker: Any, X: Any, part: Dataset, scoring: Scoring) -> tuple[Any, int | None]:

@@ -24,7 +24,7 @@ from rulerank.rankers.base import Ranker
 from rulerank.rankers.pool import PoolLearner
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
-from rulerank.training.few_labels import HAND_OVER, few_label_ranker, full_data_ranker, hand_over, held_out_scores
+from rulerank.training.few_labels import HAND_OVER, few_label_ranker, full_data_ranker, hand_over
 
 Sampler = Callable[[Dataset, np.random.Generator], Array] | SSAR | Strata  # a function returns rows, the first first
 SAMPLERS: dict[str, Sampler] = {
@@ -156,11 +156,7 @@ class HandingOver(PoolLearner):
             return super().fit(rows, grades)
         order = np.argsort(rows)  # as they lie in the pool: the folds that decide follow it
         rows, grades = rows[order], np.asarray(grades)[order]
-        learner = PoolLearner(self.ranker, self.pool)
-        held_out = held_out_scores(learner, rows, grades)
-        if held_out is not None:
-            learner = hand_over(learner, rows, grades, held_out)[0]
-        return learner.fit(rows, grades)
+        return hand_over(PoolLearner(self.ranker, self.pool), rows, grades, HAND_OVER)[0].fit(rows, grades)
 
 
 def make_learners(rankers: Sequence[str] | Mapping[str, Ranker], today: str | None = None) -> dict[str, Learner]:

@@ -16,7 +16,6 @@ from rulerank.shown import LOWEST, check_total
 
 BY_IMPRESSION, BY_DOCUMENT = 1 / 9, 1.0  # precision of queries' intercepts where rows count in full, or by document
 EACH = ("places", "shown", "clicks", "docs", "after")  # entries per row
-CLICKS_L2 = 300.0  # of coefficients, whatever held-out clicks prefer: docs/clicks.md, "Calm by default"
 
 
 @dataclass(frozen=True, eq=False)
