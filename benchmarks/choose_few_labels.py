@@ -16,8 +16,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_curve.simulation import scores_after, thin
+from rulerank.experiment.label_curve import scores_after
 from rulerank.rankers.pool import PoolLearner
+from thinning import thin
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
 SIZES = (100, 200, 400, 800)
@@ -74,7 +75,7 @@ def main() -> None:
                 for label, ranker in settings(sys.argv[1] if len(sys.argv) > 1 else "rules").items():
                     learner = PoolLearner(ranker, pool)
                     # rows are shuffled: the first so many are a random draw
-                    scores = [scores_after(learner, np.arange(size), test) for size in SIZES]
+                    scores = [scores_after(learner, pool, np.arange(size), test) for size in SIZES]
                     values = [rr.evaluate(test, one, measures="MAP").means["MAP"] for one in scores]
                     found.setdefault(f"{label}|{columns[-1]}", []).append(values)
             print(columns[-1], file=sys.stderr)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import rulerank as rr
-from rulerank.experiment.label_curve.simulation import thin
 from rulerank.rankers.pool import PoolLearner
 from rulerank.training.few_labels import few_label_ranker
+from thinning import thin
 
 SETS = ("letor3-ohsumed", "letor4-mq2008")
 RANKERS = ("QI", "RE-GR")

@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import t
@@ -20,46 +22,68 @@ from scipy.stats import t
 import rulerank as rr
 from rulerank.dataset import Array
 from rulerank.evaluation.rankings import best_feature, feature_scores
-from rulerank.experiment.label_curve.curve import label_curve
-from rulerank.experiment.label_curve.result import RANDOM, LabelCurve
-from rulerank.experiment.label_curve.simulation import SAMPLERS, thin
+from rulerank.experiment.label_curve import SAMPLERS, choose, scores_after
+from rulerank.rankers.pool import PoolLearner
 from rulerank.render.text import markdown_table
+from rulerank.training.few_labels import few_label_ranker, full_data_ranker
+from thinning import thin
 
 SETS = {"OHSUMED 3.0": "letor3-ohsumed", "MQ2008": "letor4-mq2008"}
 WAYS = {
-    **{name: way for name, way in SAMPLERS.items() if name != RANDOM},
+    **{name: way for name, way in SAMPLERS.items() if name.startswith("SSAR")},
     # its bins were chosen by benchmarks/choose_sampler.py
     "SSARP by z-scores": rr.SSAR(partitions=5, discretizer="equal_width", normalize="zscore"),
 }
-TOP = "top of the best feature"
 HEADER = ["", "MAP", "all", "Top", "Random", "95 % of draws", "G %", "Sel", "Utot", "Sel%", "Rsel%", "R%", "Rtop%"]
 
 
-def top_of_best_feature(pool: rr.Dataset, rng: np.random.Generator) -> Array:
-    """Label the documents with the highest values of the feature that ranks the pool best by itself."""
-    return np.argsort(-feature_scores(pool, best_feature(pool, "MAP")), kind="stable")
+class Figures(NamedTuple):
+    """What a way to choose gives in one fold."""
+
+    chosen: float
+    all_labels: float
+    top: float
+    draws: list[float]
+    n_labels: int
+    n_pool: int
+    relevant: tuple[float, float, float]  # share among the chosen, in the pool, in the top
 
 
-def rows_of(curve: LabelCurve, ranker: str, name: str, ways: list[str]) -> list[list[str]]:
-    whole = next(line.value for line in curve.lines if line.ranker == ranker)
-    rows = []
-    for sampler in ways:
-        chosen = curve.of(ranker, sampler)[-1]
-        chance, top = curve.with_same_labels(chosen, RANDOM), curve.with_same_labels(chosen, TOP)
-        assert chance is not None
-        assert top is not None
-        assert chance.error is not None
-        interval = chance.error * t.ppf(0.975, curve.n_draws - 1)
-        gain = 100 * (chosen.value / max(chance.value, top.value) - 1)
-        above = "above" if curve.beats_random(ranker, sampler) else ""
-        rows.append(
-            [f"{name}, {sampler}", f"{chosen.value:.4f}", f"{whole:.4f}", f"{top.value:.4f}",
-             f"{chance.value:.4f} +- {interval:.4f}", f"{chance.low:.4f}-{chance.high:.4f} {above}".strip(),
-             f"{gain:+.1f}", f"{chosen.n_labels:.0f}", f"{curve.n_pool:,.0f}", f"{100 * chosen.share:.2f}",
-             f"{100 * chosen.share_relevant:.1f}", f"{100 * curve.share_relevant:.1f}",
-             f"{100 * top.share_relevant:.1f}"]
-        )  # fmt: skip
-    return rows
+def figures_of(folds: list[rr.Fold], method: str, sampler: rr.SSAR, n_draws: int) -> list[Figures]:
+    found = []
+    for place, fold in enumerate(folds):
+        pool, test = fold.train, fold.test
+        few, full = PoolLearner(few_label_ranker(method), pool), PoolLearner(full_data_ranker(method), pool)
+
+        def worth(rows: Array, learner: PoolLearner = few, pool: rr.Dataset = pool, test: rr.Dataset = test) -> float:
+            return float(rr.evaluate(test, scores_after(learner, pool, rows, test), measures="MAP").means["MAP"])
+
+        rows = choose(sampler, pool, 0, place, "")
+        mixed = np.random.default_rng([0, place]).permutation(len(pool))
+        best = feature_scores(pool, best_feature(pool, "MAP"))
+        top = mixed[np.argsort(-best[mixed], kind="stable")][: len(rows)]
+        rngs = [np.random.default_rng([0, place, draw]) for draw in range(n_draws)]
+        draws = [worth(mixed[rng.permutation(len(pool))][: len(rows)]) for rng in rngs]
+        shares = tuple(float((pool.y[some] > 0).mean()) for some in (rows, np.arange(len(pool)), top))
+        all_labels = worth(np.arange(len(pool)), full)
+        found.append(Figures(worth(rows), all_labels, worth(top), draws, len(rows), len(pool), shares))
+    return found
+
+
+def row_of(found: list[Figures], name: str) -> list[str]:
+    chosen, whole, top = (float(np.mean([one[place] for one in found])) for place in range(3))
+    by_draw = np.mean([one.draws for one in found], axis=0)
+    chance, (low, high) = float(by_draw.mean()), np.quantile(by_draw, [0.025, 0.975])
+    interval = by_draw.std(ddof=1) / np.sqrt(by_draw.size) * t.ppf(0.975, by_draw.size - 1)
+    share = np.mean([one.n_labels / one.n_pool for one in found])
+    relevant = np.mean([one.relevant for one in found], axis=0)
+    return [
+        name, f"{chosen:.4f}", f"{whole:.4f}", f"{top:.4f}", f"{chance:.4f} +- {interval:.4f}",
+        f"{low:.4f}-{high:.4f} {'above' if chosen > high else ''}".strip(),
+        f"{100 * (chosen / max(chance, top) - 1):+.1f}",
+        f"{np.mean([one.n_labels for one in found]):.0f}", f"{np.mean([one.n_pool for one in found]):,.0f}",
+        f"{100 * share:.2f}", *(f"{100 * one:.1f}" for one in relevant),
+    ]  # fmt: skip
 
 
 def main() -> None:
@@ -73,19 +97,19 @@ def main() -> None:
     if not os.environ.get("RULERANK_DATA"):
         print("RULERANK_DATA is not set: there is nothing to compare on")
         return
-    curves = {}
-    ways = {way: WAYS[way] for way in options.ways}
+    warnings.simplefilter("ignore")  # that few labels say little is what is measured
+    tables: dict[str, list[list[str]]] = {method: [] for method in options.method}
     for name, folder in SETS.items():
         folds = rr.read_folds(f"{os.environ['RULERANK_DATA']}/{folder}")
         if options.thin > 1:
             seeds = range(options.pools)
             folds = [replace(fold, train=thin(fold.train, options.thin, n)) for fold in folds for n in seeds]
-        samplers = {**ways, TOP: top_of_best_feature}
-        curves[name] = label_curve(folds, options.method, samplers, sizes=[], n_draws=options.draws)
+        for method, rows in tables.items():
+            for way in options.ways:
+                rows.append(row_of(figures_of(folds, method, WAYS[way], options.draws), f"{name}, {way}"))
         print(name, file=sys.stderr)
-    for ranker in options.method:
-        rows = [row for name, curve in curves.items() for row in rows_of(curve, ranker, name, options.ways)]
-        print(f"\n{ranker}\n{markdown_table(HEADER, rows)}")
+    for method, rows in tables.items():
+        print(f"\n{method}\n{markdown_table(HEADER, rows)}")
 
 
 if __name__ == "__main__":

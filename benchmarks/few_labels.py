@@ -30,8 +30,7 @@ import numpy as np
 
 import rulerank as rr
 from compare_texts import cranfield, movies
-from rulerank.experiment.label_curve.result import Gains
-from rulerank.experiment.label_curve.simulation import HalfSplits
+from rulerank.experiment.label_curve import LOSS, split_halves
 from rulerank.io.formats import read_any, write_any
 from rulerank.judging.duels import Duel, Duels, compare_duels, compare_relevant, run_duels
 from rulerank.judging.pool import Pool
@@ -58,8 +57,8 @@ class Split(NamedTuple):
 
 
 def splits(data: rr.Dataset, today: Today, n_splits: int) -> Iterator[Split]:
-    for seed, split in enumerate(HalfSplits(data, n_splits)):
-        yield Split(seed, split.train, split.test, today)
+    for seed in range(n_splits):
+        yield Split(seed, *split_halves(data.labelled(), seed), today)
 
 
 def labelled(pool: rr.Dataset, rows: np.ndarray) -> rr.Dataset:
@@ -197,9 +196,9 @@ def print_gains(
     print(f"today {np.mean(bases):.4f}, {n_splits} splits; models: {', '.join(sorted(methods))}")
     print(f"{'':18}{'labels':>8}{'mean':>8}{'worst':>8}{'share below -.02':>18}")
     for (name, size), values in found.items():
-        gains = Gains.of(values)
-        share = gains.n_losses / gains.n
-        print(f"{name:18}{size:8}{1000 * gains.mean:8.1f}{1000 * gains.worst:8.1f}{share:18.2f}")
+        gains = np.array(values)
+        share = (gains < -LOSS).mean()
+        print(f"{name:18}{size:8}{1000 * gains.mean():8.1f}{1000 * gains.min():8.1f}{share:18.2f}")
 
 
 def print_duels(data: rr.Dataset, today: Today, n_splits: int) -> None:

@@ -43,7 +43,6 @@ def main() -> None:
     draw_tables()
     draw_ranking()
     if os.environ.get("RULERANK_DATA"):
-        draw_label_curves(Path(os.environ["RULERANK_DATA"]))
         draw_gains(Path(os.environ["RULERANK_DATA"]))
 
 
@@ -110,13 +109,6 @@ def draw_decision() -> None:
         decision_figure(versus).savefig(Path(__file__).with_name("explain.svg"), metadata={"Date": None})
         curves = curves_figure(ranker.curves(fold.test, most=3))
         curves.savefig(Path(__file__).with_name("explain-curves.svg"), metadata={"Date": None})
-
-
-def draw_label_curves(folder: Path) -> None:
-    for name in ("letor3-ohsumed", "letor4-mq2008"):
-        target = Path(__file__).with_name(f"label-curve-{name.partition('-')[2]}.svg")
-        command = ["rulerank", "curve", str(folder / name), "--thin", "20", "-o", str(target)]
-        subprocess.run([sys.executable, "-m", *command], check=True)
 
 
 def draw_gains(folder: Path) -> None:

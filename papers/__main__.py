@@ -13,14 +13,15 @@ from pathlib import Path
 
 from papers.letter import letter_table
 from papers.reference import CHOICES, choose_reference
-from papers.report import papers_report
+from papers.report import DRAWN, papers_report, write_papers
 from papers.run import run_systems
 from papers.systems import SYSTEMS, systems_named, with_top_feature
 from rulerank.errors import DataError, RulerankError
 from rulerank.evaluation.rankings import feature_scores
-from rulerank.experiment.report import FORMATS, check_formats, write_files
+from rulerank.experiment.report import FORMATS, check_formats
 from rulerank.experiment.run import Step
 from rulerank.io.folds import read_folds
+from rulerank.render.figures import check_matplotlib
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,13 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--method", action="append", metavar="NAME", help="a system to run; repeat it [default: all]")
     parser.add_argument("--feature", help="the feature that is BM25, for the sampling paper [default: best on vali]")
     parser.add_argument("--reference", default="auto", choices=CHOICES, help="whose published figures are shown")
-    parser.add_argument("--to", default=",".join(FORMATS), help="formats of the report [default: %(default)s]")
+    parser.add_argument("--to", default=f"{','.join(FORMATS)},figures", help="formats [default: %(default)s]")
     parser.add_argument("--jobs", type=int, default=-1, help="processes [default: one per core]")
     parser.add_argument("--skip-letter", action="store_true", help="without the table of docs/papers.md")
     asked = parser.parse_args(arguments)
     try:
         formats = asked.to.split(",")
-        check_formats(formats)
+        check_formats(name for name in formats if name != "figures")
+        if {*DRAWN} & {*formats}:
+            check_matplotlib()
         failed = [reproduce(folder, formats, asked) for folder in sets_in(asked.data)]
     except RulerankError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -76,9 +79,9 @@ def reproduce(folder: Path, formats: Sequence[str], asked: argparse.Namespace) -
         experiment,
         title=f"The papers on {name}",
         collection=choose_reference(asked.reference, folds, str(folder)),
-        draw=bool({"html", "figures"} & set(formats)),
+        draw=bool({*DRAWN} & {*formats}),
     )
-    files = write_files(page, summary, out, formats)
+    files = write_papers(page, summary, out, formats)
     print(f"{page.lead[0]}\n{', '.join(map(str, files))}")
     return any(not failure.skipped for failure in experiment.failures.values())
 

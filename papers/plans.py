@@ -12,7 +12,7 @@ import numpy as np
 from rulerank.aggregate.fusion import fuse, neutral_sum, on_one_scale
 from rulerank.dataset import Array, Fold, query_index
 from rulerank.evaluation import evaluate
-from rulerank.experiment.cells import Scores
+from rulerank.experiment.systems import Scores
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,6 @@ class Fuse:
     """Put the lists of the systems used together by a fixed rule."""
 
     method: str
-
-    @property
-    def learns_from(self) -> str:
-        return "nothing of its own; its members: train"
-
-    def describe(self) -> dict[str, Any]:
-        return {"fuse": self.method}
 
     def run(self, fold: Fold, used: Mapping[str, Scores], measure: str) -> Scores:
         vali = fuse([scores.vali for scores in used.values()], fold.vali.qid, self.method)
@@ -40,13 +33,6 @@ class LinearCombination:
     """Weigh the lists of the systems used; the weights are learned on vali, which none of them has seen."""
 
     n_steps: int = 20
-
-    @property
-    def learns_from(self) -> str:
-        return "weights: vali; its members: train"
-
-    def describe(self) -> dict[str, Any]:
-        return {"linear": self.n_steps}
 
     def run(self, fold: Fold, used: Mapping[str, Scores], measure: str) -> Scores:
         vali, test = (np.array([getattr(scores, part) for scores in used.values()]) for part in ("vali", "test"))
@@ -106,7 +92,6 @@ def together(
         vali=vali,
         test=test,
         params=params,
-        tried=(),
         n_labels=max(member.n_labels for member in members),
         fit_seconds=fit_seconds + sum(member.fit_seconds for member in members),
         tune_seconds=fit_seconds + sum(member.tune_seconds for member in members),

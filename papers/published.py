@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from papers.reference import Published, published
-from rulerank.experiment.report import named
-from rulerank.experiment.summary import Summary, summarise
+from rulerank.experiment.report import Summary, named, summarise
 from rulerank.render.document import DASH, Cell, Section, Table, number_cell
 
 SHOWN = ("MAP", "NDCG@10", "P@10")

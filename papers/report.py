@@ -1,22 +1,28 @@
-"""The report of `rulerank compare`, with the sections that only the papers need."""
+"""The report of `rulerank compare`, with the sections and pictures that only the papers need."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from papers.competence_figures import average_scores, competence_domains, competence_map
+from papers.curves import curves_picture, picture
 from papers.published import published_section, with_published_times
 from papers.sampled import FromTheTop
 from papers.sampling_tables import ABOUT, sampling_tables
 from papers.systems import GROUPS
 from rulerank.aggregate.competence import Competence
 from rulerank.errors import TooLargeError
-from rulerank.experiment.report import BOLD, curves_picture, groups, how, make_report, named, picture
+from rulerank.experiment.report import BOLD, Summary, groups, how, make_report, named, write_files
 from rulerank.experiment.run import Experiment
-from rulerank.experiment.summary import Summary
+from rulerank.io.outputs import write_bytes
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.render.document import Cell, Page, Picture, Section, Table
+from rulerank.render.latex import render_latex
 
+DRAWN = ("html", "figures")  # formats that need pictures
+FIGURES = "figures"  # the folder
 CUTOFFS = (2, 4, 6, 8, 10)  # of the intercepts paper's tables
 MAP_DPI = 80  # one pixel is then about one document
 ABOUT_CURVES = "Figures 1 and 3 of the paper on query-level rules: its rankers as published, and the best baseline."
@@ -35,7 +41,7 @@ def papers_report(
 
     collection: whose published figures are shown, as `reference.choose_reference` returns it.
     """
-    page, summary = make_report(called_by_feature(experiment), title=title, draw=draw)
+    page, summary = make_report(called_by_feature(experiment), title=title)
     own = {block.key: block for block in page.blocks if isinstance(block, Section)}
     shown = paper_systems(summary)
     if draw and len(shown) > 1:
@@ -44,22 +50,35 @@ def papers_report(
         )
         own["results"] = replace(own["results"], parts=(*own["results"].parts, curves))
     own["folds"] = replace(own["folds"], parts=(*own["folds"].parts, *deviations_tables(summary)))
-    time = own.pop("time")
     run = own.pop("run")
     if {"DC3A", "QC3A"} & {row.name for row in summary.rows}:
         run = replace(run, about=f"{ABOUT_COMPETENCE} {run.about}".strip())
     sections = [*own.values()]
     if collection is not None:
         sections.append(published_section(summary, collection))
-        time = replace(time, parts=tuple(with_published_times(table, collection) for table in time.parts))
+        run = replace(run, parts=(*run.parts[:-1], with_published_times(run.parts[-1], collection)))
     sections += [
-        time,
         Section("Competence", tuple(competence_pictures(summary) if draw else ()), key="competence"),
         Section("Chosen labels", tuple(sampling_tables(summary)), ABOUT, "sampling"),
         run,
     ]
     blocks = tuple(section for section in sections if section.parts)
     return replace(page, blocks=blocks, groups=tuple(GROUPS.items())), summary
+
+
+def write_papers(page: Page, summary: Summary, out: Path, formats: Sequence[str]) -> list[Path]:
+    """Write the files of the report, and the pictures beside it, to which report.tex refers."""
+    files = write_files(page, summary, out, [name for name in formats if name not in ("latex", "figures")])
+    contents: dict[str, bytes] = {}
+    if "latex" in formats:
+        contents["report.tex"] = render_latex(page, FIGURES if "figures" in formats else None).encode()
+    if "figures" in formats:
+        drawn = [(one.key, one.draw) for one in page.pictures if one.draw is not None]
+        contents |= {f"{FIGURES}/{key}{end}": draw(end) for key, draw in drawn for end in (".pdf", ".svg")}
+    for file, content in contents.items():
+        (out / file).parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(out / file, content)
+    return [*files, *(out / file for file in contents)]
 
 
 def deviations_tables(summary: Summary) -> list[Table]:

@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import joblib
-
 from rulerank.dataset import Fold
 from rulerank.errors import DataError
-from rulerank.experiment.cells import Failure, Scores
-from rulerank.experiment.run import Experiment, run_experiment
-from rulerank.experiment.systems import System
+from rulerank.experiment.run import Experiment, Failure, run_experiment
+from rulerank.experiment.systems import Scores, System
 
 
 @dataclass(frozen=True)
@@ -29,13 +26,6 @@ class AfterOthers:
 
     plan: Any
     used: Mapping[str, Mapping[str, Scores | Failure]]  # by fold and system
-
-    @property
-    def learns_from(self) -> str:
-        return str(self.plan.learns_from)
-
-    def describe(self) -> dict[str, Any]:
-        return {"plan": self.plan.describe(), "used": joblib.hash(self.used)}
 
     def run(self, fold: Fold, measure: str) -> Scores:
         for name, outcome in self.used[fold.name].items():

@@ -18,8 +18,7 @@ from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.discretize import make_discretizer
 from rulerank.errors import DataError
 from rulerank.evaluation.rankings import best_feature, feature_scores
-from rulerank.experiment.cells import Scores, described, plain
-from rulerank.experiment.plans import rank
+from rulerank.experiment.systems import Scores, rank
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.sampling.ssar import SSAR
@@ -35,9 +34,6 @@ class Learner:
     grid: Mapping[str, Sequence[Any]]
     bins: str | None = None  # how to cut features; None: they are scaled by query instead
     needs_pairs: bool = False  # whether it learns nothing without two grades in a query
-
-    def describe(self) -> dict[str, Any]:
-        return {"ranker": described(self.ranker), "grid": plain(self.grid), "bins": self.bins}
 
     def prepare(self, fold: Fold) -> Fold:
         """Return the fold as the ranker takes it."""
@@ -57,13 +53,6 @@ class Asked:
     sampler: SSAR
     learner: Learner = VOTING
 
-    @property
-    def learns_from(self) -> str:
-        return "the chosen documents of train"
-
-    def describe(self) -> dict[str, Any]:
-        return {"sampler": described(self.sampler), "learner": self.learner.describe()}
-
     def run(self, fold: Fold, measure: str) -> Scores:
         order = shuffled_rows(fold)
         bins = in_bins(fold, "tube")  # what the sampler sees, whoever learns
@@ -81,13 +70,6 @@ class AsChosen:
 
     learner: Learner = SVM
 
-    @property
-    def learns_from(self) -> str:
-        return "the documents of train that the other chose" + (f"; {', '.join(self.learner.grid)} chosen on vali")
-
-    def describe(self) -> dict[str, Any]:
-        return {"as": "chosen", "learner": self.learner.describe()}
-
     def run(self, fold: Fold, used: Mapping[str, Scores], measure: str) -> Scores:
         chosen = chosen_by_other(used)
         return learn_from(self.learner, self.learner.prepare(fold), chosen, measure, 0.0)
@@ -100,13 +82,6 @@ class AtRandom:
     learner: Learner = VOTING
     n_draws: int = N_DRAWS
     seed: int = 0
-
-    @property
-    def learns_from(self) -> str:
-        return f"random documents of train, mean of {self.n_draws} draws"
-
-    def describe(self) -> dict[str, Any]:
-        return {"draws": self.n_draws, "seed": self.seed, "learner": self.learner.describe()}
 
     def run(self, fold: Fold, used: Mapping[str, Scores], measure: str) -> Scores:
         n_labels = len(chosen_by_other(used))
@@ -121,7 +96,6 @@ class AtRandom:
             vali=np.array([scores.vali for scores in drawn]),
             test=np.array([scores.test for scores in drawn]),
             params={},
-            tried=(),
             n_labels=n_labels,
             fit_seconds=float(np.mean([scores.fit_seconds for scores in drawn])),
             tune_seconds=sum(scores.tune_seconds for scores in drawn),
@@ -136,13 +110,6 @@ class FromTheTop:
 
     feature: str | None = None  # None: the one that ranks vali best
     learner: Learner = VOTING
-
-    @property
-    def learns_from(self) -> str:
-        return "the top documents of train by a feature" + ("" if self.feature else ", chosen on vali")
-
-    def describe(self) -> dict[str, Any]:
-        return {"feature": self.feature, "learner": self.learner.describe()}
 
     def run(self, fold: Fold, used: Mapping[str, Scores], measure: str) -> Scores:
         n_labels = len(chosen_by_other(used))
@@ -184,11 +151,10 @@ def learn_from(learner: Learner, prepared: Fold, chosen: Array, measure: str, se
     some = prepared.train[rows]
     if learner.needs_pairs and not _has_pairs(some):  # nothing to learn from: all tied
         nothing = np.zeros(len(prepared.vali)), np.zeros(len(prepared.test))
-        return Scores(*nothing, {}, (), len(rows), seconds, seconds, 0.0, rows)
+        return Scores(*nothing, {}, len(rows), seconds, seconds, 0.0, rows)
     scores = rank(learner.ranker, learner.grid, some, prepared, measure)
     return replace(
         scores,
-        tried=(),
         n_labels=len(rows),
         fit_seconds=scores.fit_seconds + seconds,
         tune_seconds=scores.tune_seconds + seconds,

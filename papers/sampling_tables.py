@@ -12,8 +12,7 @@ from papers.sampled import AsChosen, Asked, AtRandom, FromTheTop
 from rulerank.core.words import listed
 from rulerank.dataset import Array
 from rulerank.evaluation import evaluate
-from rulerank.experiment.report import how
-from rulerank.experiment.summary import Row, Summary
+from rulerank.experiment.report import Row, Summary, how
 from rulerank.render.document import DASH, Cell, Table, number_cell
 
 SUPERVISED = ("RankBoost", "FRank", "Regression")  # of the paper's Tables 4 and 5

@@ -26,10 +26,9 @@ from papers.run import Follower
 from papers.sampled import SVM, AsChosen, Asked, AtRandom, FromTheTop
 from rulerank.aggregate.competence import Competence
 from rulerank.errors import DataError
-from rulerank.experiment.plans import Rank
 from rulerank.experiment.systems import GROUPS as OWN_GROUPS
 from rulerank.experiment.systems import SYSTEMS as OWN_SYSTEMS
-from rulerank.experiment.systems import System
+from rulerank.experiment.systems import Rank, System
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.stable_rules import StableRules

@@ -52,7 +52,7 @@ COMMANDS = """
     evaluate test.csv one.run scores.txt --compare
     evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5
     compare --list
-    compare test.csv --folds 3 --method RE-GR --method QI --run engine=one.run --scores old=scores.txt --to csv --jobs 1
+    compare test.csv --folds 3 --method RE-GR --method QI --run engine=one.run --to csv --jobs 1
     sample pool.csv --today bm25_body -n 5
     sample train.txt --sampler ssar -n 5
     sample train.txt --today f1 --own-grades --budget 20 -o new.csv

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rulerank.evaluation import compare as compare
     from rulerank.evaluation import evaluate as evaluate
     from rulerank.evaluation import evaluate_run as evaluate_run
-    from rulerank.experiment.label_curve.curve import label_curve as label_curve
+    from rulerank.experiment.label_curve import label_curve as label_curve
     from rulerank.experiment.report import write_report as write_report
     from rulerank.experiment.run import run_experiment as run_experiment
     from rulerank.export import export_model as export_model
@@ -120,7 +120,7 @@ _NAMES = {
     "evaluation": ("Measure", "evaluate", "evaluate_run", "compare"),
     "scale.fit": ("fit_parts",),
     "scale.score": ("evaluate_parts",),
-    "experiment.label_curve.curve": ("label_curve",),
+    "experiment.label_curve": ("label_curve",),
     "experiment.run": ("run_experiment",),
     "experiment.report": ("write_report",),
 }

@@ -239,6 +239,6 @@ def warn_unknown_base(name: str, base: RecallBase | None, found: CountedRows, fe
     if base is None and (found.unjudged is not None or any(one in ENGINE_FEATURES for one in features)):
         warnings.warn(
             f"{name}: the recall base is not known, so relevant documents that were not retrieved do not count; "
-            "--qrels FILE of `rulerank compare` and files that `rulerank features --qrels` writes have it",
+            "files that `rulerank features --qrels` writes have it",
             stacklevel=3,
         )

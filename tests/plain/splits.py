@@ -1,4 +1,4 @@
-"""Splits into halves, thinned pools and what was gained in them once more, spelt out: the oracle of the tests."""
+"""Splits into halves and what was gained in them once more, spelt out: the oracle of the tests."""
 
 from __future__ import annotations
 
@@ -18,18 +18,6 @@ def halves_plainly(qid: Sequence[object], seed: int) -> tuple[list[int], list[in
     labelled = {str(name) for name in drawn[: len(names) // 2]}
     rows = range(len(qid))
     return [row for row in rows if str(qid[row]) in labelled], [row for row in rows if str(qid[row]) not in labelled]
-
-
-def thin_plainly(grades: Sequence[int], keep_one_in: int, seed: int) -> list[int]:
-    """Return the rows that are left: all without relevance, and of the relevant ones one in so many.
-
-    >>> thin_plainly([0, 1, 2, 0, 1], keep_one_in=3, seed=0)
-    [0, 3, 4]
-    """
-    relevant = [row for row, grade in enumerate(grades) if grade > 0]
-    n_kept = round(len(relevant) / keep_one_in)
-    kept = {int(row) for row in np.random.default_rng(seed).choice(relevant, n_kept, replace=False)}
-    return [row for row, grade in enumerate(grades) if grade <= 0 or row in kept]
 
 
 def gains_plainly(new: Sequence[Sequence[float]], today: Sequence[float]) -> tuple[float, float, int]:

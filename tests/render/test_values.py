@@ -16,7 +16,7 @@ def values():
         "tuned": rr.select(fold.train, rr.QueryIntercepts(missing="mean"), grid=grid),
         "chosen": rr.select(rr.make_ranking(n_queries=40, docs_per_query=15, seed=0)),
         "learned": rr.select(fold.train, today="bm25_body"),
-        "curve": rr.label_curve(fold.train, ["QI"], ["random"], sizes=[20], n_draws=2),
+        "curve": rr.label_curve(fold.train, ["QI"], ["random"], sizes=[20], n_splits=2, today="bm25_body"),
         "export": rr.export_model(fitted, "python"),
         "tables": fitted.additive(),
     }

@@ -47,20 +47,6 @@ def compare(
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="A TREC run, or a table with qid, docid, score; repeat it."),
     ] = None,
-    scores: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=FILE", help="Scores, one per row of the file; for folds: one file each, {fold}.txt."
-        ),
-    ] = None,
-    qrels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Judgements, TREC qrels or a table: they give the grades, and relevant documents that DATA lacks "
-            "count as missed.",
-        ),
-    ] = None,
     unjudged: Unjudged = None,
     judged_extra: JudgedExtra = None,
     folds: Annotated[int | None, typer.Option(metavar="N", help="Parts that a file is split into [5].")] = None,
@@ -75,8 +61,8 @@ def compare(
     tune_by: Annotated[str, typer.Option(metavar="MEASURE", help="What parameters are chosen by, on vali.")] = "MAP",
     convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
     ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
-    formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv, figures.")] = (
-        "html,markdown,latex,csv,figures"
+    formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv.")] = (
+        "html,markdown,latex,csv"
     ),
     title: Annotated[str | None, typer.Option(help="Title of the report [the name of DATA].")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes [-1: one per core].")] = -1,
@@ -92,10 +78,10 @@ def compare(
 
     A folder holds folds as LETOR lays them out; a file of graded documents is split by query (--folds). Every system
     learns from train, chooses its parameters on vali and is measured on test. Beside the systems of --list go your own:
-    rankers with fit and predict, of any library; runs, which meet the documents by ids; and scores.
+    rankers with fit and predict, of any library, and runs, which meet the documents by ids.
 
-    A file of retrieved documents lacks the relevant documents that were not retrieved. --qrels counts these as missed,
-    as `rulerank evaluate --qrels` does; a table that `rulerank features --qrels` wrote needs no --qrels for that.
+    A file of retrieved documents lacks the relevant documents that were not retrieved; a table that `rulerank features
+    --qrels` wrote has them, and counts them as missed.
 
     What is finished lies in the folder of the report: run again, and only what is missing or has changed runs. A system
     that fails is told in the report and does not stop the others; the exit code is then 1.
@@ -105,8 +91,7 @@ def compare(
     \b
         rulerank compare --list
         rulerank compare . --method RE-GR --method QI --to markdown,csv --jobs 1
-        rulerank compare test.csv --folds 3 --method RE-GR --run engine=one.run --scores old=scores.txt --jobs 1 -o mine
-        rulerank compare test.csv --qrels qrels.txt --method QI --folds 3 --jobs 1 -o judged
+        rulerank compare test.csv --folds 3 --method RE-GR --run engine=one.run --jobs 1 -o mine
         rulerank compare . --method RE-GR+ --method QI --jobs 1 --title "A small world" -o small
     """
     if listed:
@@ -116,20 +101,18 @@ def compare(
         raise DataError("expected folds, or a file to split: rulerank compare DATA, or --list for the systems")
     from rulerank.cli.output import print_json, print_table
     from rulerank.experiment.compare import compare_folds
-    from rulerank.experiment.report import HEADLINE
-    from rulerank.experiment.summary import failure_of
+    from rulerank.experiment.report import HEADLINE, failure_of
 
-    owns = (("rankers", ranker, "--ranker"), ("runs", run, "--run"), ("scores", scores, "--scores"))
     compared = compare_folds(
         source,
         out,
         method,
-        **{kind: by_name(given, option) for kind, given, option in owns},
+        rankers=by_name(ranker, "--ranker"),
+        runs=by_name(run, "--run"),
         n_folds=folds,
         seed=seed,
         format=format,
         columns=columns(qid, docid, grade, features),
-        qrels=qrels,
         unjudged=unjudged,
         judged_extra=judged_extra,
         measures=[name for several in measure or HEADLINE for name in several.split(",")],
@@ -194,12 +177,12 @@ def list_systems(as_json: bool) -> None:
     from rulerank.cli.output import print_json, print_table
     from rulerank.experiment.systems import SYSTEMS
 
-    rows = [[system.name, system.group, system.about, system.plan.learns_from] for system in SYSTEMS.values()]
-    header = ["system", "group", "what it is", "learns from"]
+    rows = [[system.name, system.group, system.about] for system in SYSTEMS.values()]
+    header = ["system", "group", "what it is"]
     if as_json:
         print_json([dict(zip(header, row, strict=True)) for row in rows])
     else:
-        print_table(header, rows, n_left=4)
+        print_table(header, rows, n_left=3)
 
 
 class Lines:

@@ -20,7 +20,7 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
         rulerank demo
         rulerank demo --queries 60 --seed 3 --json
     """
-    from rulerank.cli.output import print_json, print_results, print_table
+    from rulerank.cli.output import print_json, print_results
     from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, TOP, reasons, run_demo
 
     if queries < MIN_QUERIES:
@@ -46,7 +46,5 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print("ridge regression and query intercepts read brand and category as numbers, rules as what they are")
     print(f"\n{shown.closing()}\n")
     print("4. Labels are costly: start from today's ranking, BM25 alone, and grade ten products each of a few queries.")
-    print("\n".join(fill(line, WIDTH) for line in shown.few.lines()) + "\n")
-    print_table(*shown.few.table())
-    print("splits: half of the queries are labelled, the others are tested on")
+    print("\n".join(fill(line, WIDTH) for line in shown.few_labels[0]))
     print(f"\n5. {reasons(shown.folds[0].train, shown.folds[0].test)}")

@@ -32,9 +32,6 @@ def figure(
     effects: what each of the most influential features adds to the score, by its value, and below how many documents
     have it; where the score is no sum, the mean score by bin.
 
-    The pictures of `rulerank compare` and `rulerank curve` are drawn by these commands: compared once more with other
-    --method or --measure, finished work is not done again.
-
     Example:
 
     \b

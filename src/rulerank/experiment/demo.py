@@ -16,12 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from rulerank.core.progress import progress
 from rulerank.dataset import UNLABELLED, Dataset, Fold
 from rulerank.datasets.shop import Shop, make_shop
-from rulerank.evaluation import Comparison, ComparisonTable, Result, compare_results, evaluate
+from rulerank.evaluation import ComparisonTable, Result, compare_results, evaluate
 from rulerank.evaluation.evaluation import as_dict
 from rulerank.evaluation.rankings import best_feature, feature_scores
-from rulerank.experiment.label_curve.curve import label_curve
-from rulerank.experiment.label_curve.result import LOSS, LabelCurve, signed
-from rulerank.experiment.label_curve.simulation import FROM_TODAY, STRATA, HalfSplits
+from rulerank.experiment.label_curve import signed, split_halves
 from rulerank.features.text_features import TextFeatures
 from rulerank.judging.duels import Duels, compare_duels, duels_as_dict, run_duels
 from rulerank.judging.pool import Pool
@@ -34,7 +32,7 @@ from rulerank.rankers.stable_rules import StableRules
 from rulerank.sampling.strata import Strata
 from rulerank.splitting import make_folds
 from rulerank.today import find_today
-from rulerank.training.selection import Selection, select
+from rulerank.training.selection import select
 
 MEASURES = ("NDCG@10", "MAP", "P@1")
 TODAY = "bm25(all)"  # what a shop without learning sorts by
@@ -44,8 +42,6 @@ OURS = "RE-GR (default)"
 MIN_QUERIES = 10
 TOP = 50  # candidates of a query
 BUDGET = 100  # few labels: ten documents each of ten queries
-SIZES = (50, 100, 200, 400)  # of the label curve
-N_SPLITS = 10
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ridge regression": lambda: make_pipeline(SimpleImputer(), StandardScaler(), Ridge()),  # the least one can do
@@ -59,38 +55,6 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class FewLabels:
-    """What a hundred labels made of today's ranking, what a check says of it, and what is true."""
-
-    learned: Selection
-    duels: Comparison
-    check: str  # what follows from them
-    truth: dict[str, Any]  # the measure on queries that neither the labels nor the check have seen
-    curve: LabelCurve
-
-    def lines(self) -> list[str]:
-        """Say what a user sees, and then the truth, which on real searches nobody knows."""
-        new, today = self.truth["new"], self.truth["today"]
-        return [
-            *self.learned.lines(),
-            f"Check by duels, on queries without labels. {self.check}",
-            f"The truth, on {self.truth['queries']} other queries: {self.truth['measure']} {new:.4f}, "
-            f"today's {today:.4f} ({signed(new - today)}).",
-        ]
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows: what was gained over today's ranking with more and fewer labels."""
-        splits = f"worst of {self.curve.n_folds} splits"
-        header = ["labels", f"{self.truth['measure']}, gain over today's", splits, f"more than {LOSS} lost in"]
-        rows = [["0: today's ranking", ".000", ".000", "0"]]
-        for point in self.curve.points:
-            assert point.gains is not None
-            share = f"{point.n_labels:,.0f} of {self.curve.n_pool:,.0f}"
-            rows.append([share, signed(point.gains.mean), signed(point.gains.worst), f"{point.gains.n_losses}"])
-        return header, rows
-
-
-@dataclass(frozen=True, eq=False)
 class Demo:
     """All that `rulerank demo` shows."""
 
@@ -101,7 +65,7 @@ class Demo:
     chosen: list[str]  # the best single feature of each fold's train
     results: dict[str, Result]
     comparison: ComparisonTable
-    few: FewLabels
+    few_labels: tuple[list[str], dict[str, Any]]  # what a hundred labels made of the baseline: sentences, and facts
 
     def closing(self) -> str:
         """Say in a sentence what the table of results shows."""
@@ -118,12 +82,8 @@ class Demo:
         """Return all figures as plain values."""
         sizes = {"products": len(self.shop.texts), "queries": len(self.shop.queries), "rows": len(self.data)}
         shop = {"seed": self.seed} | sizes | {"features": self.data.feature_names}
-        few = dict(self.few.learned.facts) | {"duels": duels_as_dict(self.few.duels), "truth": self.few.truth}
-        return (
-            {"shop": shop, "chosen_features": self.chosen}
-            | as_dict(self.results, self.comparison)
-            | {"few_labels": few, "label_curve": self.few.curve.to_dict()}
-        )
+        figures = as_dict(self.results, self.comparison)
+        return {"shop": shop, "chosen_features": self.chosen} | figures | {"few_labels": self.few_labels[1]}
 
 
 def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
@@ -152,16 +112,17 @@ def run_demo(n_queries: int = 100, seed: int = 0) -> Demo:
     return Demo(seed, shop, data, folds, chosen, results, comparison, learn_from_few(data, TODAY, MEASURES[0], seed))
 
 
-def learn_from_few(data: Dataset, today: str, measure: str, seed: int = 0) -> FewLabels:
+def learn_from_few(data: Dataset, today: str, measure: str, seed: int = 0) -> tuple[list[str], dict[str, Any]]:
     """Label documents of half the queries by their own grades, learn, check, and look at the other half.
 
+    Returns what a user sees and then the truth, which on real searches nobody knows, in sentences and as facts.
+
     >>> import rulerank as rr
-    >>> few = learn_from_few(rr.make_ranking(n_queries=40, seed=1), "bm25_body", "NDCG@10")
-    >>> few.learned.facts["labels"], few.truth["queries"], few.duels.verdict
+    >>> lines, facts = learn_from_few(rr.make_ranking(n_queries=40, seed=1), "bm25_body", "NDCG@10")
+    >>> facts["labels"], facts["truth"]["queries"], facts["duels"]["verdict"]
     (100, 20, 'too few')
     """
-    split: Fold = HalfSplits(data, 2, seed=seed)[0]
-    pool, test = split.train, split.test
+    pool, test = split_halves(data, seed)
     rows = Strata(today=today, seed=seed).select(pool, lambda row: pool.y[row], budget=min(BUDGET, len(pool)))
     grades = np.full(len(pool), UNLABELLED)
     grades[rows] = pool.y[rows]
@@ -173,19 +134,16 @@ def learn_from_few(data: Dataset, today: str, measure: str, seed: int = 0) -> Fe
     def mean(scores: Any) -> float:
         return float(evaluate(test.y, scores, test.qid, [measure]).means[measure])
 
-    smallest = min(len(one.train) for one in HalfSplits(data, N_SPLITS, seed=seed))
-    sizes = [size for size in SIZES if size <= smallest]
-    setting: dict[str, Any] = {"n_splits": N_SPLITS, "today": today, "measure": measure, "seed": seed}
-    curve = label_curve(data, [FROM_TODAY], [STRATA], sizes=sizes, **setting)
     outcomes = run_duels(duels, lambda duel: (int(pool.y[duel.shown[0]]), int(pool.y[duel.shown[1]])))
     found = compare_duels(outcomes)
-    truth = {
-        "measure": measure,
-        "queries": len(np.unique(test.qid)),
-        "new": mean(learned.ranker.predict(test)),
-        "today": mean(now.scores(test.X)),
-    }
-    return FewLabels(learned, found, duels.line(found) if outcomes else duels.why_none(), truth, curve)
+    new, old, n_queries = mean(learned.ranker.predict(test)), mean(now.scores(test.X)), len(np.unique(test.qid))
+    lines = [
+        *learned.lines(),
+        f"Check by duels, on queries without labels. {duels.line(found) if outcomes else duels.why_none()}",
+        f"The truth, on {n_queries} other queries: {measure} {new:.4f}, today's {old:.4f} ({signed(new - old)}).",
+    ]
+    truth = {"measure": measure, "queries": n_queries, "new": new, "today": old}
+    return lines, dict(learned.facts) | {"duels": duels_as_dict(found), "truth": truth}
 
 
 def reasons(training: Dataset, test: Dataset, n: int = 3) -> str:

@@ -1,52 +1,44 @@
-"""The report of an experiment: one page as HTML, Markdown and LaTeX, its figures as csv, its pictures as PDF."""
+"""The report of an experiment: its figures with the significance of differences, as one page and as csv.
+
+Figures are means over folds; the page is written as HTML, Markdown and LaTeX.
+"""
 
 from __future__ import annotations
 
-import math
 import os
 import platform
-import re
 from collections.abc import Iterable, Sequence
-from functools import partial
-from importlib import metadata
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import polars as pl
 
 from rulerank import __version__
-from rulerank.core.words import joined, lasting
-from rulerank.dataset import Dataset, query_index
+from rulerank.core.words import joined
+from rulerank.dataset import Array, Fold, query_index
 from rulerank.errors import DataError
-from rulerank.evaluation import Comparison
+from rulerank.evaluation import NDCG, Comparison, Measure, P, evaluate
+from rulerank.evaluation.comparison import compare_values, t_test
+from rulerank.evaluation.measures import MAP, as_measures, convention_named
 from rulerank.experiment.run import Experiment
-from rulerank.experiment.summary import (
-    ALPHA,
-    DEPTH,
-    Row,
-    Summary,
-    experiment_frame,
-    mark,
-    shown_params,
-    summarise,
-)
-from rulerank.experiment.systems import GROUPS
+from rulerank.experiment.systems import GROUPS, Scores, System
 from rulerank.io.outputs import write_bytes
-from rulerank.render.document import DASH, Cell, Page, Picture, Section, Table, cells, number_cell
-from rulerank.render.figures import check_matplotlib
+from rulerank.render.document import DASH, Cell, Content, Page, Section, Sentences, Table, cells, number_cell
 from rulerank.render.html import render_html
 from rulerank.render.latex import render_latex
-from rulerank.render.text import csv_table, render_markdown
+from rulerank.render.text import render_markdown
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+DEPTH = 10
+ALL_MEASURES = (MAP, *(NDCG @ k for k in range(1, DEPTH + 1)), *(P @ k for k in range(1, DEPTH + 1)))
+SHOWN = ("MAP", "NDCG@10", "P@1", "P@10")
 HEADLINE = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10")
-FORMATS = ("html", "markdown", "latex", "csv", "figures")
-DRAWN = ("html", "figures")  # formats that need pictures
-FIGURES = "figures"  # the folder
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "polars", "lightgbm", "matplotlib")
+FORMATS = ("html", "markdown", "latex", "csv")
+N_ROUNDS = 10_000
+SEED = 0
+ALPHA = 0.05
 NAMED = 6  # systems in a sentence
-MOST_CURVES = 10  # as many as look different
-ABOUT_FOLDS = "Each fold is trained, validated and tested by itself."
 ABOUT_PLUS = (
     "A name with + is this library's default where it is not as published. These defaults were developed on "
     "OHSUMED and MQ2008; the documentation of each says how, and which test figures were seen on the way."
@@ -54,10 +46,211 @@ ABOUT_PLUS = (
 BOLD = "Bold: the best, and those not significantly worse by a paired t-test over queries."
 
 
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One system by every measure."""
+
+    system: System
+    folds: Array  # (n_measures, n_folds): mean over each fold's test queries
+    queries: Array  # (n_measures, n_queries): all test queries, fold after fold
+    n_tied: int
+    cells: tuple[Scores, ...]
+
+    @property
+    def name(self) -> str:
+        return self.system.name
+
+    @property
+    def means(self) -> Array:
+        """The mean over the folds of each measure, as the papers take it."""
+        return self.folds.mean(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Every complete system by every measure, under one convention."""
+
+    experiment: Experiment
+    measures: tuple[Measure, ...]
+    rows: tuple[Row, ...]
+    against: str
+    convention: str
+    ties: str
+    n_queries: int
+    n_without_relevant: int
+
+    def row(self, name: str) -> Row:
+        return next(row for row in self.rows if row.name == name)
+
+    def place(self, measure: str | Measure) -> int:
+        """Return where a measure is among the measures, however it is written."""
+        return self.measures.index(Measure.parse(str(measure)))
+
+    def mean(self, name: str, measure: str | Measure) -> float:
+        return float(self.row(name).means[self.place(measure)])
+
+    def ranked(self, measure: str | Measure) -> list[str]:
+        """Return the systems, the best by a measure first."""
+        return sorted((row.name for row in self.rows), key=lambda name: -self.mean(name, measure))
+
+    def ties_with_best(self, measure: str | Measure) -> set[str]:
+        """Return the best system and those no worse by a paired t-test over queries: the papers' bold figures."""
+        place, best = self.place(measure), self.row(self.ranked(measure)[0])
+        behind = np.array([best.queries[place] - row.queries[place] for row in self.rows])
+        means = np.array([row.means[place] for row in self.rows])
+        p = t_test(behind) if self.n_queries > 1 else np.where(means >= means.max(), 1.0, 0.0)
+        return {row.name for row, value in zip(self.rows, p, strict=True) if value >= ALPHA}
+
+    def differences(self, measure: str | Measure) -> list[Comparison]:
+        """Compare every system with the chosen one by one measure."""
+        place, base = self.place(measure), self.row(self.against)
+        rows = [base, *(row for row in self.rows if row is not base)]
+        if len(rows) < 2 or self.n_queries < 2:
+            return []
+        values, names = np.array([row.queries[place] for row in rows]), [row.name for row in rows]
+        return compare_values(str(measure), names, values, ("t", "randomisation"), N_ROUNDS, SEED, ALPHA, against=0)
+
+
+def mark(found: Comparison) -> str:
+    """Return an arrow where a difference is significant by the randomisation test, corrected by Holm."""
+    if found.p_holm["randomisation"] >= ALPHA:
+        return ""
+    return "▲" if found.difference > 0 else "▼"
+
+
+def check_rules(
+    folds: Sequence[Fold],
+    systems: Sequence[System],
+    measures: Sequence[str | Measure],
+    convention: str,
+    ties: str | None,
+    against: str | None,
+) -> None:
+    """Complain before the work, not after it, about what `summarise` would refuse."""
+    for fold in folds:
+        docid = None if fold.test.docid is None else ["a"]
+        evaluate([1], [0.0], [0], measures, convention=convention, ties=ties, docid=docid, any_grades=True)
+    names = [system.name for system in systems]
+    if against is not None and against not in names:
+        raise DataError(f"cannot compare with {against!r}, which is not run; choose from {', '.join(names)}")
+
+
+def summarise(
+    experiment: Experiment,
+    measures: Sequence[str | Measure] = (),
+    *,
+    convention: str = "standard",
+    ties: str | None = None,
+    against: str | None = None,
+) -> Summary:
+    """Evaluate the complete systems by MAP, NDCG@1-10, P@1-10 and the measures given.
+
+    against: the system that others are compared with; RE-GR, or else the first one.
+    """
+    complete = experiment.complete
+    if not complete:
+        (name, _), failure = next(iter(experiment.failures.items()))
+        raise DataError(f"no system finished on all folds; {name}: {failure.reason}")
+    names = [system.name for system in complete]
+    chosen = against or ("RE-GR" if "RE-GR" in names else names[0])
+    if chosen not in names:
+        raise DataError(f"cannot compare with {chosen!r}, which has no scores; choose from {', '.join(names)}")
+    asked = tuple(dict.fromkeys([*ALL_MEASURES, *(as_measures(measures) if measures else ())]))
+    tie_rule = ties or convention_named(convention).ties
+    rows = []
+    for system in complete:
+        scores = tuple(experiment.cells[system.name, number] for number in range(len(experiment.folds)))
+        values, n_tied, n_empty = [], 0.0, 0
+        for fold, cell in zip(experiment.folds, scores, strict=True):
+            draws = [
+                evaluate(fold.test, one, measures=asked, convention=convention, ties=tie_rule,
+                         retrieved=None if np.isfinite(one).all() else ~np.isnan(one), any_grades=True)
+                for one in np.atleast_2d(cell.test)
+            ]  # fmt: skip
+            values.append(np.mean([draw.values for draw in draws], axis=0))
+            n_tied += float(np.mean([draw.n_tied for draw in draws]))
+            n_empty += draws[0].n_without_relevant
+        by_fold = np.array([value.mean(axis=1) for value in values]).T
+        rows.append(Row(system, by_fold, np.concatenate(values, axis=1), round(n_tied), scores))
+    n_queries = rows[0].queries.shape[1]
+    return Summary(experiment, asked, tuple(rows), chosen, convention, tie_rule, n_queries, n_empty)
+
+
+def experiment_table(experiment: Experiment, measures: Sequence[str] = SHOWN, **rules: Any) -> Table:
+    """Return every system by some measures, in the mean over folds, the best first; rules as in `summarise`.
+
+    The best, and those not significantly worse by a paired t-test over queries, are strong. A system that failed stands
+    in it with the reason.
+    """
+    labels = [str(measure) for measure in as_measures(measures)]
+    note = f"{len(experiment.folds)} folds, mean; by {labels[0]}, the best first"
+    rows: list[tuple[Content, ...]] = []
+    if experiment.complete:
+        summary = summarise(experiment, labels, **rules)
+        good = {label: summary.ties_with_best(label) for label in labels}
+        note += f"; {summary.n_queries:,} test queries, convention {summary.convention}, ties {summary.ties}"
+        for name in summary.ranked(labels[0]):
+            figures = (number_cell(summary.mean(name, label), strong=name in good[label]) for label in labels)
+            rows.append((Cell(name), *figures, Cell("")))
+    failed = dict.fromkeys(system for system, _ in experiment.failures)
+    rows += [(Cell(name), *(Cell(DASH) for _ in labels), Cell(failure_of(experiment, name))) for name in failed]
+    header = ("system", *labels, "not finished")
+    if not experiment.failures:
+        header, rows = header[:-1], [row[:-1] for row in rows]
+    return Table("", header, tuple(rows), note=note, words=("not finished",))
+
+
+def experiment_frame(experiment: Experiment, measures: Sequence[str | Measure] = SHOWN, **rules: Any) -> pl.DataFrame:
+    """Return one row per system and fold: measures, labels used, what was chosen, seconds of one core, and failures."""
+    labels = [str(measure) for measure in as_measures(measures)]
+    summary = summarise(experiment, labels, **rules) if experiment.complete else None
+    seconds = ("fit_seconds", "tune_seconds", "predict_seconds")
+    kinds: dict[str, Any] = dict.fromkeys(("system", "group", "fold"), pl.String) | dict.fromkeys(labels, pl.Float64)
+    kinds |= {"labels": pl.Int64, "chosen": pl.String, **dict.fromkeys(seconds, pl.Float64), "failure": pl.String}
+    rows = []
+    for system in experiment.systems:
+        for number, fold in enumerate(experiment.folds):
+            place = system.name, number
+            row: dict[str, Any] = {"system": system.name, "group": system.group, "fold": fold.name}
+            if place in experiment.cells:
+                cell = experiment.cells[place]
+                row |= {"labels": cell.n_labels, "chosen": shown_params(cell.params)}
+                row |= {name: getattr(cell, name) for name in seconds}
+            else:
+                row["failure"] = experiment.failures[place].reason
+            if summary is not None and system in experiment.complete:
+                row |= {label: summary.row(system.name).folds[summary.place(label), number] for label in labels}
+            rows.append(row)
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def failure_of(experiment: Experiment, system: str) -> str:
+    """Say in which folds a system failed, and why first."""
+    failed = {n: failure for (name, n), failure in experiment.failures.items() if name == system}
+    where = "all folds" if len(failed) == len(experiment.folds) else ", ".join(experiment.folds[n].name for n in failed)
+    first = next(iter(failed.values()))
+    return f"{'skipped' if first.skipped else 'failed'} in {where}: {first.reason}"
+
+
+def shown_params(params: dict[str, Any]) -> str:
+    """Return parameters in a line.
+
+    >>> shown_params({"l2": 10.0, "weights": {"a": 0.5}})
+    'l2 10.0, weights (a 0.5)'
+    """
+    return ", ".join(
+        f"{name} ({shown_params(value)})" if isinstance(value, dict) else f"{name} {value}"
+        for name, value in params.items()
+    )
+
+
 def write_report(
     experiment: Experiment, out: str | os.PathLike[str], formats: Sequence[str] = FORMATS, **options: Any
 ) -> list[Path]:
-    """Write an experiment's report into a directory and return the files; options as in `make_report`.
+    """Write an experiment's report into a directory and return the files.
+
+    formats: html, markdown, latex, csv.
+    options: title, measures, convention, ties, and against, the system that the others are compared with.
 
     >>> import tempfile
     >>> from rulerank.datasets import make_ranking
@@ -69,8 +262,7 @@ def write_report(
     ['report.md', 'results.csv', 'differences.csv', 'queries.csv']
     """
     check_formats(formats)
-    report, summary = make_report(experiment, draw=any(name in DRAWN for name in formats), **options)
-    return write_files(report, summary, Path(out), formats)
+    return write_files(*make_report(experiment, **options), Path(out), formats)
 
 
 def make_report(
@@ -81,39 +273,29 @@ def make_report(
     convention: str = "standard",
     ties: str | None = None,
     against: str | None = None,
-    draw: bool = True,
 ) -> tuple[Page, Summary]:
-    """Return the report of an experiment and the figures it is made of.
-
-    draw: without pictures no Matplotlib is needed.
-    """
+    """Return the report of an experiment and the figures it is made of."""
     summary = summarise(experiment, measures, convention=convention, ties=ties, against=against)
     labels = [str(measure) for measure in dict.fromkeys(summary.measures[summary.place(m)] for m in measures)]
     differences = {measure: summary.differences(measure) for measure in labels}
     first = labels[0]
     tested = dict.fromkeys([first, "NDCG@10" if "NDCG@10" in labels else labels[-1]])
-    results: list[Table | Picture] = [means_table(summary, labels, differences)]
-    if draw and differences[first]:
-        results.append(differences_picture(summary, first, differences[first]))
-    if draw:
-        shown, about = summary.ranked("MAP")[:MOST_CURVES], "The systems with the best MAP."
-        results.append(curves_picture(summary, "curves", "Precision and NDCG", about, shown))
     gaps = tuple(differences_table(summary, m, differences[m]) for m in tested if differences[m])
     plus = f" {ABOUT_PLUS}" if any(row.name.endswith("+") for row in summary.rows) else ""
-    about = f"With {versions()}; figures kept from an earlier run came from what was installed then.{plus}"
-    run = (*failures_tables(summary), runs_table(summary), data_table(summary))
+    made_with = f"rulerank {__version__}, Python {platform.python_version()}, numpy {np.__version__}"
+    failed = dict.fromkeys(system for system, _ in experiment.failures)
+    said = tuple(f"{name}: {failure_of(experiment, name)}" for name in failed)
+    failures = [Sentences("Not finished", (*said, "Run again: only these are tried again."))] if said else []
     sections = [
-        Section("Results", tuple(results), key="results"),
-        Section("Fold by fold", (folds_table(summary, first),), ABOUT_FOLDS, "folds"),
+        Section("Results", (means_table(summary, labels, differences),), key="results"),
+        Section("Fold by fold", (folds_table(summary, first),), key="folds"),
         Section("Significance", gaps, key="significance"),
-        Section("Execution time", (times_table(summary),), key="time"),
-        Section("What was run", run, about, "run"),
+        Section("What was run", (*failures, runs_table(summary)), f"With {made_with}.{plus}", "run"),
     ]
     page = Page(
         title,
         (sentence(summary, first, differences[first]),),
         tuple(section for section in sections if section.parts),
-        facts=facts(summary),
         groups=tuple(GROUPS.items()),
         footer="Made by rulerank compare. Click a column's title to sort by it.",
         sortable=True,
@@ -124,49 +306,17 @@ def make_report(
 def sentence(summary: Summary, measure: str, differences: Sequence[Comparison]) -> str:
     """Return in plain words what came out."""
     best = summary.ranked(measure)[0]
-    equals = len(summary.ties_with_best(measure)) - 1
-    others = len(summary.rows) - 1
     text = (
         f"Over {len(summary.experiment.folds)} folds and {summary.n_queries:,} test queries, {best} ranks best by "
-        f"{measure} ({summary.mean(best, measure):.4f})"
+        f"{measure} ({summary.mean(best, measure):.4f})."
     )
-    if not others:
-        return f"{text}."
-    which = "none of the" if equals == others else f"{others - equals} of the"
-    text += f"; {which} {others} other systems are significantly worse (paired t-test over queries)."
+    if not differences:
+        return text
     above, below = ([d.a for d in differences if mark(d) == arrow] for arrow in "▲▼")
-    if not above and not below:
-        return f"{text} None differs significantly from {summary.against} after correction for the number of systems."
     parts = [f"{joined(above)} above"] if above else []
-    if below:
-        parts.append(f"{joined(below) if len(below) <= NAMED else len(below)} below")
-    return f"{text} Against {summary.against}, after correction for the number of systems: {', '.join(parts)}."
-
-
-def facts(summary: Summary) -> tuple[tuple[str, str], ...]:
-    """Return the size of the experiment at a glance."""
-    experiment = summary.experiment
-    seconds = sum(cell.tune_seconds + cell.predict_seconds for cell in experiment.cells.values())
-    unfinished = {system for system, _ in experiment.failures}
-    return (
-        ("systems", f"{len(summary.rows)}" + (f" ({len(unfinished)} not finished)" if unfinished else "")),
-        ("folds", f"{len(experiment.folds)}"),
-        ("test queries", f"{summary.n_queries:,}"),
-        ("test documents", f"{summary.n_docs:,}"),
-        ("features", f"{experiment.folds[0].train.X.shape[1]}"),
-        ("work", f"{lasting(seconds)} of one core"),
-    )
-
-
-def versions() -> str:
-    """Return what the report was made with."""
-    found = [f"rulerank {__version__}", f"Python {platform.python_version()}"]
-    for package in PACKAGES:
-        try:
-            found.append(f"{package} {metadata.version(package)}")
-        except metadata.PackageNotFoundError:
-            continue
-    return ", ".join([*found, f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"])
+    parts += [f"{joined(below) if len(below) <= NAMED else len(below)} below"] if below else []
+    told = ", ".join(parts) or "no significant difference"
+    return f"{text} Against {summary.against}, after correction for the number of systems: {told}."
 
 
 def how(summary: Summary) -> str:
@@ -191,25 +341,24 @@ def means_table(summary: Summary, measures: Sequence[str], differences: dict[str
     """Return every system by the headline measures, with arrows where it differs from the one compared with."""
     marks = {(d.a, measure): mark(d) for measure, found in differences.items() for d in found}
     strong = {measure: summary.ties_with_best(measure) for measure in measures}
+    n_docs = sum(len(fold.test) for fold in summary.experiment.folds)
     rows = []
     for row in summary.rows:
-        n_labels = sum(cell.n_labels for cell in row.cells) / len(row.cells)
-        tied = row.n_tied / summary.n_docs
         figures = [
             number_cell(
-                float(row.means[summary.place(measure)]),
+                summary.mean(row.name, measure),
                 strong=row.name in strong[measure],
                 mark=marks.get((row.name, measure), ""),
             )
             for measure in measures
         ]
-        rows.append((named(row), Cell(f"{n_labels:,.0f}", n_labels), *figures, Cell(f"{tied:.0%}", tied)))
+        rows.append((named(row), *figures, Cell(f"{row.n_tied / n_docs:.0%}", row.n_tied / n_docs)))
     note = (
         f"Mean over folds. {how(summary)} {BOLD} ▲ ▼: above or below {summary.against} by a randomisation test over "
-        f"queries, corrected by Holm over the {len(summary.rows) - 1} systems, p < {ALPHA:g}. Labels: grades of a "
-        "fold's train that were used, in the mean. Tied: documents that share their score with another of the query."
+        f"queries, corrected by Holm over the {len(summary.rows) - 1} systems, p < {ALPHA:g}. "
+        "Tied: documents that share their score with another of the query."
     )
-    header = ("system", "labels", *measures, "tied")
+    header = ("system", *measures, "tied")
     return Table("All systems", header, tuple(rows), note=note, key="means", groups=groups(summary), legend=True)
 
 
@@ -221,12 +370,10 @@ def folds_table(summary: Summary, measure: str) -> Table:
         values = row.folds[place]
         deviation = number_cell(float(values.std(ddof=1))) if values.size > 1 else Cell(DASH)
         mean = number_cell(float(values.mean()), strong=row.name in strong)
-        figures = (number_cell(float(value)) for value in values)
-        rows.append((named(row), *figures, mean, deviation, Cell(row.system.plan.learns_from)))
-    header = ("system", *(fold.name for fold in summary.experiment.folds), "mean", "deviation", "learned from")
+        rows.append((named(row), *(number_cell(float(value)) for value in values), mean, deviation))
+    header = ("system", *(fold.name for fold in summary.experiment.folds), "mean", "deviation")
     note = f"{measure}. {how(summary)} {BOLD} Deviation: of the folds' means."
-    words = ("learned from",)
-    return Table(f"{measure}, fold by fold", header, tuple(rows), 1, note, "folds", words, groups(summary))
+    return Table(f"{measure}, fold by fold", header, tuple(rows), note=note, key="folds", groups=groups(summary))
 
 
 def differences_table(summary: Summary, measure: str, found: Sequence[Comparison]) -> Table:
@@ -237,159 +384,54 @@ def differences_table(summary: Summary, measure: str, found: Sequence[Comparison
             number_cell(d.difference, mark=mark(d), signed=True),
             Cell(f"{d.low:+z.4f} to {d.high:+z.4f}", d.low),
             Cell(f"{d.wins}/{d.ties}/{d.losses}", d.wins - d.losses),
-            *(p_cell(p) for p in (d.p["t"], d.p["folds"], d.p["randomisation"], d.p_holm["randomisation"])),
+            *(number_cell(p, strong=p < ALPHA) for p in (d.p["t"], d.p["randomisation"], d.p_holm["randomisation"])),
         )
         for d in found
     )
-    header = (
-        "system", "difference", "95% interval", "wins/ties/losses", "p, t over queries", "p, t over folds",
-        "p, randomisation", "p, Holm",
-    )  # fmt: skip
+    header = ("system", "difference", "95% interval", "wins/ties/losses", "p, t-test", "p, randomisation", "p, Holm")
     note = (
         f"{measure} less that of {summary.against}, mean over queries. {how(summary)} Bootstrap intervals and the "
-        f"randomisation test have {summary.n_rounds:,} rounds (seed {summary.seed}); the t-tests are paired. "
-        f"Bold: p < {ALPHA:g}."
+        f"randomisation test have {N_ROUNDS:,} rounds (seed {SEED}); the t-test is paired. Bold: p < {ALPHA:g}."
     )
     own = tuple(summary.row(d.a).system.group for d in found)
     key = f"differences-{measure}"
     return Table(f"{measure} against {summary.against}", header, rows, note=note, key=key, groups=own)
 
 
-def times_table(summary: Summary) -> Table:
-    """Return how long training, choosing and ranking took."""
+def runs_table(summary: Summary) -> Table:
+    """Return what each system is, which parameters were chosen in each fold, and how long it took."""
     n_folds = len(summary.experiment.folds)
     rows = []
     for row in summary.rows:
-        fit, tune, predict = (
-            sum(getattr(cell, f"{what}_seconds") for cell in row.cells) for what in ("fit", "tune", "predict")
-        )
-        rows.append(
-            (
-                named(row),
-                number_cell(fit / n_folds, 3),
-                number_cell(tune / n_folds, 3),
-                number_cell(1000 * predict / summary.n_queries, 3),
-                number_cell((fit + predict) / summary.n_queries, 4),
-                number_cell(fit + predict, 2),
-            )
-        )
-    header = (
-        "system", "training, s per fold", "with choosing, s per fold", "ranking, ms per query", "all, s per query",
-        "all, s",
-    )  # fmt: skip
+        by_fold = [shown_params(cell.params) for cell in row.cells]
+        told = [f"{fold.name}: {one}" for fold, one in zip(summary.experiment.folds, by_fold, strict=True)]
+        chosen = by_fold[0] if len(set(by_fold)) == 1 else "; ".join(told)
+        tune, predict = (sum(getattr(cell, f"{what}_seconds") for cell in row.cells) for what in ("tune", "predict"))
+        seconds = number_cell(tune / n_folds, 3), number_cell(1000 * predict / summary.n_queries, 3)
+        rows.append((named(row), *cells(row.system.about, chosen or "nothing to choose"), *seconds))
     note = (
-        "Seconds of one core, compiled loops already loaded. Training: the chosen setting; with choosing: all settings "
-        "and their validation. All: training and ranking of all folds; systems that combine others include "
-        "them."
+        f"Chosen on each fold's vali by {summary.experiment.tuned_by}; no system saw a grade of test. Times are of one "
+        "core, compiled loops already loaded; training is that of all settings."
     )
-    return Table("Execution time", header, tuple(rows), note=note, key="times", groups=groups(summary))
-
-
-def runs_table(summary: Summary) -> Table:
-    """Return what each system is and which parameters were chosen in each fold."""
-    rows = []
-    for row in summary.rows:
-        chosen = {
-            fold.name: shown_params(cell.params) for fold, cell in zip(summary.experiment.folds, row.cells, strict=True)
-        }
-        same = len(set(chosen.values())) == 1
-        text = next(iter(chosen.values())) if same else "; ".join(f"{fold}: {one}" for fold, one in chosen.items())
-        rows.append((named(row), *cells(row.system.about, row.system.plan.learns_from, text or "nothing to choose")))
-    note = f"Chosen on each fold's vali by {summary.experiment.tuned_by}; no system saw a grade of test."
-    header = ("system", "what it is", "learned from", "chosen parameters")
-    return Table("Systems and parameters", header, tuple(rows), 4, note, key="runs", groups=groups(summary))
-
-
-def failures_tables(summary: Summary) -> list[Table]:
-    """Return what did not finish and why, if there is anything."""
-    folds = summary.experiment.folds
-    rows = tuple(
-        cells(system, folds[fold].name, "skipped" if failure.skipped else "failed", failure.reason)
-        for (system, fold), failure in summary.experiment.failures.items()
-    )
-    header, note = ("system", "fold", "what happened", "reason"), "Run again: only these cells are tried again."
-    return [Table("Not finished", header, rows, 4, note, key="failures")] if rows else []
-
-
-def data_table(summary: Summary) -> Table:
-    """Return the size of every part of every fold."""
-    rows = []
-    for fold in summary.experiment.folds:
-        for part in ("train", "vali", "test"):
-            data: Dataset = getattr(fold, part)
-            sizes = (query_index(data.qid)[1].size, len(data), data.X.shape[1])
-            relevant = float((data.y > 0).mean())
-            numbers = (Cell(f"{n:,}", n) for n in sizes)
-            rows.append((*cells(fold.name, part), *numbers, Cell(f"{relevant:.1%}", relevant)))
-    header = ("fold", "part", "queries", "documents", "features", "relevant")
-    return Table("Data", header, tuple(rows), 2, "Relevant: graded 1 or higher.", key="data")
-
-
-def p_cell(p: float) -> Cell:
-    """Return a p-value, strong where it is below 0.05.
-
-    >>> p_cell(0.00002).text, p_cell(0.04).strong
-    ('<0.0001', True)
-    """
-    if math.isnan(p):
-        return Cell(DASH)
-    return Cell("<0.0001" if p < 0.0001 else f"{p:.4f}", p, strong=p < ALPHA)
-
-
-def differences_picture(summary: Summary, measure: str, found: Sequence[Comparison]) -> Picture:
-    from rulerank.experiment.figures import Span, difference_plot
-
-    spans = [Span(d.a, d.difference, d.low, d.high, mark(d)) for d in found]
-    about = (
-        f"Dot: mean difference of {measure} to {summary.against}; line: 95% bootstrap interval over queries; green or "
-        "red: significantly above or below after Holm's correction."
-    )
-    drawn = difference_plot(spans, summary.against, measure)
-    return picture("differences", f"{measure} against {summary.against}", about, drawn)
-
-
-def curves_picture(summary: Summary, key: str, title: str, about: str, shown: Sequence[str]) -> Picture:
-    from rulerank.experiment.figures import rank_curves
-
-    ranks = range(1, DEPTH + 1)
-    curves = {
-        measure: {name: [summary.mean(name, f"{measure}@{k}") for k in ranks] for name in shown}
-        for measure in ("P", "NDCG")
-    }
-    rules = f"Mean over folds, convention {summary.convention}, ties {summary.ties}."
-    return picture(key, title, f"{about} {rules} Shown: {joined(shown)}.", rank_curves(curves))
-
-
-def picture(key: str, title: str, about: str, figure: Figure, dpi: int = 110) -> Picture:
-    from rulerank.render.figures import figure_bytes, inline_svg
-
-    if figure.get_suptitle():
-        figure.suptitle("")  # the page has the title as text
-    name = re.sub(r"\W", "-", key)
-    svg, width = inline_svg(figure, name, dpi), float(figure.get_figwidth())
-    return Picture(title, svg, about, name, partial(figure_bytes, figure), width)
+    header = ("system", "what it is", "chosen parameters", "training, s per fold", "ranking, ms per query")
+    return Table("Systems and parameters", header, tuple(rows), 3, note, key="runs", groups=groups(summary))
 
 
 def write_files(page: Page, summary: Summary, out: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Write report.html, report.md, report.tex, the csv files and the figures into a directory; return what it was."""
-    names = list(formats)
-    check_formats(names)
-    contents: dict[str, str | bytes] = {}
-    for name in names:
+    """Write report.html, report.md, report.tex and the csv files into a directory; return what it was."""
+    contents: dict[str, str] = {}
+    for name in formats:
         if name == "html":
             contents["report.html"] = render_html(page)
         elif name == "markdown":
             contents["report.md"] = render_markdown(page)
         elif name == "latex":
-            contents["report.tex"] = render_latex(page, FIGURES if "figures" in names else None)
-        elif name == "csv":
-            contents |= csv_files(summary)
+            contents["report.tex"] = render_latex(page)
         else:
-            drawn = [(one.key, one.draw) for one in page.pictures if one.draw is not None]
-            contents |= {f"{FIGURES}/{key}{end}": draw(end) for key, draw in drawn for end in (".pdf", ".svg")}
+            contents |= {file: frame.write_csv() for file, frame in csv_files(summary).items()}
+    out.mkdir(parents=True, exist_ok=True)
     for file, content in contents.items():
-        (out / file).parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(out / file, content.encode() if isinstance(content, str) else content)
+        write_bytes(out / file, content.encode())
     return [out / file for file in contents]
 
 
@@ -398,33 +440,28 @@ def check_formats(formats: Iterable[str]) -> None:
     for name in formats:
         if name not in FORMATS:
             raise DataError(f"unknown format {name!r}; choose from {', '.join(FORMATS)}")
-        if name in DRAWN:
-            check_matplotlib()
 
 
-def csv_files(summary: Summary) -> dict[str, str]:
+def csv_files(summary: Summary) -> dict[str, pl.DataFrame]:
     """Return all figures with all digits: of systems in folds, of differences, and of every test query."""
     rules = {"convention": summary.convention, "ties": summary.ties}
-    frame = experiment_frame(summary.experiment, summary.measures, **rules)
-    results = [[*row, *rules.values()] for row in frame.rows()]
+    results = experiment_frame(summary.experiment, summary.measures, **rules)
     differences = [
-        [d.a, d.b, d.measure, d.difference, d.low, d.high, d.p["t"], d.p["folds"], d.p["randomisation"],
-         d.p_holm["randomisation"], d.wins, d.losses]
+        {"system": d.a, "against": d.b, "measure": d.measure, "difference": d.difference, "low": d.low, "high": d.high,
+         "p_t": d.p["t"], "p_randomisation": d.p["randomisation"], "p_holm": d.p_holm["randomisation"],
+         "wins": d.wins, "losses": d.losses}
         for measure in summary.measures
         for d in summary.differences(measure)
     ]  # fmt: skip
-    header = (
-        "system", "against", "measure", "difference", "low", "high", "p_t_queries", "p_t_folds", "p_randomisation",
-        "p_holm", "wins", "losses",
-    )  # fmt: skip
-    places = [(fold.name, qid) for fold in summary.experiment.folds for qid in query_index(fold.test.qid)[1].tolist()]
+    places = [(fold.name, str(qid)) for fold in summary.experiment.folds for qid in query_index(fold.test.qid)[1]]
+    labels = [str(measure) for measure in summary.measures]
     queries = [
-        [row.name, fold, query, *values]
+        {"system": row.name, "fold": fold, "query": query} | dict(zip(labels, values, strict=True))
         for row in summary.rows
         for (fold, query), values in zip(places, row.queries.T.tolist(), strict=True)
     ]
     return {
-        "results.csv": csv_table([*frame.columns, *rules], results),
-        "differences.csv": csv_table(header, differences),
-        "queries.csv": csv_table(["system", "fold", "query", *map(str, summary.measures)], queries),
+        "results.csv": results.with_columns(**{name: pl.lit(value) for name, value in rules.items()}),
+        "differences.csv": pl.DataFrame(differences),
+        "queries.csv": pl.DataFrame(queries),
     }

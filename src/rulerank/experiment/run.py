@@ -1,44 +1,80 @@
-"""Run systems over folds: finished cells are kept, a failed one does not stop the rest."""
+"""Run systems over folds: finished cells are kept, a failed one does not stop the rest.
+
+A cell is a system on a fold: one file whose name holds a fingerprint of all that its scores depend on: the fold's data,
+the system, the measure it is tuned by, and the library's code that scores may depend on. Change one, and only its cells
+run again.
+"""
 
 from __future__ import annotations
 
+import inspect
+import io
+import json
 import os
+import sys
 import traceback
 import warnings
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from pickle import PicklingError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
+import joblib
+import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+import rulerank
+from rulerank import __version__
 from rulerank.core.progress import progress
 from rulerank.core.threads import n_threads
 from rulerank.dataset import UNLABELLED, Fold
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.evaluation import Measure
-from rulerank.experiment.cells import CellStore, Failure, Scores, cell_key, fold_digest
-from rulerank.experiment.systems import Asking, System, choose_systems
+from rulerank.experiment.systems import Asking, Plan, Scores, System, choose_systems
+from rulerank.io.outputs import write_bytes
 from rulerank.render.html import ShownTable, html_table
 
 if TYPE_CHECKING:
     import polars as pl
 
+FORMAT = 3
+# code that no score depends on
+NO_SCORES = ("cli/", "experiment/report", "experiment/label_curve", "explain/", "export/", "judging/", "render/")
 Place = tuple[str, int]  # system, fold
-Outcome = Scores | Failure
 
 
-@dataclass(frozen=True, eq=False)
-class Cell:
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cell that has no scores, and why."""
+
+    reason: str
+    skipped: bool = False  # an optional package is missing: no fault of the system
+
+
+class Cell(NamedTuple):
     """A system on a fold, to be run; place: the fold's number."""
 
     system: System
     place: int
     fold: Fold
-    key: str  # the fingerprint of all that its scores depend on
+    path: Path | None  # of its scores when it is finished; None: they are not kept
+
+
+class Step(NamedTuple):
+    """What a caller is told after each cell."""
+
+    system: str
+    fold: str
+    failure: Failure | None
+    n_done: int
+    n_cells: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,13 +107,13 @@ class Experiment:
         QI      0.1111
         3 folds, mean; by P@1, the best first; 9 test queries, convention standard, ties expected
         """
-        from rulerank.experiment.summary import SHOWN, experiment_table
+        from rulerank.experiment.report import SHOWN, experiment_table
 
         return ShownTable(experiment_table(self, measures or SHOWN, **rules))
 
     def frame(self, measures: Sequence[str] | None = None, **rules: Any) -> pl.DataFrame:
         """Return one row per system and fold: measures, labels, what was chosen, seconds, and why it failed."""
-        from rulerank.experiment.summary import SHOWN, experiment_frame
+        from rulerank.experiment.report import SHOWN, experiment_frame
 
         return experiment_frame(self, measures or SHOWN, **rules)
 
@@ -86,17 +122,6 @@ class Experiment:
 
     def _repr_html_(self) -> str:
         return html_table(self.table().table)
-
-
-@dataclass(frozen=True)
-class Step:
-    """What a caller is told after each cell."""
-
-    system: str
-    fold: str
-    failure: Failure | None
-    n_done: int
-    n_cells: int
 
 
 def run_experiment(
@@ -111,8 +136,8 @@ def run_experiment(
     """Train every system on every fold's train, choose its parameters on vali, and score test.
 
     systems: names from `rulerank compare --list` and your own in one list: ["RE-GR", {"mine": ranker, "engine": run}].
-        Yours are rankers of any library with fit and predict, runs (`rr.read_run`), which meet the documents by ids,
-        or scores of the test documents by fold. All known systems by default.
+        Yours are rankers of any library with fit and predict, or runs (`rr.read_run`), which meet the documents by ids.
+        All known systems by default.
     out: a directory that keeps finished cells; run again, it takes up where it stopped.
     measure: what parameters are chosen by.
     n_jobs: processes, each with one core; None or -1 for all cores. More than one in a script needs
@@ -129,23 +154,29 @@ def run_experiment(
     label = str(Measure.parse(measure))
     workers = n_threads(n_jobs)
     check_folds(folds)
-    store = CellStore(None if out is None else Path(out))
-    outcomes: dict[Place, Outcome] = {}
+    if out is not None:
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"cannot write to {out}: {error.strerror}") from None
+    outcomes: dict[Place, Scores | Failure] = {}
     left: list[Cell] = []
-    with progress(len(chosen) * len(folds), "comparing") as bar:
+    n_cells = len(chosen) * len(folds)
+    with progress(n_cells, "comparing") as bar:
 
-        def note(cell: Cell, outcome: Outcome) -> None:
+        def note(cell: Cell, outcome: Scores | Failure) -> None:
             outcomes[cell.system.name, cell.place] = outcome
             bar.advance()
             if on_step is not None:
                 failure = outcome if isinstance(outcome, Failure) else None
-                on_step(Step(cell.system.name, cell.fold.name, failure, len(outcomes), len(chosen) * len(folds)))
+                on_step(Step(cell.system.name, cell.fold.name, failure, len(outcomes), n_cells))
 
         for place, fold in enumerate(folds):
-            digest = fold_digest(fold)
+            data = str(joblib.hash(fold))
             for system in chosen:
-                cell = Cell(system, place, fold, cell_key(system.name, system.plan.describe(), digest, label))
-                kept = store.load(system.name, fold.name, cell.key, len(fold.vali), len(fold.test))
+                name = file_name(system.name, fold.name, cell_key(system.plan, data, label))
+                cell = Cell(system, place, fold, None if out is None else Path(out, name))
+                kept = load_cell(cell)
                 if kept is None:
                     left.append(cell)
                 else:
@@ -153,7 +184,7 @@ def run_experiment(
         n_reused = len(outcomes)
         for cell, outcome in run_cells(left, label, workers):
             if isinstance(outcome, Scores):
-                store.save(cell.system.name, cell.fold.name, cell.key, outcome)
+                save_cell(cell, outcome)
             note(cell, outcome)
     ordered = [((system.name, place), outcomes[system.name, place]) for system in chosen for place in range(len(folds))]
     return Experiment(
@@ -166,7 +197,23 @@ def run_experiment(
     )
 
 
-def run_cells(cells: Sequence[Cell], measure: str, n_jobs: int) -> Iterator[tuple[Cell, Outcome]]:
+def check_folds(folds: Sequence[Fold]) -> None:
+    """Refuse folds that nothing can be learned from or measured on."""
+    if not folds or not all(isinstance(fold, Fold) for fold in folds):
+        raise DataError("expected folds, such as rr.read_folds('OHSUMED/') or rr.make_folds(data)")
+    names = [fold.name for fold in folds]
+    if len(set(names)) < len(names):
+        raise DataError(f"folds must have names of their own: got {', '.join(names)}")
+    for fold in folds:
+        for part in ("train", "vali", "test"):
+            data = getattr(fold, part)
+            if not len(data):
+                raise DataError(f"{fold.name}: {part} has no documents")
+            if (data.y == UNLABELLED).any():
+                raise DataError(f"{fold.name}: every document of {part} must have a grade, and some have none (-1)")
+
+
+def run_cells(cells: Sequence[Cell], measure: str, n_jobs: int) -> Iterator[tuple[Cell, Scores | Failure]]:
     """Yield each cell with its outcome as soon as it is done, by several processes when there are several jobs.
 
     A process that dies breaks the others, too: what they had not finished then runs again, one process at a time, and
@@ -175,27 +222,26 @@ def run_cells(cells: Sequence[Cell], measure: str, n_jobs: int) -> Iterator[tupl
     if n_jobs == 1 or not cells:
         yield from ((cell, run_cell(cell, measure)) for cell in cells)
         return
-    left = set(range(len(cells)))
+    left = dict(enumerate(cells))
     warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # who stops it knows
     run = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)  # compiled loops take no mapped arrays
     try:
-        for number, outcome in run(delayed(numbered)(n, cell, measure) for n, cell in enumerate(cells)):
-            left.remove(number)
-            yield cells[number], outcome
+        for number, outcome in run(delayed(_numbered)(n, cell, measure) for n, cell in enumerate(cells)):
+            yield left.pop(number), outcome
     except (BrokenProcessPool, PicklingError):
-        for number in sorted(left):
-            yield cells[number], run_apart(cells[number], measure)
+        for cell in left.values():
+            yield cell, run_apart(cell, measure)
 
 
-def numbered(number: int, cell: Cell, measure: str) -> tuple[int, Outcome]:
+def _numbered(number: int, cell: Cell, measure: str) -> tuple[int, Scores | Failure]:
     return number, run_cell(cell, measure)
 
 
-def run_apart(cell: Cell, measure: str) -> Outcome:
+def run_apart(cell: Cell, measure: str) -> Scores | Failure:
     """Run one cell in a process of its own."""
     try:
         with ProcessPoolExecutor(max_workers=1) as process:
-            outcome: Outcome = process.submit(run_cell, cell, measure).result()
+            outcome: Scores | Failure = process.submit(run_cell, cell, measure).result()
         return outcome
     except BrokenProcessPool:
         return Failure("its process ended: out of memory, or a crash")
@@ -203,7 +249,7 @@ def run_apart(cell: Cell, measure: str) -> Outcome:
         return Failure(f"it cannot be sent to another process, use one job: {reason_of(error)}")
 
 
-def run_cell(cell: Cell, measure: str) -> Outcome:
+def run_cell(cell: Cell, measure: str) -> Scores | Failure:
     """Run one cell on one core; whatever goes wrong becomes its outcome."""
     try:
         with threadpool_limits(1), warnings.catch_warnings():
@@ -222,17 +268,70 @@ def reason_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{where}"
 
 
-def check_folds(folds: Sequence[Fold]) -> None:
-    """Refuse folds that nothing can be learned from or measured on."""
-    if not folds or not all(isinstance(fold, Fold) for fold in folds):
-        raise DataError("expected folds, such as rr.read_folds('OHSUMED/') or rr.make_folds(data)")
-    names = [fold.name for fold in folds]
-    if len(set(names)) < len(names):
-        raise DataError(f"folds must have names of their own: got {', '.join(names)}")
-    for fold in folds:
-        for part in ("train", "vali", "test"):
-            data = getattr(fold, part)
-            if not len(data):
-                raise DataError(f"{fold.name}: {part} has no documents")
-            if (data.y == UNLABELLED).any():
-                raise DataError(f"{fold.name}: every document of {part} must have a grade, and some have none (-1)")
+def cell_key(plan: Plan, data: str, measure: str) -> str:
+    """Return the fingerprint of all that a cell's scores depend on; data: that of the fold."""
+    try:
+        own = joblib.hash(plan)
+    except Exception:  # what cannot be pickled: it runs in this process, and is not taken up again
+        own = repr(plan)
+    return str(joblib.hash([FORMAT, __version__, code_digest(), own, code_of(plan), data, measure]))[:16]
+
+
+@cache
+def code_digest(package: Path = Path(rulerank.__file__).parent) -> str:
+    """Return a fingerprint of the source files that scores may depend on: a version alone changes too seldom."""
+    files = sorted((file.relative_to(package).as_posix(), file) for file in package.rglob("*.py"))
+    return str(joblib.hash([(name, file.read_bytes()) for name, file in files if not name.startswith(NO_SCORES)]))
+
+
+def code_of(plan: Plan) -> list[str]:
+    """Return the code, or the version, of the classes of a plan's ranker that are not ours: it may have been edited."""
+    ranker: Any = getattr(plan, "ranker", None)
+    members = [ranker, *(ranker.get_params().values() if hasattr(ranker, "get_params") else ())]
+    kinds = {type(one) for one in members if hasattr(one, "fit") and not type(one).__module__.startswith("rulerank.")}
+    found = []
+    for kind in kinds:
+        found.append(str(getattr(sys.modules.get(kind.__module__.partition(".")[0]), "__version__", "")))
+        try:
+            found.append(inspect.getsource(kind))
+        except (OSError, TypeError):
+            continue
+    return sorted(found)
+
+
+def file_name(system: str, fold: str, key: str) -> str:
+    """Return what a cell's file is called.
+
+    >>> file_name("RE-GR+", "Fold1", "ab12"), file_name("Yule's Q", "../x", "*")
+    ('RE-GR+@Fold1@ab12.npz', 'Yule%27s%20Q@..%2Fx@*.npz')
+    """
+    return f"{quote(system, safe='+')}@{quote(fold, safe='+')}@{key}.npz"
+
+
+def load_cell(cell: Cell) -> Scores | None:
+    """Return the scores of a finished cell, or None when it is not there, not whole, or not of these documents."""
+    if cell.path is None:
+        return None
+    try:
+        with np.load(io.BytesIO(cell.path.read_bytes()), allow_pickle=False) as arrays:
+            vali, test, chosen = arrays["vali"], arrays["test"], arrays.get("chosen")
+            scores = Scores(vali, test, chosen=chosen, **json.loads(arrays["about"].tobytes()))
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error):
+        return None
+    whole = vali.shape[-1:] == (len(cell.fold.vali),) and test.shape[-1:] == (len(cell.fold.test),)
+    return scores if whole and vali.dtype == test.dtype == np.float64 else None
+
+
+def save_cell(cell: Cell, scores: Scores) -> None:
+    """Keep a cell as an npz file without pickled objects; one of the same system and fold made otherwise goes."""
+    if cell.path is None:
+        return
+    about = asdict(scores)
+    arrays = {name: about.pop(name) for name in ("vali", "test", "chosen")}
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+    out = io.BytesIO()
+    np.savez_compressed(out, **{name: array for name, array in arrays.items() if array is not None})
+    write_bytes(cell.path, out.getvalue())
+    for old in cell.path.parent.glob(file_name(cell.system.name, cell.fold.name, "*")):
+        if old != cell.path:
+            old.unlink(missing_ok=True)

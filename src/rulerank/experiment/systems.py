@@ -1,23 +1,59 @@
-"""The systems that can be compared by name: one line each."""
+"""The systems that can be compared: a name and what ranks the test documents of a fold.
+
+A system trains on train, chooses on vali and never looks at test grades. Rankings made elsewhere stand beside those
+made here: TREC runs, which meet the documents by ids. A run need not hold every document: those it lacks are not
+returned, as trec_eval has it, and its documents that the data do not have are left out, as nobody could rank them here.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
 
 from rulerank.aggregate.competence import Competence
+from rulerank.dataset import Array, Dataset, Fold, query_index
 from rulerank.errors import DataError
-from rulerank.experiment.plans import BestFeature, GivenRun, GivenScores, Plan, Rank
+from rulerank.evaluation.rankings import best_feature, feature_scores
+from rulerank.io.doc_names import doc_keys
 from rulerank.io.trec import Run
 from rulerank.rankers.fitted.fitted_rules import FittedRules
+from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker
 from rulerank.rankers.global_rules import GlobalRules
 from rulerank.rankers.linear.query_intercepts import L2_GRID, QueryIntercepts
 from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
+from rulerank.training.selection import select
 
 GROUPS = {"rules": "rule voting", "linear": "query intercepts", "beyond": "others", "yours": "yours"}
+WARM_QUERIES = 3  # enough to load the compiled loops
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scores:
+    """What a system made of one fold."""
+
+    # one score per document, NaN where a run did not return it; (n_draws, n_docs) when figures are means over draws
+    vali: Array
+    test: Array
+    params: dict[str, Any] = field(default_factory=dict)  # chosen on vali, as JSON holds them
+    n_labels: int = 0  # grades of train that were used
+    # seconds of one core, whatever else the machine does at the same time
+    fit_seconds: float = 0.0  # of the chosen setting
+    tune_seconds: float = 0.0  # of all settings, on train and vali
+    predict_seconds: float = 0.0  # all test documents
+    chosen: Array | None = None  # rows of train whose grades were used, (n_draws, n) where drawn; None: all, or none
+
+
+class Plan(Protocol):
+    """What a system does with a fold; all that its scores depend on is in its pickle."""
+
+    def run(self, fold: Fold, measure: str) -> Scores: ...
 
 
 @dataclass(frozen=True)
@@ -28,6 +64,103 @@ class System:
     group: str
     plan: Plan
     about: str
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Fit a ranker on train with each setting of the grid, and keep the one that does best on vali."""
+
+    ranker: Any
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def run(self, fold: Fold, measure: str) -> Scores:
+        return rank(self.ranker, self.grid, fold.train, fold, measure)
+
+
+@dataclass(frozen=True)
+class BestFeature:
+    """Rank by the one feature that does best on vali, either way round."""
+
+    def run(self, fold: Fold, measure: str) -> Scores:
+        start = time.process_time()
+        name = best_feature(fold.vali, measure)
+        seconds = time.process_time() - start
+        vali, test = (feature_scores(part, name) for part in (fold.vali, fold.test))
+        return Scores(vali, test, {"feature": name}, fit_seconds=seconds, tune_seconds=seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRun:
+    """Rank the documents of test as a run has them; NaN stands for a document that it did not return."""
+
+    ranking: Run
+
+    def run(self, fold: Fold, measure: str) -> Scores:
+        run, test = self.ranking, fold.test
+        scores = dict(zip(zip(run.qid, run.docid, strict=True), run.score.tolist(), strict=True))
+        pairs = zip(map(str, test.qid.tolist()), doc_keys(test).tolist(), strict=True)
+        found = np.array([scores.get(pair, np.nan) for pair in pairs], dtype=np.float64)
+        n_returned = int((~np.isnan(found)).sum())
+        queries, ran = set(map(str, test.qid)), set(run.qid)
+        if not n_returned:
+            what, own, theirs = (
+                ("document", run.docid, doc_keys(test)) if queries & ran else ("query", run.qid, test.qid)
+            )
+            raise DataError(
+                f"no {what} of {fold.name}'s test is in the run: the run has {_some(own)}, the data have "
+                f"{_some(theirs)}; ids are compared letter by letter"
+            )
+        counts = {
+            "documents returned": f"{n_returned:,} of {len(test):,}",
+            "queries": f"{len(queries & ran):,} of {len(queries):,}",
+            "left out, not in the data": f"{sum(query in queries for query in run.qid) - n_returned:,}",
+        }
+        return Scores(np.full(len(fold.vali), np.nan), found, counts)
+
+
+def _some(ids: Array) -> str:
+    return ", ".join(repr(str(one)) for one in list(dict.fromkeys(ids[:1000].tolist()))[:3]) if len(ids) else "none"
+
+
+def rank(ranker: Any, grid: Mapping[str, Sequence[Any]], train: Dataset, fold: Fold, measure: str) -> Scores:
+    """Fit on train with each setting, choose on the fold's vali, and score its test documents; timed on one core."""
+    warm_up(ranker, train)
+    start = time.process_time()
+    found = select(train, single_threaded(fresh(ranker)), grid, measure, vali=fold.vali)
+    tuned = time.process_time()
+    assert found.scores is not None  # there is a validation set
+    test = predict_ranker(found.ranker, fold.test)
+    done = time.process_time()
+    if not (np.isfinite(found.scores).all() and np.isfinite(test).all()):
+        raise DataError("its scores are not all finite numbers")
+    params = as_json(found.table[0].chosen)
+    return Scores(found.scores, test, params, len(train), found.fit_seconds, tuned - start, done - tuned)
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as it comes back from JSON; what JSON does not know as it prints.
+
+    >>> as_json({"l2": np.float64(0.5), "sizes": (1, 2), "kind": int})
+    {'l2': 0.5, 'sizes': [1, 2], 'kind': "<class 'int'>"}
+    """
+    return json.loads(json.dumps(value, default=lambda one: one.item() if isinstance(one, np.generic) else repr(one)))
+
+
+def single_threaded(ranker: Any) -> Any:
+    """Let one process take one core; our rankers give the same bits whatever the number of threads."""
+    if not hasattr(ranker, "get_params"):
+        return ranker
+    names = [name for name in ranker.get_params() if name == "n_jobs" or name.endswith("__n_jobs")]
+    return ranker.set_params(**dict.fromkeys(names, 1))
+
+
+def warm_up(ranker: Any, train: Dataset) -> None:
+    """Run once on a few queries, so that times do not count how long compiled loops take to load."""
+    some = train[query_index(train.qid)[0] < WARM_QUERIES]
+    try:
+        predict_ranker(fit_ranker(single_threaded(fresh(ranker)), some, vali=some), some)
+    except Exception:  # other libraries have errors of their own where there is too little to learn from
+        return  # the fold itself will tell
 
 
 ROBUST_LINEAR = QueryIntercepts(l2=30.0, normalize="zscore", missing="mean", n_jobs=1)  # the middle of the grid
@@ -50,8 +183,10 @@ SYSTEMS = {
         System("RE-QR+", "rules", Rank(QueryRules()), "the 25 most trusted queries' shrunken rules"),
         System("FR+", "rules", Rank(FittedRules()), "one fitted vote per rule, 30 pairs of features at most"),
         System("QI", "linear", Rank(QueryIntercepts(missing="mean")), "logistic regression, an intercept per query"),
-        System("QI+", "linear", Rank(ROBUST_LINEAR, PENALTIES), "the same on z-scores by query, with a penalty"),
-        System("Best feature", "beyond", BestFeature(), "one feature alone"),
+        System(
+            "QI+", "linear", Rank(ROBUST_LINEAR, PENALTIES), "QI on z-scores by query, the penalty l2 chosen on vali"
+        ),
+        System("Best feature", "beyond", BestFeature(), "one feature alone, chosen on vali with its direction"),
         System("Competence", "beyond", Rank(Competence(MEMBERS, n_jobs=1)), "RE-GR+, RE-SR+, RE-QR+ and QI+, mixed"),
     )
 }
@@ -81,33 +216,28 @@ def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) ->
             wanted.append(one if isinstance(one, System) else system_named(one))
     if not wanted:
         raise DataError("expected at least one system to run: got none")
-    chosen: dict[str, System] = {}
-    for system in wanted:
-        if chosen.setdefault(system.name, system) is not system:
-            raise DataError(f"two systems are called {system.name!r}: give each a name of its own")
-    return list(chosen.values())
+    names = [system.name for system in wanted]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"two systems are called {twice!r}: give each a name of its own")
+    return wanted
 
 
 def own_system(name: str, value: Any) -> System:
-    """Return a system of one's own: a ranker, a run, scores by fold, or a known system under another name.
+    """Return a system of one's own: a ranker, a run, or a known system under another name.
 
     >>> own_system("mine", GlobalRules()).about, own_system("letter", "RE-GR").about
     ('GlobalRules', 'global rules, as published')
     """
-    if isinstance(value, str):
-        return replace(system_named(value), name=name)
-    if isinstance(value, System):
-        return replace(value, name=name)
+    if isinstance(value, str | System):
+        return replace(system_named(value) if isinstance(value, str) else value, name=name)
     if isinstance(value, Run):
         return System(name, "yours", GivenRun(value), "a run made elsewhere")
-    if isinstance(value, Mapping):
-        return System(name, "yours", GivenScores(value), "scores made elsewhere")
     if hasattr(value, "fit") and hasattr(value, "predict") and not isinstance(value, type):
         return System(name, "yours", Rank(value), type(value).__name__)
     came = f"the class {value.__name__}, not one of it" if isinstance(value, type) else f"{value!r:.60}"
     raise DataError(
-        f"{name}: expected a ranker with fit and predict, a run (rr.read_run), scores by fold "
-        f"({{'Fold1': scores, ...}}) or the name of a system: got {came}"
+        f"{name}: expected a ranker with fit and predict, a run (rr.read_run) or the name of a system: got {came}"
     )
 
 
@@ -119,14 +249,14 @@ def system_named(name: str) -> System:
     """
     if not isinstance(name, str):
         raise DataError(f"expected the name of a system, or {{'mine': {name!r:.40}}} for one of your own")
-    by_bare_name = {_bare(known): system for known, system in SYSTEMS.items()}
-    by_bare_name |= {_bare(known): SYSTEMS[own] for known, own in BY_CLASS.items()}
-    if _bare(name) in by_bare_name:
-        return by_bare_name[_bare(name)]
-    close = difflib.get_close_matches(_bare(name), by_bare_name, n=1)
-    meant = f"did you mean {by_bare_name[close[0]].name}? " if close else ""
+
+    def bare(name: str) -> str:
+        return "".join(char for char in name.lower() if char.isalnum() or char == "+")
+
+    known = {bare(other): system for other, system in SYSTEMS.items()}
+    known |= {bare(other): SYSTEMS[own] for other, own in BY_CLASS.items()}
+    if bare(name) in known:
+        return known[bare(name)]
+    close = difflib.get_close_matches(bare(name), known, n=1)
+    meant = f"did you mean {known[close[0]].name}? " if close else ""
     raise DataError(f"unknown system {name!r}; {meant}choose from {', '.join(SYSTEMS)}")
-
-
-def _bare(name: str) -> str:
-    return "".join(char for char in name.lower() if char.isalnum() or char == "+")

@@ -14,7 +14,7 @@ __all__, __getattr__ = surface(
         "letor": ("read_letor", "write_letor"),
         "tables": ("read_table", "write_table", "from_frame", "to_frame", "read_quepid", "write_quepid"),
         "trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
-        "folds": ("read_folds", "read_or_split"),
+        "folds": ("read_folds",),
         "formats": ("FORMATS", "detect", "read_any", "write_any"),
         "engine_logs": ("read_logs",),
         "streams": ("read_bytes",),

@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rulerank.dataset import Dataset, Fold, query_index
+from rulerank.dataset import Dataset, Fold
 from rulerank.errors import DataError, ReadError
 from rulerank.io.formats import read_found
 from rulerank.io.letor import read_letor, widen
 from rulerank.io.streams import COMPRESSIONS
-from rulerank.splitting import make_folds
 
 PARTS = {"train": "trainingset", "vali": "validationset", "test": "testset"}  # and the name LETOR 2 has for each
 FOLD_NAME = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
@@ -93,21 +92,6 @@ def _listing(folder: Path) -> str:
     names = [path.name for path in _entries(folder)]
     more = [f"and {len(names) - LISTED} more"] if len(names) > LISTED else []
     return ", ".join(names[:LISTED] + more) or "an empty directory"
-
-
-def read_or_split(
-    source: str | os.PathLike[str], n_folds: int = 5, *, format: str | None = None, seed: int = 0, **columns: Any
-) -> list[Fold]:
-    """Read the folds of a directory, or split the graded documents of one file by query; columns as in `read_any`."""
-    if Path(source).is_dir():
-        if columns or format:
-            raise DataError("folds are LETOR files: leave out --from and the names of columns")
-        return read_folds(source)
-    data = read_graded(source, format, **columns)
-    n_queries = query_index(data.qid)[1].size
-    if n_queries < 3:
-        raise DataError(f"{source}: expected graded documents of at least 3 queries to split, got {n_queries}")
-    return make_folds(data, min(n_folds, n_queries), seed)
 
 
 def read_graded(source: str | os.PathLike[str], format: str | None = None, **columns: Any) -> Dataset:
