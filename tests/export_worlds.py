@@ -17,7 +17,7 @@ def world(n_queries=40, n_features=6):
 # one ranker of each exportable kind
 RANKERS = {
     "FittedRules": rr.FittedRules(max_pairs=6),
-    "FittedRules, no pairs": rr.FittedRules(max_size=1),
+    "FittedRules, no pairs": rr.FittedRules(max_pairs=0),
     "GlobalRules": rr.GlobalRules(),
     "GlobalRules of one": rr.GlobalRules(max_size=1, min_support=0.05),
     "GlobalRules of three": rr.GlobalRules(max_size=3, discretizer=rr.EqualFrequency(3)),

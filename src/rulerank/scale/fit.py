@@ -15,7 +15,7 @@ from rulerank.discretize import bin_limits
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.chunks import n_chunks
-from rulerank.rankers.fitted.bins import RowKeys
+from rulerank.rankers.fitted.bins import ordered, row_keys
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.rule_ranker import IncrementalRules, loose_rows
@@ -116,7 +116,7 @@ def learn(ranker: Ranker, parts: StreamedParts) -> None:
     if isinstance(ranker, IncrementalRules):
         count_rules(ranker, parts)
     elif isinstance(ranker, FittedRules):
-        ranker.learn_rows(parts.total(RowKeys.of).ordered(), parts.columns)
+        ranker.learn_rows(ordered(parts.total(row_keys)), parts.columns)
     elif isinstance(ranker, QueryIntercepts):
         ranker.learn_chunks(parts.chunk_sums, n_chunks(parts.n_rows), parts.n_grades)
 

@@ -92,8 +92,7 @@ def test_the_folds_spread_is_a_band(fitted):
 def test_pairs_are_few_and_can_be_left_out(world, fitted):
     assert 0 < len(fitted.pairs_) <= 30
     assert len(rr.FittedRules(max_pairs=2).fit(world).pairs_) <= 2
-    for none in (rr.FittedRules(max_pairs=0), rr.FittedRules(max_size=1)):
-        assert none.fit(world).pairs_ == ()
+    assert rr.FittedRules(max_pairs=0).fit(world).pairs_ == ()
 
 
 @pytest.mark.parametrize("normalize", [None, "zscore"])
@@ -217,7 +216,6 @@ def test_constant_missing_and_huge_features_do_no_harm(world):
     ("params", "message"),
     [
         ({"max_pairs": -1}, "max_pairs must be a whole number between 0 and 10,000: got -1"),
-        ({"max_size": 3}, "max_size must be a whole number between 1 and 2: got 3"),
         ({"n_folds": 1}, "n_folds must be a whole number between 2 and 100: got 1"),
         ({"seed": -1}, "seed must be a whole number from 0: got -1"),
         ({"normalize": "loud"}, "unknown normalize 'loud'; choose from None, minmax, rank, zscore$"),

@@ -18,7 +18,6 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
 from rulerank.discretize.base import assign_bins, between
 from rulerank.discretize.binning import bins_of_codes, kind_bins
-from rulerank.rankers.chunks import Summable
 from rulerank.rankers.rows import Labelled, content_keys, order_by_content
 
 MAX_BINS = 254  # with the bin of missing values every bin number fits a byte
@@ -152,31 +151,6 @@ def bins_on(X: Array, axes: list[Axis], n_jobs: int | None = None) -> Array:
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class RowKeys(Summable):
-    """What is known of rows before their features are looked at; those of two parts add up, one after the other."""
-
-    keys: tuple[Array, ...]  # float64, which tell rows apart
-    grades: tuple[Array, ...]
-    queries: tuple[Array, ...]  # numbers from 0 in each part
-    weights: tuple[Array, ...]  # of size 0 when every row counts one
-    n_queries: tuple[int, ...]
-
-    @classmethod
-    def of(cls, data: Labelled) -> RowKeys:
-        """Look at one part."""
-        weights = np.zeros(0) if data.weights is None else data.weights
-        return cls((content_keys(data.X),), (data.grades,), (data.queries,), (weights,), (len(data.query_ids),))
-
-    def ordered(self) -> OrderedRows:
-        """Put the rows of all parts in an order that their content alone says."""
-        shifts = np.cumsum([0, *self.n_queries])
-        queries = np.concatenate([own + shift for own, shift in zip(self.queries, shifts, strict=False)])
-        grades, weights = np.concatenate(self.grades), np.concatenate(self.weights)
-        order, numbers = order_by_content(np.concatenate(self.keys), grades, queries)
-        return OrderedRows(order, numbers, grades[order], weights[order] if weights.size else weights)
-
-
 class OrderedRows(NamedTuple):
     """Rows in the order of their content, query by query."""
 
@@ -184,6 +158,21 @@ class OrderedRows(NamedTuple):
     numbers: Array  # int64 (n_rows,) of the query of each, in order
     grades: Array
     weights: Array  # of size 0 when every row counts one
+
+
+def row_keys(data: Labelled) -> list[Labelled]:
+    """Return, as a list of one part, rows of which a number that tells each from others stands for its features."""
+    return [data._replace(X=content_keys(data.X))]
+
+
+def ordered(parts: Sequence[Labelled]) -> OrderedRows:
+    """Put the rows of all parts, as `row_keys` has them, in an order that their content alone says."""
+    shifts = np.cumsum([0, *(len(part.query_ids) for part in parts)])
+    queries = np.concatenate([part.queries + shift for part, shift in zip(parts, shifts, strict=False)])
+    grades = np.concatenate([part.grades for part in parts])
+    weights = np.concatenate([np.zeros(0), *(part.weights for part in parts if part.weights is not None)])
+    order, numbers = order_by_content(np.concatenate([part.X for part in parts]), grades, queries)
+    return OrderedRows(order, numbers, grades[order], weights[order] if weights.size else weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,39 +185,22 @@ class BinnedRows:
 
 
 def binned_rows(
-    columns: Columns,
-    n_kinds: Mapping[str, int],
-    rows: OrderedRows,
-    places: Array,
-    n_bins: int,
-    n_jobs: int | None,
+    columns: Columns, n_kinds: Mapping[str, int], order: Array, places: Array, n_bins: int, n_jobs: int | None
 ) -> BinnedRows:
-    """Put all columns into bins; `places` are those of the rows to keep, by their place in `rows`."""
-    found = columns(partial(bin_columns, rows, places, n_bins, n_kinds, n_jobs))
-    bins = np.empty((len(found), places.size), dtype=np.uint8)
-    for feature, (_, own, _) in enumerate(found):
-        bins[feature] = own
-    return BinnedRows(bins, [axis for axis, _, _ in found], [centres for _, _, centres in found])
+    """Put all columns into bins; order: of the rows as they came; `places` are those of the rows to keep, in it."""
 
+    def bin_columns(features: Sequence[str], X: Array) -> list[tuple[Axis, Array, Array]]:
+        values = X[order]
+        kinds = {place: n_kinds[feature] for place, feature in enumerate(features) if feature in n_kinds}
+        axes = find_axes(values, n_bins, n_jobs, kinds)
+        values = values[places]
+        bins = bins_on(values, axes, n_jobs)
+        centres = bin_centres(values, bins, [axis.n_bins for axis in axes])
+        centres = [np.zeros_like(own) if axis.category else own for own, axis in zip(centres, axes, strict=True)]
+        return [*zip(axes, bins, centres, strict=True)]
 
-def bin_columns(
-    rows: OrderedRows,
-    places: Array,
-    n_bins: int,
-    n_kinds: Mapping[str, int],
-    n_jobs: int | None,
-    features: Sequence[str],
-    X: Array,
-) -> list[tuple[Axis, Array, Array]]:
-    """Return axis, bins and centres of some columns, given as the rows came."""
-    values = X[rows.order]
-    kinds = {place: n_kinds[feature] for place, feature in enumerate(features) if feature in n_kinds}
-    axes = find_axes(values, n_bins, n_jobs, kinds)
-    values = values[places]
-    bins = bins_on(values, axes, n_jobs)
-    centres = bin_centres(values, bins, [axis.n_bins for axis in axes])
-    centres = [np.zeros_like(own) if axis.category else own for own, axis in zip(centres, axes, strict=True)]
-    return [*zip(axes, bins, centres, strict=True)]
+    found = columns(bin_columns)
+    return BinnedRows(np.stack([bins for _, bins, _ in found]), [one[0] for one in found], [one[2] for one in found])
 
 
 def bin_centres(X: Array, bins: Array, n_bins: list[int]) -> list[Array]:

@@ -13,18 +13,17 @@ from rulerank.core.parameters import Checked, Parameter, Steps, Whole, shown
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.fitted.bins import MAX_BINS, Columns, OrderedRows, RowKeys, binned_rows
+from rulerank.rankers.fitted.bins import MAX_BINS, Columns, OrderedRows, binned_rows, ordered, row_keys
 from rulerank.rankers.fitted.stages import (
     FEW_LABELS,
     FEW_QUERIES,
     Settings,
-    boosted,
+    Stages,
     deal,
-    linear_stage,
-    straight_line,
-    with_pairs,
+    lay_out,
+    linear_votes,
+    tables_of,
 )
-from rulerank.rankers.fitted.terms import tables_of
 from rulerank.rankers.rows import NOTHING
 from rulerank.rules.additive import AdditiveTables
 
@@ -62,8 +61,7 @@ class FittedRules(Ranker):
 
     Parameters
     ----------
-    max_pairs: pairs of features that have a table of their own, at most: so many a person can look at.
-    max_size: 1 leaves out the pairs.
+    max_pairs: pairs of features that have a table of their own, at most: so many a person can look at; 0: none.
     normalize: put features on one scale by query first: None, "minmax", "rank" or "zscore"; predict then needs qid.
     monotone: features by name whose votes must only rise (1) or only fall (-1) with the value: {"bm25": 1}. With few
         labels this is worth much; with very many it can cost a little. A missing value counts as the worst: a document
@@ -91,7 +89,6 @@ class FittedRules(Ranker):
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
         "max_pairs": Whole(0, 10_000, meaning="pairs of features with a table of their own at most"),
-        "max_size": Whole(1, 2, meaning="maximum number of features in a rule"),
         "monotone": Checked(
             check_monotone,
             "1 or -1 by feature name",
@@ -102,7 +99,7 @@ class FittedRules(Ranker):
         "seed": Steps(0, most=2**32 - 1, meaning="another seed deals the queries differently"),
     }
     former_parameters: ClassVar[frozenset[str]] = frozenset(
-        ("link", "position_shape", "document_spread", "leave_after_click")
+        ("link", "position_shape", "document_spread", "leave_after_click", "max_size")
     )
     _weighs_rows: ClassVar[bool] = True
     base_text: ClassVar[str] = "the average document in training"
@@ -115,7 +112,6 @@ class FittedRules(Ranker):
     def __init__(
         self,
         max_pairs: int = 30,
-        max_size: int = 2,
         normalize: str | None = None,
         monotone: Mapping[str, int] | None = None,
         n_folds: int = 5,
@@ -123,7 +119,6 @@ class FittedRules(Ranker):
         n_jobs: int | None = None,
     ) -> None:
         self.max_pairs = max_pairs
-        self.max_size = max_size
         self.normalize = normalize
         self.monotone = monotone
         self.n_folds = n_folds
@@ -135,7 +130,7 @@ class FittedRules(Ranker):
         return self.tables_
 
     def _learn(self, data: Labelled) -> None:
-        self.learn_rows(RowKeys.of(data).ordered(), lambda find: find(self.feature_names_, data.X))
+        self.learn_rows(ordered(row_keys(data)), lambda find: find(self.feature_names_, data.X))
 
     def learn_rows(self, rows: OrderedRows, columns: Columns) -> None:
         """Learn from rows in order, whose features are looked at some columns at a time."""
@@ -156,18 +151,18 @@ class FittedRules(Ranker):
             warnings.warn(f"categories are left out ({', '.join(categories)}): {why}", stacklevel=4)
 
         n_bins = MAX_BINS // 2 if few else settings.n_bins
-        binned = binned_rows(columns, n_kinds, rows, places, n_bins, self.n_jobs)
+        binned = binned_rows(columns, n_kinds, rows.order, places, n_bins, self.n_jobs)
         if few:
-            terms, votes, spread = straight_line(binned, folds, monotone)
+            terms, everything = lay_out(binned.bins, binned.axes, monotone), np.arange(places.size)
+            votes, spread = linear_votes(binned, folds, everything, folds.queries, monotone)
             self.tables_ = tables_of(terms, votes[None, :], folds.weights, self.feature_names_, categories, spread)
             return
-        stage = linear_stage(binned, folds, monotone, self.n_jobs)
-        stage = boosted(stage, stage.terms, folds, settings, self.n_jobs)
-        max_pairs = self.max_pairs if self.max_size > 1 else 0
-        stage = with_pairs(stage, binned, folds, monotone, settings, max_pairs, self.n_jobs)
-        self.pairs_ = tuple(tuple(self.feature_names_[f] for f in one) for one in stage.terms.sets[len(binned.axes) :])
-        self.n_rounds_ = tuple(stage.n_rounds)
-        self.tables_ = tables_of(stage.terms, stage.votes, folds.weights, self.feature_names_, categories)
+        stages = Stages(binned, folds, monotone, settings, self.n_jobs)
+        stages.learn(self.max_pairs)
+        pairs = stages.terms.sets[len(binned.axes) :]
+        self.pairs_ = tuple(tuple(self.feature_names_[f] for f in pair) for pair in pairs)
+        self.n_rounds_ = tuple(stages.n_rounds.tolist())
+        self.tables_ = tables_of(stages.terms, stages.votes, folds.weights, self.feature_names_, categories)
 
     def _score(self, X: Array) -> Array:
         return self.tables_.score(X, self.n_jobs)
@@ -182,9 +177,10 @@ class FittedRules(Ranker):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the ranker that `to_state` described; one of version 0.1 may have chosen its scale by itself."""
-        if state["params"].get("normalize") == "auto":
-            state = state | {"params": state["params"] | {"normalize": state["learned"]["view"]}}
-        return super().from_state(state)
+        params = state["params"]
+        chosen = {"normalize": state["learned"]["view"]} if params.get("normalize") == "auto" else {}
+        no_pairs = {"max_pairs": 0} if params.get("max_size") == 1 else {}
+        return super().from_state(state | {"params": params | chosen | no_pairs})
 
     def _take_learned(self, state: dict[str, Any]) -> None:
         self.tables_ = AdditiveTables.from_state(state["tables"], self.feature_names_)

@@ -8,7 +8,8 @@ nothing to say is about zero, however many cells.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -16,11 +17,12 @@ import numpy as np
 from rulerank.core.threads import in_blocks, one_blas_thread
 from rulerank.dataset import Array, starts_of
 from rulerank.rankers.fitted import boosting
-from rulerank.rankers.fitted.bins import MAX_BINS, BinnedRows
-from rulerank.rankers.fitted.boosting import GradedRows, Pace
-from rulerank.rankers.fitted.terms import Terms, lay_out
+from rulerank.rankers.fitted.bins import MAX_BINS, Axis, BinnedRows
+from rulerank.rankers.fitted.boosting import GradedRows, Pace, TableCells
+from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING
 from rulerank.rankers.linear.likelihood import QueryLikelihood
 from rulerank.rankers.linear.newton import minimise
+from rulerank.rules.additive import AdditiveTables, Table
 
 FEW_LABELS, FEW_QUERIES = 500, 15  # below either only a straight line is fitted: more would be noise
 L2 = 10.0  # rows' worth of curvature that a vote is shrunken by
@@ -156,35 +158,164 @@ def deal(numbers: Array, grades: Array, weights: Array, n_folds: int, seed: int)
     return places, TrainingFolds(grades[places], weights[places] if weights.size else weights, bounds, fold_bounds)
 
 
-@dataclass(eq=False)
-class Stage:
-    """What the folds have come to."""
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Tables of single features first, then those of pairs."""
 
-    terms: Terms
-    votes: Array  # (n_folds, n_cells) of all tables
-    n_rounds: list[int] = field(default_factory=list)  # of each fold, up to its best
+    sets: tuple[tuple[int, ...], ...]
+    axes: tuple[tuple[Axis, ...], ...]  # of each set
+    cells: TableCells
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.cells.offsets[-1])
+
+    def cells_of(self, table: int) -> Array:
+        """Return the cell of each row in one table."""
+        singles, pairs = self.cells.singles, self.cells.pairs
+        found: Array = singles[table] if table < len(singles) else pairs[table - len(singles)]
+        return found
+
+    def votes_of(self, votes: Array, table: int) -> Array:
+        """Return one table's part of all votes, an axis for each feature."""
+        size = len(self.sets[table])
+        return votes[self.cells.offsets[table] : self.cells.offsets[table + 1]].reshape(self.cells.shapes[table, :size])
 
 
-def linear_stage(binned: BinnedRows, folds: TrainingFolds, monotone: Array, n_jobs: int | None) -> Stage:
-    """Learn a straight line in each fold, in which a bin has the value of its centre."""
-    terms = lay_out(binned.bins, binned.axes, monotone)
-    queries = folds.queries
-    votes = np.zeros((folds.n_folds, terms.n_cells))
+def lay_out(
+    bins: Array, axes: list[Axis], monotone: Array, pairs: Sequence[tuple[int, int]] = (), pair_bins: int = 0
+) -> Terms:
+    """Lay out a table for each feature, and one of `pair_bins` bins per side for each pair.
 
-    def work(first: int, last: int) -> None:
-        for fold in range(first, last):
-            votes[fold], _ = linear_votes(binned, folds, _rows_of(folds, fold), queries, monotone)
+    bins: uint8 (n_features, n_rows) fine bins; monotone: int (n_features,) 1, -1, or 0.
+    """
+    counts = [np.bincount(own, minlength=axis.n_bins) for own, axis in zip(bins, axes, strict=True)]
+    sets: list[tuple[int, ...]] = [(f,) for f in range(len(axes))]
+    own_axes: list[tuple[Axis, ...]] = [(axis,) for axis in axes]
+    cells = np.empty((len(pairs), bins.shape[1]), dtype=np.uint16)
+    for place, (f, g) in enumerate(pairs):
+        (first, of_first), (second, of_second) = (axes[one].coarser(counts[one], pair_bins) for one in (f, g))
+        cells[place] = of_first.astype(np.uint16)[bins[f]] * np.uint16(second.n_bins)
+        cells[place] += of_second.astype(np.uint16)[bins[g]]
+        sets.append((f, g))
+        own_axes.append((first, second))
+    shapes = np.ones((len(sets), 2), dtype=np.int64)
+    kinds = np.zeros((len(sets), 2), dtype=np.int8)
+    for t, (features, axes_of_set) in enumerate(zip(sets, own_axes, strict=True)):
+        for j, (f, axis) in enumerate(zip(features, axes_of_set, strict=True)):
+            shapes[t, j] = axis.n_bins
+            kinds[t, j] = CATEGORIES if axis.category else {0: 0, 1: RISING, -1: FALLING}[int(monotone[f])]
+    offsets = np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64)
+    return Terms(tuple(sets), tuple(own_axes), TableCells(bins, cells, shapes, kinds, offsets))
 
-    in_blocks(work, folds.n_folds, n_jobs)
-    return Stage(terms, votes)
 
+class Stages:
+    """What the folds come to, stage by stage: `votes` of the tables of `terms`, and how many rounds they took."""
 
-def straight_line(binned: BinnedRows, folds: TrainingFolds, monotone: Array) -> tuple[Terms, Array, Array]:
-    """Learn one straight line from all rows; return the tables, their votes and the votes' standard errors."""
-    everything = np.arange(folds.grades.size)
-    return lay_out(binned.bins, binned.axes, monotone), *linear_votes(
-        binned, folds, everything, folds.queries, monotone
-    )
+    def __init__(
+        self, binned: BinnedRows, folds: TrainingFolds, monotone: Array, settings: Settings, n_jobs: int | None
+    ) -> None:
+        self.binned, self.folds, self.monotone, self.settings, self.n_jobs = binned, folds, monotone, settings, n_jobs
+        self.terms = lay_out(binned.bins, binned.axes, monotone)
+        self.votes = np.zeros((folds.n_folds, self.terms.n_cells))
+        self.n_rounds = np.zeros(folds.n_folds, dtype=np.int64)  # of each fold, up to its best
+
+    def learn(self, max_pairs: int) -> None:
+        """Learn a straight line in each fold, take rounds, choose pairs, and take rounds with them."""
+        queries = self.folds.queries
+
+        def line(fold: int) -> None:
+            rows = self._linear_rows(fold)
+            self.votes[fold] = linear_votes(self.binned, self.folds, rows, queries, self.monotone)[0]
+
+        self._in_folds(line)
+        self.take_rounds()
+        pairs = self.chosen_pairs(max_pairs) if max_pairs else []
+        if pairs:
+            before = self.votes
+            self.terms = lay_out(self.binned.bins, self.binned.axes, self.monotone, pairs, self.settings.pair_bins)
+            self.votes = np.zeros((len(before), self.terms.n_cells))
+            self.votes[:, : before.shape[1]] = before
+            self.take_rounds()
+
+    def _in_folds(self, work: Callable[[int], None]) -> None:
+        def some(first: int, last: int) -> None:
+            for fold in range(first, last):
+                work(fold)
+
+        in_blocks(some, self.folds.n_folds, self.n_jobs)
+
+    def _linear_rows(self, fold: int) -> Array:
+        """Return the rows that a fold's straight line is learned from: all, or as many whole queries as are enough."""
+        folds = self.folds
+        _, a, b, _ = folds.learned(fold).tolist()
+        rows = np.concatenate([np.arange(folds.bounds[a]), np.arange(folds.bounds[b], folds.grades.size)])
+        if rows.size <= LINEAR_ROWS:
+            return rows
+        last = folds.queries[rows[LINEAR_ROWS]]
+        return rows[: int(np.searchsorted(rows, folds.bounds[last]))]
+
+    def take_rounds(self) -> None:
+        """Take rounds in each fold from where it stands."""
+        terms, folds, offsets = self.terms, self.folds, self.terms.cells.offsets
+        enough = NOTHING_LEFT * folds.losses(np.zeros(folds.grades.size))
+
+        def rounds(fold: int) -> None:
+            counts = np.zeros(terms.n_cells)
+            learned = folds.bounds[folds.learned(fold)]
+            for t in range(len(terms.sets)):
+                own = counts[offsets[t] : offsets[t + 1]]
+                for a, b in (learned[:2], learned[2:]):
+                    boosting.count_cells(terms.cells_of(t), folds.weights, a, b, own)
+            scores = np.zeros(folds.grades.size)
+            boosting.add_votes(terms.cells, self.votes[fold], scores)
+            held, windows = folds.held_out(fold), folds.windows(fold, WINDOW_ROWS)
+            pace = self.settings.pace(float(enough[slice(*held)].sum()))
+            own_rows = folds.at(scores)
+            self.n_rounds[fold] += boosting.boost(terms.cells, own_rows, pace, counts, windows, held, self.votes[fold])
+
+        self._in_folds(rounds)
+
+    def out_of_fold_scores(self) -> Array:
+        """Return the score of each row by the fold that has not learned from it."""
+        cells, scores = self.terms.cells, np.zeros(self.folds.grades.size)
+        for fold in range(self.folds.n_folds):
+            rows = slice(*self.folds.bounds[self.folds.held_out(fold)])
+            own = cells._replace(singles=cells.singles[:, rows], pairs=cells.pairs[:, rows])
+            boosting.add_votes(own, self.votes[fold], scores[rows])
+        return scores
+
+    def chosen_pairs(self, most: int) -> list[tuple[int, int]]:
+        """Return the pairs of features on which two halves of the queries agree best."""
+        candidates, folds = self.pair_candidates(), self.folds
+        if not len(candidates):
+            return []
+        n_queries = int(np.searchsorted(folds.bounds, SCREEN_ROWS, side="right")) - 1
+        n_rows = int(folds.bounds[max(1, min(folds.n_queries, n_queries))])
+        pulls, rows = np.zeros((folds.grades.size, 2)), folds.at(self.out_of_fold_scores())
+        for _ in range(SETTLED):
+            boosting.add_pulls(rows, 0, folds.n_queries, pulls)
+        odd = (folds.queries[:n_rows] % 2).astype(np.uint8)
+        coarse = np.empty((len(self.binned.axes), n_rows), dtype=np.uint8)
+        n_bins = np.empty(len(coarse), dtype=np.int64)
+        for f, (axis, bins) in enumerate(zip(self.binned.axes, self.binned.bins, strict=True)):
+            found, places = axis.coarser(np.bincount(bins, minlength=axis.n_bins), SCREEN_BINS)
+            coarse[f], n_bins[f] = places.astype(np.uint8)[bins[:n_rows]], found.n_bins
+        scores = agreement(coarse, n_bins, candidates, pulls[:n_rows], odd, L2, self.n_jobs)
+        best = np.argsort(-scores, kind="stable")[:most]
+        return [(int(candidates[s, 0]), int(candidates[s, 1])) for s in best if scores[s] > 0]
+
+    def pair_candidates(self) -> Array:
+        """Return all pairs of features that have more than one bin, or of the strongest when there are very many."""
+        sizes = np.zeros(len(self.binned.axes))
+        for f, (axis, bins) in enumerate(zip(self.binned.axes, self.binned.bins, strict=True)):
+            if axis.n_bins > 2:
+                votes = self.terms.votes_of(self.votes.mean(axis=0), f)
+                counts = np.bincount(bins, minlength=votes.size)
+                mean = float(votes @ counts) / counts.sum()
+                sizes[f] = 1e-12 + float(np.square(votes - mean) @ counts)
+        used = np.sort(np.argsort(-sizes, kind="stable")[:SCREEN_FEATURES])
+        return np.array(list(combinations(used[sizes[used] > 0].tolist(), 2)), dtype=np.int64).reshape(-1, 2)
 
 
 def linear_votes(
@@ -230,107 +361,6 @@ def worst_for_missing(centres: Array, sign: int) -> Array:
     return np.append(centres[:-1], centres[:-1].min() if sign > 0 else centres[:-1].max())
 
 
-def boosted(stage: Stage, terms: Terms, folds: TrainingFolds, settings: Settings, n_jobs: int | None) -> Stage:
-    """Take rounds in each fold from where a stage ended; the tables of `terms` begin with those of the stage."""
-    votes = np.zeros((folds.n_folds, terms.n_cells))
-    votes[:, : stage.votes.shape[1]] = stage.votes
-    enough = NOTHING_LEFT * folds.losses(np.zeros(folds.grades.size))
-    n_rounds = [0] * folds.n_folds
-
-    def work(first: int, last: int) -> None:
-        for fold in range(first, last):
-            counts, offsets = np.zeros(terms.n_cells), terms.cells.offsets
-            learned = folds.bounds[folds.learned(fold)]
-            for t in range(len(terms.sets)):
-                own = counts[offsets[t] : offsets[t + 1]]
-                for a, b in (learned[:2], learned[2:]):
-                    boosting.count_cells(terms.cells_of(t), folds.weights, a, b, own)
-            scores = np.zeros(folds.grades.size)
-            boosting.add_votes(terms.cells, votes[fold], scores)
-            held, windows = folds.held_out(fold), folds.windows(fold, WINDOW_ROWS)
-            pace = settings.pace(float(enough[slice(*held)].sum()))
-            n_rounds[fold] = boosting.boost(terms.cells, folds.at(scores), pace, counts, windows, held, votes[fold])
-
-    in_blocks(work, folds.n_folds, n_jobs)
-    before = stage.n_rounds or [0] * folds.n_folds
-    return Stage(terms, votes, [a + b for a, b in zip(before, n_rounds, strict=True)])
-
-
-def out_of_fold_scores(stage: Stage, folds: TrainingFolds) -> Array:
-    """Return the score of each row by the fold that has not learned from it."""
-    cells, scores = stage.terms.cells, np.zeros(folds.grades.size)
-    for fold in range(folds.n_folds):
-        rows = slice(*folds.bounds[folds.held_out(fold)])
-        own = cells._replace(singles=cells.singles[:, rows], pairs=cells.pairs[:, rows])
-        boosting.add_votes(own, stage.votes[fold], scores[rows])
-    return scores
-
-
-def _rows_of(folds: TrainingFolds, fold: int) -> Array:
-    """Return the rows that a fold's straight line is learned from: all, or as many whole queries as are enough."""
-    _, a, b, _ = folds.learned(fold).tolist()
-    rows = np.concatenate([np.arange(folds.bounds[a]), np.arange(folds.bounds[b], folds.grades.size)])
-    if rows.size <= LINEAR_ROWS:
-        return rows
-    last = folds.queries[rows[LINEAR_ROWS]]
-    return rows[: int(np.searchsorted(rows, folds.bounds[last]))]
-
-
-def with_pairs(
-    stage: Stage,
-    binned: BinnedRows,
-    folds: TrainingFolds,
-    monotone: Array,
-    settings: Settings,
-    max_pairs: int,
-    n_jobs: int | None,
-) -> Stage:
-    """Choose at most `max_pairs` pairs and boost their tables beside those of the features."""
-    pairs = chosen_pairs(stage, folds, max_pairs, n_jobs) if max_pairs else []
-    if not pairs:
-        return stage
-    terms = lay_out(binned.bins, binned.axes, monotone, pairs, settings.pair_bins)
-    return boosted(stage, terms, folds, settings, n_jobs)
-
-
-def chosen_pairs(stage: Stage, folds: TrainingFolds, most: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Return the pairs of features on which two halves of the queries agree best."""
-    candidates = pair_candidates(stage)
-    if not len(candidates):
-        return []
-    n_queries = int(np.searchsorted(folds.bounds, SCREEN_ROWS, side="right")) - 1
-    n_queries = max(1, min(folds.n_queries, n_queries))
-    n_rows = int(folds.bounds[n_queries])
-    pulls, rows = np.zeros((folds.grades.size, 2)), folds.at(out_of_fold_scores(stage, folds))
-    for _ in range(SETTLED):
-        boosting.add_pulls(rows, 0, folds.n_queries, pulls)
-    odd = (folds.queries[:n_rows] % 2).astype(np.uint8)
-    singles = stage.terms.cells.singles
-    coarse = np.empty((len(singles), n_rows), dtype=np.uint8)
-    n_bins = np.empty(len(singles), dtype=np.int64)
-    for f, bins in enumerate(singles):
-        axis = stage.terms.axes[f][0]
-        found, places = axis.coarser(np.bincount(bins, minlength=axis.n_bins), SCREEN_BINS)
-        coarse[f], n_bins[f] = places.astype(np.uint8)[bins[:n_rows]], found.n_bins
-    scores = agreement(coarse, n_bins, candidates, pulls[:n_rows], odd, L2, n_jobs)
-    best = np.argsort(-scores, kind="stable")[:most]
-    return [(int(candidates[s, 0]), int(candidates[s, 1])) for s in best if scores[s] > 0]
-
-
-def pair_candidates(stage: Stage) -> Array:
-    """Return all pairs of features that have more than one bin, or of the strongest when there are very many."""
-    singles = stage.terms.cells.singles
-    sizes = np.zeros(len(singles))
-    for f, axis in enumerate(stage.terms.axes[: sizes.size]):
-        if axis[0].n_bins > 2:
-            votes = stage.terms.votes_of(stage.votes.mean(axis=0), f)
-            counts = np.bincount(singles[f], minlength=votes.size)
-            mean = float(votes @ counts) / counts.sum()
-            sizes[f] = 1e-12 + float(np.square(votes - mean) @ counts)
-    used = np.sort(np.argsort(-sizes, kind="stable")[:SCREEN_FEATURES])
-    return np.array(list(combinations(used[sizes[used] > 0].tolist(), 2)), dtype=np.int64).reshape(-1, 2)
-
-
 def agreement(
     bins: Array, n_bins: Array, pairs: Array, pulls: Array, odd: Array, l2: float, n_jobs: int | None
 ) -> Array:
@@ -349,3 +379,55 @@ def agreement(
 
     in_blocks(work, len(pairs), n_jobs, min_block=max(1, 200_000 // max(1, len(pulls))))
     return out
+
+
+def tables_of(
+    terms: Terms,
+    votes: Array,
+    weights: Array,
+    feature_names: tuple[str, ...],
+    categories: Mapping[str, tuple[str, ...]],
+    spread: Array | None = None,
+) -> AdditiveTables:
+    """Return the mean of the folds' votes, (n_folds, n_cells), as tables; those that say nothing are left out.
+
+    weights: what each row counts in the average document; of size 0 when every row counts one.
+    spread: of each vote; the deviation of the folds by default.
+    """
+    tables = []
+    for t, features in enumerate(terms.sets):
+        folds = np.stack([terms.votes_of(own, t) for own in votes])
+        counts = np.bincount(terms.cells_of(t), weights if weights.size else None, folds[0].size)
+        counts = counts.reshape(folds[0].shape).astype(np.float64)
+        means = (folds * counts).reshape(len(folds), -1).sum(axis=1) / counts.sum()
+        folds = folds - means.reshape(-1, *[1] * counts.ndim)  # only differences within a table say anything
+        own = folds.mean(axis=0)
+        if not np.any(own[counts > 0]):
+            continue
+        band = folds.std(axis=0) if spread is None else terms.votes_of(spread, t)
+        known = told(counts, terms.axes[t], terms.cells.kinds[t])
+        own, band = np.where(known, own, 0.0), np.where(known, band, 0.0)
+        for place, axis in enumerate(terms.axes[t]):
+            own, band, counts = (axis.spread_out(values, place) for values in (own, band, counts))
+        cuts = tuple(axis.cuts for axis in terms.axes[t])
+        tables.append(Table(features, cuts, own, np.ascontiguousarray(band)))
+    return AdditiveTables(0.0, tuple(tables), feature_names, dict(categories)).on_grid()
+
+
+def told(counts: Array, axes: tuple[Axis, ...], kinds: Array) -> Array:
+    """Tell which cells have a say: not those of missing values, or of kinds, that training never saw.
+
+    kinds: of the axes, as in `trees.py`; where votes must rise or fall, a missing value is the worst, seen or not.
+
+    >>> told(np.array([2, 0, 1, 0]), (Axis(np.array([1.0, 2.0])),), np.zeros(3)).tolist()
+    [True, True, True, False]
+    """
+    found = np.ones(counts.shape, dtype=bool)
+    for place, axis in enumerate(axes):
+        others = tuple(other for other in range(counts.ndim) if other != place)
+        shape = [-1 if other == place else 1 for other in range(counts.ndim)]
+        line = counts.sum(axis=others) > 0
+        line[:-1] |= not axis.category  # a value between two that were seen is like them
+        line[-1] |= kinds[place] >= RISING
+        found &= line.reshape(shape)
+    return found
