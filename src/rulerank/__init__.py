@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from rulerank.io.trec import write_run as write_run
     from rulerank.model_file import load as load
     from rulerank.rankers.anchored.anchored import Anchored as Anchored
-    from rulerank.rankers.anchored.anchored_rules import AnchoredRules as AnchoredRules
+    from rulerank.rankers.anchored.anchored import AnchoredRules as AnchoredRules
     from rulerank.rankers.fitted.fitted_rules import FittedRules as FittedRules
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
     from rulerank.rankers.linear.query_intercepts import QueryIntercepts as QueryIntercepts
@@ -105,8 +105,7 @@ _NAMES = {
     "rankers.query_rules": ("QueryRules",),
     "rankers.linear.query_intercepts": ("QueryIntercepts",),
     "rankers.fitted.fitted_rules": ("FittedRules",),
-    "rankers.anchored.anchored": ("Anchored",),
-    "rankers.anchored.anchored_rules": ("AnchoredRules",),
+    "rankers.anchored.anchored": ("Anchored", "AnchoredRules"),
     "sampling.ssar": ("SSAR",),
     "sampling.strata": ("Strata",),
     "aggregate.fusion": ("fuse", "fuse_runs"),

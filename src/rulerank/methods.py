@@ -45,7 +45,7 @@ METHODS = {
         Method("QI", "intercepts", "rankers.linear.query_intercepts", "QueryIntercepts"),
         Method("FR", "fitted", "rankers.fitted.fitted_rules", "FittedRules"),
         Method("Anchored", "anchored", "rankers.anchored.anchored", "Anchored"),
-        Method("AnchoredRules", "anchored-rules", "rankers.anchored.anchored_rules", "AnchoredRules"),
+        Method("AnchoredRules", "anchored-rules", "rankers.anchored.anchored", "AnchoredRules"),
         Method("Competence", "competence", "aggregate.competence", "Competence"),
     )
 }  # fmt: skip

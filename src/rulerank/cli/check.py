@@ -82,7 +82,7 @@ def check(
     from rulerank.judging.pool import read_pool
     from rulerank.judging.terminal import check_in_terminal, tell_grades
     from rulerank.model_file import load_beside_data
-    from rulerank.rankers.anchored.today_model import option_in_words, scores_today
+    from rulerank.rankers.anchored.baseline import option_in_words, scores_today
 
     if grades is None and not own_grades:
         from rulerank.judging.store import LabelStore  # names the extra that is missing

@@ -11,7 +11,7 @@ import typer
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.rankers.anchored.today_model import TodayModel
+    from rulerank.rankers.anchored.baseline import TodayModel
     from rulerank.rankers.base import Ranker
     from rulerank.recall_base import CountedRows
     from rulerank.today import Today
@@ -135,7 +135,7 @@ def today_of(names: Sequence[str], given: str | None, otherwise: str = "") -> To
 def start_of(names: Sequence[str], given: str | Ranker | None, otherwise: str = "") -> Today | TodayModel:
     """Return today's ranking as `today_of` does, or the model whose file was named; a feature's name comes first."""
     from rulerank.model_file import load_ranker
-    from rulerank.rankers.anchored.today_model import find_start
+    from rulerank.rankers.anchored.baseline import find_start
 
     if given is None:
         return today_of(names, None, otherwise)

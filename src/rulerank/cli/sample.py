@@ -201,7 +201,7 @@ def make_sampler(
 ) -> tuple[SSAR | Strata, list[str]]:
     """Return the sampler that was asked for, and the options by which it can be asked for again."""
     from rulerank.cli.parameters import known_words
-    from rulerank.rankers.anchored.today_model import scores_today
+    from rulerank.rankers.anchored.baseline import scores_today
     from rulerank.sampling.ssar import SSAR
     from rulerank.sampling.strata import Strata
     from rulerank.today import Today

@@ -17,7 +17,7 @@ from rulerank.core.words import listed
 from rulerank.dataset import Dataset, check_contrast, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.methods import FROM_TODAY, method_named
-from rulerank.rankers.anchored.today_model import TodayModel
+from rulerank.rankers.anchored.baseline import TodayModel
 from rulerank.today import Today, suggest_today
 from rulerank.training.few_labels import PEOPLE, few_label_params, fit_by_judge, select_from_today, warn_of_few_labels
 

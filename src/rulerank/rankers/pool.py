@@ -13,7 +13,7 @@ from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_i
 from rulerank.discretize import Discretizer, make_discretizer
 from rulerank.errors import DataError
 from rulerank.normalize import normalize_by_query
-from rulerank.rankers.anchored.starts_from_today import StartsFromToday
+from rulerank.rankers.anchored.baseline import StartsFromToday
 from rulerank.rankers.base import Ranker
 
 Grades = Mapping[int, int]  # grade of each labelled row

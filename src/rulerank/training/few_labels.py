@@ -23,8 +23,7 @@ from rulerank.evaluation import Comparison, evaluate
 from rulerank.evaluation.comparison import LEAVE, compare_gains, interval
 from rulerank.methods import Method, method_named
 from rulerank.rankers.anchored.anchored import Anchored
-from rulerank.rankers.anchored.starts_from_today import StartsFromToday
-from rulerank.rankers.anchored.today_model import TodayModel, find_start, option_in_words, scores_today
+from rulerank.rankers.anchored.baseline import StartsFromToday, TodayModel, find_start, option_in_words, scores_today
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.pool import Grades, PoolLearner
 from rulerank.splitting import QueryKFold

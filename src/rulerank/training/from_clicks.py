@@ -23,8 +23,7 @@ from rulerank.evaluation import Comparison
 from rulerank.evaluation.comparison import LEAVE, clearly_less, compare_gains
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.anchored.anchored import Anchored
-from rulerank.rankers.anchored.starts_from_today import StartsFromToday
-from rulerank.rankers.anchored.today_model import TodayModel, check_start, find_start, scores_today
+from rulerank.rankers.anchored.baseline import StartsFromToday, TodayModel, check_start, find_start, scores_today
 from rulerank.rankers.clicks.click_rows import ClickRows, clicks_of, known_effects, weighed
 from rulerank.rankers.clicks.likelihood import ranking_losses
 from rulerank.rankers.clicks.positions import find_positions

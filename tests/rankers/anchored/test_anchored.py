@@ -112,7 +112,7 @@ def test_a_file_whose_numbers_do_not_fit_is_refused(data):
     state = rr.Anchored(today=0).fit(data[:40]).to_state()
     for change, message in [
         ({"covariance": np.eye(5)}, r"expected 6 x 6 covariances: got \(5, 5\)"),
-        ({"today_column": 9}, "expected a column from 0 to 5 and a sign: got 9 and 1"),
+        ({"today_column": 9}, "expected today's ranking among 6 columns, and a sign: got 9 and 1"),
     ]:
         with pytest.raises(DataError, match=message):
             rr.Anchored.from_state(state | {"learned": state["learned"] | change})

@@ -245,7 +245,7 @@ def test_a_file_whose_parts_do_not_fit_is_refused(data, clicks):
     for change, message in [
         ({"today_model": 7}, "expected a ranker as today_model: got int"),
         ({"today_model": other}, "reads price, which the data lacks"),
-        ({"today_column": 2}, "expected today's model in column 4 with the sign 1: got 2, 1"),
+        ({"today_column": 2}, "expected today's ranking among 5 columns, and a sign: got 2 and 1"),
         ({"coef": np.zeros(4)}, r"expected 5 numbers as coef, one per feature: got \(4,\)"),
     ]:
         with pytest.raises(DataError, match=message):

@@ -14,11 +14,9 @@ queries  int[n_rows]                   numbers from 0
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -197,51 +195,50 @@ PRIORS = (Prior(0.7, 16.0, 0.30), Prior(0.7, 8.0, 0.30), Prior(0.7, 4.0, 0.39), 
 class Averaged(NamedTuple):
     """Weights averaged over the priors, as one normal distribution."""
 
-    weights: Array  # (n_features,)
-    covariance: Array  # (n_features, n_features), how far the priors disagree included
+    weights: Array  # (n_weights,)
+    covariance: Array  # (n_weights, n_weights), how far the priors disagree included
     thresholds: Array  # (n_levels,)
     shares: Array  # (n_priors,) how much each prior counts now
+    start: float  # what the priors start from, averaged as well
 
 
 def average(
-    Z: Array, grades: Array, queries: Array, today: int, sign: int, row_weights: Array | None = None
+    Z: Array,
+    grades: Array,
+    queries: Array,
+    n_features: int,
+    centre: Array,
+    offset: Array,
+    row_weights: Array | None = None,
+    priors: Sequence[Prior] = PRIORS,
 ) -> Averaged:
-    """Return the averaged weights of the features, of which column `today` is today's ranking.
+    """Return the weights of the columns of Z, averaged over the priors.
 
-    Grades that are all the same, or none at all, say nothing of the order: the weights then are today's ranking.
+    centre, offset: what weights and margins are where a prior starts from 1; a prior takes `start` times as much.
+    Grades that are all the same, or none at all, say nothing of the order: the weights then are those of the priors.
 
-    >>> average(np.zeros((0, 2)), np.zeros(0, dtype=int), np.zeros(0, dtype=int), 1, 1).weights.round(3).tolist()
+    >>> nothing = np.zeros(0, dtype=int)
+    >>> average(np.zeros((0, 2)), nothing, nothing, 2, np.array([0.0, 1.0]), np.zeros(0)).weights.round(3).tolist()
     [0.0, 0.693]
     """
-    Z, grades, queries, row_weights = what_says_something(Z, grades, queries, row_weights)
-    n_features = Z.shape[1]
-    found: list[Posterior] = []
-    for prior in PRIORS:
-        centre = np.zeros(n_features)
-        centre[today] = sign * prior.start
-        # times the number of features: else more of them would move the score further
-        found.append(find_posterior(Z, grades, queries, centre, prior.strength * n_features, row_weights))
-    return mixed(found, PRIORS)
-
-
-def what_says_something(
-    Z: Array, grades: Array, queries: Array, row_weights: Array | None
-) -> tuple[Array, Array, Array, Array | None]:
-    """Return the rows as they are, or none of them where all grades are the same."""
     if np.unique(grades).size < 2:
-        return Z[:0], grades[:0], queries[:0], None
-    return Z, grades, queries, row_weights
-
-
-def mixed(found: list[Posterior], priors: Sequence[Prior]) -> Averaged:
-    """Average what was found under each prior by its evidence."""
+        Z, grades, queries, offset, row_weights = Z[:0], grades[:0], queries[:0], offset[:0], None
+    found = [
+        # times the number of features: else more of them would move the score further
+        find_posterior(
+            Z, grades, queries, prior.start * centre, prior.strength * n_features, row_weights, prior.start * offset
+        )
+        for prior in priors
+    ]
     logs = np.array([one.log_evidence + np.log(prior.share) for one, prior in zip(found, priors, strict=True)])
     shares = np.exp(logs - logs.max())
     shares /= shares.sum()
 
-    def mean(values: list[Array]) -> Array:
-        return functools.reduce(operator.add, [share * value for share, value in zip(shares, values, strict=True)])
+    def mean(values: list[Any]) -> Any:
+        first, *more = [share * value for share, value in zip(shares.tolist(), values, strict=True)]
+        return sum(more, first)
 
     weights = mean([one.weights for one in found])
     spreads = [one.covariance + np.outer(one.weights - weights, one.weights - weights) for one in found]
-    return Averaged(weights, mean(spreads), mean([one.thresholds for one in found]), shares)
+    thresholds = mean([one.thresholds for one in found])
+    return Averaged(weights, mean(spreads), thresholds, shares, mean([prior.start for prior in priors]))
