@@ -35,7 +35,7 @@ def test_a_pattern_chooses_the_method_on_the_first_files(run, whole):
     assert "method chosen: intercepts on z-scores by query: 96 labels of 12 queries are too few" in told.out
 
 
-def test_rows_of_a_query_in_two_files_are_brought_together_when_asked(run, whole):
+def test_rows_of_a_query_in_two_files_are_refused(run, whole):
     rows = pl.read_parquet(whole)
     Path("mixed").mkdir()
     rows[::2].write_parquet("mixed/0.parquet")
@@ -43,11 +43,7 @@ def test_rows_of_a_query_in_two_files_are_brought_together_when_asked(run, whole
     refused = run("train", "mixed", "-o", "brought.rulerank", "--method", "RE-GR")
     assert refused.code == 2
     assert "both have rows of 12 queries, such as" in refused.err
-    assert "--regroup" in refused.err
     assert not Path("brought.rulerank").exists()
-    assert run("train", "mixed", "-o", "brought.rulerank", "--method", "RE-GR", "--regroup").code == 0
-    assert run("train", whole, "-o", "one.rulerank", "--method", "RE-GR").code == 0
-    assert Path("brought.rulerank").read_bytes() == Path("one.rulerank").read_bytes()
 
 
 def test_a_folder_is_ranked_file_by_file(run, whole):
@@ -73,10 +69,6 @@ def test_what_a_folder_cannot_be_trained_with_is_said(options, said, run, folder
     done = run("train", "parts", "-o", "new.rulerank", *options)
     assert (done.code, said in done.err) == (2, True), done.err
     assert not Path("new.rulerank").exists()
-
-
-def test_regroup_is_for_folders(run, folder):
-    assert "--regroup is for a folder of files" in run("train", "train.txt", "-o", "new.rulerank", "--regroup").err
 
 
 def test_a_model_is_never_written_over_a_part(run, folder):

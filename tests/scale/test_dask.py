@@ -58,10 +58,9 @@ def folder(tmp_path):
 def test_files_data_sets_and_frames_give_the_model_in_memory(ranker, client, folder, tmp_path):
     data = small_world()
     expected = model_bytes(ranker.fit(data), tmp_path)
-    assert model_bytes(rr.fit_parts(ranker, f"{folder}/*.parquet", client=client), tmp_path) == expected
-    assert model_bytes(rr.fit_parts(ranker, cut(data, 3), client=client), tmp_path) == expected
-    frame = dd.read_parquet(f"{folder}/*.parquet")
-    assert model_bytes(rr.fit_parts(ranker, frame), tmp_path) == expected
+    kinds = {"files": f"{folder}/*.parquet", "data": cut(data, 3), "frame": dd.read_parquet(f"{folder}/*.parquet")}
+    for kind in kinds if isinstance(ranker, rr.StableRules) else ["frame"]:
+        assert model_bytes(rr.fit_parts(ranker, kinds[kind], client=client), tmp_path) == expected, kind
 
 
 def test_predict_on_a_dask_frame_gives_a_dask_series(client, folder):
@@ -87,18 +86,15 @@ def test_measures_on_a_cluster_are_those_in_memory(client, folder):
     assert rr.evaluate_parts(ranker, f"{folder}/*.parquet", client=client).means == expected.means
 
 
-@pytest.mark.parametrize("ranker", [rr.GlobalRules(), rr.StableRules()], ids=str)
-def test_a_shuffle_brings_queries_together_when_asked(ranker, client, tmp_path):
+def test_partitions_that_share_queries_are_refused_and_a_shuffle_mends_it(client, tmp_path):
     data = small_world()
     for start in range(3):
         rr.write_table(data[start::3], tmp_path / f"{start}.parquet")
-    expected = model_bytes(ranker.fit(rr.Dataset.concat([data[start::3] for start in range(3)])), tmp_path)
-    files = f"{tmp_path}/*.parquet"
+    frame = dd.read_parquet(f"{tmp_path}/*.parquet")
     with pytest.raises(DataError, match=r"both have rows of \d+ queries, such as .* parts must hold whole queries"):
-        rr.fit_parts(ranker, files, client=client)
-    assert model_bytes(rr.fit_parts(ranker, files, client=client, regroup=True), tmp_path) == expected
-    frame = dd.read_parquet(files)
-    assert model_bytes(rr.fit_parts(ranker, frame, regroup=True), tmp_path) == expected
+        rr.fit_parts(rr.GlobalRules(), frame)
+    expected = model_bytes(rr.GlobalRules().fit(data), tmp_path)
+    assert model_bytes(rr.fit_parts(rr.GlobalRules(), frame.shuffle(on="qid")), tmp_path) == expected
 
 
 def test_what_is_wrong_with_a_part_is_said_by_whoever_reads_it(client, folder):
@@ -202,6 +198,5 @@ def test_clicks_in_a_frame_or_in_any_file_are_refused(client, folder):
     pl.read_parquet(path).with_columns(**counts).write_parquet(path)
     with pytest.raises(DataError, match=r"3\.parquet carries clicks, which are learned from in memory only"):
         rr.fit_parts(rr.GlobalRules(), f"{folder}/*.parquet", client=client)
-    for regroup in (False, True):
-        with pytest.raises(DataError, match=r"^the Dask data frame carries clicks, which are learned from in memory"):
-            rr.fit_parts(rr.GlobalRules(), dd.read_parquet(path), client=client, regroup=regroup)
+    with pytest.raises(DataError, match=r"^the Dask data frame carries clicks, which are learned from in memory"):
+        rr.fit_parts(rr.GlobalRules(), dd.read_parquet(path), client=client)

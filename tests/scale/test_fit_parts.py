@@ -1,6 +1,7 @@
 """The model from parts is the model from memory, byte for byte, whatever the parts."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from parts_worlds import cut, model_bytes, small_world
+from rulerank.errors import DataError
 from rulerank.io.tables import write_table
 
 RANKERS = [
@@ -112,10 +114,18 @@ def test_rows_without_a_grade_are_left_out_when_asked(tmp_path):
     some = type(data)(data.X, y, data.qid, data.docid, data.feature_names)
     expected = model_bytes(rr.StableRules().fit(some.labelled()), tmp_path)
     assert model_bytes(rr.fit_parts(rr.StableRules(), cut(some, 3), labelled_only=True), tmp_path) == expected
-    with pytest.raises(
-        rr.errors.DataError, match=r"^part 1: \d+ of \d+ rows are not labelled \(grade -1\); leave them"
-    ):
+    with pytest.raises(DataError, match=r"^part 1: \d+ of \d+ rows are not labelled \(grade -1\); leave them"):
         rr.fit_parts(rr.StableRules(), cut(some, 3))
+
+
+def test_a_part_none_of_whose_rows_count_changes_nothing(tmp_path):
+    data = small_world()
+    parts = cut(data, 3)
+    parts.insert(1, replace(cut(small_world(1), 9)[0], y=np.full(len(cut(small_world(1), 9)[0]), -1)))
+    parts[1] = replace(parts[1], qid=np.array([f"other {one}" for one in parts[1].qid]))
+    for ranker in (rr.GlobalRules(), rr.QueryIntercepts(missing="mean")):
+        expected = model_bytes(ranker.fit(data), tmp_path)
+        assert model_bytes(rr.fit_parts(ranker, parts, labelled_only=True), tmp_path) == expected
 
 
 def test_bin_numbers_need_no_cuts(tmp_path):
@@ -124,24 +134,6 @@ def test_bin_numbers_need_no_cuts(tmp_path):
     ranker = rr.GlobalRules(discretizer=None)
     expected = model_bytes(ranker.fit(bins), tmp_path)
     assert model_bytes(rr.fit_parts(ranker, cut(bins, 4)), tmp_path) == expected
-
-
-@pytest.mark.parametrize(
-    "ranker",
-    [rr.GlobalRules(), rr.StableRules(), rr.QueryIntercepts(missing="mean")],
-    ids=str,
-)
-@pytest.mark.parametrize("as_files", [False, True])
-def test_queries_that_lie_in_several_parts_are_brought_together_when_asked(ranker, as_files, tmp_path):
-    data = small_world()
-    parts = [data[start::3] for start in range(3)]
-    whole = rr.Dataset.concat(parts)
-    expected = model_bytes(ranker.fit(whole), tmp_path)
-    if as_files:
-        for number, part in enumerate(parts):
-            write_table(part, tmp_path / f"{number}.parquet")
-        parts = f"{tmp_path}/*.parquet"
-    assert model_bytes(rr.fit_parts(ranker, parts, regroup=True, memory=1), tmp_path) == expected
 
 
 def fitted_world():

@@ -105,9 +105,6 @@ def train(
             metavar="METHOD", is_eager=True, callback=_print_parameters, help="Print what --set takes, and end."
         ),
     ] = None,
-    regroup: Annotated[
-        bool, typer.Option("--regroup", help="Bring rows of a query together that lie in several files of a folder.")
-    ] = False,
     memory: Annotated[float, typer.Option(metavar="MIB", help="What may be held of a folder's data at once.")] = 1024,
     format: DataFormat = None,
     qid: QidColumn = None,
@@ -133,7 +130,7 @@ def train(
     are left out.
 
     A folder (or a pattern such as 'data/*.parquet', in quotes) is read file by file and need not fit in memory; the
-    model is the same as from one file that holds all. Each file holds whole queries, or --regroup brings them together.
+    model is the same as from one file that holds all. Each file holds whole queries.
 
     With --labels, which are few, the model starts from today's ranking (--today), a feature or a model such as one
     learned from clicks, and moves away from it only as far as the labels say; what can honestly be said of it is
@@ -182,10 +179,8 @@ def train(
         as_json=as_json,
     )  # fmt: skip
     if is_many(source):
-        train_on_parts(options, regroup, memory)
+        train_on_parts(options, memory)
         return
-    if regroup:
-        raise DataError(f"--regroup is for a folder of files: {source} is one file, whose queries are whole")
     if labels is not None:
         from rulerank.cli.train_pool import train_on_labels
 

@@ -196,7 +196,7 @@ def warn_if_useless(ranker: Ranker, data: Dataset) -> None:
         warnings.warn(f"every document will get the same score: {why}", stacklevel=3)
 
 
-def train_on_parts(options: TrainOptions, regroup: bool, memory: float) -> None:
+def train_on_parts(options: TrainOptions, memory: float) -> None:
     """Train as `rulerank train` does, file by file; without a method, it is selected on the first files."""
     from rulerank.scale.fit import LEARNERS, check_learns, fit_surveyed, surveyed
     from rulerank.scale.opening import file_names
@@ -210,7 +210,7 @@ def train_on_parts(options: TrainOptions, regroup: bool, memory: float) -> None:
         check_learns(make_ranker(method.ranker_class(), given))
     columns = Columns(**(named | {"features": tuple(named["features"])} if "features" in named else named))
     start = perf_counter()
-    with surveyed(source, columns, format=options.format, labelled_only=True, regroup=regroup, memory=memory) as found:
+    with surveyed(source, columns, format=options.format, labelled_only=True, memory=memory) as found:
         reason = None
         ranker = make_ranker(method.ranker_class(), given)
         if options.auto:

@@ -6,26 +6,17 @@ worker. Sums are formed on the workers, a few at a time.
 
 from __future__ import annotations
 
-import functools
-import operator
-import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from rulerank.core.threads import one_thread
-from rulerank.dataset import Array
 from rulerank.errors import ClusterError, DataError, MissingExtraError
 from rulerank.io.tables import from_part
-from rulerank.rankers.chunks import AT_ONCE, added, cut
-from rulerank.rankers.rows import Labelled
-from rulerank.scale.opening import file_names
+from rulerank.rankers.chunks import AT_ONCE, added
 from rulerank.scale.part import Columns, DatasetPart
-from rulerank.scale.streamed import Runner, joined
+from rulerank.scale.streamed import Runner
 
-PLACE = "rulerank place"  # column of where a row was before rows were shuffled
 RETRIES = 2  # of a task that fails, as a file that cannot be reached for a moment
 
 
@@ -49,56 +40,23 @@ class OnDask(Runner):
         self._delayed, self._gone = dask.delayed, distributed
         self.client = client
 
+    def later(self, task: Callable[..., Any], *args: Any) -> Any:
+        return self._delayed(_alone, pure=False)(task, *map(self._part, args))
+
     def total(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> Any:
-        return self.get(self._sum([self.later(task, item) for item in items]))
+        return self.get(self.summed([self.later(task, item) for item in items]))
 
-    def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
-        return [*self.get(self._delayed(list)([self.later(task, item) for item in items]))]
-
-    def chunks(
-        self,
-        read: Callable[[Any], Labelled],
-        task: Callable[[Labelled, Any], Any],
-        items: Sequence[Any],
-        sizes: Sequence[int],
-        size: int,
-        extras: Sequence[Any],
-    ) -> Any:
-        pieces: list[list[Any]] = [[] for _ in extras]
-        before = 0
-        for item, n_rows in zip(items, sizes, strict=True):
-            first, last = before // size, (before + n_rows - 1) // size
-            own = self.later(functools.partial(_cut, read, size, before), item)
-            for number in range(first, last + 1):
-                pieces[number].append(self._delayed(_piece)(own, number))
-            before += n_rows
-        look = self._delayed(_on_chunk, pure=False)
-        return self.get(self._sum([look(task, own, extra) for own, extra in zip(pieces, extras, strict=True)]))
-
-    def columns(
-        self,
-        read: Callable[[Any, Sequence[str]], tuple[Array, Array]],
-        find: Callable[[Sequence[str], list[tuple[Array, Array]]], list[Any]],
-        items: Sequence[Any],
-        groups: Sequence[Sequence[str]],
-    ) -> list[Any]:
-        found = []
-        for group in groups:
-            own = [self.later(functools.partial(_swapped, read, group), item) for item in items]
-            found.append(self._delayed(_alone, pure=False)(functools.partial(find, group), own))
-        return functools.reduce(operator.add, self.get(self._delayed(list)(found)))
-
-    def later(self, task: Callable[[Any], Any], part: Any) -> Any:
-        """Return what a worker will make of a part, or of one of a Dask frame."""
-        if isinstance(part, FramePart):
-            return self._delayed(_on_frame, pure=False)(task, part.name, part.columns, part.partition)
-        return self._delayed(_alone, pure=False)(task, part)
-
-    def _sum(self, values: list[Any]) -> Any:
+    def summed(self, values: list[Any]) -> Any:
         while len(values) > 1:
             starts = range(0, len(values), AT_ONCE)
             values = [self._delayed(added)(values[first : first + AT_ONCE]) for first in starts]
         return values[0]
+
+    def _part(self, given: Any) -> Any:
+        """Return a partition of a frame as a part, when a worker has it."""
+        if not isinstance(given, FramePart):
+            return given
+        return self._delayed(part_of_frame, pure=False)(given.name, given.columns, given.partition)
 
     def get(self, value: Any) -> Any:
         """Wait for a result; a cluster that goes away is said in one line."""
@@ -112,6 +70,7 @@ class OnDask(Runner):
         try:
             if self.client.status != "running":
                 raise ConnectionError(f"the client is {self.client.status}")
+            value = self._delayed(list)(value) if isinstance(value, list) else value
             return self.client.compute(value, retries=RETRIES).result()
         except lost as error:
             raise ClusterError(
@@ -120,11 +79,12 @@ class OnDask(Runner):
             ) from None
 
 
-class FramePart:
+class FramePart(NamedTuple):
     """A partition of a Dask data frame; only workers read it."""
 
-    def __init__(self, name: str, partition: Any, columns: Columns) -> None:
-        self.name, self.partition, self.columns = name, partition, columns
+    name: str
+    partition: Any
+    columns: Columns
 
 
 def is_dask_frame(value: object) -> bool:
@@ -135,27 +95,6 @@ def is_dask_frame(value: object) -> bool:
 def frame_parts(frame: Any, columns: Columns) -> list[FramePart]:
     """Return the partitions of a Dask data frame as parts."""
     return [FramePart(f"partition {number}", partition, columns) for number, partition in enumerate(frame.to_delayed())]
-
-
-def frame_of_files(parts: Any) -> Any:
-    """Return Parquet files as a Dask data frame."""
-    given = [parts] if isinstance(parts, str | os.PathLike) else [*parts]
-    if not all(isinstance(one, str | os.PathLike) for one in given):
-        raise DataError("to regroup on a cluster, give Parquet files or a Dask data frame")
-    names = [name for one in given for name in file_names(one)]
-    if any(not name.endswith(".parquet") for name in names):
-        raise DataError("to regroup on a cluster, parts must be Parquet files (their names end in .parquet)")
-    return needed("dask.dataframe").read_parquet(names)
-
-
-def shuffled(frame: Any, columns: Columns) -> Any:
-    """Return a Dask data frame whose partitions hold whole queries, rows of a query in the order they had."""
-    return frame.map_partitions(_with_places).shuffle(on=columns.qid, npartitions=frame.npartitions)
-
-
-def _with_places(frame: Any, partition_info: Any = None) -> Any:
-    number = 0 if partition_info is None else partition_info["number"]
-    return frame.assign(**{PLACE: np.arange(len(frame), dtype=np.int64) + number * 2**40})
 
 
 def own_client() -> Any:
@@ -169,38 +108,12 @@ def own_client() -> Any:
 
 def part_of_frame(name: str, columns: Columns, frame: Any) -> DatasetPart:
     """Return a partition, read, as a part."""
-    if PLACE in frame.columns:
-        frame = frame.sort_values(PLACE).drop(columns=PLACE)
     try:
         return DatasetPart(name, from_part(frame, **columns.named()))
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
 
 
-def _alone(task: Callable[[Any], Any], value: Any) -> Any:
+def _alone(task: Callable[..., Any], *args: Any) -> Any:
     with one_thread():  # a worker has as many threads as it is meant to use
-        return task(value)
-
-
-def _on_frame(task: Callable[[Any], Any], name: str, columns: Columns, frame: Any) -> Any:
-    return _alone(task, part_of_frame(name, columns, frame))
-
-
-def _swapped(read: Callable[[Any, Sequence[str]], Any], group: Sequence[str], part: Any) -> Any:
-    return read(part, group)
-
-
-def _cut(read: Callable[[Any], Labelled], size: int, before: int, part: Any) -> dict[int, Labelled]:
-    return dict(cut(read(part), size, before))
-
-
-def _piece(pieces: dict[int, Labelled], number: int) -> Labelled | None:
-    return pieces.get(number)
-
-
-def _on_chunk(task: Callable[[Labelled, Any], Any], pieces: list[Labelled | None], extra: Any) -> Any:
-    there = [piece for piece in pieces if piece is not None]
-    if not there:
-        return None
-    with one_thread():
-        return task(joined(there), extra)
+        return task(*args)

@@ -21,12 +21,11 @@ from rulerank.rankers.linear.query_intercepts import QueryIntercepts
 from rulerank.rankers.rule_ranker import IncrementalRules, loose_rows
 from rulerank.rules.engine import Engine, check_memory, count
 from rulerank.rules.tables import BinCounts
-from rulerank.scale.dask_runner import OnDask, frame_of_files, frame_parts, is_dask_frame, own_client, shuffled
+from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, own_client
 from rulerank.scale.opening import open_parts
 from rulerank.scale.part import Columns, DatasetPart, Part, Shape
-from rulerank.scale.regroup import regroup as regrouped
 from rulerank.scale.streamed import Runner, StreamedParts
-from rulerank.scale.survey import Survey, check_no_click_columns, look_at_all, shape_of, survey_part
+from rulerank.scale.survey import Survey, check_no_click_columns, look_at_all, shape_of
 
 AnyRanker = TypeVar("AnyRanker", bound=Ranker)
 KEPT_SHARE = 0.25  # of the memory: data that needs no more is read but once
@@ -55,7 +54,6 @@ def fit_parts(
     features: Sequence[str] | None = None,
     format: str | None = None,
     labelled_only: bool = False,
-    regroup: bool = False,
     memory: float = 1024,
 ) -> AnyRanker:
     """Fit a ranker to parts that need not fit in memory together; the model is the one that `fit` would give.
@@ -66,7 +64,6 @@ def fit_parts(
     client: a `distributed.Client`, whose workers then do the work; each must be able to read the files.
     qid, docid, grade, features: columns of tables, as in `read_table`; the features are those of the first part.
     labelled_only: leave rows without a grade out.
-    regroup: bring rows of a query together that lie in several parts; else such a query is an error.
     memory: MiB for what is held of the data at once, beside the ranker's own tables.
 
     >>> import rulerank as rr
@@ -79,15 +76,7 @@ def fit_parts(
     check_learns(ranker)
     ranker.check_parameters()
     columns = Columns(qid, docid, grade, None if features is None else tuple(features))
-    with surveyed(
-        parts,
-        columns,
-        client,
-        format=format,
-        labelled_only=labelled_only,
-        regroup=regroup,
-        memory=memory,
-    ) as found:
+    with surveyed(parts, columns, client, format=format, labelled_only=labelled_only, memory=memory) as found:
         return fit_surveyed(ranker, found, memory)
 
 
@@ -147,6 +136,23 @@ def check_learns(ranker: Any) -> None:
 
 
 @contextmanager
+def opened_parts(
+    parts: Any, columns: Columns, client: Any, format: str | None, memory: float, *, graded: bool = True
+) -> Iterator[tuple[Sequence[Any], Runner]]:
+    """Open parts, here or on a cluster; text is kept as Parquet in a folder that goes at the end."""
+    runner = Runner()
+    if is_dask_frame(parts) or client is not None:
+        runner = OnDask(own_client() if client is None else client)
+    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
+        if is_dask_frame(parts):
+            yield frame_parts(parts, columns), runner
+            return
+        spool = None if runner.on_a_cluster else folder
+        max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
+        yield open_parts(parts, columns, format=format, spool=spool, max_values=max_values, graded=graded), runner
+
+
+@contextmanager
 def surveyed(
     parts: Any,
     columns: Columns,
@@ -154,32 +160,22 @@ def surveyed(
     *,
     format: str | None = None,
     labelled_only: bool = False,
-    regroup: bool = False,
     memory: float = 1024,
 ) -> Iterator[Surveyed]:
     """Open parts and look at grades and queries of all of them; what is kept meanwhile goes at the end."""
     check_number("memory", memory, 1, float("inf"), "MiB")
-    max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
-    runner = Runner()
-    if is_dask_frame(parts) or client is not None:
-        runner = OnDask(own_client() if client is None else client)
-    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as folder:
-        if is_dask_frame(parts) or (regroup and client is not None):
-            frame = parts if is_dask_frame(parts) else frame_of_files(parts)
-            check_no_click_columns("the Dask data frame", frame.columns)
-            opened: Sequence[Any] = frame_parts(shuffled(frame, columns) if regroup else frame, columns)
-        else:
-            spool = folder if client is None else None
-            opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values)
+    with opened_parts(parts, columns, client, format, memory) as (opened, runner):
+        if is_dask_frame(parts):
+            check_no_click_columns("the Dask data frame", parts.columns)
         shape = shape_of(opened, runner, labelled_only=labelled_only)
-        if regroup and not runner.on_a_cluster:
-            # says what is wrong with a part before the long work
-            runner.listed(partial(survey_part, shape), opened, "looking at queries")
-            opened = regrouped(opened, shape, folder, max_values)
         survey = look_at_all(opened, shape, runner)
         if not survey.n_rows:
             raise DataError("no document has a grade, so there is nothing to learn from")
         survey.check_contrast("learn from")
+        opened = [
+            part for part, n_rows in zip(opened, survey.sizes, strict=True) if n_rows
+        ]  # without a grade: left out
+        survey = replace(survey, sizes=tuple(filter(None, survey.sizes)))
         small = 4 * survey.n_rows * len(shape.feature_names) <= KEPT_SHARE * memory * 2**20
         if not runner.on_a_cluster and small:
             opened = [part if isinstance(part, DatasetPart) else DatasetPart.of(part, shape) for part in opened]

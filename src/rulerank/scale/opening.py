@@ -69,7 +69,7 @@ def open_parts(
                 opened.append(DatasetPart(f"part {number}", from_part(one, **columns.named())))
             except DataError as error:
                 raise DataError(f"part {number}: {error}") from None
-        elif hasattr(one, "keys") and hasattr(one, "values") and hasattr(one, "look"):
+        elif isinstance(one, Part):
             opened.append(one)
         else:
             raise DataError(f"part {number} must be a file, a Dataset or a data frame: got {type(one).__name__}")

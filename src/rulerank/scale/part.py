@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -58,35 +58,6 @@ class Keys(NamedTuple):
     grades: Array  # int16 (n_rows,) -1 = not labelled
     queries: Array  # int64 (n_rows,) numbers from 0, in order of appearance
     query_ids: Array  # of each number
-
-
-class Part(Protocol):
-    """Rows of whole queries."""
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        ...
-
-    def look(self) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]:
-        """Return the features that the part would be taken to have by itself, and their categories."""
-        ...
-
-    def keys(self) -> Keys:
-        """Read grades and queries."""
-        ...
-
-    def grades(self) -> Array:
-        """Read the grades alone."""
-        ...
-
-    def values(self, shape: Shape, features: Sequence[str]) -> Array:
-        """Read some features, float32 (n_rows, n_features)."""
-        ...
-
-    def dataset(self, shape: Shape) -> Dataset:
-        """Read everything, ids of documents too."""
-        ...
 
 
 def graded_part(part: Part, shape: Shape) -> Dataset:
@@ -274,6 +245,9 @@ class TablePart:
         if kinds is None or found is None or not {*found} <= {*kinds}:
             raise other_kinds(self.name, column.name, kinds, found)
         return column.cast(pl.String).cast(pl.Enum(kinds)).to_physical().cast(pl.Float32).to_numpy()
+
+
+Part = DatasetPart | TablePart
 
 
 @contextmanager

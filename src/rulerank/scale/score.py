@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,10 +20,9 @@ from rulerank.evaluation import Measure, evaluate
 from rulerank.evaluation.evaluation import Result
 from rulerank.io.trec import write_scores
 from rulerank.rankers.base import Ranker
-from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, needed, own_client
-from rulerank.scale.opening import open_parts
+from rulerank.scale.dask_runner import needed
+from rulerank.scale.fit import opened_parts
 from rulerank.scale.part import Columns, Part, Shape, graded_part
-from rulerank.scale.streamed import Runner
 from rulerank.scale.survey import look_at_all
 
 ENDINGS = {"scores": ".txt", "run": ".run", "csv": ".csv"}
@@ -50,12 +48,10 @@ def rank_parts(
         raise DataError(f"cannot write {target}: it is there already, and not an empty folder; choose another name")
     if not target.absolute().parent.is_dir():
         raise DataError(f"cannot write {target}: there is no directory {target.parent}")
-    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as spool:
-        max_values = int(memory * 2**20) // 16
-        opened = open_parts(parts, columns, format=format, spool=spool, max_values=max_values, graded=False)
+    with opened_parts(parts, columns, None, format, memory, graded=False) as (opened, runner):
         shape = Shape(ranker.feature_names_, ranker.categories_, graded=False, own_kinds=True)
         if ranker.needs_the_query():
-            look_at_all(opened, replace(shape, labelled_only=True), Runner())
+            look_at_all(opened, replace(shape, labelled_only=True), runner)
         beside = target.absolute().with_name(f".{secrets.token_hex(8)}.part")
         beside.mkdir()
         n_rows = 0
@@ -100,16 +96,8 @@ def evaluate_parts(
     True
     """
     columns = Columns(qid, docid, grade)
-    runner = Runner()
-    if is_dask_frame(parts) or client is not None:
-        runner = OnDask(own_client() if client is None else client)
     asked = [measures] if isinstance(measures, str | Measure) else [*measures]
-    with tempfile.TemporaryDirectory(prefix="rulerank-", dir=os.environ.get("RULERANK_TEMP")) as spool:
-        opened: Sequence[Any] = (
-            frame_parts(parts, columns)
-            if is_dask_frame(parts)
-            else open_parts(parts, columns, format=format, spool=spool, max_values=int(memory * 2**20) // 16)
-        )
+    with opened_parts(parts, columns, client, format, memory) as (opened, runner):
         shape = Shape(ranker.feature_names_, ranker.categories_, labelled_only=True, own_kinds=True)
         survey = look_at_all(opened, shape, runner)
         if survey.n_rows:

@@ -24,9 +24,20 @@ ROW_BYTES = 34  # of a row of one column while its cuts are looked for: the valu
 
 
 class Runner:
-    """Looks at one part after the other in this process, and holds no more than one and the sum so far."""
+    """Looks at one part after the other in this process, and holds no more than one and the sum so far.
+
+    `later` and `get` are all that another place to work has to do otherwise.
+    """
 
     on_a_cluster = False
+
+    def later(self, task: Callable[..., Any], *args: Any) -> Any:
+        """Return what a task gives, now or later."""
+        return task(*args)
+
+    def get(self, value: Any) -> Any:
+        """Return what `later` promised, or a list of that."""
+        return value
 
     def total(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> Any:
         """Return the sum of task(item) over all items."""
@@ -41,14 +52,14 @@ class Runner:
                 bar.advance()
         return result
 
-    def listed(self, task: Callable[[Any], Any], items: Sequence[Any], label: str) -> list[Any]:
+    def listed(self, task: Callable[..., Any], items: Sequence[Any], label: str) -> list[Any]:
         """Return task(item) of each item, in their order."""
         found = []
         with progress(len(items), label) as bar:
             for item in items:
-                found.append(task(item))
+                found.append(self.later(task, item))
                 bar.advance()
-        return found
+        return [*self.get(found)]
 
     def chunks(
         self,
@@ -60,19 +71,24 @@ class Runner:
         extras: Sequence[Any],
     ) -> Any:
         """Return the sum of task(chunk, extra) over all chunks of so many rows, in their order."""
-        found: list[Any] = [None] * len(extras)
-        waiting: dict[int, list[Labelled]] = {}
+        found: list[Any] = []
+        waiting: dict[int, list[Any]] = {number: [] for number in range(len(extras))}
         before = 0
         with progress(len(items), "looking at parts") as bar:
             for item, n_rows in zip(items, sizes, strict=True):
-                for number, piece in cut(read(item), size, before):
-                    waiting.setdefault(number, []).append(piece)
+                pieces = self.later(_cut, read, size, before, item)
+                for number in range(before // size, (before + n_rows - 1) // size + 1):
+                    waiting[number].append(self.later(dict.get, pieces, number))
                 before += n_rows
                 done = before // size if item is not items[-1] else len(extras)
-                for number in sorted(number for number in waiting if number < done):
-                    found[number] = task(joined(waiting.pop(number)), extras[number])
+                new = range(len(found), done)
+                found += [self.later(_on_chunk, task, waiting.pop(number), extras[number]) for number in new]
                 bar.advance()
-        return summed(found)
+        return self.get(self.summed(found))
+
+    def summed(self, values: list[Any]) -> Any:
+        """Add up, in the order that memory has."""
+        return summed(values)
 
     def columns(
         self,
@@ -85,9 +101,9 @@ class Runner:
         found = []
         with progress(len(groups), "finding cuts") as bar:
             for group in groups:
-                found += find(group, [read(item, group) for item in items])
+                found.append(self.later(find, group, [self.later(read, item, group) for item in items]))
                 bar.advance()
-        return found
+        return [one for several in self.get(found) for one in several]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +164,15 @@ class StreamedParts:
         at_once = max(1, self.max_bytes // (ROW_BYTES * (2 if self.shape.normalize else 1) * self.n_rows))
         groups = [names[first : first + at_once] for first in range(0, len(names), at_once)]
         return self.runner.columns(partial(columns_of, shape=self.shape), find, self.parts, groups)
+
+
+def _cut(read: Callable[[Any], Labelled], size: int, before: int, part: Any) -> dict[int, Labelled]:
+    return dict(cut(read(part), size, before))
+
+
+def _on_chunk(task: Callable[[Labelled, Any], Any], pieces: list[Labelled | None], extra: Any) -> Any:
+    there = [piece for piece in pieces if piece is not None]
+    return task(joined(there), extra) if there else None
 
 
 def joined(pieces: Sequence[Labelled]) -> Labelled:

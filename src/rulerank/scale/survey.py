@@ -103,8 +103,8 @@ def check_whole(twice: Sequence[tuple[int, int]], parts: Sequence[Part], runner:
             which = f"query {shared[0]!r}" if len(shared) == 1 else f"{len(shared):,} queries, such as {shared[0]!r}"
             raise DataError(
                 f"{parts[first].name} and {parts[second].name} both have rows of {which}: parts must hold whole "
-                "queries; ask for regroup=True (command line: --regroup) to have the rows of a query brought together, "
-                "or name queries that are different differently"
+                "queries; sort the rows by query before they are cut into parts (a Dask frame: shuffle(on='qid')), or "
+                "name queries that are different differently"
             )
 
 
