@@ -20,15 +20,7 @@ from rulerank.features.text_features import TextFeatures
 from rulerank.model_file import described, rebuilt, save, version_of
 from rulerank.rankers.base import Ranker
 from rulerank.serve.results import Ranking, Result, Scored
-from rulerank.serve.rows import (
-    ENGINE,
-    FeatureRows,
-    as_docs,
-    bring_features,
-    brought_along,
-    rows_of_features,
-    rows_of_texts,
-)
+from rulerank.serve.rows import ENGINE, FeatureRows, as_docs, bring_features, rows_of_features, rows_of_texts
 from rulerank.today import Today, find_today
 
 if TYPE_CHECKING:
@@ -178,8 +170,27 @@ class Reranker:
         doc, versus: an id, a dict as in `rank`, or with docs the place in it, from 0.
         docs: the list that was ranked, as in `rank`; needed where scores depend on it and documents are given as dicts.
         """
-        rows, place, other = self._found(query, doc, versus, docs, candidates, vectors)
-        return self.ranker.explain(_named(rows), place, versus=other, n_rules=n_rules)
+        pair = [doc] if versus is None else [doc, versus]
+        rows = None
+        if docs is None and self.features is not None and all(isinstance(one, str) for one in pair):
+            rows = self._rows(query, None, candidates, vectors)  # among these, its values have a place in the query
+            if not self.list_matters and not {*pair} <= {*rows.ids}:
+                rows = None
+        elif docs is not None:
+            rows = self._rows(query, docs, candidates, vectors)
+        elif self.list_matters:
+            raise DataError(
+                "scores of this reranker depend on the documents that are ranked together: give docs, the list that "
+                "was ranked"
+            )
+        if rows is None:
+            rows, places = self._rows(query, pair, candidates, vectors), [*range(len(pair))]
+        else:
+            places = [_place_of(one, rows, docs is None) for one in pair]
+        data = rows.data
+        if isinstance(data, Dataset):  # explanations call documents by their ids
+            data = replace(data, docid=np.array(rows.ids, dtype=object))
+        return self.ranker.explain(data, places[0], versus=None if versus is None else places[1], n_rules=n_rules)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write ranker and features to one file, which `rulerank.load` and `Reranker.watch` read."""
@@ -221,16 +232,16 @@ class Reranker:
     def _rows(self, query: Any, docs: Any, candidates: int, vectors: Any) -> FeatureRows:
         if not isinstance(query, str):
             raise DataError(f"query must be text: got {shown(query)}")
-        if self.features is None:
-            if docs is None:
-                raise DataError("docs must be given: this reranker has no TextFeatures, so it has no index to search")
-            return rows_of_features(docs, self.ranker)
-        if isinstance(docs, Dataset):
+        if self.features is None and docs is None:
+            raise DataError("docs must be given: this reranker has no TextFeatures, so it has no index to search")
+        if self.features is None or isinstance(docs, Dataset):
             return rows_of_features(docs, self.ranker)
         given = None if docs is None else as_docs(docs)
         if given and bring_features(given, self.features):
             return rows_of_features(given, self.ranker)
-        brought = brought_along(self.feature_names, self.features)
+        brought = tuple(
+            name for name in self.feature_names if name in ENGINE and name not in self.features.feature_names_
+        )
         return rows_of_texts(self.features, query, given, brought, candidates=candidates, vectors=vectors)
 
     def _ranks_today(self, rows: FeatureRows) -> Array:
@@ -243,33 +254,6 @@ class Reranker:
         ranks[places] = np.arange(1, len(rows) + 1)
         return ranks
 
-    def _found(
-        self, query: str, doc: Any, versus: Any, docs: Any, candidates: int, vectors: Any
-    ) -> tuple[FeatureRows, int, int | None]:
-        """Return the rows to rank, and the places of the document and of the other one in them."""
-        pair = [doc] if versus is None else [doc, versus]
-        if docs is None and not self.list_matters:
-            if not all(isinstance(one, str) for one in pair) and not all(isinstance(one, Mapping) for one in pair):
-                raise DataError(
-                    f"doc and versus must be ids, or dicts: got {', '.join(shown(one) for one in pair)}; "
-                    "give docs, the list that was ranked, to name them by their places"
-                )
-            if self.features is None and isinstance(doc, str):
-                raise DataError(f"there is no index to find {doc!r:.60} in: give docs, the list that was ranked")
-            if self.features is not None and isinstance(doc, str):  # its values then have a place in the query
-                rows = self._rows(query, None, candidates, vectors)
-                if {*pair} <= {*rows.ids}:
-                    return rows, rows.ids.index(doc), None if versus is None else rows.ids.index(versus)
-            return self._rows(query, pair, candidates, vectors), 0, None if versus is None else 1
-        if docs is None and (self.features is None or any(isinstance(one, Mapping) for one in pair)):
-            raise DataError(
-                "scores of this reranker depend on the documents that are ranked together: give docs, the list that "
-                "was ranked"
-            )
-        rows = self._rows(query, docs, candidates, vectors)
-        places = [_place_of(one, rows, docs is None) for one in pair]
-        return rows, places[0], None if versus is None else places[1]
-
 
 def _todays(today: Any, ranker: Ranker, features: TextFeatures | None) -> Today | None:
     """Return today's ranking: a feature by name, which documents with ready features may bring beside the model's."""
@@ -277,9 +261,9 @@ def _todays(today: Any, ranker: Ranker, features: TextFeatures | None) -> Today 
         known = getattr(ranker, "today_", None)
         return known if isinstance(known, Today) else None  # a model puts documents in order only as a ranker itself
     names = ranker.feature_names_ if features is None else features.feature_names_
-    if isinstance(today, str) and today not in names and today[1:] not in names:
-        bare = today[1:] if today[:1] in ("-", "+") else today
-        names = (*names, bare) if features is None or bare in ENGINE else names
+    bare = str(today).lstrip("+-")
+    if today not in names and bare not in names and isinstance(today, str) and (features is None or bare in ENGINE):
+        names = (*names, bare)
     return find_today(names, today)
 
 
@@ -287,10 +271,8 @@ def _place_of(doc: Any, rows: FeatureRows, own: bool) -> int:
     """Return where a document stands in the list, by its id, its place or itself."""
     if is_whole(doc, 0, len(rows) - 1) and not own:
         return int(doc)
-    if isinstance(doc, Mapping):
-        found = [place for place, one in enumerate(rows.documents) if one is doc or one == doc]
-    else:
-        found = [place for place, one in enumerate(rows.ids) if one == doc]
+    among: Sequence[Any] = rows.documents if isinstance(doc, Mapping) else rows.ids
+    found = [place for place, one in enumerate(among) if one == doc]
     if len(found) == 1:
         return found[0]
     what = f"the document {shown(doc)}"
@@ -301,12 +283,3 @@ def _place_of(doc: Any, rows: FeatureRows, own: bool) -> int:
         if own
         else f"{what} is not in docs: give its id, or its place from 0 to {len(rows) - 1}"
     )
-
-
-def _named(rows: FeatureRows) -> Any:
-    """Return the rows with the documents' ids, by which explanations call them."""
-    if not isinstance(rows.data, Dataset):
-        return rows.data
-    ids = np.empty(len(rows), dtype=object)
-    ids[:] = rows.ids
-    return replace(rows.data, docid=ids)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -155,14 +155,18 @@ class Result:
         return found
 
 
-class Ranking(Sequence[Result]):
-    """The answer to one query, best first: a list of results that knows which model gave it."""
+class Ranking(tuple[Result, ...]):
+    """The answer to one query, best first: results, and which model gave them."""
 
-    def __init__(self, query: str, results: Sequence[Result], n_docs: int, version: Callable[[], str]) -> None:
-        self.query = query
-        self.n_docs = n_docs  # that were scored; results are the first of them
-        self._results = tuple(results)
-        self._version = version
+    query: str
+    n_docs: int  # that were scored; results are the first of them
+
+    def __new__(cls, query: str, results: Iterable[Result], n_docs: int, version: Callable[[], str]) -> Self:
+        made = super().__new__(cls, results)
+        made.query, made.n_docs, made._version = query, n_docs, version
+        return made
+
+    _version: Callable[[], str]
 
     @property
     def version(self) -> str:
@@ -171,30 +175,17 @@ class Ranking(Sequence[Result]):
 
     @property
     def ids(self) -> list[str]:
-        return [result.id for result in self._results]
+        return [result.id for result in self]
 
     @property
     def scores(self) -> list[float]:
-        return [result.score for result in self._results]
+        return [result.score for result in self]
 
     def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
         """Return plain values, as JSON has them."""
-        results = [result.to_dict(features=features, n_reasons=n_reasons) for result in self._results]
+        results = [result.to_dict(features=features, n_reasons=n_reasons) for result in self]
         return {"query": self.query, "version": self.version, "n_docs": self.n_docs, "results": results}
 
-    @overload
-    def __getitem__(self, place: int) -> Result: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Result, ...]: ...
-    def __getitem__(self, place: int | slice) -> Result | tuple[Result, ...]:
-        return self._results[place]
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    def __iter__(self) -> Iterator[Result]:
-        return iter(self._results)
-
     def __repr__(self) -> str:
-        first = ", ".join(f"{result.id} {result.score:.4g}" for result in self._results[:5])
+        first = ", ".join(f"{result.id} {result.score:.4g}" for result in self[:5])
         return f"Ranking({first}{', ...' if len(self) > 5 else ''})"

@@ -284,11 +284,6 @@ def _shown(value: float, kinds: Sequence[str] | None) -> float | str | None:
     return value
 
 
-def brought_along(names: Sequence[str], features: TextFeatures) -> tuple[str, ...]:
-    """Return the features of a ranker that documents must bring beside their texts."""
-    return tuple(name for name in names if name in ENGINE and name not in features.feature_names_)
-
-
 def rows_of_texts(
     features: TextFeatures,
     query: str,
@@ -300,7 +295,8 @@ def rows_of_texts(
 ) -> FeatureRows:
     """Return the features of a query and its documents: ids, dicts of fields, or the index's own for None.
 
-    Dicts that name no field are documents of the index, by their ids. brought: see `brought_along`.
+    Dicts that name no field are documents of the index, by their ids. brought: features of the ranker that
+    documents must bring beside their texts.
     """
     if docs is None and not is_whole(candidates, 1):
         raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")

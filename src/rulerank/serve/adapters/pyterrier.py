@@ -158,7 +158,8 @@ class RulerankTransformer(pt.Estimator):
                 "or give text_features"
             )
         X = _matrix(frame)
-        return Dataset(X, np.zeros(len(X)), [qid] * len(X), docs, self.feature_names)
+        qids, docid = (np.array(ids, dtype=object) for ids in ([qid] * len(X), docs))
+        return Dataset(X, np.zeros(len(X)), qids, docid, self.feature_names)
 
 
 def _by_query(frame: pd.DataFrame) -> list[Array]:

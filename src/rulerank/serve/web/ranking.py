@@ -122,8 +122,9 @@ def table_of(rows: list[list[float | None]], ids: list[str], names: Sequence[str
         raise bad(field, f"{field} must be as many numbers as feature_names has, {len(names)}: got {len(rows[place])}")
     with np.errstate(over="ignore"):
         X = np.array(rows, dtype=np.float32)
+    qid, docid = np.zeros(len(X), dtype=np.int64), np.array(ids, dtype=object)
     try:
-        return Dataset(X, np.full(len(X), UNLABELLED), np.zeros(len(X), dtype=np.int64), ids, tuple(names))
+        return Dataset(X, np.full(len(X), UNLABELLED), qid, docid, tuple(names))
     except DataError as error:
         raise _refusal(error, "documents") from None
 
