@@ -278,5 +278,5 @@ def test_what_cannot_be_found_is_not_explained(reranker, ranker, query):
         DataError, match="docs must be ids, or dicts of fields, all of one kind: number 0 is a NoneType"
     ):
         reranker.explain(query)
-    with pytest.raises(DataError, match="docs must be .* got a list of str"):
+    with pytest.raises(DataError, match=r"docs must be .* got a list of str"):
         rr.Reranker(ranker).explain(query, "p0001")

@@ -17,7 +17,7 @@ from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.features.candidate_kernels import count_postings, fill_postings, top_documents
-from rulerank.features.index import Collection, Forward, Statistics
+from rulerank.features.index import Collection, Forward
 from rulerank.features.matching import QueryWords
 from rulerank.io.texts import Pairs
 from rulerank.io.trec import Qrels
@@ -48,24 +48,28 @@ def rows_to_compute(
     Queries and documents that are not there are left out, with a warning that says how many.
     """
     query_numbers = {one: number for number, one in enumerate(qids.tolist())}
-    judged = _judged(qrels, query_numbers, doc_numbers)
+    judged: dict[int, list[int]] = {}
+    if qrels is not None:
+        docs, queries, _ = _known(qrels.qid, qrels.docid, query_numbers, doc_numbers, "judgements")
+        for query, doc in zip(queries.tolist(), docs.tolist(), strict=True):
+            judged.setdefault(query, []).append(doc)
+    engine = {}
     if pairs is not None:
         docs, queries, kept = _known(pairs.qid, pairs.docid, query_numbers, doc_numbers, "pairs")
         order = np.argsort(queries, kind="stable")
-        engine = {f"engine_{name}": getattr(pairs, name) for name in ("rank", "score")}
-        engine = {name: column[kept][order] for name, column in engine.items() if column is not None}
+        columns = {f"engine_{name}": getattr(pairs, name) for name in ("rank", "score")}
+        engine = {name: column[kept][order] for name, column in columns.items() if column is not None}
         docs, queries = docs[order], queries[order]
         extra = np.zeros(docs.size, dtype=bool)
     else:
-        engine = {}
         found = best() if best is not None else [np.empty(0, dtype=np.int64)] * len(qids)
         n_found = [len(own) for own in found]
         if judged_extra or best is None:
             found = _with_judged(found, judged)
-        docs = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        docs = np.concatenate([np.empty(0, dtype=np.int64), *found])
         queries = np.repeat(np.arange(len(found)), [len(own) for own in found])
         added = [np.arange(len(own)) >= n for own, n in zip(found, n_found, strict=True)]
-        extra = np.concatenate(added) & (best is not None) if added else np.zeros(0, dtype=bool)
+        extra = np.concatenate([np.zeros(0, dtype=bool), *added]) & (best is not None)
     n_empty = len(qids) - len(np.unique(queries))
     if not docs.size:
         raise DataError("no query has a candidate: no word of the queries is in the documents, or no pair is known")
@@ -73,19 +77,6 @@ def rows_to_compute(
         some = ", ".join(repr(one) for one in np.delete(qids, np.unique(queries))[:3])
         warnings.warn(f"{counted(n_empty, 'query', 'queries')} without any document left out: {some} ...", stacklevel=3)
     return Rows(docs, queries, extra, engine)
-
-
-def _judged(
-    qrels: Qrels | None, query_numbers: Mapping[str, int], doc_numbers: Mapping[str, int]
-) -> dict[int, list[int]]:
-    """Return the judged documents of each query."""
-    if qrels is None:
-        return {}
-    docs, queries, _ = _known(qrels.qid, qrels.docid, query_numbers, doc_numbers, "judgements")
-    judged: dict[int, list[int]] = {}
-    for query, doc in zip(queries.tolist(), docs.tolist(), strict=True):
-        judged.setdefault(query, []).append(doc)
-    return judged
 
 
 def _known(
@@ -125,25 +116,16 @@ class Inverted(NamedTuple):
     damp: Array
 
 
-def inverted_index(
-    forward: Forward, known: Statistics | Collection, field_weights: Array, k1: float, b: float
-) -> Inverted:
+def inverted_index(forward: Forward, known: Collection) -> Inverted:
     """Return the postings of all words that count in some field."""
-    n_words = known.idf.size - 1
+    n_words, field_weights, k1, b = known.idf.size - 1, known.field_weights, known.k1, known.b
     starts = np.zeros(n_words + 1, dtype=np.int64)
     count_postings(forward.tokens, forward.starts, np.full(n_words, -1, dtype=np.int64), starts)
     np.cumsum(starts, out=starts)
     docs = np.empty(starts[-1], dtype=np.int32)
     tf = np.zeros(starts[-1], dtype=np.float32)
-    fill_postings(
-        forward.tokens,
-        forward.starts,
-        field_weights,
-        np.full(n_words, -1, dtype=np.int64),
-        starts[:-1].copy(),
-        docs,
-        tf,
-    )
+    seen, free = np.full(n_words, -1, dtype=np.int64), starts[:-1].copy()
+    fill_postings(forward.tokens, forward.starts, field_weights, seen, free, docs, tf)
     length = np.zeros(forward.n_docs)
     for weight, lengths in zip(field_weights, forward.lengths, strict=True):  # in the order of the features' sum
         length += weight * lengths

@@ -67,31 +67,18 @@ def forward_index(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Statistics:
-    """What an index knows of its words and fields."""
+def statistics(forward: Forward, n_words: int, field_weights: Array) -> tuple[Array, Array]:
+    """Return how rare words are and how long fields are: `idf` and `mean_lengths` of a `Collection`.
 
-    idf: Array  # float64[n_words + 1]: ln(1 + (N - df + .5) / (df + .5)) over all fields; the last, of unknown words
-    mean_lengths: Array  # float64[n_fields + 1], of the documents that have the field; the last, weighted, of all
-
-
-def statistics(forward: Forward, n_words: int, field_weights: Array) -> Statistics:
-    """Return how rare words are and how long fields are."""
+    idf is ln(1 + (N - df + .5) / (df + .5)) over all fields; lengths are means of the documents that have the field.
+    """
     df = np.zeros(n_words + 1, dtype=np.int64)
     count_documents(forward.tokens, forward.starts, np.full(n_words, -1, dtype=np.int64), df)
     idf = np.log(1.0 + (forward.n_docs - df + 0.5) / (df + 0.5))
     filled = np.maximum(1, (forward.lengths > 0).sum(axis=1))
-    means = forward.lengths.sum(axis=1) / filled
     weighted = (field_weights[:, None] * forward.lengths).sum(axis=0)
-    whole = weighted.sum() / max(1, forward.n_docs)
-    return Statistics(idf, np.where(np.append(means, whole) > 0, np.append(means, whole), 1.0))
-
-
-def norms_of(forward: Forward, idf: Array) -> Array:
-    """Return the lengths of the documents' tf-idf vectors, by field and of all fields."""
-    norms = np.zeros((len(forward.starts) + 1, forward.n_docs))
-    vector_norms(forward.tokens, forward.starts, idf, norms)
-    return norms
+    means = np.append(forward.lengths.sum(axis=1) / filled, weighted.sum() / max(1, forward.n_docs))
+    return idf, np.where(means > 0, means, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +90,7 @@ class Collection:
     analyser: Analyser
     vocabulary: dict[str, int]
     idf: Array  # float64[n_words + 1], the last of words not known
-    mean_lengths: Array  # float64[n_searched + 1], of all fields last
+    mean_lengths: Array  # float64[n_searched + 1], of all fields, weighted, last
     field_weights: Array  # float64[n_searched]
     kinds: Mapping[str, tuple[str, ...]]  # of category fields
     sizes: Mapping[str, int]  # of vector fields
@@ -139,10 +126,6 @@ class Documents:
     vectors: Mapping[str, Array]
     shown: Mapping[str, Sequence[str | None]]  # role or field: what people read
 
-    @property
-    def n_docs(self) -> int:
-        return self.forward.n_docs
-
 
 def documents_of(known: Collection, values: Values, n_docs: int, forward: Forward | None = None) -> Documents:
     """Lay documents out, by what is known of the collection; words that it lacks are not learned."""
@@ -150,6 +133,8 @@ def documents_of(known: Collection, values: Values, n_docs: int, forward: Forwar
         words = Words(known.analyser.stem, known.vocabulary, grows=False)
         texts = {name: as_texts(values[name]) for name in known.searched}
         forward = forward_index(known.analyser, words, known.searched, texts, n_docs)
+    norms = np.zeros((len(forward.starts) + 1, n_docs))
+    vector_norms(forward.tokens, forward.starts, known.idf, norms)
     columns = {
         field.name: as_codes(values[field.name], known.kinds[field.name])
         if field.kind == "category"
@@ -159,7 +144,7 @@ def documents_of(known: Collection, values: Values, n_docs: int, forward: Forwar
     }
     return Documents(
         forward,
-        norms_of(forward, known.idf),
+        norms,
         {
             feature.field: letters(as_texts(values[feature.field]))
             for feature in known.features

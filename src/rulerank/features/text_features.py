@@ -132,14 +132,14 @@ class TextFeatures(HasParameters):
         forward = forward_index(
             analyser, words, searched, {name: as_texts(values[name]) for name in searched}, len(texts)
         )
-        known = statistics(forward, len(vocabulary), weights)
+        idf, mean_lengths = statistics(forward, len(vocabulary), weights)
         self.collection_ = Collection(
             fields,
             chosen,
             analyser,
             vocabulary,
-            known.idf,
-            known.mean_lengths,
+            idf,
+            mean_lengths,
             weights,
             {field.name: kinds_of(values[field.name]) for field in fields if field.kind == "category"},
             {
@@ -253,8 +253,7 @@ class TextFeatures(HasParameters):
     @cached_property
     def inverted(self) -> Inverted:
         """The documents of each word, made when candidates are asked for."""
-        known = self.collection_
-        return inverted_index(self.documents_.forward, known, known.field_weights, known.k1, known.b)
+        return inverted_index(self.documents_.forward, self.collection_)
 
     def _take(self, ids: Array, documents: Documents) -> None:
         self.__dict__.pop("inverted", None)

@@ -144,7 +144,7 @@ class Reranker:
         rows = self._rows(query, docs, candidates, vectors)
         if not len(rows):
             return Ranking(query, (), 0, lambda: self.version)
-        scores = np.asarray(self.ranker.predict(rows.data, qid=rows.qid), dtype=np.float64)
+        scores = np.asarray(self.ranker.predict(rows.data), dtype=np.float64)
         order = np.argsort(-scores, kind="stable")[:top].tolist()
         today = self._ranks_today(rows)
         scored = Scored(self.ranker, rows)
@@ -187,9 +187,7 @@ class Reranker:
             rows, places = self._rows(query, pair, candidates, vectors), [*range(len(pair))]
         else:
             places = [_place_of(one, rows, docs is None) for one in pair]
-        data = rows.data
-        if isinstance(data, Dataset):  # explanations call documents by their ids
-            data = replace(data, docid=np.array(rows.ids, dtype=object))
+        data = replace(rows.data, docid=np.array(rows.ids, dtype=object))  # explanations call documents by their ids
         return self.ranker.explain(data, places[0], versus=None if versus is None else places[1], n_rules=n_rules)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -222,7 +220,7 @@ class Reranker:
             _ = self.features.inverted
         kinds = {*self.ranker.categories_, *self.ranker.dates_}
         rows = rows_of_features([{name: None if name in kinds else 0.0 for name in self.feature_names}], self.ranker)
-        self.ranker.predict(rows.data, qid=rows.qid)
+        self.ranker.predict(rows.data)
         Scored(self.ranker, rows).reasons(0)
         return self
 
@@ -248,7 +246,7 @@ class Reranker:
         """Return each document's rank today, from 1."""
         places = np.arange(len(rows))
         if self.today is not None:
-            column = rows.column(self.today.feature, self.ranker)
+            column = rows.column(self.today.feature)
             places = np.argsort(-replace(self.today, column=0).scores(column[:, None]), kind="stable")
         ranks = np.empty(len(rows), dtype=np.int64)
         ranks[places] = np.arange(1, len(rows) + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -19,7 +19,7 @@ from rulerank.core.words import as_date, counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
 from rulerank.features.text_features import TextFeatures
-from rulerank.io.columns import collected, day_number, is_a_category, is_frame, numeric_frame
+from rulerank.io.columns import day_number, is_a_category, is_frame, to_polars
 from rulerank.rankers.base import Ranker
 
 FEATURES = "features"  # the key of a dict of features beside an id
@@ -33,10 +33,9 @@ NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.in
 class FeatureRows:
     """Documents of one query, in the order they came."""
 
-    data: Any  # what `Ranker.predict` takes: a Dataset, an array or a data frame
+    data: Dataset
     ids: Sequence[str]
     documents: Sequence[Mapping[str, Any]] = ()  # as they were given; empty where only numbers were
-    _columns: dict[tuple[str, ...], list[Array]] = field(default_factory=dict, init=False, repr=False)  # of a frame
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -44,91 +43,68 @@ class FeatureRows:
     @property
     def qid(self) -> Array:
         """One query for all rows."""
-        return np.zeros(len(self), dtype=np.int64)
+        return self.data.qid
 
     def document(self, row: int) -> dict[str, Any] | None:
         """Return the fields of a document, as they were given or as the index keeps them for people to read."""
         if self.documents:
             return dict(self.documents[row])
-        if not isinstance(self.data, Dataset):
-            return None
         return {name: texts[row] for name, texts in self.data.texts.items() if name != "query_text"} or None
 
     def values(self, row: int, ranker: Ranker) -> dict[str, float | str | None]:
         """Return the features that the ranker reads, by name: None where missing, a category by what it is called."""
         data, names = self.data, ranker.feature_names_
-        kinds: Mapping[str, Sequence[str]] = ranker.categories_
-        if isinstance(data, Dataset):
-            found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
-            if data.feature_names == names and not kinds and not ranker.dates_:  # the most usual, and the quickest
-                return {name: None if value != value else value for name, value in found.items()}
-            kinds = {**kinds, **data.categories}
-        elif hasattr(data, "columns"):
-            cells = {name: _cell(column[row]) for name, column in zip(names, self._columns_for(ranker), strict=True)}
-            days = {name: cells[name] for name in ranker.dates_}
-            return cells | {name: as_date(day) for name, day in days.items() if isinstance(day, float)}
-        else:
-            found = dict(zip(names, data[row].tolist(), strict=True))
-        shown = {name: _shown(found[name], kinds.get(name)) for name in names}
-        return shown | {name: as_date(found[name]) for name in ranker.dates_ if shown[name] is not None}
+        found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
+        if data.feature_names == names and not ranker.categories_ and not ranker.dates_:  # the usual, and the quickest
+            return {name: None if value != value else value for name, value in found.items()}
+        shown: dict[str, float | str | None] = {}
+        for name in names:
+            value, kinds = found[name], data.categories.get(name) or ranker.categories_.get(name)
+            if value != value:
+                shown[name] = None
+            elif name in ranker.dates_:
+                shown[name] = as_date(value)
+            else:
+                shown[name] = value if kinds is None else kinds[int(value)]
+        return shown
 
-    def column(self, name: str, ranker: Ranker) -> Array:
+    def column(self, name: str) -> Array:
         """Return one value per document, which the ranker need not know, float64, NaN where missing."""
-        data, names = self.data, ranker.feature_names_
-        if isinstance(data, Dataset) and name in data.feature_names:
-            return data.X[:, data.feature_names.index(name)].astype(np.float64)
-        if hasattr(data, "columns") and name in data.columns:
-            return np.asarray(data[name], dtype=np.float64)
-        if isinstance(data, np.ndarray) and name in names:
-            return data[:, names.index(name)].astype(np.float64)
-        own = [features_in(doc, names) for doc in self.documents]
-        found = [{name: row.get(name, doc.get(name))} for row, doc in zip(own, self.documents, strict=True)]
+        if name in self.data.feature_names:
+            return self.data.X[:, self.data.feature_names.index(name)].astype(np.float64)
+        found = [{name: features_in(doc).get(name, doc.get(name))} for doc in self.documents]
         if any(row[name] is not None for row in found):
             return feature_matrix(found, (name,), {})[:, 0].astype(np.float64)
         raise DataError(f"today: no document has {name!r}, the feature that ranks documents today")
 
-    def _columns_for(self, ranker: Ranker) -> list[Array]:
-        """Return the columns of a data frame, dates as days, by position where the ranker knows no names.
-
-        They are read once for all documents.
-        """
-        names = ranker.feature_names_
-        if names not in self._columns:
-            frame, labels = self.data, {str(column): column for column in self.data.columns}
-            chosen = [labels[name] for name in names] if all(name in labels for name in names) else frame.columns
-            dates = [labels[name] for name in ranker.dates_ if name in labels]
-            days = numeric_frame(frame[dates], {}, ranker.dates_)[0] if dates and is_frame(frame) else frame
-            self._columns[names] = [np.asarray((days if label in dates else frame)[label]) for label in chosen]
-        return self._columns[names]
-
 
 def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
-    """Return documents given by ready features: a list of dicts, a Dataset, an array or a data frame.
+    """Return documents given by ready features: a list of dicts, a data frame, an array or a Dataset.
 
-    A dict has features by name, None or nothing where one is missing; or {"id": .., "features": {..}}.
+    A dict has features by name, None or nothing where one is missing; or {"id": .., "features": {..}}. Values are
+    rounded to float32, as in every Dataset.
     """
-    names, docs = ranker.feature_names_, collected(docs)
+    names = ranker.feature_names_
     if isinstance(docs, Dataset):
         if len(docs) and (docs.qid != docs.qid[0]).any():
             raise DataError("docs must be the documents of one query: the Dataset has several")
         return FeatureRows(docs, numbered(docs.docid, len(docs)))
-    if hasattr(docs, "columns") and hasattr(docs, "dtypes"):
-        ids = list(docs[ID]) if ID in docs.columns and ID not in names else None
-        return FeatureRows(docs, numbered(ids, len(docs)))
+    if is_frame(docs):
+        docs = to_polars(docs).to_dicts()
     if isinstance(docs, Sequence) and docs and all(isinstance(doc, Mapping) for doc in docs):
-        own, n_rows = [features_in(doc, names) for doc in docs], len(docs)
+        own = [features_in(doc, names) for doc in docs]
         if ranker.dates_:
             own = [_with_days(row, ranker.dates_, place) for place, row in enumerate(own)]
         kinds = {name: with_new_names(name, kinds, own) for name, kinds in ranker.categories_.items()}
-        data = Dataset(
-            feature_matrix(own, names, kinds),
-            np.full(n_rows, UNLABELLED),
-            np.zeros(n_rows, dtype=np.int64),
-            feature_names=names,
-            categories=kinds,
-        )
-        return FeatureRows(data, ids_in(docs, names), docs)
-    return FeatureRows(_matrix(docs, names), numbered(None, len(docs)))
+        ids = numbered(None if ID in names else [doc.get(ID) for doc in docs], len(docs))
+        return FeatureRows(_dataset(feature_matrix(own, names, kinds), names, kinds), ids, docs)
+    X = _matrix(docs, names)
+    return FeatureRows(_dataset(X, names, {}), numbered(None, len(X)))
+
+
+def _dataset(X: Array, names: tuple[str, ...], kinds: Mapping[str, tuple[str, ...]]) -> Dataset:
+    qid = np.zeros(len(X), dtype=np.int64)
+    return Dataset(X, np.full(len(X), UNLABELLED), qid, feature_names=names, categories=kinds)
 
 
 def feature_matrix(
@@ -169,21 +145,10 @@ def feature_matrix(
     return X.reshape(len(rows), len(names))
 
 
-def features_in(doc: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+def features_in(doc: Mapping[str, Any], names: Sequence[str] = ()) -> Mapping[str, Any]:
     """Return the features of a document: the dict itself, or the one under its key `features`."""
     own = doc.get(FEATURES) if FEATURES not in names else None
     return own if isinstance(own, Mapping) else doc
-
-
-def ids_in(docs: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> list[str]:
-    """Return the ids that documents bring along; others are called by their place in the list, from 0.
-
-    >>> ids_in([{"id": "a"}, {"id": 7}, {}])
-    ['a', '7', '2']
-    """
-    if ID in names:
-        return numbered(None, len(docs))
-    return numbered([doc.get(ID) for doc in docs], len(docs))
 
 
 def numbered(ids: Any, n_docs: int) -> list[str]:
@@ -200,8 +165,7 @@ def _matrix(docs: Any, names: Sequence[str]) -> Array:
     if len(docs) == 0:
         return np.empty((0, len(names)))
     try:
-        X = np.asarray(unmasked(docs))
-        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        X = np.asarray(unmasked(docs)).astype(np.float64)
     except (TypeError, ValueError):
         kinds = listed(sorted({type(doc).__name__ for doc in docs}))
         raise DataError(f"{expected}: got a list of {kinds}") from None
@@ -266,24 +230,6 @@ def _brief(value: Any) -> str:
         return "a whole number of thousands of digits"
 
 
-def _cell(value: Any) -> float | str | None:
-    """Return a value of a data frame; None where it is missing: null, NaN, an empty text or the NA of pandas."""
-    try:
-        if value is None or (isinstance(value, str) and not value) or value != value:
-            return None
-    except TypeError:  # NA is neither equal nor different
-        return None
-    return float(value) if isinstance(value, int | float | np.number | np.bool_) else str(value)
-
-
-def _shown(value: float, kinds: Sequence[str] | None) -> float | str | None:
-    if value != value:
-        return None
-    if kinds is not None and value.is_integer() and 0 <= value < len(kinds):
-        return kinds[int(value)]
-    return value
-
-
 def rows_of_texts(
     features: TextFeatures,
     query: str,
@@ -300,10 +246,8 @@ def rows_of_texts(
     """
     if docs is None and not is_whole(candidates, 1):
         raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
-    if docs == []:
-        return FeatureRows(None, ())
     dicts = docs if docs and isinstance(docs[0], Mapping) else None
-    if brought and dicts is None:
+    if brought and dicts is None and docs != []:
         raise DataError(
             f"the ranker reads {listed(brought)}, which documents must bring: give docs as dicts, such as "
             f'{{"id": .., "{brought[0]}": ..}} for documents of the index'
@@ -320,7 +264,7 @@ def rows_of_texts(
     if in_index:
         read = {name: texts for name, texts in data.texts.items() if name != "query_text"}
         dicts = [{name: texts[row] for name, texts in read.items()} | dict(doc) for row, doc in enumerate(dicts)]
-    return FeatureRows(data, ids_in(dicts), dicts)
+    return FeatureRows(data, numbered([doc.get(ID) for doc in dicts], len(dicts)), dicts)
 
 
 def as_docs(docs: Any) -> list[Any]:
