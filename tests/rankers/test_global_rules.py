@@ -24,6 +24,12 @@ def test_the_worked_example_of_the_paper():
     assert literal().predict([d10, d11, d12]) == pytest.approx([0.3750, 0.5000, 0.2397], abs=5e-5)
 
 
+def test_without_a_limit_rules_have_as_many_items_as_there_are_features():
+    assert np.array_equal(literal(max_size=None).predict([d10, d11, d12]), literal().predict([d10, d11, d12]))
+    with pytest.raises(TooLargeError, match="60 features in sets of up to 60 are"):
+        rr.GlobalRules(max_size=None, discretizer=None, votes="mean").fit(np.eye(60), np.arange(60) % 2)
+
+
 def test_rules_for_one_document_of_the_worked_example():
     rules = literal().rules_for(d10)
     assert [str(rule) for rule in rules] == [

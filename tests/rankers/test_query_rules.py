@@ -9,7 +9,7 @@ from rulerank.discretize import EqualFrequency
 from rulerank.errors import ModelFileError, TooLargeError
 from rulerank.rankers.foreign import fresh_for_part
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.rules.labels import Labels
+from rulerank.rules.by_query import Labels
 from worked_example import X, d10, d11, d12, qid, y
 
 LITERAL = {"literal": True, "discretizer": None}
@@ -184,3 +184,13 @@ def test_too_much_work_is_refused_before_it_starts():
         TooLargeError, match=r"queries that each judge 160 rows by 10 feature sets are .*limit is 5.0e\+03"
     ):
         ranker.fit(train, grades, qid=queries)
+
+
+def test_queries_are_judged_by_so_many_rows_whatever_their_order():
+    world = rr.make_ranking(n_queries=12, docs_per_query=10, seed=0)
+    everything, bounded, fewer = (QueryRules(judged_rows=n).fit(world) for n in (10**9, len(world), 60))
+    assert np.array_equal(everything.trust_, bounded.trust_)
+    assert not np.array_equal(everything.trust_, fewer.trust_)
+    again = QueryRules(judged_rows=60).fit(world[np.random.default_rng(0).permutation(len(world))])
+    trust = dict(zip(again.queries_.tolist(), again.trust_.tolist(), strict=True))
+    assert [trust[query] for query in fewer.queries_.tolist()] == fewer.trust_.tolist()

@@ -18,9 +18,8 @@ from plain.by_query import (
 )
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query as module
-from rulerank.rules.by_query import ByQuery, TrustedVotes, share_of_right_pairs
+from rulerank.rules.by_query import SHARE, ByQuery, Labels, TrustedVotes, most_competent, share_of_right_pairs
 from rulerank.rules.engine import Engine
-from rulerank.rules.labels import SHARE, Labels, most_competent
 from rulerank.rules.layout import Layout
 from rulerank.rules.tables import BinCounts, Rows, hide_unseen
 from worked_example import X, d12, qid, y

@@ -19,7 +19,7 @@ from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
 from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.rules.labels import TIES
+from rulerank.rules.by_query import TIES
 from rulerank.rules.metrics import METRICS, check_metric
 from rulerank.splitting import QueryKFold
 
@@ -296,25 +296,6 @@ class Competence(Ranker):
         for part in (self._rules, *self.members_):
             if isinstance(part, Ranker):
                 part.feature_names_, part.has_names_ = self.feature_names_, self.has_names_
-
-    def mixing(self) -> dict[str, Any]:
-        """Return how the members' scores become the score, as plain values: what an export in parts goes with.
-
-        >>> import rulerank as rr
-        >>> world = rr.make_ranking(n_queries=20, seed=0)
-        >>> rr.Competence("RE-GR, RE-SR").fit(world).mixing()["score"]
-        'sum of weight * factor * z-score of the member by query'
-        """
-        check_is_fitted(self)
-        if self.params_["literal"]:
-            raise DataError(
-                "this Competence takes another member for every document, so its parts alone do not make its score: "
-                "fit it with literal=False"
-            )
-        gate = {} if self._mixture.coef is None else {"gate": self._mixture.gate(self.feature_names_)}
-        rows = zip(self.names_, self._mixture.common.tolist(), self._scale.factors.tolist(), strict=True)
-        members = [{"member": name, "weight": weight, "factor": factor} for name, weight, factor in rows]
-        return {"score": "sum of weight * factor * z-score of the member by query", "members": members} | gate
 
     def mix(self, X: Array, row: int) -> Mix:
         """Return how the members' scores of one of the checked rows of a query are put together."""

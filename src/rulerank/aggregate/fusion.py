@@ -1,4 +1,17 @@
-"""Fuse rankings by fixed rules, of the same documents or TREC runs; docs/fusion.md: what ties and missing ones get."""
+"""Fuse rankings by fixed rules, of the same documents or TREC runs; docs/fusion.md: what ties and missing ones get.
+
+The arrays of the loops, which check nothing:
+
+starts  int64[n_queries + 1]      first row of each query, when rows are sorted by query
+points_of_places, one list at a time:
+scores  float64[n_rows]           -inf = missing from the list
+order   int64[n_rows]             rows sorted by query, then from the highest score to the lowest
+points  float64[n]                what the places are worth, from the first; n is the longest query's number of rows
+out     float64[n_rows]           points of each row
+pairwise_wins:
+scores  float64[n_lists, n_rows]  of rows sorted by query; -inf = missing from the list
+wins    float64[n_rows]           rows beaten, plus half of those drawn with
+"""
 
 from __future__ import annotations
 
@@ -9,9 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rulerank.core.arrays import unmasked
+from rulerank.core.compiled import compiled
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError
+from rulerank.normalize import normalize_by_query
 
 if TYPE_CHECKING:
     from rulerank.io.trec import Run
@@ -39,8 +54,6 @@ def borda(scores: Array, query: Array) -> Array:
 
 def condorcet(scores: Array, query: Array) -> Array:
     """Count the documents of the query that a majority of lists has below the document; a draw counts half."""
-    from rulerank.aggregate.fusion_kernels import pairwise_wins
-
     order, starts = _by_query(query)
     sorted_scores = _missing_last(scores[:, order])
     sorted_wins = np.zeros(query.size)
@@ -135,8 +148,6 @@ def linear(scores: Array, query: Array, weights: Array) -> Array:
 
 def on_one_scale(scores: Array, query: Array) -> Array:
     """Put the scores of each query and list onto 0 .. 1; equal ones become 0, missing ones stay missing."""
-    from rulerank.normalize import normalize_by_query
-
     if not query.size:
         return scores
     return normalize_by_query(np.ascontiguousarray(scores.T), query, "minmax").T
@@ -185,8 +196,6 @@ def check_weights(weights: ArrayLike | None, n_rankers: int) -> Array:
 
 def _points(scores: Array, query: Array, points: Array, *, missing_are_last: bool) -> Array:
     """Return the points of each document's place in each list, (n_lists, n_rows)."""
-    from rulerank.aggregate.fusion_kernels import points_of_places
-
     starts = _by_query(query)[1]
     parts = np.empty(scores.shape)
 
@@ -206,3 +215,49 @@ def _by_query(query: Array) -> tuple[Array, Array]:
 
 def _missing_last(scores: Array) -> Array:
     return np.where(np.isnan(scores), -np.inf, scores)
+
+
+@compiled
+def points_of_places(
+    scores: Array, order: Array, starts: Array, points: Array, missing_are_last: bool, out: Array
+) -> None:
+    """Give every row the mean points of the places that its ties share; missing rows are last together, or get none."""
+    for q in range(starts.size - 1):
+        start = starts[q]
+        n_docs = starts[q + 1] - start
+        place = 0
+        while place < n_docs:
+            score = scores[order[start + place]]
+            end = place
+            total = 0.0
+            while end < n_docs and scores[order[start + end]] == score:
+                total += points[end]
+                end += 1
+            if score == -np.inf and not missing_are_last:
+                total = 0.0
+            for i in range(place, end):
+                out[order[start + i]] = total / (end - place)
+            place = end
+
+
+@compiled
+def pairwise_wins(scores: Array, starts: Array, first: int, last: int, wins: Array) -> None:
+    """Let every two rows of a query meet: the one that more lists have above the other wins."""
+    for q in range(first, last):
+        start = starts[q]
+        stop = starts[q + 1]
+        ahead = np.empty(stop - start, dtype=np.int32)
+        for i in range(start, stop):
+            ahead[:] = 0
+            for ranker in range(scores.shape[0]):
+                own = scores[ranker, i]
+                for j in range(i + 1, stop):
+                    ahead[j - start] += np.int32(own > scores[ranker, j]) - np.int32(own < scores[ranker, j])
+            for j in range(i + 1, stop):
+                if ahead[j - start] > 0:
+                    wins[i] += 1.0
+                elif ahead[j - start] < 0:
+                    wins[j] += 1.0
+                else:
+                    wins[i] += 0.5
+                    wins[j] += 0.5

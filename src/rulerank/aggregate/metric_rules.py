@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,8 @@ from rulerank.dataset import Array
 from rulerank.errors import ModelFileError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
-from rulerank.rules.by_query import ByQuery
+from rulerank.rules.by_query import SHARE, ByQuery, Labels, most_competent
 from rulerank.rules.kernels import widest_of
-from rulerank.rules.labels import SHARE, Labels, most_competent
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.metrics import mapped_theta
 from rulerank.rules.tables import Counter, Training, rows_needed
@@ -32,7 +31,6 @@ PASS_CELLS = 1 << 16  # counted between two looks at the rows
 class MemberRules(RuleRanker):
     """Rules in bins of their own: scores by each metric, and rules X -> member that say who is competent for whom."""
 
-    _counts_rows_together: ClassVar[bool] = False
     normalize = None
     drop_weakest = 0.0
     memory_budget = 4096.0

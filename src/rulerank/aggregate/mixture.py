@@ -156,19 +156,6 @@ class Mixture:
             raise ModelFileError("the weights of its members do not fit its members")
         return made
 
-    def gate(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the weights as a function of features, in plain values: a formula and its numbers."""
-        assert self.coef is not None
-        return {
-            "weights": "softmax over members of intercept + sum of coefficient * z; "
-            f"z = (feature - shift) / deviation, clipped to -{FAR:g}..{FAR:g}, 0 where missing or without deviation",
-            "features": list(names),
-            "shift": self.shift.tolist(),
-            "deviation": np.where(self.scale > 1e-12, self.scale, 0.0).tolist(),
-            "intercepts": self.coef[0].tolist(),  # by member
-            "coefficients": self.coef[1:].tolist(),  # by feature, then by member
-        }
-
     def weights(self, features: Array) -> Array:
         """Return the weights of the members for each unit, (n_units, n_members); they add up to 1."""
         if self.coef is None:

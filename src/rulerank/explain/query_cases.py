@@ -14,9 +14,8 @@ from rulerank.explain import kernels
 from rulerank.explain.ballot import Ballot
 from rulerank.explain.cases import Case, QueryVote, bins_at, case_of, rule_case
 from rulerank.rankers.query_rules import QueryRules
-from rulerank.rules.by_query import LIFTS, ByQuery, packing
+from rulerank.rules.by_query import LIFTS, SHARE, ByQuery, packing, shares_needed
 from rulerank.rules.engine import Engine
-from rulerank.rules.labels import SHARE, shares_needed
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import rows_needed
 from rulerank.rules.votes import vote_table

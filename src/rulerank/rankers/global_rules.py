@@ -26,8 +26,8 @@ class GlobalRules(IncrementalRules):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items; None: any number, as the papers have it, as long as some feature set
-        of so many holds in min_support of the rows. Feasible for few features; else refused with an estimate.
+    max_size: a rule has at most this many items; None: any number, as the papers have it. Feasible for few features;
+        else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     metric: how strong a rule is when votes="mean": "added_value", "certainty", "confidence", "strength", "yule_q",
         "yule_y" or "relative_confidence"; `rulerank.rules.metrics` defines them.

@@ -13,9 +13,17 @@ from rulerank.dataset import Array
 from rulerank.errors import ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
-from rulerank.rules.by_query import ByQuery, TrustedVotes, judged_rows, share_of_right_pairs
+from rulerank.rules.by_query import (
+    OTHER,
+    TIES,
+    ByQuery,
+    Labels,
+    TrustedVotes,
+    judged_rows,
+    most_competent,
+    share_of_right_pairs,
+)
 from rulerank.rules.engine import Engine
-from rulerank.rules.labels import OTHER, TIES, Labels, most_competent
 from rulerank.rules.votes import VOTES, Votes
 
 LABEL_BYTES = 100  # of a document and a query of D*, while they are put in order
@@ -36,7 +44,7 @@ class QueryRules(RuleRanker):
     min_support: share of the rows a rule must hold in; one row is always needed.
     n_trusted: how many queries are heard (all of them if there are fewer).
     shrink: rows' worth of the global rule that are mixed into each query's own.
-    judged_rows: queries are judged by at most this many training rows, a sample that does not depend on the order of
+    judged_rows: queries are judged by at most this many training rows, of queries that do not depend on the order of
         the rows: time then grows with the queries, and no more with rows times queries. All rows are counted.
     literal: the paper to the letter. A query's function is RE-GR on its own rows; D* labels each training document
         with the query whose estimate is closest to its grade; rules X -> query on D* weigh the queries for a document.
@@ -92,7 +100,6 @@ class QueryRules(RuleRanker):
             none=OTHER,
         ),
     }
-    _counts_rows_together: ClassVar[bool] = False
     _why_not_additive: ClassVar[str] = "the queries of training that vote, and how many, depend on the document"
 
     queries_: Array

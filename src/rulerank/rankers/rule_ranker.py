@@ -41,10 +41,8 @@ from rulerank.rules.tables import (
     BinCounts,
     Counts,
     Rows,
-    Total,
     Training,
     hide_unseen,
-    largest_size,
     rows_needed,
     without_weakest,
 )
@@ -63,7 +61,7 @@ class RuleRanker(Ranker):
     """Base of the rankers that count rules over the bins of a discretiser."""
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_size": Whole(1, meaning="items of a rule at most", none="as many as hold in min_support rows"),
+        "max_size": Whole(1, meaning="items of a rule at most", none="as many as there are features"),
         "min_support": Number(0, 1, "a share of the rows", meaning="share of the rows a rule must hold in"),
         "discretizer": DISCRETIZER,
         "drop_weakest": Number(
@@ -85,7 +83,6 @@ class RuleRanker(Ranker):
     }
 
     _knows_categories: ClassVar[bool] = True
-    _counts_rows_together: ClassVar[bool] = True  # support is a share of all rows, not of those of single queries
 
     max_size: int | None
     min_support: float
@@ -119,8 +116,7 @@ class RuleRanker(Ranker):
     def _lay_out(self, rows: Rows) -> Prepared:
         """Decide which feature sets of training rows in bins are to be counted."""
         # the rows' own limits: those of a file may lie outside the discretiser's
-        counts = BinCounts.of(rows, n_jobs=self.n_jobs)
-        return Prepared(rows, *self.lay_out_counts(counts, lambda look: look(rows)))
+        return Prepared(rows, *self.lay_out_counts(BinCounts.of(rows, n_jobs=self.n_jobs)))
 
     def _prepared_from(self, saved: dict[str, Any]) -> Prepared:
         """Lay out training rows of a file, as `ByQuery.to_state` has them."""
@@ -130,23 +126,16 @@ class RuleRanker(Ranker):
             raise ModelFileError("its training rows do not fit its bins, or its queries")
         return prepared
 
-    def lay_out_counts(self, counts: BinCounts, total: Total) -> tuple[Layout, Training]:
-        """Decide which feature sets are to be counted, given what was counted of each feature by itself.
-
-        total: sums up what a function makes of the rows in bins, for rules of any size.
-        """
+    def lay_out_counts(self, counts: BinCounts) -> tuple[Layout, Training]:
+        """Decide which feature sets are to be counted, given what was counted of each feature by itself."""
         self.n_bins_ = counts.n_bins
         strength = counts.strength()
         used = without_weakest(strength, self.n_bins_, self.drop_share)
         n_rows = int(counts.n_by_grade.sum())
-        min_rows = int(rows_needed(self.min_support, n_rows))
-        max_size = self.max_size
-        if max_size is None:
-            least = min_rows if self._counts_rows_together else 1
-            max_size = largest_size(total, n_rows, self.n_bins_, used, least, self.work_limit, self.n_jobs)
-        else:
-            check_work(self.n_bins_[used], max_size, n_rows, self.work_limit)
-        return Layout.over(self.n_bins_, max_size, used), counts.training(min_rows, strength)
+        max_size = max(1, used.size) if self.max_size is None else self.max_size
+        check_work(self.n_bins_[used], max_size, n_rows, self.work_limit)
+        training = counts.training(int(rows_needed(self.min_support, n_rows)), strength)
+        return Layout.over(self.n_bins_, max_size, used), training
 
     def _count(self, prepared: Prepared, scheme: Votes) -> Engine:
         """Count the rows."""
@@ -350,7 +339,7 @@ class IncrementalRules(RuleRanker):
         """Count rows anew; nothing changes where that fails."""
         rows, learned = new.rows(new.n_grades), self._as_fitted()
         counts = BinCounts.of(rows, bin_limits(self.discretizer_, len(self.feature_names_)), self.n_jobs)
-        layout, training = learned.lay_out_counts(counts, lambda look: look(rows))
+        layout, training = learned.lay_out_counts(counts)
         engine = learned._count(Prepared(rows, layout, training), self.engine_.scheme)
         self.n_bins_, self.engine_, self._kept = learned.n_bins_, engine, new
         self._sample = None  # what was removed is gone

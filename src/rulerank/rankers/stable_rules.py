@@ -25,8 +25,8 @@ class StableRules(IncrementalRules):
 
     Parameters
     ----------
-    max_size: a rule has at most this many items; None: any number, as the papers have it, as long as some feature set
-        of so many holds in min_support of the rows. Feasible for few features; else refused with an estimate.
+    max_size: a rule has at most this many items; None: any number, as the papers have it. Feasible for few features;
+        else refused with an estimate.
     min_support: share of the training rows a rule must hold in; one row is always needed.
     stability: how far a set of items is trusted. "agreement" takes the mean over the training queries of how far its
         documents lie above their query's mean grade, one voice per query, and weighs it by the share of the queries

@@ -3,9 +3,8 @@
 `layout.py` says which sets of features are counted and where their tables lie; `tables.py` counts rows into them with
 the loops of `kernels.py`, and each feature by itself first; `votes.py` turns counts into votes (`metrics.py`: how
 strong a rule is; `stable.py`: how far queries agree), `engine.py` keeps the tables and scores. `by_query.py`, with the
-loops of `by_query_kernels.py`, counts the rules of each query by itself, and `labels.py` says which query is the most
-competent for a row. `rule.py` is what a person reads. `additive.py` is a score as a sum of tables, its loops are in
-`additive_kernels.py`. `kept_rows.py` holds the training rows for
+loops of `by_query_kernels.py`, counts the rules of each query by itself and says which is the most competent for a row.
+`rule.py` is what a person reads, `additive.py` a score as a sum of tables. `kept_rows.py` holds the training rows for
 incremental learning. The names load when they are used.
 """
 

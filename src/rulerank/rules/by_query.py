@@ -7,7 +7,8 @@ number of queries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -16,10 +17,9 @@ import numpy as np
 from rulerank.core.progress import progress
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array
-from rulerank.errors import DataError
+from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query_kernels as kernels
 from rulerank.rules.kept_rows import query_keys
-from rulerank.rules.labels import SHARE, Labels, shares_needed
 from rulerank.rules.layout import FeatureSets, Layout
 from rulerank.rules.tables import Counter, Counts, Rows, Training, rows_needed
 from rulerank.rules.votes import LiftVotes, vote_table
@@ -30,9 +30,96 @@ BASE_BYTES = 1 << 28
 MAX_QUERIES = 64  # of a block: wider rows of a table fall out of the cache
 CELLS_PER_THREAD = 1000
 LIFTS = LiftVotes()
-PER_QUERY = 20  # rows of a query that are worth more than rows of yet another query
-STEP = np.uint64(0x9E3779B97F4A7C15)
-MIXES = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # splitmix64
+TIES = ("first", "share")
+OTHER = "other"  # where rows have a query of their own, too
+SHARE = 1 << 28  # units that make a whole row, where a row's label is shared by several queries
+STEP = 2.0**-20  # Deltas this close are tied: beyond it lies the rounding of sums
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """D*: training rows with their most competent query; a row with several has a share of each.
+
+    >>> labels = Labels.of([4, 2, 2], [0, 1, 0])
+    >>> labels.rows.tolist(), labels.queries.tolist(), (labels.shares / SHARE).tolist()
+    ([4, 2, 2], [0, 0, 1], [1.0, 0.5, 0.5])
+    """
+
+    rows: Array  # int64 (n_labels,)
+    queries: Array  # int64 (n_labels,) in order
+    shares: Array  # int64 (n_labels,) in units of 1 / SHARE
+
+    @staticmethod
+    def of(rows: object, queries: object) -> Labels:
+        """Give every row an equal share of each query that is named with it."""
+        row, query = np.asarray(rows, dtype=np.int64), np.asarray(queries, dtype=np.int64)
+        order = np.argsort(query, kind="stable")
+        row, query = row[order], query[order]
+        n_sharing = np.bincount(row)[row] if row.size else row
+        return Labels(row, query, np.rint(SHARE / np.maximum(n_sharing, 1)).astype(np.int64))
+
+
+def shares_needed(min_support: float, n_labelled: int) -> int:
+    """Return the units of rows that a rule X -> query must hold in.
+
+    A share of a row is enough when no support is asked for; shares are rounded, by less than a unit each.
+
+    >>> shares_needed(0.0, 10), shares_needed(0.1, 10) == SHARE - 10
+    (1, True)
+    """
+    return max(1, int(round(min_support * n_labelled, 9) * SHARE) - n_labelled)
+
+
+def most_competent(
+    blocks: Iterable[tuple[int, Array]],
+    n_rows: int,
+    ties: str,
+    max_labels: float = np.inf,
+    own: Array | None = None,
+) -> Labels:
+    """Label each row with the query whose Delta is the smallest; a row for which all abstain has no label.
+
+    blocks: the first query of each block, and Delta (n_queries of the block, n_rows) with NaN where one abstains.
+    ties: "first" takes the first query, "share" gives each an equal share, of at most max_labels in all, "other" takes
+        the first that is not the row's own.
+    own: the query of each row, for "other".
+
+    >>> deltas = np.array([[0.5, 0.25, np.nan], [0.5, 0.75, np.nan]])
+    >>> most_competent([(0, deltas)], 3, "first").queries.tolist()
+    [0, 0]
+    >>> labels = most_competent([(0, deltas)], 3, "share")
+    >>> labels.rows.tolist(), labels.queries.tolist()
+    ([0, 1, 0], [0, 0, 1])
+    >>> most_competent([(0, deltas)], 3, "other", own=np.array([0, 0, 1])).queries.tolist()
+    [0, 1]
+    """
+    if ties not in (*TIES, OTHER):
+        raise DataError(f"unknown ties {ties!r}; choose from {', '.join((*TIES, OTHER))}")
+    best = np.full(n_rows, np.inf)  # smallest Delta so far, in steps
+    rows, queries = np.zeros((2, 0), dtype=np.int64)  # labels so far, in the order of queries
+    for first, deltas in blocks:
+        steps = np.rint(deltas / STEP)
+        if ties == OTHER:
+            assert own is not None
+            here = np.flatnonzero((own >= first) & (own < first + len(steps)))
+            steps[own[here] - first, here] += 0.5  # behind all that are as close
+        found = np.fmin(best, np.fmin.reduce(steps, axis=0))
+        beaten = found < best
+        best = found
+        query, row = np.nonzero(steps == best)
+        if ties != "share":
+            row, place = np.unique(row, return_index=True)  # a row's first query comes first
+            fresh = beaten[row]
+            row, query = row[fresh], query[place[fresh]]
+        kept = ~beaten[rows]
+        rows = np.concatenate([rows[kept], row])
+        queries = np.concatenate([queries[kept], query + first])
+        if ties == "share" and rows.size > max_labels:
+            raise TooLargeError(
+                f"{rows.size:,} labels are shared by {n_rows:,} documents so far, more than memory_budget holds; "
+                'raise memory_budget, or take the first of tied queries, ties="first"'
+            )
+    return Labels.of(rows, queries)
 
 
 class CodedRows(NamedTuple):
@@ -95,17 +182,19 @@ class ByQuery:
 
         without_own: bins are the sorted training rows, and each is left out of its own query's counts.
         """
-        counted, own = self._graded(first, last)
-        n_grades = self.rows.n_grades
+        counted, n_grades = self._graded(first, last), self.rows.n_grades
         units = packing(self.layout.n_sets)
         min_hits, min_hits_without = (rows_needed(min_support, self.sizes[first:last] - n) for n in (0, 1))
 
         def rules(part: FeatureSets, counts: Array, sums: Array) -> Array:
             if without_own:
-                starts = self.starts[first : last + 1] - own.start
-                graded, least = (counted.bins, self.grades[own], n_grades, starts), (min_hits, min_hits_without)
-                leave_out = partial(kernels.leave_out_of_rules, *graded, part, *least, *units, sums[own])
-                in_blocks(leave_out, last - first, self.n_jobs)
+                for q in range(first, last):
+                    rows = slice(int(self.starts[q]), int(self.starts[q + 1]))
+                    codes = slice((q - first) * n_grades, (q - first + 1) * n_grades)
+                    hits = counts[cells_of(self.bins[:, rows], part), codes]  # (n_sets, n_rows, n_grades)
+                    left = hits - np.eye(n_grades, dtype=np.int64)[self.grades[rows]]
+                    said = packed(hits, min_hits[q - first], *units)
+                    sums[rows, codes] += packed(left, min_hits_without[q - first], *units) - said
             turn = partial(kernels.grade_rules, min_hits, *units, counts)
             in_blocks(turn, len(counts), self.n_jobs, min_block=CELLS_PER_THREAD)
             return counts
@@ -159,7 +248,7 @@ class ByQuery:
         Each lift of a query in a cell is mixed with `shrink` rows of the lift of all rows there. NaN: no cell is known.
         of_all: `lifts_of_all`, for callers who go through many queries; else all rows are counted here.
         """
-        counted, _ = self._graded(first, last)
+        counted = self._graded(first, last)
         means = self.means[first:last]
         everything = Counter(self.rows, n_jobs=self.n_jobs)
         n_seen = 0  # cells of the parts that have gone by
@@ -181,10 +270,10 @@ class ByQuery:
         self._unpack(partial(kernels.divide_by_weight, sums, lifted), len(sums))
         return lifted
 
-    def _graded(self, first: int, last: int) -> tuple[CodedRows, slice]:
-        """Return the rows of the queries first..last-1, counted by query and grade, and their places."""
+    def _graded(self, first: int, last: int) -> CodedRows:
+        """Return the rows of the queries first..last-1, counted by query and grade."""
         own = slice(int(self.starts[first]), int(self.starts[last]))
-        return CodedRows.of(self.bins, own, (self.queries[own] - first) * self.rows.n_grades + self.grades[own]), own
+        return CodedRows.of(self.bins, own, (self.queries[own] - first) * self.rows.n_grades + self.grades[own])
 
     def _count(self, part: FeatureSets, rows: CodedRows, n_codes: int) -> Array:
         counts = np.zeros((part.n_cells, n_codes), dtype=np.int64)
@@ -215,6 +304,25 @@ def packing(n_sets: int) -> tuple[float, int]:
     n_bits = max(1, n_sets.bit_length())
     unit_bits = min(32, 63 - 2 * n_bits)
     return 2.0**unit_bits, unit_bits + n_bits
+
+
+def cells_of(bins: Array, sets: FeatureSets) -> Array:
+    """Return the cell of each training row in each set, int64 (n_sets, n_rows).
+
+    >>> cells_of(np.array([[0, 1], [2, 0]]), Layout.over([2, 3], max_size=2).sets[1].part(0, 1)).tolist()
+    [[2, 3]]
+    """
+    cells = np.zeros((len(sets.features), bins.shape[1]), dtype=np.int64)
+    for members in sets.features.T:
+        cells = cells * sets.n_bins[members][:, None] + bins[members]
+    return cells + sets.offsets[:-1, None]
+
+
+def packed(hits: Array, least: int, units: float, count_bit: int) -> Array:
+    """Return the rules of cells by grade (the last axis), as `kernels.packed` has one; 0 where hits are too few."""
+    per_hit = units / np.maximum(hits.sum(axis=-1, keepdims=True), 1)
+    rules: Array = np.where(hits >= least, (hits * per_hit + 0.5).astype(np.int64) + (1 << count_bit), 0)
+    return rules.sum(axis=0)
 
 
 class TrustedVotes(LiftVotes):
@@ -271,60 +379,18 @@ def share_of_right_pairs(by_query: ByQuery, training: Training, shrink: float, j
 
 
 def judged_rows(by_query: ByQuery, query_ids: Array, most: int) -> Array | None:
-    """Return the places among the sorted rows, ascending, of at most `most` rows; None stands for all, if they fit.
+    """Return the places among the sorted rows, ascending, of queries with at most `most` rows; None: of all of them.
 
-    As many rows of each query as fit, and at least PER_QUERY of those queries that are taken. Which queries and which
-    of their rows follows from hashes of names and contents: no order and no partition of the rows changes it.
+    Which queries follows from hashes of their names: no order and no partition of the rows changes it. One is always
+    taken.
 
     >>> rows = Rows.of([[0, 1, 2, 3, 4, 5]], [0, 1, 0, 1, 1, 0], [0, 0, 0, 0, 1, 1])
     >>> by_query = ByQuery(rows, np.array([0, 0, 0, 0, 1, 1]), Layout.over([6], max_size=1))
-    >>> judged_rows(by_query, np.array(["a", "b"]), 6), judged_rows(by_query, np.array(["a", "b"]), 2).tolist()
-    (None, [0, 3])
+    >>> judged_rows(by_query, np.array(["a", "b"]), 6), judged_rows(by_query, np.array(["a", "b"]), 5).tolist()
+    (None, [0, 1, 2, 3])
     """
-    sizes = by_query.sizes
     if by_query.rows.n_rows <= most:
         return None
-    cap = max(PER_QUERY, _largest_cap(sizes, most))
-    keys = query_keys(query_ids)
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    n_taken = np.searchsorted(np.cumsum(np.minimum(sizes, cap)[order]), most, side="right")
-    taken = np.zeros(sizes.size, dtype=np.bool_)
-    taken[order[: max(1, n_taken)]] = True
-    places = np.flatnonzero(taken[by_query.queries])
-    queries = by_query.queries[places]
-    content = row_hashes([*by_query.bins[:, places], by_query.grades[places], *keys[queries].T])
-    # rows that are alike draw lots of their own: many documents have the same bins
-    order = np.lexsort((content, queries))
-    differs = (np.diff(content[order]) != 0) | (np.diff(queries[order]) != 0)
-    alike = np.concatenate([[0], np.flatnonzero(differs) + 1])
-    nth = np.arange(order.size) - np.repeat(alike, np.diff(alike, append=order.size))
-    lots = row_hashes([content[order], nth])
-    order = order[np.lexsort((lots, queries[order]))]
-    place = np.arange(order.size) - np.searchsorted(queries, queries)  # rows stay sorted by query
-    return np.sort(places[order[place < min(cap, most)]])
-
-
-def row_hashes(columns: Sequence[Array]) -> Array:
-    """Return a number for the content of each row, uint64 (n_rows,), given columns of whole numbers from 0.
-
-    >>> one, other, same = row_hashes([np.array([1, 1, 1]), np.array([2, 3, 2])])
-    >>> bool(one == same), bool(one == other)
-    (True, False)
-    """
-    found = np.ones(columns[0].size, dtype=np.uint64)
-    for column in columns:
-        found = (found ^ column.astype(np.uint64)) * STEP
-        found ^= found >> np.uint64(29)
-    for shift, factor in MIXES:
-        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
-    mixed: Array = found ^ (found >> np.uint64(31))
-    return mixed
-
-
-def _largest_cap(sizes: Array, most: int) -> int:
-    """Return the most rows that every query may give so that all together give at most `most`."""
-    low, high = 0, int(sizes.max())
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if np.minimum(sizes, middle).sum() <= most else (low, middle - 1)
-    return low
+    order = np.lexsort(query_keys(query_ids).T[::-1])
+    n_taken = int(np.searchsorted(np.cumsum(by_query.sizes[order]), most, side="right"))
+    return np.flatnonzero(np.isin(by_query.queries, order[: max(1, n_taken)]))

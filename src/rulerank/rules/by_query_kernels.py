@@ -169,63 +169,6 @@ def add_rows(bins: Array, sets: FeatureSets, table: Array, sums: Array, start: i
 
 
 @compiled
-def leave_out_of_rules(
-    bins: Array, grades: Array, n_grades: int, starts: Array, sets: FeatureSets, min_hits: Array,
-    min_hits_without: Array, units: float, count_bit: int, sums: Array, start: int, stop: int,
-) -> None:  # fmt: skip
-    """Replace, in the sums of the queries' own rows, what their query's rules say by what they say without the row.
-
-    bins, grades   rows sorted by query; sums has the same rows, and a column per query and grade
-    starts         int64[n_queries + 1]    first row of each query
-
-    Counts each query's rows once more: a table of one query and set stays in the cache, that of all does not.
-    """
-    features, offsets, n_bins = sets
-    widest = widest_of(offsets, 0, features.shape[0])
-    table = np.zeros(widest * n_grades, dtype=np.int64)
-    known = np.zeros(widest * n_grades, dtype=np.bool_)  # rows of one cell and grade differ in nothing
-    change = np.empty((widest * n_grades, n_grades), dtype=np.int64)
-    largest = widest_of(starts, start, stop)
-    prefix = np.zeros(largest, dtype=np.int32)
-    cells = np.empty(largest, dtype=np.int64)
-    own_sums = np.empty((largest, n_grades), dtype=np.int64)  # rows of `sums` lie far apart
-    for q in range(start, stop):
-        own_sums[:] = 0
-        for s in range(features.shape[0]):
-            if features.shape[1] > 1 and (s == 0 or not same_prefix(features, s, s - 1)):
-                prefix_cells(bins, features[s], n_bins, starts[q], starts[q + 1], prefix)
-            feature = features[s, features.shape[1] - 1]
-            for i in range(starts[q], starts[q + 1]):
-                cell = (prefix[i - starts[q]] * n_bins[feature] + bins[feature, i]) * n_grades
-                cells[i - starts[q]] = cell
-                table[cell + grades[i]] += 1
-                known[cell + grades[i]] = False
-            for i in range(starts[q], starts[q + 1]):
-                cell = cells[i - starts[q]]
-                place = cell + grades[i]
-                if not known[place]:
-                    known[place] = True
-                    covered = 0
-                    for r in range(n_grades):
-                        covered += table[cell + r]
-                    per_hit = units / covered
-                    per_hit_without = units / max(1, covered - 1)
-                    for r in range(n_grades):
-                        hits = table[cell + r]
-                        left = hits - (r == grades[i])
-                        said = packed(hits, per_hit, count_bit) if hits >= min_hits[q] else 0
-                        without = packed(left, per_hit_without, count_bit) if left >= min_hits_without[q] else 0
-                        change[place, r] = without - said
-                for r in range(n_grades):
-                    own_sums[i - starts[q], r] += change[place, r]
-            for i in range(starts[q], starts[q + 1]):
-                table[cells[i - starts[q]] + grades[i]] = 0
-        for i in range(starts[q], starts[q + 1]):
-            for r in range(n_grades):
-                sums[i, q * n_grades + r] += own_sums[i - starts[q], r]
-
-
-@compiled
 def shrunken_lift(counts: Array, mean: float, base: Array, shrink: float) -> float:
     """Mix a query's own lift in a cell with that of all rows.
 

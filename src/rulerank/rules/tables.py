@@ -10,21 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from rulerank.core.progress import progress
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, Array, starts_of
-from rulerank.errors import DataError, TooLargeError
+from rulerank.errors import DataError
 from rulerank.rules import kernels
 from rulerank.rules.kernels import EXTREMES, THETAS
-from rulerank.rules.layout import MAX_BINS, UNSEEN, FeatureSets, Layout, check_set_cells, check_work
+from rulerank.rules.layout import MAX_BINS, UNSEEN, FeatureSets, Layout
 
 UNIT = 2.0**-28  # of expected grades and variances, whose sums over 100 million rows stay inside int64
 THETA_UNIT = 2.0**-40  # of a confidence within one query
-AGREEING_CELLS = 1 << 22  # of tables that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,46 +302,6 @@ def without_weakest(strength: Array, n_bins: Array, share: float) -> Array:
     weakest_first = np.argsort(strength[features], kind="stable")
     n_dropped = min(int(share * features.size), max(0, features.size - 1))  # one feature always stays
     return np.sort(features[weakest_first[n_dropped:]])
-
-
-Total = Callable[[Callable[[Rows], Any]], Any]  # the sum of what a function makes of all parts of the rows
-
-
-def largest_size(
-    total: Total, n_rows: int, n_bins: Array, used: Array, min_rows: int, work_limit: float | None, n_jobs: int | None
-) -> int:
-    """Return the largest number of features that any min_rows rows agree in; 1 where they agree in none.
-
-    Sets of one more feature hold in no more rows than those of one less, so sizes are tried one after the other. The
-    work of each is estimated before it begins, and refused beyond work_limit.
-
-    >>> rows = Rows.of([[0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]], [0, 1, 0, 1], [0, 0, 0, 0])
-    >>> n_bins, used = np.array([2, 2, 2]), np.arange(3)
-    >>> [largest_size(lambda look: look(rows), 4, n_bins, used, least, None, None) for least in (1, 2, 3)]
-    [3, 2, 1]
-    """
-    for size in range(2, used.size + 1):
-        if min_rows <= 1 and size < used.size:
-            continue  # every row agrees with itself in all features: only the last size has to be possible
-        try:
-            check_work(n_bins[used], size, n_rows, work_limit)
-            check_set_cells(n_bins[used], size)
-        except TooLargeError as error:
-            raise TooLargeError(
-                f"rules of any size (max_size=None): sets of up to {size} features may hold in {min_rows:,} rows, and "
-                f"{error}; or raise min_support"
-            ) from None
-        if min_rows > 1:
-            sets = Layout.over(n_bins, size, used).sets[size - 1]
-            parts = Layout(n_bins, (sets.part(0, len(sets.features)),)).parts(AGREEING_CELLS)
-            counted = (total(partial(_rows_by_cell, part, n_jobs)) for part in parts)
-            if not any(int(rows.max()) >= min_rows for rows in counted):
-                return size - 1
-    return max(1, used.size)
-
-
-def _rows_by_cell(sets: FeatureSets, n_jobs: int | None, rows: Rows) -> Array:
-    return Counter(rows, expected=False, n_jobs=n_jobs).count(sets).grades.sum(axis=1)
 
 
 def rows_needed(min_support: float, n_rows: int | Array) -> Array:

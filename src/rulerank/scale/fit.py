@@ -118,7 +118,7 @@ def count_rules(ranker: IncrementalRules, parts: StreamedParts) -> None:
     total = partial(parts.total, prepare=partial(type(ranker).rows_of, bins, parts.n_grades))
     widths = bin_limits(bins, len(ranker.feature_names_))
     counts = total(partial(BinCounts.of, widths=widths, n_jobs=ranker.n_jobs))
-    layout, training = ranker.lay_out_counts(counts, total)
+    layout, training = ranker.lay_out_counts(counts)
     scheme = ranker.scheme()
     check_memory(layout, scheme, training, ranker.memory_budget)
     found = total(partial(count, layout=layout, scheme=scheme, n_jobs=ranker.n_jobs))
