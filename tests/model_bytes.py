@@ -6,7 +6,8 @@ import json
 import numpy as np
 
 from rulerank.datasets.ranking import make_ranking
-from rulerank.io.model_container import HEADER, MAGIC, VERSION
+from rulerank.io.streams import MODEL_MAGIC as MAGIC
+from rulerank.model_file import HEADER, VERSION
 from rulerank.rankers.global_rules import GlobalRules
 
 DATA = make_ranking(n_queries=6, docs_per_query=12, n_features=12)

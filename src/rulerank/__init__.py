@@ -43,10 +43,8 @@ if TYPE_CHECKING:
     from rulerank.io.letor import read_letor as read_letor
     from rulerank.io.letor import write_letor as write_letor
     from rulerank.io.tables import from_frame as from_frame
-    from rulerank.io.tables import read_quepid as read_quepid
     from rulerank.io.tables import read_table as read_table
     from rulerank.io.tables import to_frame as to_frame
-    from rulerank.io.tables import write_quepid as write_quepid
     from rulerank.io.tables import write_table as write_table
     from rulerank.io.texts import Queries as Queries
     from rulerank.io.texts import Texts as Texts
@@ -84,7 +82,7 @@ _NAMES = {
     "dataset": ("Dataset", "Fold"),
     "io.letor": ("read_letor", "write_letor"),
     "io.folds": ("read_folds",),
-    "io.tables": ("read_table", "write_table", "from_frame", "to_frame", "read_quepid", "write_quepid"),
+    "io.tables": ("read_table", "write_table", "from_frame", "to_frame"),
     "io.trec": ("Run", "Qrels", "read_run", "write_run", "read_qrels", "write_qrels", "run_from_scores"),
     "io.formats": ("convert",),
     "io.engine_logs": ("read_logs",),

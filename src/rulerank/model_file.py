@@ -1,13 +1,25 @@
 """Model files: what a ranker learned, as numbers and names. Nothing in them is ever executed.
 
-`io/model_container.py` is the file around them. In the state that it holds, {"$array": 2} stands for the third array,
-and {"$ranker": {"class", "state"}} for a ranker inside another.
+    magic          8 bytes   b"RULERANK"
+    version        uint32    of this layout; a reader refuses newer ones
+    manifest size  uint32
+    file size      uint64
+    manifest       JSON: {"library", "class", "arrays": [{"dtype", "shape"}, ...], "state"}
+    arrays         one after the other, as they lie in memory
+    sha256         of all that precedes
+
+All numbers are little-endian. Any later version keeps the first four fields and the checksum, so that an older reader
+can tell a newer file from a damaged one. In the state, {"$array": 2} stands for the third array, and
+{"$ranker": {"class", "state"}} for a ranker inside another.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import os
+import struct
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -17,13 +29,17 @@ import numpy as np
 
 from rulerank import __version__
 from rulerank.dataset import Array
-from rulerank.errors import DataError, MissingExtraError, ModelFileError, OutdatedModelError, RulerankError
-from rulerank.io.model_container import AGAIN, DTYPES, N_CHECKSUM, arrays_of, container_of, open_container
+from rulerank.errors import DataError, MissingExtraError, ModelFileError, OutdatedModelError, ReadError, RulerankError
 from rulerank.io.outputs import check_output, write_bytes
-from rulerank.io.streams import COMPRESSIONS, is_model
+from rulerank.io.streams import MODEL_MAGIC, is_model, opened
 from rulerank.methods import INSTEAD, METHODS
 from rulerank.rankers.base import Ranker
 
+VERSION = 1
+HEADER = struct.Struct("<8sIIQ")
+N_CHECKSUM = 32
+DTYPES = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8")
+AGAIN = "save the model again, or copy the file anew"
 ARRAY = "$array"
 RANKER = "$ranker"
 # what content that `save` never wrote can lead to, in a file that is whole
@@ -60,7 +76,12 @@ def _parts(ranker: Any) -> list[bytes | memoryview]:
     arrays: list[Array] = []
     saved = described(ranker)
     state = _pack(saved["state"], arrays, "state")
-    return container_of({"library": __version__, "class": saved["class"]}, state, arrays)
+    declared = [{"dtype": array.dtype.str, "shape": array.shape} for array in arrays]
+    about = {"library": __version__, "class": saved["class"], "arrays": declared, "state": state}
+    manifest = json.dumps(about).encode()
+    size = HEADER.size + len(manifest) + sum(array.nbytes for array in arrays) + N_CHECKSUM
+    head = HEADER.pack(MODEL_MAGIC, VERSION, len(manifest), size)
+    return [head, manifest, *(array.reshape(-1).view(np.uint8).data for array in arrays)]
 
 
 def described(ranker: Any) -> dict[str, Any]:
@@ -86,7 +107,7 @@ def rebuilt(saved: dict[str, Any]) -> Any:
 def check_target(path: str | os.PathLike[str]) -> None:
     """Refuse a path that no model can be written to: better before an hour of training than after."""
     target = Path(path)
-    if target.suffix.lower() in COMPRESSIONS:
+    if target.suffix.lower() == ".gz":
         raise DataError(f"a model file is not compressed: name it model.rulerank, not {os.fspath(path)}")
     if target.is_dir() or not target.parent.is_dir():
         what = "it is a directory" if target.is_dir() else f"there is no directory {target.parent}"
@@ -160,18 +181,73 @@ def _unknown(name: object, written: str = "") -> ModelFileError:
 
 
 def _read(path: Path) -> tuple[Any, str]:
-    manifest, content, start = open_container(path)
+    manifest, content, start = _open(path)
     found = _class_named(manifest.get("class"))
     if found is None:
         raise _unknown(manifest.get("class"), f"; the file was written by rulerank {manifest.get('library')}")
     try:
-        arrays = arrays_of(manifest["arrays"], content, start)
+        arrays = _arrays(manifest["arrays"], content, start)
         made = rebuilt({"class": manifest["class"], "state": _unpack(manifest["state"], arrays)})
     except (MissingExtraError, OutdatedModelError):
         raise
     except NONSENSE as error:
         raise ModelFileError(f"does not describe a {found.__name__}: {error}; {AGAIN}") from error
     return made, content[-N_CHECKSUM:].hex()[:N_VERSION]
+
+
+def _open(path: Path) -> tuple[dict[str, Any], bytes, int]:
+    """Return the manifest, the whole content and where its arrays start, after checking the file from outside in."""
+    try:
+        with opened(path) as file:
+            content = file.read(HEADER.size)
+            if content.startswith(MODEL_MAGIC):
+                content += file.read()
+    except ReadError as error:
+        raise ModelFileError(error.message) from None
+    if not content.startswith(MODEL_MAGIC):
+        began = f"it begins with {content[:12]!r}" if content else "it is empty"
+        raise ModelFileError(f"is not a rulerank model: {began}; name a file that `rulerank train` or `save` wrote")
+    size = HEADER.unpack_from(content)[3] if len(content) >= HEADER.size else HEADER.size + N_CHECKSUM
+    if len(content) < size:
+        raise ModelFileError(f"is cut off: {len(content):,} of its {size:,} bytes are there; copy the file anew")
+    end = len(content) - N_CHECKSUM
+    if len(content) > size or hashlib.sha256(memoryview(content)[:end]).digest() != content[end:]:
+        raise ModelFileError(f"is damaged: its checksum does not fit its content; {AGAIN}")
+    _, version, manifest_size, _ = HEADER.unpack_from(content)
+    if version != VERSION:
+        raise ModelFileError(
+            f"has format version {version}, and rulerank {__version__} reads version {VERSION}; "
+            "install a newer rulerank, or save the model with this one"
+        )
+    try:
+        manifest = json.loads(content[HEADER.size : HEADER.size + manifest_size])
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its manifest is not JSON: {error}; {AGAIN}") from None
+    if not isinstance(manifest, dict):
+        raise ModelFileError(f"its manifest is not a JSON object; {AGAIN}")
+    return manifest, content, HEADER.size + manifest_size
+
+
+def _arrays(declared: list[dict[str, Any]], content: bytes, start: int) -> list[Array]:
+    """Return writable copies of the arrays; together they must fill the file to its checksum."""
+    arrays = []
+    end = len(content) - N_CHECKSUM
+    for number, one in enumerate(declared):
+        dtype, shape = one["dtype"], one["shape"]
+        if dtype not in DTYPES:
+            raise ModelFileError(f"array {number} has the type {dtype!r}, not one of {', '.join(DTYPES)}")
+        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
+            raise ModelFileError(f"array {number} has the shape {shape!r}")
+        count = math.prod(shape)
+        n_bytes = count * np.dtype(dtype).itemsize
+        if n_bytes > end - start:
+            raise ModelFileError(f"array {number} would take {n_bytes:,} bytes of the {end - start:,} that are left")
+        flat = np.frombuffer(content, dtype=dtype, count=count, offset=start)
+        arrays.append(flat.reshape(shape).astype(dtype, order="C", copy=True))
+        start += n_bytes
+    if start != end:
+        raise ModelFileError(f"{end - start:,} bytes belong to no array")
+    return arrays
 
 
 def _check_features(state: dict[str, Any]) -> None:

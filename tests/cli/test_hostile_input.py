@@ -20,7 +20,7 @@ from rulerank.features import TextFeatures
 from rulerank.io.engine_logs import read_logs
 from rulerank.io.formats import write_any
 from rulerank.io.letor import read_letor
-from rulerank.io.tables import read_quepid, read_table
+from rulerank.io.tables import read_table
 from rulerank.io.texts import read_judgements, read_queries, read_texts
 from rulerank.io.trec import read_qrels, read_run, read_scores
 from rulerank.judging.pool import read_pool
@@ -43,10 +43,10 @@ READERS = {  # a file to damage, and what reads it
     "test.tsv": read_table,
     "test.parquet": read_table,
     "test.txt.gz": read_letor,
-    "test.csv.zst": read_table,
+    "test.csv.gz": read_table,
     "one.run": read_run,
     "qrels.txt": read_qrels,
-    "quepid.csv": read_quepid,
+    "quepid.csv": read_table,
     "scores.txt": read_scores,
     "model.rulerank": load,
     "linear.rulerank": load,
@@ -88,7 +88,7 @@ def damaged(content, chance):
 
 def more_files():
     data = make_ranking(n_queries=4, docs_per_query=6, seed=3)
-    for name in ("test.tsv", "test.parquet", "test.txt.gz", "test.csv.zst"):
+    for name in ("test.tsv", "test.parquet", "test.txt.gz", "test.csv.gz"):
         write_any(data, name)
     write_any(data, "quepid.csv", "quepid")
     shop = make_shop(n_products=100, n_queries=3, seed=1)

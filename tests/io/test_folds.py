@@ -30,7 +30,7 @@ def test_folds_come_in_the_order_of_their_numbers(tmp_path):
     [
         ("trainingset.txt", "validationset.txt", "testset.txt"),
         ("TRAIN.TXT", "Vali.txt", "test"),
-        ("train.txt.gz", "vali.xz", "test.txt.ZST"),
+        ("train.txt.gz", "vali.gz", "test.txt.GZ"),
     ],
 )
 def test_parts_have_the_names_of_any_letor_and_any_compression(tmp_path, names):

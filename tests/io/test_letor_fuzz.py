@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rulerank.errors import ReadError
 from rulerank.io.letor import read_letor
-from rulerank.io.streams import COMPRESSIONS
+from rulerank.io.streams import GZIP
 
 TEXT = (
     b"2 qid:10 1:0.007477 2:1.000000 3:NULL #docid = GX008-86-4444840 inc = 1 prob = 0.086622\n"
@@ -149,5 +149,5 @@ def test_mutations_of_real_files_end_in_a_plain_read_or_a_read_error(letor, name
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from([*PIECES, *TEXT.split()]) | st.binary(max_size=3), max_size=12).map(b"".join))
 def test_random_pieces_end_in_a_plain_read_or_a_read_error(content):
-    assume(not content.startswith(tuple(kind.magic for kind in COMPRESSIONS.values())))  # read_bytes unpacks that first
+    assume(not content.startswith(GZIP))  # read_bytes unpacks that first
     assert read_fast(content) == read_plainly(content)

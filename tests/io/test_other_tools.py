@@ -1,6 +1,6 @@
-"""Files of other tools: LightGBM's sizes of queries, and tables without names."""
+"""Files of other tools: LightGBM's sizes of queries, Quepid's csv."""
 
-import subprocess
+import io
 
 import pytest
 
@@ -43,36 +43,9 @@ def test_sizes_that_do_not_fit_are_named(tmp_path, sizes, message):
         rr.read_letor(tmp_path / "train.txt")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "made"),
-    [
-        ("judged.csv", "q1,d7,0.5\nq1,d8,0.25\n", "named.csv"),
-        ("pool.tsv", "q1\td7\t0.5\nq1\td8\t0.25\n", "named.tsv"),
-        ("twice.csv", "1,7,0.5,0.5\n1,8,0.5,0.25\n", "named.csv"),
-    ],
-)
-def test_a_table_without_names_says_how_to_write_them(tmp_path, monkeypatch, name, text, made):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).write_text(text)
-    with pytest.raises(
-        ReadError, match="; the first line seems to hold values: write names above it, such as"
-    ) as caught:
-        rr.read_table(name)
-    subprocess.run(str(caught.value).partition(", such as ")[2], shell=True, check=True)
-    data = rr.read_table(made)
-    assert data.X[:, -1].tolist() == [0.5, 0.25]
-    assert data.docid.tolist() == [line.replace("\t", ",").split(",")[1] for line in text.splitlines()]
-
-
-def test_documents_without_names_say_how_to_write_them(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs.tsv").write_text("D1\thttps://a.example/1\tMilk\tFresh milk\n")
-    with pytest.raises(ReadError, match="the first line seems to hold values") as caught:
-        rr.read_texts("docs.tsv")
-    subprocess.run(str(caught.value).partition(", such as ")[2], shell=True, check=True)
-    assert rr.read_texts("named.tsv").fields["title"] == ["Milk"]
-
-
-def test_names_are_not_taken_for_values():
-    with pytest.raises(ReadError, match=r"the columns are query, 1, 2; name the column of the query id"):
-        rr.read_table(__import__("io").BytesIO(b"query,1,2\na,1,2\n"))
+def test_a_csv_of_quepid_is_read_as_spreadsheets_leave_it():
+    data = read_any(io.BytesIO(b'\xef\xbb\xbfQuery,DocID,Rating\r\n"milk, fresh",007,3.0\r\n\r\nmilk,d2, \r\n'))
+    assert (data.qid.tolist(), data.docid.tolist()) == (["milk, fresh", "milk"], ["007", "d2"])
+    assert (data.y.tolist(), data.X.shape) == ([3, -1], (2, 0))
+    with pytest.raises(ReadError, match=r"<stream>:2: expected a whole number from 0 to 31 as the grade.*'rating'"):
+        read_any(io.BytesIO(b"query,docid,rating\na,d,32\n"))

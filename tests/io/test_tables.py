@@ -217,11 +217,6 @@ def test_a_csv_may_mark_a_column_as_a_category():
     assert np.array_equal(data.X[:, 0], [1, np.nan, 0], equal_nan=True)
 
 
-def test_a_marked_column_must_not_repeat_another():
-    with pytest.raises(DataError, match="column names must differ: 'a' is there twice, once with a mark"):
-        csv("qid,a,a:text\nq,1,2\n")
-
-
 def test_a_text_of_any_name_is_marked_and_reads_back():
     frame = to_frame(Dataset([[1.0]], [0], ["q"], feature_names=("year",), texts={"year": ["1984"], "grade": ["B"]}))
     assert frame.columns == ["qid", "grade", "year", "year:field", "grade:field"]
@@ -250,12 +245,6 @@ def test_dates_read_back_as_they_were_written(format):
     assert (again.feature_names, again.dates) == (("day", "time"), ("day", "time"))
     assert np.array_equal(again.X, DATES.X, equal_nan=True)
     assert Dataset.concat([again, DATES]).dates == again[:1].dates == ("day", "time")
-
-
-def test_a_csv_column_that_is_marked_as_a_date_must_hold_dates():
-    assert np.isnan(csv("qid,day:date,x\na,,1\n").X[0, 0])
-    with pytest.raises(DataError, match=r"^column 'day' must hold dates such as 2026-11-18, or nothing where one is"):
-        csv("qid,day:date\na,2026-11-18\na,soon\n")
 
 
 def test_texts_of_a_file_are_categories_where_a_model_wants_them():

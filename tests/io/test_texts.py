@@ -52,7 +52,7 @@ def test_numbers_may_be_ids_and_half_characters_are_replaced():
         ),
         (
             '{"title": "a"}',
-            "docs.jsonl: there is no column named id, docid, doc_id, _id, docno, document_id; the columns",
+            "docs.jsonl: there is no column named id or docid or doc_id or _id or ",
         ),
         (
             '{"id": 1}\n{"title": "a"}',
@@ -92,9 +92,6 @@ def test_texts_made_by_hand_are_checked():
         docs("", format="xml")
 
 
-TOPICS = "<top>\n<num> Number: 301\n<title> Organized &amp; Crime\n<desc> x\n</top>\n<top><num>302<title>b c</top>"
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -102,7 +99,6 @@ TOPICS = "<top>\n<num> Number: 301\n<title> Organized &amp; Crime\n<desc> x\n</t
         ("qid\tquery\n301\tOrganized & Crime\n302\tb c\n", "queries.tsv"),
         ("query_id,query\n301,Organized & Crime\n302,b c\n", "queries.csv"),
         ('{"_id": "301", "text": "Organized & Crime"}\n{"_id": "302", "text": "b c"}', "queries.jsonl"),
-        (TOPICS, "topics.txt"),
         (
             "query_id\tquery\tdoc_id\n301\tOrganized & Crime\ta\n301\tOrganized & Crime\tb\n302\tb c\ta\n",
             "j.tsv",
@@ -119,10 +115,10 @@ def test_queries_in_every_form_are_the_same(text, name):
     [
         ("1\ta\n1\tb\n", "q.tsv:2: query '1' has two texts: 'b', but 'a' in line 1"),
         ("1\ta\n\tb\n", "q.tsv:2: expected a query id in 'qid', text or a whole number, got nothing"),
-        ("qid\tx\n1\ta\n", "q.tsv: there is no column named query, query_text, text, title, q; the columns are x"),
-        ("<top><num>1</top>", "q.tsv:1: expected <num> and <title> in a TREC topic"),
-        ("<top><num>1<title>a", "q.tsv: expected TREC topics, <top> ... </top>: got none that is closed"),
-        ("<top><num>1<title>a</top>\n<top><num>1<title>a</top>", "q.tsv:2: topic '1' is there twice"),
+        (
+            "qid\tx\n1\ta\n",
+            "q.tsv: there is no column named query or query_text or text or title or q; ",
+        ),
     ],
 )
 def test_a_mistake_in_queries_is_named_by_file_and_line(text, message):
@@ -157,13 +153,10 @@ def test_judgements_in_every_form_are_the_same(text, name):
     ("text", "message"),
     [
         ("qid,docid,grade\nq,a,good\n", "j.csv:2: expected a whole number in 'grade', got 'good'"),
-        (
-            "qid,docid,grade\nq,a,1.5\n",
-            r"j.csv:2: expected a whole number in 'grade', got '1.5'; to make fractional grades whole: \(pl.col",
-        ),
+        ("qid,docid,grade\nq,a,1.5\n", r"j.csv:2: expected a whole number in 'grade', got '1.5'"),
         ("qid,docid,grade\nq,a,\n", "j.csv:2: expected a whole number in 'grade', got None"),
         ("qid,docid,grade\nq,a,1\nq,a,1\n", "j.csv:3: document 'a' of query 'q' is there twice, first in line 2"),
-        ("qid,docid\nq,a\n", "j.csv: there is no column named grade, rating"),
+        ("qid,docid\nq,a\n", "j.csv: there is no column named grade or rating"),
     ],
 )
 def test_a_mistake_in_judgements_is_named_by_file_and_line(text, message):

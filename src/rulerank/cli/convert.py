@@ -27,7 +27,7 @@ def convert(
 ) -> None:
     """Go from one file format to another.
 
-    Formats: letor, csv, tsv, parquet, run and qrels (TREC), quepid. Names may end in .gz, .xz or .zst. What the new
+    Formats: letor, csv, tsv, parquet, run and qrels (TREC), quepid. Names may end in .gz. What the new
     format cannot hold is named.
 
     Example:

@@ -1,7 +1,7 @@
 """Click logs as DuckDB reads them: which file is what, which column is which, and what a cell of it must hold.
 
 A log is csv, tsv, jsonl or Parquet, one file or many, plain or compressed, a data frame or a stream. What DuckDB cannot
-open by its path (a stream, a frame, xz) goes through a temporary file. Columns become SQL expressions that are NULL
+open by its path (a stream, a frame) goes through a temporary file. Columns become SQL expressions that are NULL
 where a cell does not hold what it should.
 """
 
@@ -24,9 +24,8 @@ import polars as pl
 from rulerank.core.words import joined, listed
 from rulerank.errors import DataError, MissingExtraError, ReadError
 from rulerank.io.columns import is_frame, to_polars
-from rulerank.io.delimited import GUARDED_CELL, QUOTE
-from rulerank.io.streams import COMPRESSIONS, MAGIC, format_suffix, is_model, note_input, read_bytes, read_parts
-from rulerank.io.tables import SEPARATORS
+from rulerank.io.streams import GZIP, format_suffix, is_model, note_input, read_bytes, read_parts
+from rulerank.io.tables import GUARDED_CELL, QUOTE, SEPARATORS
 
 ROLES = {  # what a column is, and the names that it is known by
     "query": ("query", "qid", "query_id", "query_text", "search_query", "keywords"),
@@ -40,7 +39,6 @@ ROLES = {  # what a column is, and the names that it is known by
 }
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 FRAME = "a data frame"
-DUCKDB_UNPACKS = {"gzip", "zstd"}
 KEY_LINES = 100  # of a jsonl file: their keys are its columns
 EXACT = 2**53  # up to here a float64 holds every whole number
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
@@ -160,9 +158,9 @@ class Log:
         head = next(read_parts(path), b"").lstrip()  # says what is wrong with the file
         with Path(path).open("rb") as file:
             note_input(file.fileno(), path)
-            packing = _packing(file.read(MAGIC))
+            packing = "gzip" if file.read(len(GZIP)) == GZIP else None
         format = format or FORMATS.get(format_suffix(path)) or _sniffed(head, path)
-        if is_model(head) or (packing and (packing not in DUCKDB_UNPACKS or format == "parquet")):
+        if is_model(head) or (packing and format == "parquet"):
             return self._copied(path, format)
         if not head:
             raise ReadError(path, None, "the file is empty")
@@ -300,10 +298,6 @@ def _identifier(column: str) -> str:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or ["damaged"])[0]
-
-
-def _packing(head: bytes) -> str | None:
-    return next((kind.name for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
 
 
 def _sniffed(content: bytes, name: str) -> str:

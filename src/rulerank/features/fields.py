@@ -15,7 +15,7 @@ from rulerank.core.words import listed
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.io.columns import codes_of
-from rulerank.io.delimited import either
+from rulerank.io.tables import either
 from rulerank.io.texts import Texts
 
 KINDS = {

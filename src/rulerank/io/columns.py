@@ -26,7 +26,6 @@ ROWS_THAT_TELL = 50  # of fewer rows, texts or whole numbers may all differ by c
 LONGEST_NAME = 60  # letters; what is longer is a text to read
 US_PER_DAY = 86_400_000_000
 MISSING = ("", "NULL", "null", "NA", "NaN", "nan")  # what LETOR, SQL, R and pandas write for no value
-FRACTION = re.compile(r"[+-]?[0-9]*\.[0-9]+")
 
 # product_id, id, sku, docid, productId: what tells documents apart and says nothing about them
 ID_NAME = re.compile(
@@ -81,10 +80,7 @@ def _of_pandas(column: Any, name: str) -> pl.Series:
         raise MissingExtraError("pandas", "pyarrow") from None
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # pyarrow's errors are TypeError and ValueError
         reason = (str(error).splitlines() or [""])[0]
-        raise DataError(
-            f"column {name!r} of the pandas frame mixes types, or has one that cannot be read: give it one type, such "
-            f"as numbers or a category, or leave it out ({reason})"
-        ) from None
+        raise DataError(f"column {name!r} of the pandas frame has no type that can be read: {reason}") from None
 
 
 def is_category(dtype: pl.DataType) -> bool:
@@ -125,8 +121,7 @@ def day_number(date: str | datetime.date) -> float:
     >>> day_number("2026-11-18"), day_number("2026-11-18T12:00"), day_number("")
     (20775.0, 20775.5, nan)
     """
-    found = column_numbers(pl.Series([date]), fitted=True, date=True)
-    return float(found.values[0])
+    return float(column_numbers(pl.Series([date]), fitted=True, date=True).values[0])
 
 
 def parsed(column: pl.Series, *, certain: bool = False) -> pl.Series:
@@ -152,33 +147,29 @@ def column_numbers(
     [1.0, nan, 2.0]
     """
     dtype, name = column.dtype, column.name
-    empty = column.null_count() == len(column) or (dtype.is_float() and column.is_nan().all())
-    empty = empty or (dtype == pl.String and not len(_filled(column)))
+    if not len(_filled(column)) and (fitted or is_number(dtype) or dtype == pl.String):
+        names = (tuple(known) if known is not None else None) if fitted else () if dtype == pl.String else None
+        return ColumnNumbers(np.full(len(column), np.nan), names, fitted and date)
     if fitted and known is not None:
-        if empty:
-            return ColumnNumbers(np.full(len(column), np.nan), tuple(known))
         if not (is_category(dtype) or dtype == pl.String):
             raise DataError(f"{is_a_category(name, known)}: the column holds {dtype}")
         return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), known), tuple(known))
-    if fitted and empty:
-        return ColumnNumbers(np.full(len(column), np.nan), is_date=date)
     if fitted and date:
         return ColumnNumbers(days(_wanted_dates(column)).fill_null(float("nan")).to_numpy(), is_date=True)
     if is_number(dtype):
         return ColumnNumbers(column.cast(pl.Float64).fill_null(float("nan")).to_numpy())
     if fitted:
-        shown = _filled(column)[0] if dtype == pl.String else column.drop_nulls()[0]
-        raise DataError(f"the model reads numbers in {name!r}: the column holds {dtype}, such as {str(shown)[:60]!r}")
-    if dtype == pl.String and not empty:
+        shown = str(_filled(column)[0])[:60]
+        raise DataError(f"the model reads numbers in {name!r}: the column holds {dtype}, such as {shown!r}")
+    if dtype == pl.String:
         dates = _dates(column)
-        if dates is None:
-            why = _why_no_names(column, certain=True)
-            if why:
-                raise DataError(f"column {name!r} {why}")
+        why = "" if dates is not None else _why_no_names(column, certain=True)
+        if why:
+            raise DataError(f"column {name!r} {why}")
         column = _named(column) if dates is None else dates
     if is_date(column.dtype):
         return ColumnNumbers(days(column).fill_null(float("nan")).to_numpy(), is_date=True)
-    if is_category(column.dtype) or dtype == pl.String:
+    if is_category(column.dtype):
         names = category_names(column)
         return ColumnNumbers(codes_of(column.cast(pl.String).to_list(), names), names)
     raise DataError(
@@ -276,8 +267,7 @@ def grade_values(column: pl.Series, origin: Origin) -> Array:
         raise origin(
             row,
             f"expected a whole number from 0 to {MAX_GRADE} as the grade, or nothing or ? for not labelled, "
-            f"got {column[row]!r} in column {column.name!r}"
-            + fraction_hint(column[row], f"(pl.col({column.name!r}) * 2).round() in Polars"),
+            f"got {column[row]!r} in column {column.name!r}",
         )
     return grades.fill_null(UNLABELLED).cast(pl.Int16).to_numpy()
 
@@ -297,15 +287,6 @@ def shared_strings(column: pl.Series) -> Array:
     return np.array([one.setdefault(value, value) for value in column.to_list()], dtype=object)
 
 
-def fraction_hint(grade: object, command: str) -> str:
-    """Return how to make whole grades where one is a fraction; else nothing.
-
-    >>> fraction_hint("1.5", "awk ...")
-    '; to make fractional grades whole: awk ...'
-    """
-    return f"; to make fractional grades whole: {command}" if FRACTION.fullmatch(str(grade).strip()) else ""
-
-
 def _is_plain(dtype: Any) -> bool:
     """Whether a column goes to the ranker as it is: numbers, of Polars or pandas."""
     if isinstance(dtype, pl.DataType):
@@ -314,8 +295,10 @@ def _is_plain(dtype: Any) -> bool:
 
 
 def _filled(column: pl.Series) -> pl.Series:
-    texts = column.drop_nulls()
-    return texts.filter(texts != "")
+    values = column.drop_nulls()
+    if values.dtype == pl.String:
+        return values.filter(values != "")
+    return values.drop_nans() if values.dtype.is_float() else values
 
 
 def _dates(column: pl.Series) -> pl.Series | None:
@@ -333,20 +316,15 @@ def _wanted_dates(column: pl.Series) -> pl.Series:
     """Return a column that a model reads as dates as some, or raise a DataError with the first cell that is not one."""
     if is_date(column.dtype):
         return column
+    dates = _dates(column) if column.dtype == pl.String else None
+    if dates is not None:
+        return dates
     is_text = column.dtype == pl.String
-    found = _dates(column) if is_text else None
-    if found is not None:
-        return found
-    cells = enumerate(column.to_list())
-    row, cell = next((r, c) for r, c in cells if c not in (None, "") and not (is_text and _is_a_date(c)))
+    cells = [cell for cell in _filled(column) if not is_text or _dates(pl.Series([cell])) is None]
     raise DataError(
         f"the model reads dates in {column.name!r}: give a column of dates, or of texts such as 2026-11-18, null where "
-        f"missing; the column holds {column.dtype}, and {str(cell)[:60]!r} in row {row} (from 0)"
+        f"missing; the column holds {column.dtype}, such as {str(cells[0])[:60]!r}"
     )
-
-
-def _is_a_date(text: str) -> bool:
-    return _dates(pl.Series([text])) is not None
 
 
 def _named(column: pl.Series) -> pl.Series:

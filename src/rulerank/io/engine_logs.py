@@ -19,7 +19,8 @@ import numpy as np
 from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
-from rulerank.io.streams import COMPRESSIONS, Source, decoded, read_bytes
+from rulerank.io.doc_names import require_docids
+from rulerank.io.streams import Source, decoded, read_bytes
 from rulerank.io.tables import TEXT_NAMES
 from rulerank.io.trec import Qrels, with_qrels
 
@@ -42,11 +43,7 @@ class _Answer(NamedTuple):
     query: str | None
     file: str
     line: int | None
-    place: int | None  # its number in the file, None where there is one alone
-
-    def where(self, document: int) -> str:
-        file = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{file}, document {document}" + ("" if self.place is None else f" of answer {self.place}")
+    place: int = 1  # its number in the file
 
 
 class _Row(NamedTuple):
@@ -55,7 +52,7 @@ class _Row(NamedTuple):
     docid: str
     features: dict[str, float]  # NaN: named, and without a value
     score: float  # NaN: not told
-    texts: dict[str, str]
+    texts: dict[str, Any]
     rank: float = np.nan
     qid: str = ""
     query: str | None = None
@@ -111,11 +108,18 @@ def read_logs(
         try:
             rows += _rows(answer, key)
         except _AnswerError as error:
-            before = "" if answer.place is None else f"answer {answer.place}: "
-            raise ReadError(answer.file, answer.line, f"{before}{error}") from None
+            raise ReadError(answer.file, answer.line, f"answer {answer.place}: {error}") from None
     if not rows:
         raise DataError(f"the {counted(len(answers), 'answer')} hold no document")
-    _check_once(rows)
+    seen: dict[tuple[str, Any], _Row] = {}
+    for row in rows:
+        for what, found in (("document", row.docid), ("rank", row.rank)):
+            before = row if found != found else seen.setdefault((row.qid, found), row)
+            if before is not row:
+                raise DataError(
+                    f"{row.where}: {what} {found!r} of query {row.qid!r} is there twice, first in {before.where}; give "
+                    "one answer a query, or pages of Solr, which say where they start"
+                )
     data = _as_data(rows, missing_as_zero)
     return data if qrels is None else join_labels(data, qrels, unjudged)
 
@@ -127,12 +131,13 @@ def join_labels(data: Dataset, qrels: Qrels, unjudged: int | str | None = None) 
     >>> join_labels(data, Qrels(["q"], ["b"], [2]), "skip").y.tolist()
     [-1, 2]
     """
-    pairs = set(zip(map(str, data.qid), map(str, data.docid if data.docid is not None else ()), strict=True))
-    unseen = set(zip(qrels.qid, qrels.docid, strict=True)) - pairs
+    there = dict.fromkeys(zip(map(str, data.qid), map(str, require_docids(data)), strict=True))
+    judged = dict.fromkeys(zip(qrels.qid, qrels.docid, strict=True))
+    unseen = judged.keys() - there.keys()
     if len(unseen) == len(qrels):
         raise DataError(
-            f"no judgement is of a document that is there: the qrels have {_pair(qrels.qid, qrels.docid)}, "
-            f"the documents are {_pair(data.qid, data.docid)}; both must use the same ids"
+            f"no judgement is of a document that is there: the qrels have {next(iter(judged), 'none')}, the documents "
+            f"{next(iter(there), 'none')}; both must use the same ids"
         )
     if unseen:
         warnings.warn(
@@ -150,11 +155,10 @@ def read_ids(source: Source) -> list[str]:
     ['q1', 'q2']
     """
     content, name = read_bytes(source)
-    lines = decoded(content, name).splitlines()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            raise ReadError(name, number, "expected a query id, got an empty line")
-    return [line.strip() for line in lines]
+    lines = [line.strip() for line in decoded(content, name).splitlines()]
+    if "" in lines:
+        raise ReadError(name, lines.index("") + 1, "expected a query id, got an empty line")
+    return lines
 
 
 def _answers(source: Source) -> list[_Answer]:
@@ -162,38 +166,28 @@ def _answers(source: Source) -> list[_Answer]:
     content, name = read_bytes(source)
     if not content.strip():
         raise ReadError(name, None, "the file is empty: expected answers of a search engine as JSON")
-    values = list(_values(decoded(content, name), name))
-    found = [answer for value, line in values for answer in _unwrapped(value, name, line)]
-    if len(found) == 1:
-        is_path = isinstance(source, str | os.PathLike) and source != "-"
-        path = Path(name)
-        stem = (path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path).stem
-        return [found[0]._replace(qid=found[0].qid or (stem if is_path else None))]
-    if all(answer.line is not None for answer in found) and len(values) == len(found):
-        return found
-    return [answer._replace(place=place) for place, answer in enumerate(found, 1)]
+    values = _values(decoded(content, name), name)
+    answers = [answer for value, line in values for answer in _unwrapped(value, name, line)]
+    if len(answers) == 1 and answers[0].qid is None and isinstance(source, str | os.PathLike) and source != "-":
+        return [answers[0]._replace(qid=Path(name.removesuffix(".gz")).stem)]
+    return [answer._replace(place=place) for place, answer in enumerate(answers, 1)]
 
 
-def _values(text: str, name: str) -> Iterator[tuple[Any, int | None]]:
-    """Yield the JSON values of a file: one, or one a line, each with its line."""
+def _values(text: str, name: str) -> list[tuple[Any, int | None]]:
+    """Return the JSON values of a file: one, or one a line, each with its line."""
     try:
-        yield json.loads(text), None
-        return
+        return [(json.loads(text), None)]
     except (ValueError, RecursionError) as error:
         whole = error
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    try:
-        json.loads(lines[0][1])
-        by_line = len(lines) > 1
-    except (ValueError, RecursionError):
-        by_line = False
-    if not by_line:  # one value, and it is broken
-        raise ReadError(name, getattr(whole, "lineno", None), f"expected JSON: {whole}")
-    for number, line in lines:
+    values: list[tuple[Any, int | None]] = []
+    for number, line in enumerate(text.split("\n"), 1):
         try:
-            yield json.loads(line), number
+            values += [(json.loads(line), number)] if line.strip() else []
         except (ValueError, RecursionError) as error:
+            if not values:  # one value, and it is broken
+                raise ReadError(name, getattr(whole, "lineno", None), f"expected JSON: {whole}") from None
             raise ReadError(name, number, f"expected JSON, one answer a line: {error}") from None
+    return values
 
 
 def _unwrapped(value: Any, name: str, line: int | None) -> Iterator[_Answer]:
@@ -204,18 +198,26 @@ def _unwrapped(value: Any, name: str, line: int | None) -> Iterator[_Answer]:
         return
     key = next((key for key in QUERY_IDS if isinstance(value, Mapping) and key in value), None)
     if key is None:
-        yield _Answer(value, None, None, name, line, None)
+        yield _Answer(value, None, None, name, line)
         return
     qid, query, inner = value[key], value.get("query"), value.get("response")
     if isinstance(qid, bool) or not isinstance(qid, str | int) or qid == "":
         raise ReadError(name, line, f"expected text or a whole number as the query id, got {qid!r:.60}")
-    inner = inner if _is_answer(inner) else value
-    yield _Answer(inner, str(qid), query if isinstance(query, str) else None, name, line, None)
+    yield _Answer(
+        inner if _is_answer(inner) else value, str(qid), query if isinstance(query, str) else None, name, line
+    )
 
 
 def _is_answer(value: object) -> bool:
     """Whether this looks like the answer of an engine, an error among them."""
     return isinstance(value, Mapping) and any(key in value for key in ("hits", "response", "docs", "error"))
+
+
+def _get(value: Any, *keys: str) -> Any:
+    """Return what lies under keys, None where there is nothing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _rows(answer: _Answer, key: str) -> list[_Row]:
@@ -230,94 +232,72 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
             f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (ids=; on the command line --ids)"
         )
     if "error" in value:
-        raise _AnswerError(f"this is an error of the engine, not an answer: {_reason(value['error'])}")
-    query = answer.query
-    if "hits" in value:
-        read, start = _elastic_row, 0
-        found = value["hits"].get("hits") if isinstance(value["hits"], Mapping) else None
-    else:
-        inner = value.get("response", value)
-        found, start = (inner.get("docs"), inner.get("start", 0)) if isinstance(inner, Mapping) else (None, 0)
-        if isinstance(start, bool) or not isinstance(start, int) or start < 0:
-            raise _AnswerError(f"expected a whole number from 0 as 'response.start', got {start!r:.60}")
-        header = value.get("responseHeader")
-        params = header.get("params") if isinstance(header, Mapping) else None
-        asked = params.get("q") if isinstance(params, Mapping) else None
-        query = query or (asked if isinstance(asked, str) else None)
-        read = _solr_row
-    if not isinstance(found, list):
+        error = value["error"]
+        raise _AnswerError(
+            f"this is an error of the engine: {_get(error, 'reason') or _get(error, 'msg') or error!s:.200}"
+        )
+    elastic = "hits" in value
+    inner = value.get("response", value)
+    hits, start = (_get(value, "hits", "hits"), 0) if elastic else (_get(inner, "docs"), _get(inner, "start") or 0)
+    if not isinstance(hits, list) or not all(isinstance(hit, Mapping) for hit in hits) or type(start) is not int:
         raise _AnswerError(
             "expected a list of documents in 'hits.hits' (OpenSearch, Elasticsearch) or 'response.docs' (Solr)"
         )
+    asked = _get(value, "responseHeader", "params", "q")
+    query = answer.query or (asked if isinstance(asked, str) else None)
+    file = answer.file if answer.line is None else f"{answer.file}:{answer.line}"
     rows = []
-    for place, hit in enumerate(found, 1):
+    for place, hit in enumerate(hits, 1):
         try:
-            if not isinstance(hit, Mapping):
-                raise _AnswerError(f"expected an object, got {hit!r:.60}")
-            row = read(hit, key)
-            for name in (RANK, SCORE):
-                if name in row.features:
-                    raise _AnswerError(f"{name!r} is what we call the engine's own; give the feature another name")
+            row = _elastic_row(hit) if elastic else _solr_row(hit, key)
+            for name in {RANK, SCORE} & row.features.keys():
+                raise _AnswerError(f"{name!r} is what we call the engine's own; give the feature another name")
         except _AnswerError as error:
             raise _AnswerError(f"document {place}: {error}") from None
-        rows.append(row._replace(rank=start + place, qid=answer.qid, query=query, where=answer.where(place)))
+        where = f"{file}, document {place} of answer {answer.place}"
+        rows.append(row._replace(rank=start + place, qid=answer.qid, query=query, where=where))
     scores = [row.score for row in rows]
     if len(scores) > 1 and min(scores) == max(scores):  # as of a filter: their order means nothing; NaN differs
         rows = [row._replace(rank=np.nan, score=np.nan) for row in rows]
     return rows
 
 
-def _elastic_row(hit: Mapping[str, Any], key: str) -> _Row:
-    docid, fields, source = _docid(hit, "_id"), hit.get("fields"), hit.get("_source")
-    log = fields.get("_ltrlog") if isinstance(fields, Mapping) else None
-    if not isinstance(log, list):
+def _elastic_row(hit: Mapping[str, Any]) -> _Row:
+    docid, log = _docid(hit, "_id"), _get(hit, "fields", "_ltrlog")
+    if not isinstance(log, list) or not all(isinstance(part, Mapping) for part in log):
         raise _AnswerError(
             f"{docid!r} has no features, 'fields._ltrlog'; log them: an sltr query, and ext.ltr_log that names it"
         )
-    features: dict[str, float] = {}
-    for name, value in _logged(log):
-        if name in features:
-            raise _AnswerError(f"feature {name!r} is there twice")
-        features[name] = value
-    return _Row(docid, features, _number("score", hit.get("_score")), _texts(source))
-
-
-def _logged(log: list[Any]) -> Iterator[tuple[str, float]]:
-    """Yield names and values; with several log entries in a document, each name begins with its entry's."""
-    if not log or not all(isinstance(part, Mapping) and part for part in log):
-        raise _AnswerError(
-            f"expected log entries in 'fields._ltrlog', such as {{'log_entry1': [...]}}, got {log!r:.60}"
-        )
     entries = [entry for part in log for entry in part.items()]
-    for entry, features in entries:
-        if not isinstance(features, list):
-            raise _AnswerError(f"expected a list of features in the log entry {entry!r}, got {features!r:.60}")
-        before = f"{entry}." if len(entries) > 1 else ""
-        for feature in features:
-            name = feature.get("name") if isinstance(feature, Mapping) else None
+    features: dict[str, float] = {}
+    for entry, logged in entries:
+        before = f"{entry}." if len(entries) > 1 else ""  # with several log entries, a name begins with its entry's
+        for feature in logged if isinstance(logged, list) else [logged]:
+            name, value = _get(feature, "name"), _get(feature, "value")
             if not isinstance(name, str) or not name:
                 raise _AnswerError(
-                    f"expected {{'name': ..., 'value': ...}} in the log entry {entry!r}, got {feature!r:.60}"
+                    f"expected a list of {{'name': ..., 'value': ...}} in the log entry {entry!r}, got {feature!r:.60}"
                 )
-            value = feature.get("value")
-            if not isinstance(value, Mapping):
-                yield before + name, _number(name, value)
-                continue
-            for one, inner in value.items():  # what a script adds in extra_logging; its texts are no features
-                if not isinstance(inner, str):
-                    yield f"{before}{name}.{one}", _number(f"{name}.{one}", inner)
+            found = {name: value}
+            if isinstance(value, Mapping):  # what a script adds in extra_logging; its texts are no features
+                found = {f"{name}.{one}": inner for one, inner in value.items() if not isinstance(inner, str)}
+            for full, number in found.items():
+                if before + full in features:
+                    raise _AnswerError(f"feature {before + full!r} is there twice")
+                features[before + full] = _number(full, number)
+    source = hit.get("_source")
+    return _Row(docid, features, _number("score", hit.get("_score")), source if isinstance(source, dict) else {})
 
 
 def _solr_row(hit: Mapping[str, Any], key: str) -> _Row:
     docid = _docid(hit, key)
     column = next((name for name in hit if name.startswith("[features")), None)
-    if column is None:
+    if column is None or not isinstance(hit[column], str):
         raise _AnswerError(
-            f"{docid!r} has no '[features]'; ask for it with fl={key},score,[features] and give it no other name"
+            f"{docid!r} has no '[features]' such as 'a=0.5,b=2.0'; ask for it with fl={key},score,[features] and give "
+            "it no other name"
         )
-    if not isinstance(hit[column], str):
-        raise _AnswerError(f"expected text such as 'a=0.5,b=2.0' in {column!r}, got {hit[column]!r:.60}")
-    texts = _texts({name: value for name, value in hit.items() if name not in (key, column)})
+    texts = {name: value for name, value in hit.items() if name not in (key, column)}
     return _Row(docid, solr_features(hit[column]), _number("score", hit.get("score")), texts)
 
 
@@ -338,19 +318,15 @@ def solr_features(text: str) -> dict[str, float]:
         except ValueError:
             continue
         names = [name for name, _, _ in parts]
-        if all(name and between not in name for name in names):
-            break
-    else:
-        raise _AnswerError(f"expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', got {text[:60]!r}")
-    if len({*names}) < len(names):
-        raise _AnswerError(f"a feature is there twice: {text[:60]!r}")
-    return {name: _number(name, value) for name, value in zip(names, numbers, strict=True)}
+        if all(name and between not in name for name in names) and len({*names}) == len(names):
+            return {name: _number(name, value) for name, value in zip(names, numbers, strict=True)}
+    raise _AnswerError(f"expected features as 'a=0.5,b=2.0' or 'a:0.5 b:2.0', each once, got {text[:60]!r}")
 
 
 def _docid(hit: Mapping[str, Any], key: str) -> str:
     docid = hit.get(key)
     if isinstance(docid, bool) or not isinstance(docid, str | int) or docid == "":
-        came = f"got {docid!r:.60}" if key in hit else f"there is none; its fields are {listed([*hit]) or 'none'}"
+        came = f"got {docid!r:.60}; its fields are {listed([*hit]) or 'none'}"
         raise _AnswerError(f"expected the document's id in {key!r}: {came}")
     return str(docid)
 
@@ -361,32 +337,6 @@ def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > LARGEST:
         raise _AnswerError(f"expected a finite number that fits float32 as {name!r}, got {value!r:.60}")
     return float(value)
-
-
-def _texts(fields: Any) -> dict[str, str]:
-    return {name: text for name, text in fields.items() if isinstance(text, str)} if isinstance(fields, Mapping) else {}
-
-
-def _reason(error: Any) -> str:
-    """Say in a line what the engine complains about."""
-    if isinstance(error, Mapping):
-        error = error.get("reason") or error.get("msg") or (error.get("root_cause") or [{}])[0]
-    return f"{error!s:.200}"
-
-
-def _check_once(rows: list[_Row]) -> None:
-    seen: dict[tuple[str, Any], _Row] = {}
-    for row in rows:
-        before = seen.setdefault((row.qid, row.docid), row)
-        if before is not row:
-            twice = f"document {row.docid!r} of query {row.qid!r} is there twice"
-            raise DataError(f"{row.where}: {twice}, first in {before.where}")
-        before = row if np.isnan(row.rank) else seen.setdefault((row.qid, row.rank), row)
-        if before is not row:
-            raise DataError(
-                f"{row.where}: query {row.qid!r} has two documents at rank {row.rank:g}, the other in {before.where}; "
-                "give one answer a query, or pages of Solr, which say where they start"
-            )
 
 
 def _as_data(rows: list[_Row], missing_as_zero: bool) -> Dataset:
@@ -401,12 +351,10 @@ def _as_data(rows: list[_Row], missing_as_zero: bool) -> Dataset:
     texts: dict[str, Array] = {}
     if any(row.query is not None for row in rows):
         texts[QUERY] = np.array([row.query for row in rows], dtype=object)
-    shown = dict.fromkeys(name for row in rows for name in row.texts if name in TEXT_NAMES)
-    for name in [one for one in shown if one not in names]:  # in a table the two would be one column
-        texts.setdefault(name, np.array([row.texts.get(name) for row in rows], dtype=object))
+    for name in dict.fromkeys(name for row in rows for name in row.texts if name in TEXT_NAMES and name not in names):
+        found = [row.texts.get(name) for row in rows]
+        found = [text if isinstance(text, str) else None for text in found]
+        if any(text is not None for text in found):  # in a table, texts and features share the columns
+            texts.setdefault(name, np.array(found, dtype=object))
     qid, docid = (np.array([getattr(row, name) for row in rows], dtype=object) for name in ("qid", "docid"))
     return Dataset(X, np.full(len(rows), UNLABELLED), qid, docid, tuple(names), texts=texts)
-
-
-def _pair(qid: Array, docid: Array | None) -> str:
-    return f"{qid[0]!r} with {docid[0]!r}" if qid.size and docid is not None else "none"

@@ -11,7 +11,6 @@ from rulerank.dataset import Dataset, Fold
 from rulerank.errors import DataError, ReadError
 from rulerank.io.formats import read_found
 from rulerank.io.letor import read_letor, widen
-from rulerank.io.streams import COMPRESSIONS
 
 PARTS = {"train": "trainingset", "vali": "validationset", "test": "testset"}  # and the name LETOR 2 has for each
 FOLD_NAME = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
@@ -22,7 +21,7 @@ def read_folds(directory: str | os.PathLike[str]) -> list[Fold]:
     """Read Fold1, Fold2, ... of a directory in the order of their numbers, or the directory itself as one fold.
 
     A fold has train, vali and test, or trainingset, validationset and testset: upper or lower case, with or without
-    .txt, plain or as .gz, .xz or .zst. Its three parts get the same features, as many as the widest of them has.
+    .txt, plain or as .gz. Its three parts get the same features, as many as the widest of them has.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as directory:
@@ -77,8 +76,7 @@ def _candidates(folder: Path, part: str) -> list[Path]:
 
 
 def _plain_name(path: Path) -> str:
-    name = path.name.lower()
-    return name.removesuffix(path.suffix.lower()) if path.suffix.lower() in COMPRESSIONS else name
+    return path.name.lower().removesuffix(".gz")
 
 
 def _entries(folder: Path) -> list[Path]:

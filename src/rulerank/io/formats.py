@@ -20,23 +20,20 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import ids, is_frame
+from rulerank.io.doc_names import require_docids
 from rulerank.io.letor import read_letor, write_letor
 from rulerank.io.outputs import check_output
 from rulerank.io.streams import NamedBytes, Source, format_suffix, read_bytes
-from rulerank.io.tables import (
-    TABLE_FORMATS,
-    is_quepid,
-    read_frame,
-    read_quepid,
-    read_table,
-    write_frame,
-    write_quepid,
-    write_table,
-)
+from rulerank.io.tables import QUEPID, TABLE_FORMATS, read_frame, read_table, to_frame, write_frame, write_table
 from rulerank.io.trec import Qrels, Run, qrels_from_data, read_qrels, read_run, write_qrels, write_run
 
 HEAD = 1 << 16  # bytes that are enough to tell a format
-SVMLIGHT = re.compile(r"[+-]?[0-9.]+( [0-9]+:[^ :]+)+( #.*)?")  # without qid: LightGBM's has queries in another file
+NUMBER = r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?"
+SNIFFED = {  # what the first line looks like, its words with one space between them
+    "letor": re.compile(rf"\S+ qid:.*|{NUMBER}( [0-9]+:[^ :]+)+( #.*)?"),  # without qid: as LightGBM has it
+    "run": re.compile(rf"(\S+ ){{4}}{NUMBER} \S+"),
+    "qrels": re.compile(rf"(\S+ ){{3}}{NUMBER}"),
+}
 UNSURE = (".txt", ".dat")  # LETOR by custom, but TREC files are often named so too
 FRAME = "a data frame"
 NO_DOCUMENTS = "a run holds scores, and neither grades nor features"
@@ -56,6 +53,13 @@ class Format:
     loses: tuple[str, ...] = ()
 
 
+def _write_quepid(data: Dataset, target: Source) -> None:
+    require_docids(data)
+    frame = to_frame(data).select("qid", "docid", "grade")
+    frame.columns = [*QUEPID]
+    write_frame(frame, target, format="csv")
+
+
 GRADES_ONLY = ("features", "comments", "texts", "clicks", "recall base")
 FORMATS = {
     "letor": Format(
@@ -70,7 +74,7 @@ FORMATS = {
     },
     "run": Format(read_run, write_run, (".run",)),
     "qrels": Format(read_qrels, write_qrels, (".qrels",), GRADES_ONLY),
-    "quepid": Format(read_quepid, write_quepid, (), GRADES_ONLY),
+    "quepid": Format(partial(read_table, format="csv"), _write_quepid, (), GRADES_ONLY),
 }
 
 
@@ -82,13 +86,9 @@ def detect(path: str | os.PathLike[str], head: bytes) -> str:
     """
     suffix = format_suffix(path)
     known = next((name for name, format in FORMATS.items() if suffix in format.suffixes), None)
-    if known and suffix not in UNSURE and known != "csv":
-        return known
-    seen = sniff(head)
-    if known == "csv":
-        return "quepid" if seen == "quepid" else "csv"
-    if seen or known:
-        return str(seen or known)
+    found = (sniff(head) or known) if known is None or suffix in UNSURE else known
+    if found is not None:
+        return found
     is_json = suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] in (b"{", b"[")
     unknown = f"cannot tell the format; name it: {', '.join(FORMATS)} (command line: --from)"
     raise ReadError(os.fspath(path), None, JSON if is_json else unknown)
@@ -104,17 +104,10 @@ def sniff(head: bytes) -> str | None:
         return "parquet"
     text = head.decode("utf-8-sig", errors="replace")
     line = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
-    words = line.split()
-    if len(words) > 1 and (words[1].startswith("qid:") or SVMLIGHT.fullmatch(" ".join(words))):
-        return "letor"
-    if is_quepid(line.split(",")):
-        return "quepid"
-    if len(words) == 6 and _is_number(words[4]):
-        return "run"
-    if len(words) == 4 and _is_number(words[3]):
-        return "qrels"
-    if line.lstrip()[:1] in ("{", "["):
-        return None
+    words = " ".join(line.split())
+    found = next((name for name, pattern in SNIFFED.items() if pattern.fullmatch(words)), None)
+    if found or words[:1] in ("{", "["):
+        return found
     return "csv" if "," in line else "tsv" if "\t" in line else None
 
 
@@ -158,13 +151,9 @@ class Converted:
     target: str = field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
-        formats = f"{self.source} to {self.target}" if self.source else f"as {self.target}"
-        parts = [f"{counted(self.rows, 'row')}, {formats}"]
-        if self.left_out:
-            parts.append(f"{counted(self.left_out, 'row')} without a grade left out")
-        if self.note:
-            parts.append(f"not carried: {self.note}")
-        return "; ".join(parts)
+        said = f"{counted(self.rows, 'row')}, " + (f"{self.source} to " if self.source else "as ") + self.target
+        said += f"; {counted(self.left_out, 'row')} without a grade left out" if self.left_out else ""
+        return said + (f"; not carried: {self.note}" if self.note else "")
 
 
 class Found(NamedTuple):
@@ -203,7 +192,8 @@ def read_found(
     >>> read_found(io.BytesIO(b"2 qid:1 1:0.5"))
     Found(data=Dataset(1 row, 1 query, 1 feature, grades 2: 1), name='<stream>', format='letor')
     """
-    value, name, found = _read(source, format, columns, graded=graded, wanted=wanted, repeats=repeats)
+    options = {"graded": graded, "wanted": wanted, "repeats": repeats}
+    value, name, found = _read(source, format, columns, options)
     if isinstance(value, Run):
         raise ReadError(name, None, f"{NO_DOCUMENTS}; it is judged beside qrels (--qrels, in Python read_run)")
     if isinstance(value, Dataset):
@@ -263,7 +253,7 @@ def convert(
         write_run(run, target)
         done = Converted(len(run), note=note)
     else:
-        value, _, found = _read(source, source_format, columns)
+        value, _, found = _read(source, source_format, columns, {})
         done = _write(value, target, target_format)
     return replace(done, source=found, target=target_format)
 
@@ -274,26 +264,18 @@ def _open(source: Source, format: str | None) -> tuple[NamedBytes, str]:
 
 
 def _read(
-    source: Any,
-    format: str | None,
-    columns: dict[str, Any],
-    *,
-    graded: bool = False,
-    wanted: Collection[str] | None = None,
-    repeats: bool = False,
+    source: Any, format: str | None, columns: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Dataset | Run | Qrels, str, str]:
     """Return what a file or frame holds, its name and its format."""
     if is_frame(source):
-        return read_table(source, graded=graded, wanted=wanted, repeats=repeats, **columns), FRAME, FRAME
+        return read_table(source, **options, **columns), FRAME, FRAME
     stream, found = _open(source, format)
-    if columns and found == "quepid" and not format:
-        found = "csv"  # whoever names columns takes it as a table
     _check_columns(columns, found, stream.name)
-    if found in TABLE_FORMATS:
-        columns = columns | {"graded": graded, "wanted": wanted}
-    if found in (*TABLE_FORMATS, "letor"):
-        columns = columns | {"repeats": repeats}
-    return FORMATS[found].read(stream, **columns), stream.name, found
+    if found == "letor":
+        options = {"repeats": options.get("repeats", False)}
+    elif found in ("run", "qrels"):
+        options = {}
+    return FORMATS[found].read(stream, **options, **columns), stream.name, found
 
 
 def _read_scored(source: Any, format: str | None, columns: dict[str, str]) -> tuple[Run, str, str]:
@@ -362,11 +344,3 @@ def _write(value: Dataset | Run | Qrels, target: Source, format: str) -> Convert
 
 def _as_data(qrels: Qrels) -> Dataset:
     return Dataset(np.empty((len(qrels), 0)), np.maximum(qrels.grade, 0), qrels.qid, qrels.docid)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NoReturn
 
 import numpy as np
 
@@ -15,7 +13,6 @@ from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io import letor_kernels as kernels
-from rulerank.io.columns import fraction_hint
 from rulerank.io.doc_names import repeated_rows, said_twice
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, read_bytes
@@ -30,15 +27,12 @@ SHOWN = 40  # characters of a file's text in a message
 WRITABLE = {
     "qid": (
         re.compile(r"[^\x00-\x20#\ud800-\udfff]+"),
-        "it must have at least one character, and no blank, '#' or control character",
+        "at least one character, and no blank, '#' or control character",
     ),
-    "docid": (
-        re.compile(r"[^\x00-\x20\ud800-\udfff]*"),
-        "it must have no blank or control character",
-    ),
+    "docid": (re.compile(r"[^\x00-\x20\ud800-\udfff]*"), "no blank or control character"),
     "comment": (
         re.compile(r"(?![ \t])[^\x00-\x08\x0a-\x1f\ud800-\udfff]*(?<![ \t])"),
-        "it must have no line break or other control character, and no blank at either end",
+        "no line break or other control character, and no blank at either end",
     ),
 }
 
@@ -46,7 +40,7 @@ Problem = tuple[int, int, int, int]  # line, code, start and stop of the text at
 
 
 def read_letor(source: Source, *, n_features: int | None = None, repeats: bool = False) -> Dataset:
-    """Read a LETOR file: a path, an open file or `-`, plain or compressed as .gz, .xz or .zst.
+    """Read a LETOR file: a path, an open file or `-`, plain or compressed as .gz.
 
     - The grade is a whole number, or `?` for a document that nobody has judged (y = -1).
     - Query and doc ids stay strings. The doc id is the X of '#docid = X rest' or '# X rest', and the rest goes to
@@ -73,7 +67,7 @@ def read_letor(source: Source, *, n_features: int | None = None, repeats: bool =
 
 
 def write_letor(data: Dataset, target: Source) -> None:
-    """Write a LETOR file to a path (.gz, .xz and .zst are compressed), an open file or `-`.
+    """Write a LETOR file to a path (.gz is compressed), an open file or `-`.
 
     Every value is written, zeros too, with as few digits as read back to the same float32; a missing one is NULL.
     The format has no place for feature names. Ids are written as text; those that it cannot hold are a DataError.
@@ -122,7 +116,14 @@ class _Reader:
             message = f"expected at most {n_features} features, got feature {largest}"
             raise ReadError(self.name, largest_line + 1, message)
         n_features = n_features or largest
-        self.check_size(n_rows, n_features, largest_line)
+        needed, memory = 4 * n_rows * n_features, _memory()
+        if needed > memory:
+            raise ReadError(
+                self.name,
+                largest_line + 1 if largest_line >= 0 else None,
+                f"{n_rows:,} rows of {n_features:,} features make a matrix of {needed / 1e9:,.1f} GB, and this machine "
+                f"has {memory / 1e9:,.1f} GB of memory; renumber the features so that they have no gaps",
+            )
         self.lines[is_row, kernels.ROW] = np.arange(n_rows)
 
         X = np.zeros((n_rows, n_features), dtype=np.float32)
@@ -133,10 +134,13 @@ class _Reader:
         problems += self.read_slowly(self.lines[is_row][slow], X)
         problems += self.check_utf8()
         if problems:
-            self.report(min(problems), first_line=int(is_row.argmax()))
+            line, code, start, stop = min(problems)
+            raise ReadError(self.name, line + 1, _describe(code, self.content[start:stop]))
         qid, docid = self.share(spans[:, :2]), self.texts(spans[:, 2:4])
-        if docid is not None and not repeats:
-            self.check_repeats(qid, docid, np.flatnonzero(is_row) + 1)
+        twice = None if docid is None or repeats else repeated_rows(qid, docid)
+        if twice is not None and docid is not None:
+            first, again = (np.flatnonzero(is_row)[[*twice]] + 1).tolist()
+            raise ReadError(self.name, again, said_twice(qid[twice[1]], docid[twice[1]], f"line {first}"))
         return Dataset(X, grades, qid, docid, (), self.texts(spans[:, 4:]))
 
     def measure(self) -> tuple[int, int]:
@@ -150,16 +154,6 @@ class _Reader:
         in_blocks(work, len(self.lines), min_block=LINES_PER_THREAD)
         largest, line = max(found)
         return largest, -line
-
-    def check_size(self, n_rows: int, n_features: int, line: int) -> None:
-        needed, memory = 4 * n_rows * n_features, _memory()
-        if needed > memory:
-            raise ReadError(
-                self.name,
-                line + 1 if line >= 0 else None,
-                f"{n_rows:,} rows of {n_features:,} features make a matrix of {needed / 1e9:,.1f} GB, and this machine "
-                f"has {memory / 1e9:,.1f} GB of memory; renumber the features so that they have no gaps",
-            )
 
     def parse(self, X: Array, grades: Array, spans: Array, slow: Array) -> list[Problem]:
         problems: list[Problem] = []
@@ -199,12 +193,6 @@ class _Reader:
             return [(self.line_at(error.start), NOT_UTF8, error.start, error.start + 1)]
         return []
 
-    def check_repeats(self, qid: Array, docid: Array, lines: Array) -> None:
-        found = repeated_rows(qid, docid)
-        if found is not None:
-            before, row = found
-            raise ReadError(self.name, int(lines[row]), said_twice(qid[row], docid[row], f"line {lines[before]}"))
-
     def share(self, spans: Array) -> Array:
         """Return the texts, equal ones as one string."""
         found = [self.content[start:stop] for start, stop in spans.tolist()]
@@ -215,14 +203,6 @@ class _Reader:
         if (spans[:, 0] == spans[:, 1]).all():
             return None
         return np.array([self.content[start:stop].decode() for start, stop in spans.tolist()], dtype=object)
-
-    def report(self, problem: Problem, first_line: int) -> NoReturn:
-        line, code, start, stop = problem
-        message = _describe(code, self.content[start:stop])
-        if line == first_line:  # nothing before it was right: perhaps another kind of file
-            first, _, end, _ = self.lines[line]
-            message += _guess(self.content, self.content[first:end])
-        raise ReadError(self.name, line + 1, message)
 
 
 def _lines(data: Dataset) -> Iterator[str]:
@@ -242,12 +222,9 @@ def _lines(data: Dataset) -> Iterator[str]:
 def _number_texts(X: Array) -> Iterator[tuple[str, ...]]:
     """Return for each row the shortest texts that read back as the same float32."""
     bits, places = np.unique(np.ascontiguousarray(X).view(np.int32), return_inverse=True)  # -0.0 is not 0.0
-    texts = np.array([_number_text(value) for value in bits.view(np.float32).astype(str).tolist()], dtype=object)
+    written = bits.view(np.float32).astype(str).tolist()
+    texts = np.array(["NULL" if text == "nan" else text.removesuffix(".0") for text in written], dtype=object)
     return map(tuple, texts[places.reshape(X.shape)])
-
-
-def _number_text(text: str) -> str:
-    return "NULL" if text == "nan" else text.removesuffix(".0")
 
 
 def _column(data: Dataset, name: str) -> list[str]:
@@ -258,7 +235,9 @@ def _column(data: Dataset, name: str) -> list[str]:
     pattern, rule = WRITABLE[name]
     for row, text in enumerate(texts):
         if not pattern.fullmatch(text):
-            raise DataError(f"{name} {text[:SHOWN]!r} of row {row} cannot be written as LETOR text: {rule}")
+            raise DataError(
+                f"{name} {text[:SHOWN]!r} of row {row} cannot be written as LETOR text: it must have {rule}"
+            )
     return texts
 
 
@@ -283,86 +262,41 @@ def _with_qids(content: bytes, name: str) -> bytes:
     words = lines[rows[0]].split(None, 2) if rows else []
     if len(words) < 2 or words[1].startswith(b"qid:"):
         return content
-    sizes = _sizes(sizes_name)
+    sizes = []
+    for number, text in enumerate(read_bytes(sizes_name)[0].split(b"\n"), start=1):
+        if text.strip() and not text.strip().isdigit():
+            came = text.strip()[:SHOWN].decode(errors="replace")
+            raise ReadError(sizes_name, number, f"expected the number of rows of a query, got {came!r}")
+        sizes += [int(text)] if text.strip() else []
     if sum(sizes) != len(rows):
         raise ReadError(
             sizes_name, None, f"the sizes of its queries add up to {sum(sizes):,} rows, but {name} has {len(rows):,}"
         )
-    qids = itertools.chain.from_iterable(itertools.repeat(qid, size) for qid, size in enumerate(sizes, start=1))
-    for row, qid in zip(rows, qids, strict=True):
+    for row, qid in zip(rows, np.repeat(np.arange(len(sizes)) + 1, sizes).tolist(), strict=True):
         grade, *features = lines[row].split(None, 1)
         lines[row] = b" ".join([grade, b"qid:%d" % qid, *features])
     return b"\n".join(lines)
-
-
-def _sizes(name: str) -> list[int]:
-    sizes = []
-    for line, text in enumerate(read_bytes(name)[0].split(b"\n"), start=1):
-        if text.strip():
-            if not text.strip().isdigit():
-                came = text.strip()[:40].decode(errors="replace")
-                raise ReadError(name, line, f"expected the number of rows of a query, got {came!r}")
-            sizes.append(int(text))
-    return sizes
 
 
 def _describe(code: int, text: bytes) -> str:
     """Return what was expected instead of the text at fault.
 
     >>> _describe(kernels.BAD_GRADE, b"1.5")
-    "expected a grade, a whole number from 0 to 31 or ?, got '1.5'; to make fractional grades whole: awk ... > NEW"
+    "expected a grade, a whole number from 0 to 31, or ? where there is none, got '1.5'"
     """
-    index, colon, value = text.partition(b":")
+    index, _, value = text.partition(b":")
     feature = index.lstrip(b"0").decode("utf-8", "replace")
-    if code == kernels.BAD_GRADE:
-        hint = fraction_hint(text.decode("utf-8", "replace"), "awk '{$1 = int(2 * $1 + 0.5)} 1' FILE > NEW")
-        hint = "; a document without a grade has ?" if text.startswith(b"-") else hint
-        return f"expected a grade, a whole number from 0 to {MAX_GRADE} or ?, got {_show(text)}{hint}"
-    if code == kernels.BAD_QID:
-        return f"expected 'qid:ID' after the grade, got {_show(text) if text else 'the end of the line'}"
-    if code == kernels.BAD_FEATURE and not colon:
-        return f"expected a feature as 'index:value', got {_show(text)}"
-    if code == kernels.BAD_FEATURE:
-        hint = "; to count from 1: dump_svmlight_file(..., zero_based=False) in scikit-learn" if index == b"0" else ""
-        return f"expected a feature index from 1 to {kernels.MAX_INDEX:,}, got {_show(index)} in {_show(text)}{hint}"
-    if code == kernels.REPEATED:
-        return f"expected each feature once, got feature {feature} again in {_show(text)}"
-    if code == kernels.BAD_VALUE:
-        return f"expected a number or NULL as value of feature {feature}, got {_show(value)}"
-    if code == kernels.INFINITE:
-        return f"expected a finite float32 as value of feature {feature}, got {_show(value)}; a missing one is NULL"
-    if code == kernels.CONTROL:
-        return f"expected text, got the control character {_show(text)}"
-    if code == kernels.NO_DOCID:
-        return f"expected a doc id after 'docid =', got nothing in {_show(text)}"
-    return f"expected UTF-8 text, got the byte 0x{text.hex()}"
-
-
-def _guess(content: bytes, line: bytes) -> str:
-    """Say what a file whose first line is not LETOR looks like.
-
-    >>> _guess(b"", b"301 Q0 FT911-3 1 9.5 bm25")
-    '; the file looks like a TREC run'
-    """
-    fields, start = line.split(), line.lstrip()
-    kinds = {
-        "a Parquet or Arrow file": content.startswith((b"PAR1", b"ARROW1")),
-        "a zip archive or a spreadsheet": content.startswith(b"PK\3\4"),
-        "UTF-16 text; save it as UTF-8": content.startswith((b"\xff\xfe", b"\xfe\xff")),
-        "binary data": b"\0" in content[:4096],
-        "an HTML or XML page": start.startswith(b"<"),
-        "JSON": start.startswith((b"{", b"[")),
-        "a TREC run": len(fields) == 6 and fields[1] == b"Q0",
-        "TREC qrels": len(fields) == 4 and re.fullmatch(rb"-?[0-9]+", fields[3]),
-        "a csv table": b"," in line or (b"\t" in line and b":" not in line),
-        "svmlight text without query ids; FILE.query beside it may hold the number of rows of each query": (
-            fields and b":" in fields[-1] and b"qid:" not in line
-        ),
-    }
-    looks = next((kind for kind, is_so in kinds.items() if is_so), None)
-    return f"; the file looks like {looks}" if looks else ""
-
-
-def _show(text: bytes) -> str:
-    shown = text[: 4 * SHOWN].decode("utf-8", "replace")
-    return repr(shown[:SHOWN] + "..." if len(shown) > SHOWN else shown)
+    expected, came = {
+        kernels.BAD_GRADE: (f"a grade, a whole number from 0 to {MAX_GRADE}, or ? where there is none", text),
+        kernels.BAD_QID: ("'qid:ID' after the grade, or a file of the sizes of queries beside this one (.query)", text),
+        kernels.BAD_FEATURE: (f"a feature as 'index:value', with an index from 1 to {kernels.MAX_INDEX:,}", text),
+        kernels.REPEATED: (f"each feature once, not feature {feature} again", text),
+        kernels.BAD_VALUE: (f"a number or NULL as value of feature {feature}", value),
+        kernels.INFINITE: (f"a finite float32, or NULL where it is missing, as value of feature {feature}", value),
+        kernels.CONTROL: ("text without control characters", text),
+        kernels.NO_DOCID: ("a doc id after 'docid ='", text),
+        NOT_UTF8: ("UTF-8 text", f"0x{text.hex()}".encode()),
+    }[code]
+    shown = came[: 4 * SHOWN].decode("utf-8", "replace")
+    shown = shown[:SHOWN] + "..." if len(shown) > SHOWN else shown
+    return f"expected {expected}, got {shown!r}"

@@ -6,6 +6,7 @@ label store is never written over by anything. All bytes are written, or there i
 
 from __future__ import annotations
 
+import gzip
 import os
 import secrets
 import shutil
@@ -15,14 +16,14 @@ from pathlib import Path
 from typing import IO, cast
 
 from rulerank.errors import DataError
-from rulerank.io.streams import COMPRESSIONS, Source, identity, input_like
+from rulerank.io.streams import Source, identity, input_like
 
 STORE_MAGIC = b"SQLite format 3\0"
 BESIDE_A_STORE = ("-wal", "-shm", "-journal")  # files that hold a part of a store's labels
 
 
 def write_bytes(target: Source, content: bytes) -> None:
-    """Write content to a path, compressed as its suffix says, or as it is to an open file or to `-`.
+    """Write content to a path, as gzip where it ends in .gz, or as it is to an open file or to `-`.
 
     A path is written beside itself and renamed at the end: until then an existing file stays whole.
 
@@ -39,10 +40,9 @@ def write_bytes(target: Source, content: bytes) -> None:
     if target == "-":
         _write_open_file(getattr(sys.stdout, "buffer", sys.stdout), content)
         return
-    suffix = Path(target).suffix.lower()
-    packed = COMPRESSIONS[suffix].compress(content) if suffix in COMPRESSIONS else content
+    packs = os.fspath(target).lower().endswith(".gz")
     try:
-        _replace(Path(os.path.realpath(target)), packed)  # through a link, not over it
+        _replace(Path(os.path.realpath(target)), gzip.compress(content, mtime=0) if packs else content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"cannot write {os.fspath(target)}: {reason}") from None
@@ -123,6 +123,7 @@ def _write_open_file(stream: IO[bytes] | IO[str], content: bytes) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    """Write beside a file, and rename; the path is that behind a link."""
     if path.exists() and not path.is_file():  # a pipe or a device; a directory says so itself
         path.write_bytes(content)
         return

@@ -1,18 +1,25 @@
 """Tables of documents: csv, tsv, parquet and data frames (Polars, pandas), one row per query-document pair.
 
-Columns marked `position:log`, `impressions:log` and `clicks:log` say how often a row was shown and
-clicked; the mark keeps them apart from features of the same names, such as a product's clicks of last month. The column
-`judged:qrels` says of a row whether it is judged (yes, no, or extra: among the candidates only because it is),
-`base:qrels` how many judged documents of each grade its query has in all, such as 0:12 1:3.
+A tsv is not a csv with tabs: its cells are read and written as they are, a quote is a character like any other.
+
+What csv cannot say of a column is written behind its name, where it is needed: `title:text` on a text that might be
+taken for numbers, `brand:category(lg|sony)`, `added:date`. Parquet and data frames say it by their types.
+In all tables, `author:field` is a field of documents for people to read, and no feature. Columns marked `position:log`,
+`impressions:log` and `clicks:log` say how often a row was shown and clicked; `judged:qrels` says of a row whether it is
+judged (yes, no, or extra: among the candidates only because it is), `base:qrels` how many judged documents of each
+grade its query has in all, such as 0:12 1:3.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import os
+import re
 import warnings
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -22,10 +29,12 @@ from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import (
     ID_NAME,
+    MISSING,
     US_PER_DAY,
     column_numbers,
     grade_values,
     ids,
+    is_date,
     is_feature,
     is_frame,
     is_number,
@@ -34,14 +43,14 @@ from rulerank.io.columns import (
     shared_strings,
     to_polars,
 )
-from rulerank.io.delimited import FIELD, NumberType, either, no_header_hint, read_delimited, with_marks, write_delimited
-from rulerank.io.doc_names import repeated_rows, require_docids, said_twice
+from rulerank.io.doc_names import repeated_rows, said_twice
 from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import Origin, Source, format_suffix, read_bytes
+from rulerank.io.streams import Origin, Source, decoded, format_suffix, read_bytes
 from rulerank.recall_base import JUDGED, RecallBase, grade_counts
 from rulerank.shown import Shown
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
+QUOTE = {",": '"', "\t": None}  # what may be around a cell, by the separator
 TABLE_FORMATS = (*SEPARATORS, "parquet")
 ROLES = {
     "qid": "column of the query id",
@@ -58,11 +67,16 @@ TEXT_COLUMNS = {  # what people read of a row, and the columns of text that are 
     "url": ("url", "link"),
 }
 TEXT_NAMES = [name for names in TEXT_COLUMNS.values() for name in names]
-COUNTS = ("position", "impressions", "clicks")
-SHOWN_COLUMNS = tuple(f"{name}:log" for name in COUNTS)
+SHOWN_COLUMNS = ("position:log", "impressions:log", "clicks:log")
 BASE_COLUMNS = ("judged:qrels", "base:qrels")
 MARKED_COLUMNS = (*SHOWN_COLUMNS, *BASE_COLUMNS)  # of a table, beside features and texts
-QUEPID = ("query", "docid", "rating")
+QUEPID = ("query", "docid", "rating")  # the header of a csv of Quepid, whose queries are their ids
+FIELD = ":field"
+MARK = re.compile(r"(.+):(text|category|date)(?:\((.*)\))?", re.S)
+FORMULA = r"""^('*"*[=+\-@\t\r])"""  # how a cell begins that a spreadsheet may run, guarded by apostrophes or not
+GUARDED_CELL = r"""^'+"*[=+\-@\t\r]"""
+QUOTE_INSIDE = 'a quote (") is opened and not closed, or inside a field: write it twice, and one more around the field'
+NumberType = type[pl.Float32] | type[pl.Float64]
 
 
 def read_table(
@@ -90,13 +104,16 @@ def read_table(
     graded each row, `judge`, as a text. The columns position:log, impressions:log and clicks:log, which `rulerank
     clicks` writes, are what was shown and clicked; judged:qrels and base:qrels, which `rulerank features` writes, are
     which rows are judged and how many judgements of each grade the query has. A document that is there twice in one
-    query is an error, unless two judges graded it, it was shown at two positions, or `repeats` allows it.
+    query is an error, unless two judges graded it, it was shown at two positions, or `repeats` allows it. A csv of
+    Quepid, with the header query,docid,rating, is read by these names.
 
     >>> read_table(io.BytesIO(b"qid,docid,grade,bm25\\n1,a,2,0.5\\n1,b,?,\\n"), format="csv")
     Dataset(2 rows, 1 query, 1 feature, grades not labelled: 1, 2: 1)
     """
-    text = {qid, docid, grade, *MARKED_COLUMNS} | ({"comment"} - set(features or ())) | ({judge} if judge else set())
+    text = {qid, docid, grade, *MARKED_COLUMNS} | {judge or qid} | ({"comment"} - {*(features or ())})
     frame, origin = read_frame(source, text=text, numeric=features or (), format=format)
+    if (qid, docid, grade) == ("qid", "docid", "grade") and [*map(str.lower, frame.columns)] == [*QUEPID]:
+        qid, docid, grade = frame.columns
     if graded:
         _check_columns(frame, origin, [("grade", grade)])
     return _to_dataset(frame, origin, qid, docid, grade, features, wanted, judge, repeats, names=is_frame(source))
@@ -133,22 +150,20 @@ def to_frame(data: Dataset) -> pl.DataFrame:
     >>> to_frame(data).rows()
     [('q', 1, 0.5), ('q', None, None)]
     """
+    texts = {name if name in TEXT_NAMES else f"{name}{FIELD}": values for name, values in data.texts.items()}
     columns = [_text_series("qid", data.qid)]
-    if data.docid is not None:
-        columns.append(_text_series("docid", data.docid))
+    columns += [] if data.docid is None else [_text_series("docid", data.docid)]
     columns.append(pl.Series("grade", data.y).replace(UNLABELLED, None))
     columns += [_feature_series(data, name, data.X[:, i]) for i, name in enumerate(data.feature_names)]
-    columns += [_text_series(n if n in TEXT_NAMES else f"{n}{FIELD}", values) for n, values in data.texts.items()]
-    if data.comment is not None:
-        columns.append(_text_series("comment", data.comment))
+    columns += [_text_series(name, values) for name, values in texts.items()]
+    columns += [] if data.comment is None else [_text_series("comment", data.comment)]
     if data.shown is not None:
-        columns += [pl.Series(f"{name}:log", getattr(data.shown, name)) for name in COUNTS]
+        columns += [pl.Series(name, getattr(data.shown, name.removesuffix(":log"))) for name in SHOWN_COLUMNS]
     if data.base is not None:
         kinds = np.where(data.base.extra, 2, data.base.judged.astype(int))
         columns.append(_text_series(BASE_COLUMNS[0], np.array(JUDGED, dtype=object)[kinds]))
         columns.append(_text_series(BASE_COLUMNS[1], data.base.grades))
-    others = {"qid", "docid", "grade", "comment", *MARKED_COLUMNS, *{*TEXT_NAMES}.intersection(data.texts)}
-    taken = others.intersection(data.feature_names)
+    taken = {"qid", "docid", "grade", "comment", *MARKED_COLUMNS, *texts}.intersection(data.feature_names)
     if taken:
         raise DataError(
             f"a feature or text cannot be named {min(taken)!r}, which a table uses for another column; rename it"
@@ -167,42 +182,6 @@ def write_table(data: Dataset, target: Source, *, format: str | None = None) -> 
     write_frame(to_frame(data), target, format=format)
 
 
-def read_quepid(source: Source) -> Dataset:
-    """Read Quepid's csv: the query's text is its id, there are no features, an empty rating is not labelled.
-
-    >>> data = read_quepid(io.BytesIO(b'query,docid,rating\\n"milk, fresh",d1,3\\n"milk, fresh",d2,\\n'))
-    >>> data.qid.tolist(), data.docid.tolist(), data.y.tolist()
-    (['milk, fresh', 'milk, fresh'], ['d1', 'd2'], [3, -1])
-    """
-    content, name = read_bytes(source)
-    frame, origin = read_delimited(content, name, is_text=lambda column: True)
-    if not is_quepid(frame.columns):
-        raise origin(None, f"expected the header '{','.join(QUEPID)}', got {','.join(frame.columns)!r:.80}")
-    frame.columns = [*QUEPID]
-    empty = frame["docid"].fill_null("") == ""
-    if empty.any():
-        raise origin(int(empty.arg_max() or 0), "expected a document id in column 'docid', got nothing")
-    return _to_dataset(frame, origin, *QUEPID, features=())
-
-
-def is_quepid(header: Sequence[str]) -> bool:
-    """Whether a csv's first line makes it Quepid's."""
-    return [cell.strip('"\r ').lower() for cell in header] == [*QUEPID]
-
-
-def write_quepid(data: Dataset, target: Source) -> None:
-    """Write the grades as Quepid's csv; a document without a grade has an empty rating.
-
-    >>> out = io.BytesIO()
-    >>> write_quepid(Dataset([[0.5]], y=[3], qid=['6" nails'], docid=["d1"]), out)
-    >>> out.getvalue()
-    b'query,docid,rating\\n"6"" nails",d1,3\\n'
-    """
-    columns = [_text_series(QUEPID[0], data.qid), _text_series(QUEPID[1], require_docids(data))]
-    columns.append(pl.Series(QUEPID[2], data.y).replace(UNLABELLED, None))
-    write_bytes(target, write_delimited(pl.DataFrame(columns), ","))
-
-
 def read_frame(
     source: Any,
     *,
@@ -213,7 +192,7 @@ def read_frame(
 ) -> tuple[pl.DataFrame, Origin]:
     """Return the columns of a file or frame as they are, and where its rows are.
 
-    text: columns that are read as they are written; None for all.
+    text: columns that are read as they are written; None for all. numeric: those that must hold numbers.
     """
     if is_frame(source):
         return to_polars(source), Origin()
@@ -222,14 +201,7 @@ def read_frame(
     if not content:
         raise ReadError(name, None, "the file is empty")
     if format in SEPARATORS:
-        return read_delimited(
-            content,
-            name,
-            SEPARATORS[format],
-            is_text=lambda column: text is None or column in text,
-            numeric=numeric,
-            number=number,
-        )
+        return _read_delimited(content, name, SEPARATORS[format], text, numeric, number)
     try:
         return pl.read_parquet(io.BytesIO(content)), Origin(name)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
@@ -238,15 +210,88 @@ def read_frame(
 
 
 def write_frame(frame: pl.DataFrame, target: Source, *, format: str | None = None) -> None:
-    """Write any frame as csv, tsv or parquet."""
+    """Write any frame as csv, tsv or parquet; texts are guarded so that no spreadsheet runs them.
+
+    >>> out = io.BytesIO()
+    >>> write_frame(pl.DataFrame({"qid": ["q1"], "query": ["=1+1"], "year": ["1984"]}), out, format="csv")
+    >>> out.getvalue()
+    b"qid,query,year:text\\nq1,'=1+1,1984\\n"
+    """
     if format is None:
         format = format_suffix(target).removeprefix(".") if isinstance(target, str | os.PathLike) else "a stream"
-    if _check_format(format) in SEPARATORS:
-        write_bytes(target, write_delimited(with_marks(frame), SEPARATORS[format]))
+    out = io.BytesIO()
+    if _check_format(format) == "parquet":
+        frame.write_parquet(out)
+        write_bytes(target, out.getvalue())
         return
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    write_bytes(target, buffer.getvalue())
+    marked = frame.columns if frame.columns == [*QUEPID] else [_marked(column) for column in frame]
+    names = pl.Series("the column names", marked)
+    frame = frame.with_columns(pl.col(pl.Enum).cast(pl.String))
+    texts = [names, *frame.select(pl.col(pl.String))]
+    broken = [column.filter(column.str.contains("[\t\n\r]").fill_null(False)).head(1) for column in texts]
+    if format == "tsv" and any(map(len, broken)):
+        column = next(column for column in broken if len(column))
+        raise DataError(
+            f"a tsv cannot hold a tab or a line end in a cell: {column.name!r} has {column[0]!r:.60}; write csv or "
+            "Parquet (.csv, .parquet)"
+        )
+    frame = frame.with_columns(_guarded(column) for column in texts[1:])
+    frame.columns = _guarded(names).to_list()
+    quotes = "necessary" if format == "csv" else "never"
+    frame.write_csv(out, separator=SEPARATORS[format], quote_style=cast(Any, quotes))
+    write_bytes(target, out.getvalue())
+
+
+def either(parameter: str) -> str:
+    """Return how a parameter is given in Python and on the command line.
+
+    >>> either("qid")
+    'qid=..., on the command line --qid ...'
+    """
+    return f"{parameter}=..., on the command line --{parameter} ..."
+
+
+def no_header_hint(columns: Sequence[str]) -> str:
+    """Return what to do where the first line of a file seems to hold values, not names of columns; else nothing.
+
+    >>> no_header_hint(["q1", "d7", "0.5"])
+    '; the first line seems to hold values: write a line with the names of the columns above it'
+    """
+    if len(columns) == 1 and ";" in columns[0]:
+        return "; expected columns with commas between them in a csv, tabs in a tsv"
+    if not any(re.fullmatch(r"[+-]?[0-9.]+", column) or "://" in column or len(column) > 60 for column in columns):
+        return ""
+    return "; the first line seems to hold values: write a line with the names of the columns above it"
+
+
+def feature_columns(
+    others: pl.DataFrame,
+    qid: pl.Series,
+    wanted: Collection[str] | None = None,
+    *,
+    else_hold: str = "do not hold numbers",
+) -> list[str]:
+    """Return which columns are features: numbers and categories that do not look like ids. A warning names the others.
+
+    wanted: columns of numbers that stay whatever they look like; with it nothing is said.
+    """
+    numbers = [column for column, dtype in others.schema.items() if is_feature(dtype)]
+    like_ids = [column for column in numbers if column not in (wanted or ()) and looks_like_ids(others[column], qid)]
+    features = [column for column in numbers if column not in like_ids]
+    if wanted is not None:
+        return features
+    no_numbers = [f"{column!r} ({dtype})" for column, dtype in others.schema.items() if not is_feature(dtype)]
+    if no_numbers:
+        text = next((column for column, dtype in others.schema.items() if dtype == pl.String), None)
+        hint = "" if text is None else f"; to read one as a category, give it that type (in a csv: {text}:category)"
+        warnings.warn(f"columns left out because they {else_hold}: {', '.join(no_numbers)}{hint}", stacklevel=4)
+    if like_ids:
+        warnings.warn(
+            f"columns left out because they look like ids: {', '.join(map(repr, like_ids))}; "
+            f"to keep one, name all features ({either('features')})",
+            stacklevel=4,
+        )
+    return features
 
 
 def _table_format(name: str, content: bytes) -> str:
@@ -282,35 +327,35 @@ def _to_dataset(
     named += [(role, column) for role, column in (("docid", docid), ("grade", grade)) if column != role]
     _check_columns(frame, origin, named)
     reserved = {qid, docid, grade, *MARKED_COLUMNS} | ({judge} if judge else set())
-    others = reserved | {"comment", *_texts_of(frame)}
+    texts = [name for name in frame.columns if name in TEXT_NAMES or name.endswith(FIELD)]
+    texts = [name for name in texts if frame[name].dtype == pl.String and name not in reserved]
     if features is None:
         if "" in frame.columns:  # what pandas calls its index in a csv
             raise origin(None, f"a column has no name; name it, take it away or choose others ({either('features')})")
+        others = {*reserved, "comment", *texts}
         if names or wanted is not None:
             frame = _with_names(frame, others, wanted)
         features = feature_columns(frame.drop(others, strict=False), frame[qid], wanted)
     elif reserved.intersection(features):
         column = min(reserved.intersection(features))
         raise origin(
-            None,
-            f"column {column!r} cannot be a feature: it is the qid, docid{', judge' if judge else ''} or grade, "
-            "or of a click log or of qrels",
+            None, f"column {column!r} cannot be a feature: it is an id, the grade, or of a click log or of qrels"
         )
     qids = ids(frame[qid], origin)
-    empty = np.flatnonzero(qids == "")
-    if empty.size:
-        raise origin(int(empty[0]), f"expected a query id in column {qid!r}, got nothing")
+    if (qids == "").any():
+        raise origin(int(np.argmax(qids == "")), f"expected a query id in column {qid!r}, got nothing")
     docids = ids(frame[docid], origin) if docid in frame.columns else None
-    texts = {name.removesuffix(FIELD): frame[name] for name in _texts_of(frame) if name not in {*reserved, *features}}
-    kept = {name: shared_strings(column) for name, column in texts.items()}
+    kept = {name.removesuffix(FIELD): shared_strings(frame[name]) for name in texts if name not in features}
     if judge:
         kept[judge] = ids(frame[judge], origin)
     shown = _shown_of(frame, origin)
     if docids is not None and shown is None and not repeats:
-        raters = [""] * len(qids) if judge is None else kept[judge]
-        found = repeated_rows(np.array([f"{q}\0{rater}" for q, rater in zip(qids, raters, strict=True)]), docids)
-        if found is not None:
-            raise origin(found[1], said_twice(qids[found[1]], docids[found[1]], origin.row(found[0])))
+        keys = (
+            qids if judge is None else np.array([f"{q}\0{rater}" for q, rater in zip(qids, kept[judge], strict=True)])
+        )
+        twice = repeated_rows(keys, docids)
+        if twice is not None:
+            raise origin(twice[1], said_twice(qids[twice[1]], docids[twice[1]], origin.row(twice[0])))
     has_comment = "comment" in frame.columns and "comment" not in features
     X, categories, dates = _feature_values(frame, features, origin)
     return Dataset(
@@ -332,38 +377,7 @@ def _check_columns(frame: pl.DataFrame, origin: Origin, named: Sequence[tuple[st
     for role, column in named:
         if column not in frame.columns:
             there = f"there is no column {column!r}; the columns are {listed(frame.columns)}"
-            hint = no_header_hint(frame.columns, origin.name) or f"; name the {ROLES[role]} ({either(role)})"
-            raise origin(None, there + hint)
-
-
-def feature_columns(
-    others: pl.DataFrame,
-    qid: pl.Series,
-    wanted: Collection[str] | None = None,
-    *,
-    else_hold: str = "do not hold numbers",
-) -> list[str]:
-    """Return which columns are features: numbers and categories that do not look like ids. A warning names the others.
-
-    wanted: columns of numbers that stay whatever they look like; with it nothing is said.
-    """
-    numbers = [column for column, dtype in others.schema.items() if is_feature(dtype)]
-    like_ids = [column for column in numbers if column not in (wanted or ()) and looks_like_ids(others[column], qid)]
-    features = [column for column in numbers if column not in like_ids]
-    if wanted is not None:
-        return features
-    no_numbers = [f"{column!r} ({dtype})" for column, dtype in others.schema.items() if not is_feature(dtype)]
-    if no_numbers:
-        text = next((column for column, dtype in others.schema.items() if dtype == pl.String), None)
-        hint = "" if text is None else f"; to read one as a category, give it that type (in a csv: {text}:category)"
-        warnings.warn(f"columns left out because they {else_hold}: {', '.join(no_numbers)}{hint}", stacklevel=4)
-    if like_ids:
-        warnings.warn(
-            f"columns left out because they look like ids: {', '.join(map(repr, like_ids))}; "
-            f"to keep one, name all features ({either('features')})",
-            stacklevel=4,
-        )
-    return features
+            raise origin(None, there + (no_header_hint(frame.columns) or f"; name the {ROLES[role]} ({either(role)})"))
 
 
 def _with_names(frame: pl.DataFrame, others: Collection[str], wanted: Collection[str] | None) -> pl.DataFrame:
@@ -374,12 +388,6 @@ def _with_names(frame: pl.DataFrame, others: Collection[str], wanted: Collection
     return frame.with_columns(parsed(column) for column in texts if not ID_NAME.search(column.name))
 
 
-def _texts_of(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that hold texts for people to read: those that are called so, and marked fields."""
-    marked = [name for name in frame.columns if name.endswith(FIELD)]
-    return [name for name in (*TEXT_NAMES, *marked) if name in frame.columns and frame[name].dtype == pl.String]
-
-
 def _feature_values(
     frame: pl.DataFrame, features: Sequence[str], origin: Origin
 ) -> tuple[Array, dict[str, tuple[str, ...]], tuple[str, ...]]:
@@ -387,36 +395,35 @@ def _feature_values(
     X = np.empty((len(frame), len(features)), dtype=np.float32)
     categories, dates = {}, []
     for i, feature in enumerate(features):
-        if not is_number(frame[feature].dtype):
-            try:
-                found = column_numbers(frame[feature])
-            except DataError as error:
-                raise origin(None, str(error)) from None
-            X[:, i] = found.values
-            dates += [feature] if found.is_date else []
-            if found.names is not None:
-                categories[feature] = found.names
+        if is_number(frame[feature].dtype):
+            X[:, i] = frame[feature].cast(pl.Float32).to_numpy()
+            if np.isinf(X[:, i]).any():
+                row = int(np.isinf(X[:, i]).argmax())
+                came = f"got {frame[feature][row]}"
+                raise origin(row, f"expected finite numbers that fit in 32 bits in column {feature!r}, {came}")
             continue
-        X[:, i] = frame[feature].cast(pl.Float32).to_numpy()
-        infinite = np.flatnonzero(np.isinf(X[:, i]))
-        if infinite.size:
-            row = int(infinite[0])
-            raise origin(
-                row, f"expected finite numbers that fit in 32 bits in column {feature!r}, got {frame[feature][row]}"
-            )
+        try:
+            found = column_numbers(frame[feature])
+        except DataError as error:
+            raise origin(None, str(error)) from None
+        X[:, i] = found.values
+        dates += [feature] if found.is_date else []
+        if found.names is not None:
+            categories[feature] = found.names
     return X, categories, tuple(dates)
 
 
 def _feature_series(data: Dataset, name: str, values: Array) -> pl.Series:
-    if name in data.dates:
-        days = pl.Series(name, values, nan_to_null=True, dtype=pl.Float64)
-        if (days.drop_nulls() % 1 == 0).all():
-            return days.cast(pl.Int32).cast(pl.Date)
-        return (days * US_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us"))
-    if name not in data.categories:
+    if name in data.categories:
+        kinds = data.categories[name]
+        texts = [None if value != value else kinds[int(value)] for value in values]
+        return pl.Series(name, texts, dtype=pl.Enum(kinds))
+    if name not in data.dates:
         return pl.Series(name, values, nan_to_null=True, dtype=pl.Float32)
-    kinds = data.categories[name]
-    return pl.Series(name, [None if value != value else kinds[int(value)] for value in values], dtype=pl.Enum(kinds))
+    days = pl.Series(name, values, nan_to_null=True, dtype=pl.Float64)
+    if (days.drop_nulls() % 1 == 0).all():
+        return days.cast(pl.Int32).cast(pl.Date)
+    return (days * US_PER_DAY).round().cast(pl.Int64).cast(pl.Datetime("us"))
 
 
 def _text_series(name: str, values: Array) -> pl.Series:
@@ -428,12 +435,10 @@ def _shown_of(frame: pl.DataFrame, origin: Origin) -> Shown | None:
     there = [name for name in SHOWN_COLUMNS if name in frame.columns]
     if not there:
         return None
-    lacking = [name for name in SHOWN_COLUMNS if name not in there]
-    if lacking:
-        raise origin(None, f"the columns of a click log go together: {listed(there)} without {listed(lacking)}")
-    counts = {name: _whole_numbers(frame[f"{name}:log"], origin) for name in COUNTS}
+    if len(there) < len(SHOWN_COLUMNS):
+        raise origin(None, f"the columns {listed(SHOWN_COLUMNS)} go together: there is only {listed(there)}")
     try:
-        return Shown(**counts)
+        return Shown(*(_whole_numbers(frame[name], origin) for name in SHOWN_COLUMNS))
     except DataError as error:
         raise origin(None, str(error)) from None
 
@@ -467,3 +472,150 @@ def _base_of(frame: pl.DataFrame, origin: Origin) -> RecallBase | None:
         except DataError as error:
             raise origin(int(np.argmax(grades == text)), f"column {BASE_COLUMNS[1]!r}: {error}") from None
     return RecallBase(judged != "no", judged == "extra", grades)
+
+
+def _read_delimited(
+    content: bytes,
+    name: str,
+    separator: str,
+    text: Collection[str] | None,
+    numeric: Collection[str],
+    number: NumberType,
+) -> tuple[pl.DataFrame, Origin]:
+    """Return the rows and where they are: columns of text as written, all others that hold numbers as numbers.
+
+    Text in a column in `numeric`, or in one that is mostly numbers, is a mistake; any other column stays text.
+    Lines are looked for when there is something to say about one.
+    """
+    whole = decoded(content, name)
+    body = whole.strip("\r\n")
+    if not body.strip():
+        raise ReadError(name, None, "the file is empty: expected a line of column names")
+    quote = QUOTE[separator]
+    try:
+        frame = pl.read_csv(body.encode(), separator=separator, quote_char=quote, has_header=False, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        _find_fault(whole, name, separator)
+        raise ReadError(name, None, QUOTE_INSIDE) from None
+    strange = (quote and quote in body) or re.search("\r(?!\n)", body) or frame.to_series(0).null_count()
+    if strange or body.count(separator) != len(frame) * (frame.width - 1):  # Polars fills up rows that have too few
+        _find_fault(whole, name, separator)
+        frame = frame.filter(~pl.all_horizontal(pl.all().fill_null("") == ""))  # of blank lines
+    header = _unguarded(pl.Series(frame.row(0))).fill_null("").to_list()
+    columns = [MARK.sub(r"\1", column) if MARK.fullmatch(column) else column for column in header]
+    twice = next((column for column in columns if columns.count(column) > 1), None)
+    if twice is not None:
+        raise ReadError(name, None, f"column names must differ: {twice!r} is there twice{no_header_hint(columns)}")
+    origin = Origin(name, lambda: [line for line, _ in _records(whole, name, separator)][1:])
+    cells = [column.slice(1).alias(named) for column, named in zip(frame, header, strict=True)]
+    text = None if [*map(str.lower, columns)] == [*QUEPID] else text
+    typed = [_typed(column, text, numeric, number, origin) for column in cells]
+    return pl.DataFrame({column.name: column for column in typed}), origin  # a list would name a column without a name
+
+
+def _records(text: str, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of every row that is not blank, as the csv module reads them."""
+    quoting: Any = csv.QUOTE_MINIMAL if QUOTE[separator] else csv.QUOTE_NONE
+    limit = csv.field_size_limit(len(text))
+    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, quoting=quoting, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if "new-line" in str(error):
+            raise ReadError(name, reader.line_num, "a carriage return is inside a line; end lines with \\n") from None
+        raise ReadError(name, line, QUOTE_INSIDE) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _find_fault(text: str, name: str, separator: str) -> None:
+    """Raise the error of the first record that has more or fewer cells than the first, or a quote where none may be."""
+    records = [*_records(text, name, separator)]
+    n_columns = len(records[0][1])
+    for line, cells in records:
+        if len(cells) != n_columns:
+            raise ReadError(name, line, f"expected {n_columns} columns as in the first line, got {len(cells)}")
+    lines = text.split("\n")
+    for start, stop in pairwise([*(line for line, _ in records), len(lines) + 1]):
+        if QUOTE[separator] and "\n".join(lines[start - 1 : stop - 1]).count('"') % 2:
+            raise ReadError(name, start, QUOTE_INSIDE)
+
+
+def _numbers(column: pl.Series, number: NumberType, origin: Origin, certain: bool) -> pl.Series:
+    """Return the column as numbers or booleans when it holds them, as it is when it holds text."""
+    numbers = column.cast(number, strict=False)
+    if numbers.null_count() == column.null_count():
+        return numbers
+    cells = column.str.strip_chars()
+    cells = cells.set(cells.is_in(MISSING), None)
+    numbers = cells.cast(number, strict=False)
+    wrong = cells.is_not_null() & numbers.is_null()
+    if not wrong.any():
+        return numbers
+    lower = cells.str.to_lowercase()
+    if lower.drop_nulls().is_in(["true", "false"]).all():
+        return lower == "true"
+    if not certain and numbers.count() < wrong.sum():  # prose, where a number may stand here and there
+        return column
+    row = int(wrong.arg_max() or 0)
+    raise origin(
+        row,
+        f"expected a number in column {column.name!r}, got {cells[row]!r}; "
+        f"if the column is not a feature, name those that are ({either('features')})",
+    )
+
+
+def _guarded(column: pl.Series) -> pl.Series:
+    """Return texts with an apostrophe where they begin as a formula does, but for plain numbers."""
+    return column.str.replace(FORMULA, "'${1}").str.replace(r"\A'([+-][0-9]+(\.[0-9]+)?)\z", "${1}")
+
+
+def _unguarded(column: pl.Series) -> pl.Series:
+    return column.str.replace(f"^'{FORMULA[1:]}", "${1}")
+
+
+def _marked(column: pl.Series) -> str:
+    """Return the column's name with a mark where a csv would lose what it is."""
+    is_text = column.name in ("qid", "docid", "comment") or column.name.endswith(FIELD)  # whatever it holds
+    if isinstance(column.dtype, pl.Enum):
+        kinds = "|".join(
+            kind.replace("%", "%25").replace("|", "%7C").replace("\n", "%0A") for kind in column.dtype.categories
+        )
+        return f"{column.name}:category({kinds})"
+    if is_date(column.dtype):
+        return f"{column.name}:date"
+    if column.dtype == pl.String and not is_text and column.cast(pl.Float64, strict=False).count():
+        return f"{column.name}:text"
+    return column.name
+
+
+def _typed(
+    column: pl.Series, text: Collection[str] | None, numeric: Collection[str], number: NumberType, origin: Origin
+) -> pl.Series:
+    """Return a column of a csv with its type: that of its mark, text, or numbers."""
+    marked = MARK.fullmatch(column.name)
+    if marked is None:
+        if text is not None and column.name not in text and not column.name.endswith(FIELD):
+            column = _numbers(column, number, origin, column.name in numeric)
+        return _unguarded(column) if column.dtype == pl.String else column
+    name, what, written = marked.groups()
+    column = _unguarded(column).alias(name)
+    if what == "category":
+        column = column.set(column == "", None)
+        kinds = [
+            kind.replace("%0A", "\n").replace("%7C", "|").replace("%25", "%") for kind in (written or "").split("|")
+        ]
+        kinds = (
+            [*kinds, *column.drop_nulls().unique().sort()] if written else column.drop_nulls().unique().sort().to_list()
+        )
+        return column.cast(pl.Enum([*dict.fromkeys(kinds)]))
+    if what == "date":
+        dates = parsed(column)
+        if not is_date(dates.dtype) and (column.fill_null("") != "").any():
+            raise origin(None, f"column {name!r} must hold dates such as 2026-11-18, or nothing where one is missing")
+        return dates if is_date(dates.dtype) else pl.Series(name, [None] * len(column), dtype=pl.Date)
+    return column

@@ -1,17 +1,15 @@
 """Texts and what comes beside them: documents with named fields, queries, judgements and pairs to compute features of.
 
-All may be jsonl, csv, tsv, Parquet or a data frame; queries also TREC topics, judgements qrels, pairs a run.
+All may be jsonl, csv, tsv, Parquet or a data frame; judgements also qrels, pairs a run.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import math
-import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,24 +18,23 @@ import polars as pl
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import MISSING, fraction_hint, is_frame
-from rulerank.io.delimited import either, no_header_hint
+from rulerank.io.columns import MISSING, is_frame
 from rulerank.io.doc_names import first_repeat
 from rulerank.io.formats import HEAD, sniff
 from rulerank.io.streams import NamedBytes, Origin, decoded, format_suffix, read_bytes
-from rulerank.io.tables import TABLE_FORMATS, read_frame
+from rulerank.io.tables import TABLE_FORMATS, either, no_header_hint, read_frame
 from rulerank.io.trec import Qrels, read_qrels, read_run
 
-ID_NAMES = ("id", "docid", "doc_id", "_id", "docno", "document_id")
-QID_NAMES = ("qid", "query_id", "query-id", "id", "_id", "topic")
-QUERY_NAMES = ("query", "query_text", "text", "title", "q")
-DOCID_NAMES = ("docid", "doc_id", "docno", "document_id", "corpus-id")
-GRADE_NAMES = ("grade", "rating", "relevance", "label", "score")
+NAMES = {  # of columns, the first that is there counts
+    "id": ("id", "docid", "doc_id", "_id", "docno", "document_id"),
+    "qid": ("qid", "query_id", "query-id", "id", "_id", "topic"),
+    "query": ("query", "query_text", "text", "title", "q"),
+    "docid": ("docid", "doc_id", "docno", "document_id", "corpus-id"),
+    "grade": ("grade", "rating", "relevance", "label", "score"),
+}
+WHAT = {"id": "document id", "qid": "query id", "query": "query's text", "docid": "document id", "grade": "grade"}
 TEXT_FORMATS = ("jsonl", *TABLE_FORMATS)
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
-TOPIC = re.compile(r"<top>(.*?)</top>", re.S | re.I)
-NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*([^\s<]+)", re.I)
-TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|$)", re.S | re.I)
 
 Value = str | float | list[Any] | None  # of a field of one document; of a list's items, all text or all numbers
 Columns = dict[str, list[Any]]
@@ -139,7 +136,7 @@ class Pairs:
 
 
 def read_texts(source: Any, *, id: str | None = None, format: str | None = None) -> Texts:
-    """Read documents: jsonl, csv, tsv, Parquet (.gz, .xz and .zst too) or a data frame.
+    """Read documents: jsonl, csv, tsv, Parquet (.gz too) or a data frame.
 
     Ids are text; their column is `id`, or the first of id, docid, doc_id, _id, docno, document_id. Every other field
     is kept as it is: text, numbers, lists. An empty text, list or null means that the document lacks the field. A tsv
@@ -149,19 +146,15 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
     >>> read_texts(io.BytesIO(b'{"id": 7, "title": "Fresh milk", "price": 1.5}'))
     Texts(1 document, fields: title, price)
     """
-    bare = None if id else ("id\ttext", ID_NAMES, (".tsv",))
-    columns, origin = read_columns(source, format, bare)
-    id = _find_column(columns, id, ID_NAMES, "id", "the document id", origin)
+    columns, origin = read_columns(source, format, None if id else ("id", "text"), (".tsv",))
+    id = _find_column(columns, "id", origin, id)
     ids = _id_strings(columns.pop(id), id, "a document id", origin)
     twice = first_repeat(ids.tolist())
     if twice:
-        before = "" if origin.lines is None else f", first in {origin.row(twice[0])}"
-        raise origin(twice[1], f"document ids must differ: {ids[twice[1]]!r} is there twice{before}")
-    nested = [
-        name
-        for name, values in columns.items()
-        if any(isinstance(value, dict) for value in values) and all(isinstance(value, dict | None) for value in values)
-    ]
+        raise origin(
+            twice[1], f"document ids must differ: {ids[twice[1]]!r} is there twice, first in {origin.row(twice[0])}"
+        )
+    nested = [name for name, values in columns.items() if {type(value) for value in values} - {type(None)} == {dict}]
     lost = [name for name in nested if any(columns[name])]
     if lost:
         warnings.warn(f"fields that hold objects left out: {listed(lost)}", stacklevel=2)
@@ -183,7 +176,7 @@ def texts_from_dicts(docs: Sequence[Mapping[str, Any]], fields: Collection[str])
 def read_queries(
     source: Any, *, qid: str | None = None, query: str | None = None, format: str | None = None
 ) -> Queries:
-    """Read queries: a tsv, csv, jsonl or Parquet file with an id and a text, a data frame, or TREC topics.
+    """Read queries: a tsv, csv, jsonl or Parquet file with an id and a text, or a data frame.
 
     The columns are `qid` (or query_id, id) and `query` (or query_text, text, title). A tsv without a header holds
     `id<tab>text`. A query may stand in several lines, as in a file of judgements, if it says the same in all.
@@ -192,16 +185,10 @@ def read_queries(
     >>> read_queries(io.BytesIO(b"1\\tfresh milk\\n2\\tcheese\\n")).texts
     ['fresh milk', 'cheese']
     """
-    if not is_frame(source):
-        content, name = read_bytes(source)
-        if format == "topics" or (format is None and b"<top>" in content[:4096].lower()):
-            return _read_topics(content, name)
-        source = NamedBytes(content, name)
-    bare = None if qid or query else ("qid\tquery", (*QID_NAMES, *QUERY_NAMES), ("", ".tsv", ".txt"))
-    columns, origin = read_columns(source, format, bare)
-    qid = _find_column(columns, qid, QID_NAMES, "qid", "the query id", origin)
+    columns, origin = read_columns(source, format, None if qid or query else ("qid", "query"), ("", ".tsv", ".txt"))
+    qid = _find_column(columns, "qid", origin, qid)
     others = {name: values for name, values in columns.items() if name != qid}
-    query = _find_column(others, query, QUERY_NAMES, "query", "the query's text", origin)
+    query = _find_column(others, "query", origin, query)
     texts = columns[query]
     first: dict[str, int] = {}
     for row, one in enumerate(_id_strings(columns[qid], qid, "a query id", origin).tolist()):
@@ -233,7 +220,7 @@ def read_judgements(source: Any, *, format: str | None = None) -> Qrels:
         return read_qrels(source)
     columns, origin = read_columns(source, format)
     qids, docids = _pair_ids(columns, origin)
-    column = _find_column(columns, None, GRADE_NAMES, "grade", "the grade", origin)
+    column = _find_column(columns, "grade", origin)
     grades = [_number(value, row, column, origin, whole=True) for row, value in enumerate(columns[column])]
     return Qrels(qids, docids, np.array(grades, dtype=np.int32))
 
@@ -259,11 +246,11 @@ def read_pairs(source: Any, *, format: str | None = None) -> Pairs:
 
 
 def read_columns(
-    source: Any, format: str | None, bare: tuple[str, Collection[str], Collection[str]] | None = None
+    source: Any, format: str | None, bare: tuple[str, str] | None = None, endings: Collection[str] = ()
 ) -> tuple[Columns, Origin]:
     """Return the columns of a file or frame as lists, and where its rows are.
 
-    bare: of a tsv that may have no header, the one to read it with, names that a header would hold, and endings.
+    bare: what the two columns are called of a tsv that may have no header, by the ending of its name.
     """
     if format is not None and format not in TEXT_FORMATS:
         raise DataError(f"expected a format of texts, {', '.join(TEXT_FORMATS)}, got {format!r}; name it with format=")
@@ -273,23 +260,25 @@ def read_columns(
     content, name = read_bytes(source)
     if not content.strip():
         raise ReadError(name, None, "the file is empty")
-    n_added = 0
-    if bare and format is None and format_suffix(name) in bare[2]:
+    suffix, n_added = format_suffix(name), 0
+    if bare and format is None and suffix in endings:
         cells = decoded(content, name).partition("\n")[0].rstrip("\r").split("\t")
-        if len(cells) == 2 and not ({cell.lower() for cell in cells} & {*bare[1]}):
-            content, format, n_added = bare[0].encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf"), "tsv", 1
-    by_name = "jsonl" if format_suffix(name) in JSON_ENDINGS else format_suffix(name).removeprefix(".")
-    if format is None and by_name not in TEXT_FORMATS:
-        by_name = "jsonl" if content.lstrip()[:1] in (b"{", b"[") else ""
-    format = format or by_name or None
+        if len(cells) == 2 and not ({cell.lower() for cell in cells} & {*NAMES[bare[0]], *NAMES["query"]}):
+            content, format, n_added = (
+                "\t".join(bare).encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf"),
+                "tsv",
+                1,
+            )
+    if format is None and suffix.removeprefix(".") not in TABLE_FORMATS:
+        format = "jsonl" if suffix in JSON_ENDINGS or content.lstrip()[:1] in (b"{", b"[") else None
     if format == "jsonl":
         return _read_jsonl(content, name)
     frame, origin = read_frame(NamedBytes(content, name), text=None, format=format)
-    columns = {column: frame[column].to_list() for column in frame.columns}
-    if origin.lines is not None:  # csv has no null: what stands for it
-        columns = {column: [None if v in MISSING else v for v in values] for column, values in columns.items()}
-        origin = replace(origin, lines=[line - n_added for line in origin.lines])
-    return columns, origin
+    if origin.lines is None:
+        return {column: frame[column].to_list() for column in frame.columns}, origin
+    nulls = frame.select(pl.when(pl.all().is_in(MISSING)).then(None).otherwise(pl.all()).name.keep())  # csv has no null
+    lines = Origin(name, lambda: [(origin.line(row) or 0) - n_added for row in range(len(frame))])
+    return {column: nulls[column].to_list() for column in frame.columns}, lines
 
 
 def clean(text: str) -> str:
@@ -324,22 +313,6 @@ def _read_jsonl(content: bytes, name: str) -> tuple[Columns, Origin]:
     return {field: [row.get(field) for row in rows.values()] for field in names}, Origin(name, [*rows])
 
 
-def _read_topics(content: bytes, name: str) -> Queries:
-    text = decoded(content, name)
-    titles: dict[str, str] = {}
-    for topic in TOPIC.finditer(text):
-        line = text.count("\n", 0, topic.start()) + 1
-        number, title = NUMBER.search(topic[1]), TITLE.search(topic[1])
-        if number is None or title is None:
-            raise ReadError(name, line, "expected <num> and <title> in a TREC topic")
-        if number[1] in titles:
-            raise ReadError(name, line, f"topic {number[1]!r} is there twice")
-        titles[number[1]] = " ".join(html.unescape(title[1]).split())
-    if not titles:
-        raise ReadError(name, None, "expected TREC topics, <top> ... </top>: got none that is closed")
-    return Queries(np.array([*titles], dtype=object), [*titles.values()])
-
-
 def _trec_or_table(source: Any, format: str | None, trec: str) -> tuple[Any, bool]:
     """Return the source with its content read, and whether it is a TREC file."""
     if is_frame(source):
@@ -349,15 +322,14 @@ def _trec_or_table(source: Any, format: str | None, trec: str) -> tuple[Any, boo
     return NamedBytes(content, name), is_trec
 
 
-def _find_column(
-    columns: Mapping[str, object], given: str | None, known: Sequence[str], parameter: str, what: str, origin: Origin
-) -> str:
+def _find_column(columns: Mapping[str, object], role: str, origin: Origin, given: str | None = None) -> str:
     """Return the column that was named, or the first that goes by a known name."""
-    found = next((name for name in (known if given is None else (given,)) if name in columns), None)
+    names = NAMES[role] if given is None else (given,)
+    found = next((name for name in names if name in columns), None)
     if found is None:
-        missing = repr(given) if given is not None else f"named {', '.join(known)}"
-        to_do = no_header_hint([*columns], origin.name) or f"; name that of {what} ({either(parameter)})"
-        raise origin(None, f"there is no column {missing}; the columns are {listed([*columns]) or 'none'}{to_do}")
+        to_do = no_header_hint([*columns]) or f"; name that of the {WHAT[role]} ({either(role)})"
+        there = listed([*columns]) or "none"
+        raise origin(None, f"there is no column named {' or '.join(names)}; the columns are {there}{to_do}")
     return found
 
 
@@ -376,8 +348,8 @@ def _id_strings(values: Sequence[Any], column: str, what: str, origin: Origin) -
 
 def _pair_ids(columns: Columns, origin: Origin) -> tuple[Array, Array]:
     """Return the ids of queries and documents, each pair once."""
-    qid = _find_column(columns, None, (*QID_NAMES, "query"), "qid", "the query id", origin)
-    docid = _find_column(columns, None, DOCID_NAMES, "docid", "the document id", origin)
+    qid = "query" if "query" in columns and not {*columns} & {*NAMES["qid"]} else _find_column(columns, "qid", origin)
+    docid = _find_column(columns, "docid", origin)
     qids = _id_strings(columns[qid], qid, "a query id", origin)
     docids = _id_strings(columns[docid], docid, "a document id", origin)
     twice = first_repeat(list(zip(qids, docids, strict=True)))
@@ -394,8 +366,7 @@ def _number(value: Any, row: int, column: str, origin: Origin, *, whole: bool = 
         number = float("inf")
     if abs(number) == float("inf") or (whole and not number.is_integer()):
         what = "a whole number" if whole else "a number"
-        hint = fraction_hint(value, f"(pl.col({column!r}) * 2).round() in Polars") if whole else ""
-        raise origin(row, f"expected {what} in {column!r}, got {value!r:.60}{hint}")
+        raise origin(row, f"expected {what} in {column!r}, got {value!r:.60}")
     return number
 
 

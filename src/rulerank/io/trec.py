@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from rulerank.core.words import counted
 from rulerank.dataset import MAX_GRADE, UNLABELLED, Array, Dataset, check_column, query_index
 from rulerank.errors import DataError, ReadError
-from rulerank.io.columns import fraction_hint, shared_strings
+from rulerank.io.columns import shared_strings
 from rulerank.io.doc_names import doc_keys, first_repeat, require_docids, with_keys
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Source, decoded, format_suffix, read_bytes
@@ -30,6 +30,8 @@ RUN = ("qid", "Q0", "docid", "rank", "score", "tag")
 QRELS = ("qid", "0", "docid", "grade")
 READ = {"qid": pl.String(), "docid": pl.String(), "score": pl.Float64(), "tag": pl.String(), "grade": pl.Int32()}
 NUMBERS = {"score": "a finite number as the score", "grade": "an integer as the grade"}
+BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+BLANK_SIGNS = dict.fromkeys(map(ord, "\t\r\v\f"), " ")
 SCORE_FORMATS = {"scores": "one per line", "run": "as a TREC run", "csv": "as csv"}
 
 
@@ -325,58 +327,41 @@ def _read_columns(source: Source, columns: Sequence[str]) -> dict[str, Array]:
     content = decoded(content, name).encode()  # without a byte order mark
     if not content.strip():
         raise ReadError(name, None, f"the file is empty: expected lines '{' '.join(columns)}'")
-    found, lines = _columns_at_once(content, columns), None
-    if found is None:
-        found, lines = _columns_line_by_line(content, name, columns)
+    plain = content.translate(BLANKS).strip()
+    for several, one in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n"), (b"\n\n", b"\n")):
+        while several in plain:
+            plain = plain.replace(several, one)
+    schema = dict.fromkeys(columns, pl.String)
+    try:
+        frame = pl.read_csv(plain, has_header=False, separator=" ", quote_char=None, schema=schema)
+        kept = {column: frame[column].cast(dtype) for column, dtype in READ.items() if column in columns}
+    except pl.exceptions.PolarsError:
+        raise _mistake(content, name, columns) from None
+    numbers = next(kept[column] for column in NUMBERS if column in kept)
+    if any(column.null_count() for column in frame) or not numbers.is_finite().all():
+        raise _mistake(content, name, columns)
+    found = {n: shared_strings(one) if one.dtype == pl.String else one.to_numpy() for n, one in kept.items()}
     twice = first_repeat(list(zip(found["qid"], found["docid"], strict=True)))
     if twice:
-        first, again = (row + 1 if lines is None else lines[row] for row in twice)
+        lines = [line for line, text in enumerate(content.split(b"\n"), start=1) if text.strip()]
         pair = f"document {found['docid'][twice[1]]!r} of query {found['qid'][twice[1]]!r}"
-        raise ReadError(name, again, f"{pair} is there twice, first in line {first}")
+        raise ReadError(name, lines[twice[1]], f"{pair} is there twice, first in line {lines[twice[0]]}")
     return found
 
 
-def _columns_at_once(content: bytes, columns: Sequence[str]) -> dict[str, Array] | None:
-    """Return the columns, or None unless the file is flawless and one space or tab is between any two words."""
-    separator, other = ("\t", b" ") if b"\t" in content else (" ", b"\t")
-    if any(space in content for space in (b"\r", b"\v", b"\f", other)):
-        return None
-    schema = dict.fromkeys(columns, pl.String)
-    try:
-        frame = pl.read_csv(content, has_header=False, separator=separator, quote_char=None, schema=schema)
-    except pl.exceptions.PolarsError:
-        return None
-    n_lines = content.count(b"\n") + (not content.endswith(b"\n"))
-    if len(frame) != n_lines or any(column.null_count() for column in frame):
-        return None
-    kept = {name: frame[name].cast(dtype, strict=False) for name, dtype in READ.items() if name in columns}
-    numbers = next(kept[name] for name in NUMBERS if name in kept)
-    if numbers.null_count() or not numbers.is_finite().all():
-        return None
-    return {n: shared_strings(column) if column.dtype == pl.String else column.to_numpy() for n, column in kept.items()}
-
-
-def _columns_line_by_line(content: bytes, name: str, columns: Sequence[str]) -> tuple[dict[str, Array], list[int]]:
-    """Return the same for any white space, and the line of each row, or name the first mistake: slow, plainly right."""
+def _mistake(content: bytes, name: str, columns: Sequence[str]) -> ReadError:
+    """Return the error of the first line that is not as it should be."""
     number = next(column for column in columns if column in NUMBERS)
-    rows: dict[int, list[str | float]] = {}  # by line
     for line, text in enumerate(content.split(b"\n"), start=1):
-        words = [word.decode() for word in text.split()]  # white space of ASCII alone
-        if not words:
-            continue
-        if len(words) != len(columns):
-            shown = text.decode().strip()[:80]
-            raise ReadError(name, line, f"expected '{' '.join(columns)}', got {len(words)} columns: {shown!r}")
-        came = words[columns.index(number)]
-        value = _finite(came) if number == "score" else _int32(came)
-        if value is None:
-            hint = fraction_hint(came, "awk '{$4 = int(2 * $4 + 0.5)} 1' FILE > NEW")
-            raise ReadError(name, line, f"expected {NUMBERS[number]}, got {came!r}{hint}")
-        rows[line] = [value if column == number else word for column, word in zip(columns, words, strict=True)]
-    cells = dict(zip(columns, zip(*rows.values(), strict=True), strict=True))
-    kept = {column: pl.Series(cells[column], dtype=dtype) for column, dtype in READ.items() if column in columns}
-    arrays = {n: shared_strings(series) if n not in NUMBERS else series.to_numpy() for n, series in kept.items()}
-    return arrays, [*rows]
+        words = text.decode().translate(BLANK_SIGNS).split(" ")
+        words = [word for word in words if word]
+        if words and len(words) != len(columns):
+            shown = " ".join(words)[:80]
+            return ReadError(name, line, f"expected '{' '.join(columns)}', got {len(words)} columns: {shown!r}")
+        came = words[columns.index(number)] if words else "0"
+        if (_finite(came) if number == "score" else _int32(came)) is None:
+            return ReadError(name, line, f"expected {NUMBERS[number]}, got {came!r}")
+    return ReadError(name, None, f"expected lines '{' '.join(columns)}'")
 
 
 def _finite(word: str) -> float | None:

@@ -16,11 +16,18 @@ from rulerank.core.words import counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, doc_name, has_contrast, query_index
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import is_frame
-from rulerank.io.delimited import FIELD
 from rulerank.io.doc_names import doc_keys, first_rows, named_row
 from rulerank.io.formats import FRAME, HEAD, detect, read_any
 from rulerank.io.streams import NamedBytes, read_bytes
-from rulerank.io.tables import MARKED_COLUMNS, TABLE_FORMATS, TEXT_COLUMNS, feature_columns, read_frame, read_table
+from rulerank.io.tables import (
+    FIELD,
+    MARKED_COLUMNS,
+    TABLE_FORMATS,
+    TEXT_COLUMNS,
+    feature_columns,
+    read_frame,
+    read_table,
+)
 from rulerank.judging.labels import ShownField, check_name
 
 IMAGE_COLUMNS = ("image", "image_url", "thumbnail")  # taken for the address of a picture
@@ -249,8 +256,6 @@ def read_pool(
     else:
         content, name = read_bytes(source)
         format = format or detect(name, content[:HEAD])
-        if format == "quepid":  # a csv whose columns are query, docid and rating
-            format = "csv"
     ids = {"qid": qid, "docid": docid, "grade": grade}
     if format not in (FRAME, *TABLE_FORMATS):
         unnamed = ids | {"features": features, "show": show}

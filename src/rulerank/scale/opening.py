@@ -16,7 +16,7 @@ from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import is_frame
 from rulerank.io.formats import FORMATS, HEAD, detect, known_format
-from rulerank.io.streams import COMPRESSIONS, format_suffix, is_many, note_input
+from rulerank.io.streams import format_suffix, is_many, note_input
 from rulerank.io.tables import from_part, write_table
 from rulerank.rankers.documents import read_documents
 from rulerank.scale.part import Columns, DatasetPart, Part, TablePart
@@ -82,7 +82,7 @@ def _open_file(
     name: str, columns: Columns, format: str | None, spool: str | None, number: int, max_values: int, graded: bool
 ) -> Sequence[Part]:
     found = known_format(format) if format else _format_of(name)
-    packed = Path(name).suffix.lower() in COMPRESSIONS
+    packed = name.lower().endswith(".gz")
     if found == "parquet" and not packed:
         note_input(name, name)
         return cut_file(TablePart(name, name, columns), max_values)
