@@ -151,7 +151,7 @@ def test_features_named_as_in_a_log_stay_features():
     [
         (
             "qid,f,position:log\nq,1,1\n",
-            "the columns of a click log go together: position:log without impressions:log,",
+            "the columns position:log, impressions:log, clicks:log go together: there is only position:log",
         ),
         (
             "qid,f,position:log,impressions:log,clicks:log\nq,1,1,5,many\n",

@@ -7,7 +7,7 @@ import pytest
 
 from rulerank.errors import DataError, ReadError
 from rulerank.io.outputs import write_bytes
-from rulerank.io.streams import is_model, read_bytes, read_parts
+from rulerank.io.streams import NamedBytes, is_model, read_bytes, read_parts
 from rulerank.rankers.global_rules import GlobalRules
 
 TEXT = b"2 qid:1 1:0.5 # d1\n" * 50
@@ -49,6 +49,7 @@ def test_gzip_is_known_by_its_first_bytes_and_an_error_where_it_is_cut_off_or_da
                 with pytest.raises(ReadError, match=f"^{path}: {came}"):
                     read()
     assert read_bytes(io.BytesIO(PACKED)) == (TEXT, "<stream>")
+    assert read_bytes(NamedBytes(TEXT, "read-before.gz")) == (TEXT, "read-before.gz")
     for length in range(2, len(PACKED)):
         with pytest.raises(ReadError, match=r"^<stream>: the gzip data is"):
             read_bytes(io.BytesIO(PACKED[:length]))

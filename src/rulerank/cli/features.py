@@ -20,9 +20,7 @@ MEASURE = "NDCG@10"
 
 def features(
     docs: Annotated[str, typer.Argument(metavar="DOCS", help="Documents: jsonl, csv, tsv or Parquet, - for stdin.")],
-    queries: Annotated[
-        str, typer.Argument(metavar="QUERIES", help="Queries: tsv, csv, jsonl or Parquet.")
-    ],
+    queries: Annotated[str, typer.Argument(metavar="QUERIES", help="Queries: tsv, csv, jsonl or Parquet.")],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The table to write, .parquet or .csv.")],
     qrels: Annotated[
         str | None, typer.Option(metavar="FILE", help="Judgements: TREC qrels, or a table with qid, docid, grade.")

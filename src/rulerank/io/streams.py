@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 from rulerank.core.arrays import Array
 from rulerank.errors import DataError, ReadError, RulerankError
@@ -82,7 +82,8 @@ def read_bytes(source: Source) -> tuple[bytes, str]:
     if isinstance(source, str | os.PathLike) and source != "-":
         name = os.fspath(source)
         with opened(source) as file:
-            content: bytes | str = file.read()
+            content: Any = file.read()
+            _check_name(content, name)
     else:
         stream = getattr(sys.stdin, "buffer", sys.stdin) if source == "-" else source
         known = "<stdin>" if source == "-" else getattr(stream, "name", None)
@@ -91,12 +92,12 @@ def read_bytes(source: Source) -> tuple[bytes, str]:
             if source == "-":
                 note_input(sys.stdin.fileno(), "stdin")
         with _failures(name, "expected a path or a file open for reading"):
-            content = stream.read()  # type: ignore[union-attr]
+            content = cast(Any, stream).read()
     if not isinstance(content, bytes):
         if not isinstance(content, str):
             raise ReadError(name, None, f"expected bytes or text, got {type(content).__name__}")
         content = content.encode("utf-8", "surrogatepass")  # readers report bad UTF-8 with its line
-    if _is_gzip(content, name):
+    if content.startswith(GZIP):
         with _failures(name), gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
             content = packed.read(UNPACK_LIMIT + 1)
         if len(content) > UNPACK_LIMIT:
@@ -117,9 +118,10 @@ def read_parts(path: str | os.PathLike[str]) -> Iterator[bytes]:
     [b'2 qid:1 1:0.5']
     """
     with opened(path) as file:
-        packed = _is_gzip(file.read(len(GZIP)), os.fspath(path))
+        start = file.read(len(GZIP))
+        _check_name(start, os.fspath(path))
         file.seek(0)
-        plain = gzip.GzipFile(fileobj=file) if packed else file
+        plain = gzip.GzipFile(fileobj=file) if start == GZIP else file
         while part := plain.read(PART):
             yield part
 
@@ -209,11 +211,10 @@ def is_many(source: str) -> bool:
     return os.path.isdir(source) or (any(sign in source for sign in "*?[") and not os.path.exists(source))
 
 
-def _is_gzip(content: bytes, name: str) -> bool:
+def _check_name(content: bytes, name: str) -> None:
     if name.lower().endswith(".gz") and not content.startswith(GZIP):
         came = "something else" if content else "an empty file"
         raise ReadError(name, None, f"expected gzip data because the name ends in .gz, got {came}")
-    return content.startswith(GZIP)
 
 
 @contextmanager
