@@ -102,8 +102,7 @@ def answer_requests(
     as_json: bool,
 ) -> int:
     """Answer until a signal, and return the exit code."""
-    from rulerank.serve.web.app import Limits, create_app
-    from rulerank.serve.web.metrics import Metrics
+    from rulerank.serve.web.app import Limits, Metrics, create_app
     from rulerank.serve.web.workers import run
     from rulerank.web.server import is_loopback, open_socket, url_of
 

@@ -16,7 +16,7 @@ import threading
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -61,36 +61,30 @@ BETWEEN = -1  # between the items of a list
 END_OF_DOC, END_OF_ITEM = "\x00", "\x01"  # no text has them: the analyser takes them for spaces
 
 
-class Language(NamedTuple):
-    """What a language has: a stemmer of Snowball and a list of stop words of bm25s, by their names."""
-
-    stemmer: str | None
-    stop_words: str | None = None
-
-
-LANGUAGES = {
-    "none": Language(None),
-    "ar": Language("arabic"),
-    "ca": Language("catalan"),
-    "da": Language("danish", "DANISH"),
-    "de": Language("german", "GERMAN"),
-    "el": Language("greek"),
-    "en": Language("english", "EN_PLUS"),
-    "es": Language("spanish", "SPANISH"),
-    "fi": Language("finnish"),
-    "fr": Language("french", "FRENCH"),
-    "hi": Language("hindi"),
-    "hu": Language("hungarian"),
-    "id": Language("indonesian"),
-    "it": Language("italian", "ITALIAN"),
-    "nl": Language("dutch", "DUTCH"),
-    "no": Language("norwegian", "NORWEGIAN"),
-    "pt": Language("portuguese", "PORTUGUESE"),
-    "ro": Language("romanian"),
-    "ru": Language("russian", "RUSSIAN"),
-    "sv": Language("swedish", "SWEDISH"),
-    "tr": Language("turkish", "TURKISH"),
+LANGUAGES = {  # stemmers of Snowball
+    "none": None,
+    "ar": "arabic",
+    "ca": "catalan",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "id": "indonesian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
 }
+STOP_WORDS = frozenset("da de en es fr it nl no pt ru sv tr".split())  # languages of which bm25s lists them
 
 TAG = re.compile("</?[a-zA-Z][^<>\x00\x01]*>|<!--[^\x00\x01]*?-->")
 ACCENTS = re.compile(
@@ -127,36 +121,34 @@ class Analyser:
 
     def __init__(self, language: str = "en") -> None:
         self.language = check_language(language)
-        found = LANGUAGES[language]
         self._own = threading.local()
         self.stop_words: frozenset[str] = frozenset()
-        if found.stop_words is not None:
-            lists = _package("bm25s.stopwords", "bm25s")
-            self.stop_words = frozenset(
-                stem for word in getattr(lists, f"STOPWORDS_{found.stop_words}") for stem in self.words(word)
-            )
+        if language in STOP_WORDS:
+            name = "EN_PLUS" if language == "en" else str(LANGUAGES[language]).upper()
+            listed = getattr(_package("bm25s.stopwords", "bm25s"), f"STOPWORDS_{name}")
+            self.stop_words = frozenset(stem for word in listed for stem in self.words(word))
 
     @property
     def stem(self) -> Any:
         """What stems a word: a stemmer of each thread's own, because it keeps words in a buffer and a cache."""
         found = getattr(self._own, "stem", None)
         if found is None:
-            name = LANGUAGES[self.language].stemmer
+            name = LANGUAGES[self.language]
             found = str if name is None else _package("Stemmer", "PyStemmer").Stemmer(name).stemWord
             self._own.stem = found
         return found
 
-    def __reduce__(self) -> tuple[Any, tuple[str, frozenset[str]]]:
-        return _remade, (self.language, self.stop_words)
+    def __getstate__(self) -> tuple[str, frozenset[str]]:
+        return self.language, self.stop_words
 
-    def split(self, text: str) -> list[str]:
-        """Return the words of a text as they are written, folded."""
-        return _split(text.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " "))
+    def __setstate__(self, state: tuple[str, frozenset[str]]) -> None:
+        self.language, self.stop_words = state
+        self._own = threading.local()
 
     def words(self, text: str) -> list[str]:
         """Return the stemmed words of a text."""
         stem = self.stem
-        return [stem(word) for word in self.split(text)]
+        return [stem(word) for word in _split(_marked(text))]
 
     def numbers(self, texts: Sequence[str | list[str] | None], words: Words) -> tuple[Array, Array]:
         """Return the words of all texts as numbers, one after the other, and where each text starts (and ends).
@@ -174,12 +166,6 @@ class Analyser:
             starts.append(n_before + ends - np.arange(len(chunk)))
             n_before += len(numbers) - len(chunk)
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32), np.concatenate(starts)
-
-
-def _remade(language: str, stop_words: frozenset[str]) -> Analyser:
-    made = Analyser(language)
-    made.stop_words = stop_words
-    return made
 
 
 def fold(text: str) -> str:
@@ -201,27 +187,21 @@ def check_language(language: object) -> str:
 
 
 def _marked(text: str | list[str] | None) -> str:
-    if text is None:
-        return ""
-    if isinstance(text, list):
-        return END_OF_ITEM.join(item.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " ") for item in text)
-    return text.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " ")
+    items = [] if text is None else text if isinstance(text, list) else [text]
+    return END_OF_ITEM.join(item.replace(END_OF_DOC, " ").replace(END_OF_ITEM, " ") for item in items)
 
 
 def _split(text: str) -> list[str]:
     if "<" in text:
         text = TAG.sub(" ", text)
     if "&" in text:
-        text = "".join([part if part in (END_OF_DOC, END_OF_ITEM) else html.unescape(part) for part in _parts(text)])
+        parts = re.split("([\x00\x01])", text)
+        text = "".join([part if part in (END_OF_DOC, END_OF_ITEM) else html.unescape(part) for part in parts])
     text = fold(text)
     if text.isascii():
         return ASCII_WORDS.findall(text)
     special, words = _words()
     return (words if special.search(text) else PLAIN_WORDS).findall(text)
-
-
-def _parts(text: str) -> list[str]:
-    return re.split("([\x00\x01])", text)
 
 
 @cache

@@ -9,7 +9,6 @@ import pytest
 
 import rulerank as rr
 from prometheus_counts import counts
-from rulerank.clicks.interleaving import key_of
 from rulerank.serve.web.app import Limits
 
 QUERY = "women rain jacket"
@@ -229,30 +228,3 @@ def test_metrics_count_requests_documents_and_refusals(ask, served_world):
     assert found["rulerank_model_info", rr.Reranker(ranker).version, "0"] == 1
     assert found["rulerank_model_since_seconds", "0"] <= time.time()
     assert found["rulerank_model_reloads_total",] == found["rulerank_model_failed_reloads_total",] == 0
-
-
-def as_list(answer):
-    assert [one["position"] for one in answer["results"]] == [*range(1, len(answer["results"]) + 1)]
-    return tuple(one["id"] for one in answer["results"]), tuple(one["team"] for one in answer["results"])
-
-
-def test_todays_ranking_and_the_models_are_mixed_the_same_for_the_same_session(
-    of_texts, of_features, reranker, served_world
-):
-    answer = of_texts.post("/interleave", json={"session": "s1", "query": QUERY, "top": 6}).json()
-    found = reranker.rank(QUERY)
-    today = [one.id for one in sorted(found, key=lambda one: one.today)]
-    mixed = rr.interleave(today, found.ids, key_of("s1", QUERY), top=6)
-    assert as_list(answer) == (mixed.docs, mixed.teams)
-    assert (answer["session"], answer["version"]) == ("s1", reranker.version)
-    *_, rows = served_world
-    answer = of_features.post("/interleave", json={"session": "s1", "documents": rows}).json()
-    order = of_features.post("/rank", json={"documents": rows, "top": 20}).json()["results"]
-    mixed = rr.interleave([row["id"] for row in rows], [one["id"] for one in order], key_of("s1", ""))
-    assert as_list(answer) == (mixed.docs, mixed.teams)
-    first = of_features.post("/interleave", json={"session": "s1", "documents": rows}).content
-    assert of_features.post("/interleave", json={"session": "s1", "documents": rows}).content == first
-    others = {
-        of_features.post("/interleave", json={"session": f"s{n}", "documents": rows}).content for n in range(2, 8)
-    }
-    assert len(others) > 2

@@ -56,7 +56,6 @@ OF_TEXTS = [
     ("/rank", {"query": QUERY, "vectors": {"image": ["x"]}}, "vectors[0]", "must be a number: got"),
     ("/rank", {"query": QUERY, "vectors": [1]}, "vectors", "must be an object: got [1]"),
     ("/rank", {"query": QUERY, "candidates": 0}, "candidates", "candidates must be a whole number at least 1: got 0"),
-    ("/interleave", {"query": QUERY}, "session", "the request must hold session: What tells this list from others"),
     ("/explain", {"query": QUERY, "doc": "nope"}, "doc", "nope"),
     ("/explain", {"query": QUERY, "doc": "p0001", "versus": "p0001"}, "versus", "must be another document than doc"),
     ("/explain", {"query": QUERY, "doc": "p0001", "documents": ["p0002"]}, "doc", "must be the id of one of the docum"),

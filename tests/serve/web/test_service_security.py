@@ -3,7 +3,7 @@
 import pytest
 
 import rulerank as rr
-from rulerank.serve.web.metrics import API
+from rulerank.serve.web.app import API
 
 TOKEN = "a secret that is long"
 PATHS = ["/", "/rank", "/search?q=x", "/healthz", "/metrics", "/openapi.json", "/static/try.js", "/shared/style.css"]

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rulerank.clicks.interleaving import interleave, key_of
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
@@ -66,7 +65,6 @@ def value_types(most: int, texts: bool) -> dict[str, Any]:
         "q": text("The query's words."),
         "doc": text("The id of the document to explain."),
         "versus": text("The id of another document to compare it with."),
-        "session": text("What tells this list from others: the same session gives the same list for the query."),
         "top": whole("How many documents to answer, the best ones [10].", 1, most),
         "reasons": Annotated[bool, Meta(description="Say of each document what its score is made of [false].")],
         "features": Annotated[bool, Meta(description="Answer the features of each document, too [false].")],
@@ -171,31 +169,14 @@ class Service:
         """Search the index: today's ranking and the model's, side by side."""
         model = self.reranker.current()
         found = self._ranked(model, q, None, None, candidates, None)
+        first = sorted(found, key=lambda result: result.today or 0)
         return {
             "query": q,
             "version": model.version,
             "n_docs": found.n_docs,
             "results": [_result(result, reasons=reasons) | _texts(result) for result in found[:top]],
-            "today": [_result(result) | _texts(result) for result in _today(found)[:top]],
+            "today": [_result(result) | _texts(result) for result in first[:top]],
         }
-
-    def interleave(
-        self,
-        session: str,
-        query: str | None = None,
-        documents: list[Any] | None = None,
-        feature_names: list[str] | None = None,
-        top: int = 10,
-        candidates: int = CANDIDATES,
-        vectors: Any = None,
-    ) -> Payload:
-        """Mix today's ranking and the model's into one list."""
-        model, docs = self.reranker.current(), read_documents(documents, feature_names)[0]
-        found = self._ranked(model, query, docs, None, candidates, vectors)
-        mixed = interleave([one.id for one in _today(found)], found.ids, key_of(session, query or ""), top=top)
-        places = enumerate(zip(mixed.docs, mixed.teams, strict=True), 1)
-        results = [{"id": doc, "position": place, "team": team} for place, (doc, team) in places]
-        return {"query": query, "session": session, "version": model.version, "results": results}
 
     def explain(
         self,
@@ -245,10 +226,6 @@ class Service:
 def _refusal(error: DataError, field: str) -> RequestError:
     message = str(error).replace("give docs,", "give documents,")  # as the field is called here
     return bad(field, message, "not_possible")
-
-
-def _today(found: Ranking) -> list[Result]:
-    return sorted(found, key=lambda result: result.today or 0)
 
 
 def _result(result: Result, *, reasons: bool = False, features: bool = False) -> Payload:

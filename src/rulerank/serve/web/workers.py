@@ -26,7 +26,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
-from rulerank.serve.web.metrics import Metrics
+from rulerank.serve.web.app import Metrics
 from rulerank.web.server import SIGNALS, Server, make_server
 
 LOOK_SECONDS = 0.2  # between two looks at the model file where nobody asks
