@@ -84,7 +84,7 @@ LANGUAGES = {  # stemmers of Snowball
     "sv": "swedish",
     "tr": "turkish",
 }
-STOP_WORDS = frozenset("da de en es fr it nl no pt ru sv tr".split())  # languages of which bm25s lists them
+STOP_WORDS = ("da", "de", "en", "es", "fr", "it", "nl", "no", "pt", "ru", "sv", "tr")  # of which bm25s has lists
 
 TAG = re.compile("</?[a-zA-Z][^<>\x00\x01]*>|<!--[^\x00\x01]*?-->")
 ACCENTS = re.compile(
