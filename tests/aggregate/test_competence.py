@@ -129,13 +129,6 @@ def test_clones_learn_the_same_and_rows_may_come_in_any_order(filled, options):
     assert np.array_equal(clone(ranker).fit(frame, filled.y, qid=filled.qid).predict(filled), one)
 
 
-@pytest.mark.parametrize("options", [{}, {"literal": True}])
-def test_no_documents_have_no_scores(filled, options):
-    ranker = rr.Competence(PAIR, **options).fit(filled)
-    assert ranker.predict(filled.X[:0], qid=[]).shape == (0,)
-    assert ranker.weights(filled.X[:0], qid=[]).shape == (0, 2)
-
-
 def test_a_world_without_relevant_documents_is_no_reason_to_fail(filled):
     data = rr.Dataset(filled.X, np.zeros(len(filled)), filled.qid)
     assert np.isfinite(fresh_for_part(rr.Competence(PAIR)).fit(data).predict(data)).all()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
 
 import rulerank as rr
 from rulerank.dataset import query_index
@@ -118,12 +117,3 @@ def test_one_scale_for_what_is_picked_needs_the_literal_form_and_the_queries(wor
     assert np.array_equal(ranker.predict(world), scaled[np.arange(len(world)), places])
     why = ranker.explain(world, 3)
     assert why.base + sum(share.adds for share in why.features) == pytest.approx(ranker.predict(world)[3], abs=1e-9)
-
-
-def test_members_of_other_libraries_cannot_be_saved(world, tmp_path):
-    data = rr.Dataset(np.nan_to_num(world.X), world.y, world.qid)
-    ranker = rr.Competence({"rules": rr.GlobalRules(), "linear": LinearRegression()}).fit(data)
-    with pytest.raises(
-        DataError, match="its member 'linear' is a LinearRegression, of which a model file can hold nothing"
-    ):
-        ranker.save(tmp_path / "model.rulerank")

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.rules.additive import AdditiveTables, Table, folded
+from rulerank.rules.additive import folded
 
 world = rr.make_ranking(n_queries=30, n_features=6, seed=1)
 
@@ -67,20 +65,3 @@ def test_a_model_of_the_first_version_is_not_additive_and_says_so():
     old = rr.load(Path(__file__).parent.parent / "data" / "v0.1" / "first" / "RE-GR.rulerank")
     with pytest.raises(DataError, match="in models of the first version the cells that no training row is in have"):
         old.additive()
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 2**32 - 1))
-def test_folding_changes_no_bit_of_votes_on_a_grid(seed):
-    rng = np.random.default_rng(seed)
-    cuts = [np.sort(rng.choice(8, rng.integers(0, 4), replace=False)).astype(float) for _ in range(3)]
-    sets = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)]
-    tables = []
-    for members in sets:
-        own = tuple(cuts[f] if rng.random() < 0.8 else np.array([3.5]) for f in members)
-        votes = rng.integers(-99, 99, [len(one) + 2 for one in own]) / 64
-        tables.append(Table(members, own, votes))
-    model = AdditiveTables(0.25, tuple(tables), ("a", "b", "c"))
-    X = rng.integers(-1, 9, (50, 3)).astype(float)
-    X[rng.random(X.shape) < 0.2] = np.nan
-    assert np.array_equal(folded(model).score(X), model.score(X))

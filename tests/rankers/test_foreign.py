@@ -71,10 +71,6 @@ def test_query_ids_come_with_rows_that_stand_query_by_query():
     np.testing.assert_array_equal(predict_ranker(fitted, MIXED), MIXED.X[:, 0])
 
 
-def test_rows_that_stand_query_by_query_are_handed_over_as_they_are():
-    assert fit_ranker(TakesQid(), DATA).X_ is DATA.X
-
-
 def test_group_ids_are_given_to_those_that_take_them_and_a_column_of_scores_becomes_flat():
     fitted = fit_ranker(TakesGroupId(), MIXED)
     assert (np.diff(fitted.group_id_) >= 0).all()
@@ -97,36 +93,12 @@ def test_lightgbm_learns_the_same_however_the_rows_lie():
     np.testing.assert_array_equal(predict_ranker(fitted, MIXED), by_hand.predict(MIXED.X))
 
 
-def test_lightgbm_can_be_tuned_compared_and_aggregated():
-    lightgbm = pytest.importorskip("lightgbm")
-    made = lightgbm.LGBMRanker(n_estimators=5, min_child_samples=3, verbose=-1, n_jobs=1)
-    tuned = rr.select(DATA, made, {"num_leaves": [3, 7]}, n_splits=2)
-    assert [trial.params for trial in tuned.table] == [{"num_leaves": 3}, {"num_leaves": 7}]
-    for trial in tuned.table:
-        means = []
-        for train, test in rr.QueryKFold(2).split(DATA):
-            fitted = fit_ranker(fresh(made).set_params(**trial.params), DATA[train])
-            found = rr.evaluate(DATA.y[test], fitted.predict(DATA.X[test]), DATA.qid[test])
-            means.append(found.means["MAP"])
-        assert trial.folds == pytest.approx(means)
-    experiment = rr.run_experiment(rr.make_folds(DATA, 3), {"trees": made, "QI": rr.QueryIntercepts(missing="mean")})
-    assert not experiment.failures
-    members = {"trees": made, "rules": rr.GlobalRules(n_jobs=1)}
-    assert np.isfinite(rr.Competence(members, n_splits=2).fit(DATA).predict(DATA)).all()
-
-
 @pytest.mark.parametrize(
     "made", [make_pipeline(SimpleImputer(), Ridge()), DecisionTreeRegressor(max_depth=3, random_state=0)], ids=repr
 )
 def test_estimators_that_know_no_queries_get_plain_rows(made):
     fitted = fit_ranker(fresh(made), MIXED)
     np.testing.assert_array_equal(predict_ranker(fitted, MIXED), fresh(made).fit(MIXED.X, MIXED.y).predict(MIXED.X))
-
-
-def test_ours_get_the_whole_data_set():
-    fitted = fit_ranker(rr.GlobalRules(), MIXED)
-    assert fitted.feature_names_ == MIXED.feature_names
-    np.testing.assert_array_equal(predict_ranker(fitted, MIXED), rr.GlobalRules().fit(MIXED).predict(MIXED))
 
 
 def test_a_pipeline_hands_the_queries_on_where_routing_is_switched_on():

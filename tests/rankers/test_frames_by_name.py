@@ -66,14 +66,6 @@ def test_a_column_that_is_missing_or_renamed_is_named(learned, frame, tmp_path):
         fitted.predict(frame(columns))
 
 
-@pytest.mark.parametrize("learned", [from_data_set, from_model_file])
-def test_arrays_go_by_position_without_a_word(learned, tmp_path):
-    fitted = learned(rr.GlobalRules(), tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert np.array_equal(fitted.predict(FILLED.X), fitted.predict(FILLED))
-
-
 def test_a_frame_goes_by_position_where_the_ranker_knows_no_names(tmp_path):
     ranker = rr.GlobalRules().fit(FILLED.X, FILLED.y, qid=FILLED.qid)
     ranker.save(tmp_path / "m.rulerank")
@@ -96,8 +88,3 @@ def test_missing_values_of_a_frame_are_missing():
     assert np.array_equal(ranker.predict(nullable[names[::-1]]), ranker.predict(DATA))
     nulls = pl.DataFrame(DATA.X, schema=names).fill_nan(None)
     assert np.array_equal(ranker.predict(nulls[names[::-1]]), ranker.predict(DATA))
-
-
-def test_a_row_of_a_turned_frame_is_explained_by_name():
-    ranker = rr.GlobalRules().fit(FILLED)
-    assert ranker.explain(pd.DataFrame(turned()), 3).score == ranker.explain(FILLED, 3).score

@@ -58,18 +58,6 @@ def test_predict_matches_names_whatever_their_type_or_codes(ranker, kind):
     assert np.array_equal(ranker.predict(FRAMES[kind]), expected)
 
 
-@pytest.mark.parametrize("kind", FRAMES)
-def test_fit_and_from_frame_read_a_frame_alike(kind):
-    fitted = rr.GlobalRules().fit(FRAMES[kind], GRADE, qid=QID)
-    frame = FRAMES[kind]
-    more = {"qid": QID, "grade": GRADE}
-    data = rr.from_frame(frame.assign(**more) if isinstance(frame, pd.DataFrame) else frame.with_columns(**{
-        name: pl.Series(name, values) for name, values in more.items()}))  # fmt: skip
-    assert data.feature_names == fitted.feature_names_
-    assert (data.categories, data.dates) == (fitted.categories_, fitted.dates_)
-    assert np.array_equal(rr.GlobalRules().fit(data).predict(data), fitted.predict(frame))
-
-
 def test_new_names_are_known_to_be_new_and_missing_ones_missing(ranker):
     frame = pl.DataFrame({"brand": ["never seen", "another", None, ""], "price": [0.5] * 4, "day": [DAY[0]] * 4,
                           "sale": [True] * 4})  # fmt: skip
@@ -80,28 +68,6 @@ def test_new_names_are_known_to_be_new_and_missing_ones_missing(ranker):
     nothing = frame.with_columns(brand=pl.lit(None))
     assert ranker.predict(nothing).tolist() == [missing] * 4
     assert ranker.predict(nothing.with_columns(brand=pl.lit(float("nan")))).tolist() == [missing] * 4
-
-
-def test_names_and_dates_are_kept_in_a_model_file(ranker, tmp_path):
-    ranker.save(tmp_path / "m.rulerank")
-    again = rr.load(tmp_path / "m.rulerank")
-    assert (again.categories_, again.dates_) == (ranker.categories_, ranker.dates_)
-    assert np.array_equal(again.predict(FRAMES["pandas"]), ranker.predict(FRAMES["polars"]))
-
-
-def test_a_row_of_a_frame_with_names_is_explained(ranker):
-    explained = ranker.explain(FRAMES["pandas"], 3)
-    assert explained.score == ranker.predict(FRAMES["polars"])[3]
-    assert any(f"brand is {BRAND[3] or 'missing'}" in line for line in explained.lines())
-
-
-def test_a_row_of_a_lazy_frame_is_explained_as_that_of_the_frame(ranker):
-    frame, lazy = FRAMES["polars"], FRAMES["polars lazy"]
-    assert ranker.explain(lazy, 3) == ranker.explain(frame, 3)
-    assert ranker.explain(lazy, 3, versus=7) == ranker.explain(frame, 3, versus=7)
-    assert ranker.explain(lazy[3:4], versus=lazy[7:8]) == ranker.explain(frame[3:4], versus=frame[7:8])
-    above = float(ranker.predict(frame).max()) - 1e-6
-    assert ranker.what_if(lazy, 3, above=above) == ranker.what_if(frame, 3, above=above)
 
 
 KNOWS = r"the model knows 'brand' as a category \('lg', 'sony', 'tcl'\): give names, not numbers"
@@ -169,35 +135,10 @@ def test_a_pandas_column_of_objects_is_named_by_fit(column):
         rr.GlobalRules().fit(FRAMES["pandas"].assign(x=column), GRADE, qid=QID)
 
 
-def test_from_frame_leaves_out_texts_that_are_no_names():
-    frame = FRAMES["polars"].with_columns(qid=pl.Series(QID), snippet=pl.Series([f"some text {i}" for i in range(N)]),
-                                          shop_id=pl.lit("s1"))  # fmt: skip
-    with pytest.warns(UserWarning, match=r"because they do not hold numbers: 'snippet' .*, 'shop_id' \(String"):
-        assert rr.from_frame(frame).feature_names == ("brand", "price", "day", "sale")
-
-
-def test_a_small_frame_may_have_names_that_differ():
-    ranker = rr.GlobalRules().fit(pl.DataFrame({"brand": ["lg", "sony"], "x": [1, 2]}), [0, 1], qid=[1, 1])
-    assert ranker.categories_ == {"brand": ("lg", "sony")}
-
-
-def test_linear_rankers_warn_that_they_read_codes_as_numbers():
-    frame = FRAMES["polars"].drop("day", "sale").drop_nulls()
-    with pytest.warns(UserWarning, match="QueryIntercepts reads the categories of brand as numbers"):
-        ranker = rr.QueryIntercepts(l2=1.0).fit(frame, GRADE[: len(frame)], qid=QID[: len(frame)])
-    turned = frame.with_columns(pl.col("brand").cast(pl.Enum(["tcl", "sony", "lg"])))
-    assert np.array_equal(ranker.predict(turned), ranker.predict(frame))
-
-
 def test_a_ranker_without_names_refuses_text_by_column():
     ranker = rr.GlobalRules().fit(np.zeros((4, 2)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
     with pytest.raises(DataError, match=r"^the model reads numbers in 'brand': the column holds String, such as"):
         ranker.predict(FRAMES["polars"].select("brand", "price").drop_nulls())
-
-
-def test_a_frame_of_numbers_goes_as_it_is():
-    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, None]})
-    assert numeric_frame(frame)[0] is frame
 
 
 def test_a_pool_with_names_gives_a_model_that_knows_them():
@@ -244,16 +185,3 @@ def test_times_of_day_score_equally_in_frames_data_sets_and_dicts(made, minutes)
     assert np.array_equal(made.predict(data), scores)
     served = rr.Reranker(made).rank(docs=[{"time": time.isoformat()} for time in times], top=None)
     assert [one.score for one in sorted(served, key=lambda one: one.place)] == scores.tolist()
-
-
-@pytest.mark.parametrize("made", [rr.GlobalRules(), rr.FittedRules(max_pairs=0)], ids=repr)
-def test_cuts_of_whole_days_are_shown_as_days(made):
-    frame = FRAMES["polars"].select("day")
-    made.fit(frame, [int(day.year > 2022) for day in DAY], qid=QID)
-    last, first = (next(i for i, day in enumerate(DAY) if day == one) for one in (
-        max(day for day in DAY if day.year < 2023), min(day for day in DAY if day.year > 2022)))  # fmt: skip
-    before, after = ("\n".join(made.explain(frame, row).lines()) for row in (last, first))
-    assert ":00" not in before + after
-    cut = re.search(r"day (?:>= |in \[)(\d{4}-\d\d-\d\d)", after)
-    assert DAY[last] < datetime.date.fromisoformat(cut.group(1)) <= DAY[first]
-    assert re.search(rf"day (< |in \[.*, ){cut.group(1)}", before)

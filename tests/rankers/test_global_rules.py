@@ -201,13 +201,6 @@ def test_the_document_meant_must_be_named():
     assert literal().rules_for(X, row=2) == literal().rules_for(X[2])
 
 
-def test_tens_of_thousands_of_features_can_be_counted():
-    wide = np.zeros((4, 40_000))
-    wide[:, 39_999] = [0, 0, 1, 1]
-    ranker = rr.GlobalRules(max_size=1, discretizer=None).fit(wide, [0, 0, 1, 1])
-    assert ranker.predict(wide).argmax() == 2
-
-
 def test_a_discretiser_of_others_cannot_be_saved(tmp_path):
     class Halves(BaseEstimator):
         def fit(self, X, y):

@@ -71,20 +71,6 @@ def test_rows_added_make_the_model_that_fit_makes_of_all_rows(kind, seed, share,
     assert file_of(ranker.partial_fit(world[~first])) == file_of(refitted(ranker, world))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=8)
-@given(seed=st.integers(0, 2**31), share=st.floats(0.1, 0.9), saved=st.booleans())
-def test_added_then_removed_is_as_if_nothing_had_happened(kind, seed, share, saved):
-    world = a_world(seed)
-    first = np.random.default_rng(seed).random(len(world)) < share
-    first[:4] = True, False, True, False
-    ranker = clone(KINDS[kind]).set_params(discretizer=rr.EqualWidth(n_bins=4)).fit(world[first])
-    before = file_of(ranker)
-    ranker.partial_fit(world[~first])
-    ranker = loaded(ranker) if saved else ranker
-    assert file_of(ranker.unlearn(world[~first])) == before
-
-
 @pytest.mark.parametrize("kind", ["evidence", "mean", "stable", "stable, literal"])
 @settings(max_examples=10)
 @given(seed=st.integers(0, 2**31), steps=st.lists(st.tuples(st.booleans(), st.integers(0, 47)), max_size=20))

@@ -1,7 +1,5 @@
 """Query-level rules agree with their plain twin, with any number of threads and with any cut into blocks."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,7 +20,6 @@ from rulerank.rules.by_query import SHARE, ByQuery, Labels, TrustedVotes, most_c
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout
 from rulerank.rules.tables import BinCounts, Rows, hide_unseen
-from worked_example import X, d12, qid, y
 
 pytestmark = pytest.mark.kernels
 SUPPORTS = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0])
@@ -144,16 +141,6 @@ def test_trusted_votes_are_the_mean_of_the_trusted_queries(world, max_size, min_
     assert same(engine.score(bins), training.mean_grade + np.nan_to_num(lifts))
 
 
-def test_the_worked_example_of_the_paper():
-    queries = np.unique(qid, return_inverse=True)[1]
-    by_query, _ = learn(X.tolist(), y.tolist(), queries.tolist(), 3)
-    document = known_bins(by_query, [d12])
-    assert by_query.literal_ranks(document, 0, 3)[:, 0] == pytest.approx([0.35, 0.5, 0.3636], abs=5e-5)
-    table_iv = Labels.of(range(9), [2, 0, 2, 1, 1, 2, 1, 0, 2])
-    strengths = by_query.label_strengths(document, table_iv, 0, 3)[:, 0]
-    assert strengths / strengths.sum() == pytest.approx([0.2561, 0.2134, 0.5305], abs=5e-5)
-
-
 @settings(max_examples=10)
 @given(st.integers(0, 10**6))
 def test_threads_blocks_and_parts_do_not_change_a_bit(seed):
@@ -182,15 +169,6 @@ def test_threads_blocks_and_parts_do_not_change_a_bit(seed):
         patch.setattr(module, "MAX_QUERIES", 2)
         cut = everything(2, 3)
     assert all(np.array_equal(one, other, equal_nan=True) for one, other in zip(whole, cut, strict=True))
-
-
-def test_many_queries_go_by_in_blocks_of_bounded_size():
-    by_query, _ = learn([(0,), (1,)] * 500, [0, 1] * 500, np.repeat(np.arange(500), 2), 1)
-    for n_docs, size in [(1, module.MAX_QUERIES), (10**6, module.SUM_BYTES // (16 * 10**6)), (10**9, 1)]:
-        blocks = list(by_query.blocks(n_docs))
-        assert blocks[0] == (0, size)
-        assert blocks[-1][1] == 500
-        assert all(stop == start for (_, stop), (start, _) in pairwise(blocks))
 
 
 def test_shares_of_thirds_add_up_to_a_whole_row():

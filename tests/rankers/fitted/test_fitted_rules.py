@@ -1,23 +1,13 @@
 """FittedRules as a whole: the same bits always, monotone where asked, weights, categories, few labels, explanations."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rulerank as rr
 from plain.fitted import additive_scores_plainly
 from rulerank.errors import DataError, ModelFileError
 from rulerank.rankers.foreign import fresh_for_part
-
-
-@parametrize_with_checks([rr.FittedRules()])
-def test_scikit_learn_checks_pass(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -67,19 +57,8 @@ def test_the_order_of_the_rows_changes_no_byte(world, fitted, tmp_path):
     assert model_bytes(again, tmp_path / "a.rulerank") == model_bytes(fitted, tmp_path / "b.rulerank")
 
 
-def test_another_seed_deals_other_folds(world, fitted):
-    other = rr.FittedRules(seed=1).fit(world)
-    assert not np.array_equal(other.predict(world), fitted.predict(world))
-    assert np.corrcoef(other.predict(world), fitted.predict(world))[0, 1] > 0.9
-
-
 def test_a_score_is_the_plain_sum_of_the_tables_votes(world, fitted):
     assert fitted.predict(world[:50]).tolist() == additive_scores_plainly(fitted.tables_, world.X[:50])
-
-
-def test_votes_are_relative_to_the_average_document(world, fitted):
-    assert fitted.tables_.base == 0
-    assert abs(fitted.predict(world).mean()) < 0.1
 
 
 def test_the_folds_spread_is_a_band(fitted):
@@ -138,13 +117,6 @@ def test_missing_values_that_training_never_saw_are_the_worst_where_votes_are_mo
     assert none == bad < middle
 
 
-def test_a_monotone_straight_line_too():
-    few = rr.make_ranking(n_queries=8, n_features=5, seed=0)
-    ranker = rr.FittedRules(monotone=dict.fromkeys(few.feature_names, -1)).fit(few)
-    for table in ranker.tables_.tables:
-        assert (np.diff(table.votes[:-1]) <= 0).all()
-
-
 def test_few_labels_get_a_straight_line(world):
     few = world[np.isin(world.qid, np.unique(world.qid)[:10])]
     ranker = rr.FittedRules().fit(few)
@@ -160,16 +132,6 @@ def test_weights_of_one_change_nothing_and_of_zero_leave_rows_out(world, fitted)
     kept = np.arange(len(world)) % 5 > 0
     some = rr.FittedRules().fit(world, sample_weight=kept)
     assert np.array_equal(some.predict(world), rr.FittedRules().fit(world[kept]).predict(world))
-
-
-def test_weights_move_the_votes_towards_the_rows_that_have_them():
-    rng = np.random.default_rng(0)
-    X = rng.random((2000, 2))
-    y = np.where(np.arange(2000) % 2, X[:, 0] > 0.5, X[:, 1] > 0.5).astype(int)
-    qid = np.repeat(np.arange(50), 40)
-    odd = rr.FittedRules().fit(X, y, qid=qid, sample_weight=np.where(np.arange(2000) % 2, 10.0, 0.1))
-    assert np.corrcoef(odd.predict(X), X[:, 0])[0, 1] > 0.7
-    assert abs(np.corrcoef(odd.predict(X), X[:, 1])[0, 1]) < 0.3
 
 
 def test_a_model_of_before_that_chose_its_scale_by_itself_loads(world):
@@ -234,45 +196,6 @@ def test_damaged_tables_in_a_model_are_refused(fitted):
     state["learned"]["tables"]["tables"][0]["votes"] = np.zeros(2)
     with pytest.raises(ModelFileError, match="the tables cannot be read"):
         rr.FittedRules.from_state(state)
-
-
-def test_the_parts_of_every_score_add_up_to_it(world, fitted):
-    scores = fitted.predict(world)
-    for row in range(0, 200, 17):
-        why = fitted.explain(world, row, n_rules=None)
-        assert why.score == scores[row]
-        assert why.base + sum(share.adds for share in why.features) == pytest.approx(scores[row], abs=1e-9)
-        assert why.base + sum(group.adds for group in why.groups) == pytest.approx(scores[row], abs=1e-9)
-        other = fitted.explain(world, row, versus=row + 1)
-        assert other.difference == pytest.approx(abs(scores[row] - scores[row + 1]), abs=1e-9)
-    assert "rules add" in fitted.explain(world, 3).lines()[0]
-
-
-def test_a_change_that_is_proposed_leads_to_the_score_that_it_names(world, fitted):
-    scores = fitted.predict(world)
-    row = int(np.argsort(scores)[len(scores) // 2])
-    changes = fitted.what_if(world, row, above=float(scores[row]) + 0.2)
-    assert changes
-    for change in changes:
-        feature = world.feature_names.index(change.feature)
-        moved = world.X[row : row + 1].astype(np.float64)
-        if np.isnan(change.move):
-            continue
-        moved[0, feature] += change.move * (1 + 1e-9)  # a move leads to the edge of the bin, which may lie outside
-        assert fitted.tables_.score(moved)[0] == pytest.approx(change.score)
-        assert change.score > scores[row] + 0.2
-    assert fitted.what_if(world, row, above=float(scores[row]) - 1) == ()
-
-
-def test_an_overview_has_curves_pairs_and_pictures(world, fitted):
-    overview = fitted.overview(world)
-    assert all(2 <= len(effect.curve) <= 11 for effect in overview.features)
-    assert {pair.features for pair in overview.interactions} <= set(fitted.pairs_)
-    assert "Pairs of features with a table of their own" in overview.to_text()
-    page = overview.to_html()
-    assert page.count("<svg") == len(fitted.curves(world).curves) + 1  # a panel a feature, and the tables of pairs
-    assert "The tables of pairs" in page
-    assert "tables" not in overview.to_dict()
 
 
 def test_categories_that_few_labels_leave_out_are_named():
