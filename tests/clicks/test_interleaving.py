@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import rulerank as rr
 from rulerank.clicks.interleaving import (
     LEAST,
-    contest_advice,
     contest_as_dict,
     contest_in_words,
     contest_of,
@@ -156,7 +155,6 @@ def test_a_log_with_teams_is_judged_by_session_and_query():
         "new wins: 30 of 30 decided impressions of 6 queries (100 %, 95 % interval 85-100"
     )
     assert contest_as_dict(contest)["won"] == {"a": 0, "b": 30}
-    assert contest_advice(contest) is None
 
 
 def test_teams_come_from_the_runs_where_the_log_has_none():
@@ -218,16 +216,6 @@ def contest_between(a, b, ties=0):
 )
 def test_the_sentence_says_no_more_than_the_clicks_allow(a, b, line):
     assert contest_in_words(contest_between(a, b)).startswith(line)
-
-
-def test_advice_says_how_many_impressions_would_tell():
-    close = contest_advice(contest_between([10] * 10, [11] * 10, 790))
-    assert close.startswith("If the share stays at 52 %, which is not sure, about ")
-    assert close.endswith("impressions would tell, 1,000 of which are there.")
-    few = contest_advice(contest_between([2], [1], 9))
-    assert few == "To tell a share of 55 % from half, at least about 5,175 impressions of many queries are needed."
-    even = contest_advice(contest_between([100] * 10, [100] * 10))
-    assert even.startswith("The two are so close that no number of impressions")
 
 
 def test_as_many_impressions_as_are_advised_tell_in_95_of_100_cases():

@@ -66,10 +66,10 @@ def test_every_file_gives_the_counts_and_the_errors_of_a_frame(tmp_path, rows, s
 
 DAMAGED = {
     "csv": [
-        ("q,a,1,1\nq,b,1,1,5\n", "4: expected 4 columns as in the first line, got 5"),
-        ("q,a,1,1\nq,b,1,\xff\n", "4: expected UTF-8 text, got the byte 0xff"),
-        ('q,a,1,1\nq,"open,1,1\nq,a,1,1\n', '4: a quote (") stands alone: write the cell in quotes and each quote'),
-        ('q,a,1,1\nq,"' + "open " * 40_000, '4: a quote (") stands alone: write the cell in quotes and each quote'),
+        ("q,a,1,1\nq,b,1,1,5\n", "4: cannot be read as csv: Expected Number of Columns: 4 Found: 5"),
+        ("q,a,1,1\nq,b,1,\xff\n", "4: cannot be read as csv: Invalid unicode (byte sequence mismatch) detected."),
+        ('q,a,1,1\nq,"open,1,1\nq,a,1,1\n', "4: cannot be read as csv: Value with unterminated quote found."),
+        ('q,a,1,1\nq,"' + "open " * 40_000, "4: cannot be read as csv: Value with unterminated quote found."),
     ],
     "jsonl": [
         ('{"query": "q"}\n{"query": \n', "5: expected a JSON object a line: Expecting value"),
@@ -114,7 +114,7 @@ def test_a_quote_in_a_tsv_log_is_a_character_like_any_other(tmp_path, name):
     path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     assert sorted(rr.read_clicks(path).table["query"]) == ['"nail', '"nail"', '5" nail']
     path.write_bytes(gzip.compress(text + b"q\ta\t1\t1\t1\n") if name.endswith(".gz") else text + b"q\ta\t1\t1\t1\n")
-    with pytest.raises(ReadError, match=rf"{name}:5: expected 4 columns as in the first line, got 5$"):
+    with pytest.raises(ReadError, match=rf"{name}:5: cannot be read as tsv: Expected Number of Columns: 4 Found: 5$"):
         rr.read_clicks(path)
 
 

@@ -127,7 +127,7 @@ def test_numbers_in_json_are_read_as_they_are_written():
             "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1, or impressions or clicks are no whole",
         ),
         ("query,doc,position,clicked\nq,a,1,2\n", {}, "1 of 1 row cannot be right: 1 where clicked is neither 0 nor 1"),
-        ("query,doc,position,clicked\nq,a,1\n", {}, "2: expected 4 columns as in the first line, got 3"),
+        ("query,doc,position,clicked\nq,a,1\n", {}, "2: cannot be read as csv: Expected Number of Columns: 4 Found: 3"),
         (
             "query,doc,position,clicked\nq,a,1.5,1\nq,a,top,1\n,a,1,1\nq,,1,1\n",
             {},
@@ -160,7 +160,11 @@ def test_numbers_in_json_are_read_as_they_are_written():
             "there is no column 'sku'; the columns are query, doc",
         ),
         ("query,doc,position,clicked\n", {}, "the log holds no impression"),
-        ("query,doc,position,clicked\nq,a,1,1,extra\n", {}, "2: expected 4 columns as in the first line, got 5"),
+        (
+            "query,doc,position,clicked\nq,a,1,1,extra\n",
+            {},
+            "2: cannot be read as csv: Expected Number of Columns: 4 Found: 5",
+        ),
         ("", {}, "the file is empty"),
         ('{"query": 1}\n{"query":\n', {}, "2: expected a JSON object a line: Expecting value"),
         ('{"query": 1}\n[1]\n', {}, "2: expected a JSON object a line, got [1]"),
@@ -207,7 +211,7 @@ def test_a_json_line_far_down_that_is_damaged_is_named():
 def test_text_that_is_no_utf8_is_named_by_its_line(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"query,doc,position,clicked\nq,a,1,1\nq\xff,a,1,1\n")
-    with pytest.raises(ReadError, match=r"log.csv:3: expected UTF-8 text, got the byte 0xff"):
+    with pytest.raises(ReadError, match=r"log.csv:3: cannot be read as csv: Invalid unicode"):
         rr.read_clicks(path)
 
 

@@ -51,13 +51,7 @@ def interleave(
         rulerank interleave one.run two.run --clicks shown.csv
         rulerank interleave --clicks teams.csv --name-a today --name-b new
     """
-    from rulerank.clicks.interleaving import (
-        contest_advice,
-        contest_as_dict,
-        contest_in_words,
-        interleave_runs,
-        read_contest,
-    )
+    from rulerank.clicks.interleaving import contest_as_dict, contest_in_words, interleave_runs, read_contest
     from rulerank.core.words import counted
     from rulerank.io.engine_logs import read_ids
     from rulerank.io.formats import read_scored
@@ -82,8 +76,6 @@ def interleave(
             print_json(contest_as_dict(contest))
             return
         print(contest_in_words(contest))
-        if contest_advice(contest):
-            print(contest_advice(contest))
         return
     if runs is None:
         raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")

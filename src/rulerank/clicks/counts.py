@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,13 +24,13 @@ ABSENT = -1
 class ClickCounts:
     """One row per query, document and position, sorted by them: how often it was shown there, and clicked.
 
-    The columns are arrays: `query` and `doc` (text; a query is its id, or what was typed), `position` (from 1, the
+    The columns of `table`: `query` and `doc` (text; a query is its id, or what was typed), `position` (from 1, the
     top), `impressions` (from 1) and `clicks` (from 0 to the impressions).
 
     >>> counts = ClickCounts(["q1", "q1"], ["a", "b"], position=[1, 2], impressions=[100, 100], clicks=[30, 4])
     >>> counts
     ClickCounts(1 query, 2 documents, 2 positions, 200 impressions, 34 clicks)
-    >>> counts.clicks.tolist()
+    >>> counts.table["clicks"].to_list()
     [30, 4]
     """
 
@@ -63,31 +62,6 @@ class ClickCounts:
         typed = frame.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
         object.__setattr__(counts, "table", typed.select(*KEYS, *COUNTS).sort(KEYS))
         return counts
-
-    @cached_property
-    def query(self) -> Array:
-        """Text (n_rows,): the query's id, or what was typed."""
-        return _texts(self.table["query"])
-
-    @cached_property
-    def doc(self) -> Array:
-        """Text (n_rows,): the document's id."""
-        return _texts(self.table["doc"])
-
-    @cached_property
-    def position(self) -> Array:
-        """int32 (n_rows,): from 1, the top."""
-        return self.table["position"].to_numpy()
-
-    @cached_property
-    def impressions(self) -> Array:
-        """int64 (n_rows,): from 1."""
-        return self.table["impressions"].to_numpy()
-
-    @cached_property
-    def clicks(self) -> Array:
-        """int64 (n_rows,): from 0 to the impressions."""
-        return self.table["clicks"].to_numpy()
 
     def __len__(self) -> int:
         return len(self.table)
@@ -132,13 +106,6 @@ def _checked(query: Any, doc: Any, position: Any, impressions: Any, clicks: Any)
             raise DataError(f"{name} must not be empty: row {empty} has nothing there")
         columns.append(pl.Series(name, [str(one) for one in column], dtype=pl.String))
     return pl.DataFrame(columns + [pl.Series(name, getattr(shown, name)) for name in ("position", *COUNTS)])
-
-
-def _texts(column: pl.Series) -> Array:
-    """Return an object array in which equal texts are one object."""
-    known = column.unique()
-    codes = column.cast(pl.Enum(known)).to_physical().to_numpy()
-    return np.array(known.to_list(), dtype=object)[codes]
 
 
 @dataclass(frozen=True, eq=False)

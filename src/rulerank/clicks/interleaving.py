@@ -247,31 +247,6 @@ def contest_in_words(found: Comparison) -> str:
     )
 
 
-def contest_advice(found: Comparison) -> str | None:
-    """Say how many impressions would tell, if the difference is what it seems to be; None where it is told.
-
-    What it seems to be may be far off while the interval is wide, and is said so.
-    """
-    from scipy.special import ndtri  # slow to load
-
-    decided, share = found.wins + found.losses, found.mean_a
-    if found.verdict in ("better", "worse") or not decided:
-        return None
-    if found.verdict == "too few":
-        needed = impressions_needed(0.55, decided / found.n_trials)
-        return f"To tell a share of 55 % from half, at least about {needed:,} impressions of many queries are needed."
-    if abs(share - 0.5) < 0.005:
-        return "The two are so close that no number of impressions that could be advised would tell them apart."
-    spread = (found.high - found.low) / 2 / (2 * float(ndtri(0.5 + LEVEL / 2)))
-    alone = math.sqrt(share * (1 - share) / decided)
-    together = max(1.0, (spread / alone) ** 2) if alone else 1.0  # how much more impressions vary than on their own
-    needed = impressions_needed(share, decided / found.n_trials, together)
-    return (
-        f"If the share stays at {percent(max(share, 1 - share))}, which is not sure, about {needed:,} "
-        f"impressions would tell, {found.n_trials:,} of which are there."
-    )
-
-
 def contest_as_dict(found: Comparison) -> dict[str, Any]:
     """Return all figures as plain values."""
     known = bool(found.wins + found.losses)
@@ -283,15 +258,13 @@ def contest_as_dict(found: Comparison) -> dict[str, Any]:
         "share_of_b": round(found.mean_a, 4) if known else None,
         "interval": [round((1 + bound) / 2, 4) for bound in (found.low, found.high)],
         "line": contest_in_words(found),
-        "advice": contest_advice(found),
     }
 
 
-def impressions_needed(share: float, decided: float = 1.0, together: float = 1.0) -> int:
+def impressions_needed(share: float, decided: float = 1.0) -> int:
     """Return how many impressions tell a share of decided ones from half, in 95 % of cases.
 
-    decided: the share of impressions that have a winner.
-    together: how many times as much impressions vary as if they had nothing in common.
+    decided: the share of impressions that have a winner. They are taken to have nothing in common.
 
     >>> impressions_needed(0.55), impressions_needed(0.55, decided=0.25)
     (1294, 5175)
@@ -299,7 +272,7 @@ def impressions_needed(share: float, decided: float = 1.0, together: float = 1.0
     from scipy.special import ndtri  # slow to load
 
     reach = ndtri(0.5 + LEVEL / 2) * 0.5 + ndtri(POWER) * math.sqrt(share * (1 - share))
-    return math.ceil(together * (reach / (share - 0.5)) ** 2 / decided)
+    return math.ceil((reach / (share - 0.5)) ** 2 / decided)
 
 
 def _rows(file: LogFile, named: Mapping[str, str] | None, has_runs: bool) -> str:

@@ -13,6 +13,7 @@ import glob
 import itertools
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,15 +58,6 @@ class LogFile:
 
     def fail(self, message: str) -> NoReturn:
         raise DataError(message) if self.name == FRAME else ReadError(self.name, None, message)
-
-    def find_mistake(self) -> None:
-        """Raise an error that names the first wrong line of a text; otherwise do nothing."""
-        if self.format == "jsonl":
-            for number, line in enumerate(_lines(self.path), 1):
-                if line.strip():
-                    _json_object(self.name, number, line)
-        elif self.format in SEPARATORS:
-            _find_bad_record(self.name, self.path, SEPARATORS[self.format])
 
 
 class Log:
@@ -121,9 +113,11 @@ class Log:
         try:
             self._connection.execute(f"SELECT count(COLUMNS(*)) FROM {file.scan}")
         except self._error as error:
-            file.find_mistake()
-            what = f"expected {file.format}, got something else or a damaged file: {_first_line(error)}"
-            raise ReadError(file.name, None, what) from None
+            if file.format == "jsonl":
+                for number, line in enumerate(_lines(file.path), 1):
+                    _json_object(file.name, number, line) if line.strip() else None
+            place, what = _mistake(str(error))
+            raise ReadError(file.name, place, f"cannot be read as {file.format}: {what}") from None
 
     def _opened(self, source: Any, format: str | None) -> Iterator[LogFile]:
         if is_frame(source) or isinstance(source, pl.LazyFrame):
@@ -360,24 +354,11 @@ def _header(name: str, path: str, separator: str) -> tuple[list[str], int]:
     raise ReadError(name, None, "the file is empty")
 
 
-def _find_bad_record(name: str, path: str, separator: str) -> None:
-    """Raise an error that names the first line that is not UTF-8, has an odd quote or another number of columns."""
-    n_columns = 0
-    texts = (_decoded(name, number, line) for number, line in enumerate(_lines(path), 1))
-    records = _records(texts, separator)
-    while True:
-        first = records.line_num + 1
-        try:
-            record = next(records, None)
-        except csv.Error:
-            what = 'a quote (") stands alone: write the cell in quotes and each quote within it twice'
-            raise ReadError(name, first, what) from None
-        if record is None:
-            return
-        n_columns = n_columns or len(record)
-        if record and len(record) != n_columns:
-            what = f"expected {n_columns} columns as in the first line, got {len(record)}"
-            raise ReadError(name, first, what)
+def _mistake(error: str) -> tuple[int | None, str]:
+    """Return the line that DuckDB cannot read, and what it says of it."""
+    number = re.search(r"CSV Error on Line: (\d+)", error)
+    said = [line for line in error.splitlines() if re.match("Expected|Value with|Invalid unicode", line)]
+    return (int(number[1]), said[0]) if number and said else (None, error.splitlines()[0] if error else "damaged")
 
 
 def _records(lines: Iterable[str], separator: str) -> Any:

@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from rulerank.clicks.counts import ABSENT, ClickCounts, Match
 from rulerank.core.words import counted
-from rulerank.evaluation.comparison import Interval, share_interval
+from rulerank.evaluation.comparison import share_interval
 from rulerank.render.document import Bar, Content, Page, Sentences, Table
 
 SHOWN_POSITIONS = 20  # in the table
 
 
-@dataclass(frozen=True)
-class PositionRate:
-    """How often what stood at a position was clicked."""
+class PositionRate(NamedTuple):
+    """How often what stood at a position was clicked, with a 95 % interval by query."""
 
     position: int
     impressions: int
     clicks: int
-    rate: Interval  # with its interval
-
-
-@dataclass(frozen=True)
-class PoolShare:
-    """What of a log a pool holds."""
-
-    by: str  # how queries were found: by their "id" or "text"
-    queries: int
-    docs: int
-    impressions: int
-    clicks: int
-    docs_moved: int
-    never_shown: int  # documents of the pool
+    rate: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -56,7 +45,7 @@ class ClickSummary:
     clicks: int
     positions: tuple[PositionRate, ...]
     docs_moved: int  # pairs that were seen at more than one position
-    pool: PoolShare | None = None
+    pool: Mapping[str, Any] | None = None  # what of it a pool holds, by which the queries were found, and what it adds
 
     def sentences(self) -> list[str]:
         """Say what was found."""
@@ -66,16 +55,17 @@ class ClickSummary:
             f"{counted(self.impressions, 'impression')}, {counted(self.clicks, 'click')} "
             f"({_share(self.clicks, self.impressions)})."
         ]
+        known = self.pool or {"docs": self.docs, "docs_moved": self.docs_moved}
         if self.pool is not None:
-            pool = self.pool
+            docs, shown = self.docs - known["docs"], self.impressions - known["impressions"]
             said.append(
-                f"In the pool, by the queries' {pool.by}: {pool.queries:,} of the queries, {pool.docs:,} of the "
-                f"documents; {_share(self.docs - pool.docs, self.docs)} of the documents and "
-                f"{_share(self.impressions - pool.impressions, self.impressions)} of the impressions have no features."
+                f"In the pool, by the queries' {known['by']}: {known['queries']:,} of the queries, "
+                f"{known['docs']:,} of the documents; {_share(docs, self.docs)} of the documents and "
+                f"{_share(shown, self.impressions)} of the impressions have no features."
             )
-            if pool.never_shown:
-                said.append(f"{counted(pool.never_shown, 'document')} of the pool never shown, and left out.")
-        moved, docs = (self.docs_moved, self.docs) if self.pool is None else (self.pool.docs_moved, self.pool.docs)
+            if known["never_shown"]:
+                said.append(f"{counted(known['never_shown'], 'document')} of the pool never shown, and left out.")
+        moved, docs = known["docs_moved"], known["docs"]
         said.append(
             f"Seen at more than one position: {moved:,} of {counted(docs, 'document')} ({_share(moved, docs)})."
         )
@@ -84,7 +74,7 @@ class ClickSummary:
     def remarks(self) -> list[str]:
         """Say what a model of clicks cannot learn from this log, and what looks wrong."""
         said = []
-        moved = self.docs_moved if self.pool is None else self.pool.docs_moved
+        moved = self.docs_moved if self.pool is None else self.pool["docs_moved"]
         if len(self.positions) == 1:
             one = self.positions[0].position
             said.append(f"all impressions are at position {one}: what a position adds to clicks cannot be told")
@@ -93,11 +83,11 @@ class ClickSummary:
                 "no document was seen at more than one position: what a position adds to clicks cannot be told apart "
                 "from how good the documents are that stand there"
             )
-        if len(self.positions) > 2 and self.positions[-1].rate.low > self.positions[0].rate.high:
+        if len(self.positions) > 2 and self.positions[-1].low > self.positions[0].high:
             first, last = self.positions[0], self.positions[-1]
             said.append(
-                f"position {last.position} is clicked more often than position {first.position} ({last.rate.value:.3f} "
-                f"and {first.rate.value:.3f}): positions must count from the top of the list"
+                f"position {last.position} is clicked more often than position {first.position} ({last.rate:.3f} "
+                f"and {first.rate:.3f}): positions must count from the top of the list"
             )
         if not self.clicks:
             said.append("nothing was ever clicked: there is nothing to learn from")
@@ -111,14 +101,14 @@ class ClickSummary:
     def page(self) -> Page:
         """Return what there is to show."""
         shown = self.positions[:SHOWN_POSITIONS]
-        largest = max((one.rate.value for one in shown), default=0.0)
+        largest = max((one.rate for one in shown), default=0.0)
         rows: list[tuple[Content, ...]] = [
             (
                 str(one.position),
                 f"{one.impressions:,}",
                 f"{one.clicks:,}",
-                f"{one.rate.low:.3f} to {one.rate.high:.3f}",
-                Bar(one.rate.value, largest, signed=False),
+                f"{one.low:.3f} to {one.high:.3f}",
+                Bar(one.rate, largest, signed=False),
             )
             for one in shown
         ]
@@ -133,11 +123,7 @@ class ClickSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain values."""
-        found = asdict(self)
-        found["positions"] = [
-            asdict(one) | {"rate": one.rate.value, "low": one.rate.low, "high": one.rate.high} for one in self.positions
-        ]
-        return found | {"remarks": self.remarks()}
+        return vars(self) | {"positions": [one._asdict() for one in self.positions], "remarks": self.remarks()}
 
 
 def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool: int = 0) -> ClickSummary:
@@ -152,15 +138,15 @@ def summarise_clicks(counts: ClickCounts, match: Match | None = None, *, n_pool:
             pl.Series("row", match.rows[match.rows != ABSENT])
         )
         by_row = found.group_by("row").agg(pl.col("position").n_unique())
-        pool = PoolShare(
-            match.by,
-            found["query"].n_unique(),
-            found.select("query", "doc").n_unique(),
-            int(found["impressions"].sum()),
-            int(found["clicks"].sum()),
-            int((by_row["position"] > 1).sum()),
-            n_pool - len(by_row),
-        )
+        pool = {
+            "by": match.by,
+            "queries": found["query"].n_unique(),
+            "docs": found.select("query", "doc").n_unique(),
+            "impressions": int(found["impressions"].sum()),
+            "clicks": int(found["clicks"].sum()),
+            "docs_moved": int((by_row["position"] > 1).sum()),
+            "never_shown": n_pool - len(by_row),
+        }
     places = table.group_by("query", "doc").agg(pl.col("position").n_unique())
     return ClickSummary(
         table["query"].n_unique(),
@@ -180,7 +166,7 @@ def rates_by_position(table: pl.DataFrame) -> tuple[PositionRate, ...]:
     for (position,), part in sorted(by_query.group_by("position")):
         shown, clicks = part["impressions"].to_numpy(), part["clicks"].to_numpy()
         rate = share_interval(clicks, shown)
-        rates.append(PositionRate(int(str(position)), int(shown.sum()), int(clicks.sum()), rate))
+        rates.append(PositionRate(int(str(position)), int(shown.sum()), int(clicks.sum()), *rate))
     return tuple(rates)
 
 

@@ -1,4 +1,3 @@
-import json
 import warnings
 from functools import partial
 
@@ -269,12 +268,9 @@ def test_the_table_of_coefficients_prints_well():
     assert lines[4].split() == ["one", "0", "-", "-", "-", "0.0000"]
     assert "2,098 comparisons in 28 of 30 queries; loss 700." in lines[5]
     assert lines[5].endswith("after 5 steps, l2 = 2")
-    assert table.to_markdown().startswith("| feature | coefficient | std. error | z | p | effect |\n| --- | ---: |")
-    rows = json.loads(table.to_json())["coefficients"]
-    assert rows[3] == {"feature": "one", "coefficient": 0, "standard_error": None, "z": None, "p": None, "effect": 0}
     first = table.rows[0]
     assert first.effect == pytest.approx(first.value * first.deviation)
-    assert rows[0]["p"] == first.p < 1e-4
+    assert first.p < 1e-4
 
 
 def test_what_was_learned_comes_back_from_its_state():

@@ -24,7 +24,7 @@ from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.anchored.baseline import StartsFromToday
 from rulerank.rankers.anchored.posterior import average
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.linear.linear_ranker import Coefficient, Coefficients, WeightedSum, column_means
+from rulerank.rankers.linear.linear_ranker import Coefficients, ColumnSums, WeightedSum
 from rulerank.render.html import ShownTable, table_of
 from rulerank.rules.additive import AdditiveTables, Table
 
@@ -92,10 +92,8 @@ class Anchored(StartsFromToday, WeightedSum):
     def coefficients(self) -> Coefficients:
         """Return the weights with their standard errors, the largest first."""
         check_is_fitted(self)
-        ones = np.ones_like(self.coef_)
-        columns = (self._weighed_names, self.coef_.tolist(), self.standard_errors_.tolist(), ones.tolist())
-        rows = [Coefficient(*row) for row in zip(*columns, strict=True)]
-        return Coefficients(tuple(sorted(rows, key=lambda row: -abs(row.effect))), self._note())
+        columns = self._weighed_names, self.coef_, self.standard_errors_, np.ones_like(self.coef_)
+        return Coefficients.of(*columns, self._note())
 
     @property
     def standard_errors_(self) -> Array:
@@ -127,7 +125,7 @@ class Anchored(StartsFromToday, WeightedSum):
     def _learn_missing(self, X: Any) -> None:
         super()._learn_missing(X)
         if self.fill_ is not None:
-            self.fill_ = column_means(X)
+            self.fill_ = ColumnSums.of(X).means()
             self.fill_[self.today_.column] = self._stands_for_missing(X)
 
     def _learned_state(self) -> dict[str, Any]:

@@ -151,13 +151,6 @@ def dense_centred(X: Array, rows: Array, groups: Array, centres: Array, factors:
 
 
 @compiled
-def scale_rows(values: Array, factors: Array) -> None:
-    for i in range(factors.size):
-        for f in range(values.shape[1]):
-            values[i, f] *= factors[i]
-
-
-@compiled
 def dense_group_sums(centred: Array, groups: Array, curvatures: Array, out: Array) -> None:
     """Add up, for each group and level, the rows times their curvatures."""
     n_levels = curvatures.shape[0]

@@ -109,7 +109,7 @@ class DenseRows:
             centred = self._centred(begin, end)
             gradient += at.residuals[here] @ centred
             kernels.dense_group_sums(centred, self.groups[begin:end] - start, at.curvatures[:, here], sums)
-            kernels.scale_rows(centred, deviations[here])
+            centred *= deviations[here, None]
             hessian += centred.T @ centred  # NumPy computes one half only
         used = at.totals.ravel() > 0
         sums = sums[used] / np.sqrt(at.totals.ravel()[used, None])
@@ -281,23 +281,23 @@ class QueryLikelihood:
 
 
 @dataclass(frozen=True, eq=False)
+class ChunkFacts(Summable):
+    """What is known of some chunks before any look, of neighbours added up."""
+
+    spread: Spread
+    query_ids: tuple[Array, ...]
+    n_comparisons: float
+    n_informative: int
+
+
+@dataclass(frozen=True, eq=False)
 class ChunkPoint(Summable):
     """What one look at some chunks found, of neighbours added up."""
 
     value: float
     gradient: Array
     hessian: Array
-    intercepts: tuple[tuple[int, Array], ...]  # of each chunk, with its number
-
-
-@dataclass(frozen=True, eq=False)
-class ChunkEnd(Summable):
-    """What the model keeps of chunks beside the coefficients."""
-
-    intercepts: tuple[Array, ...]
-    query_ids: tuple[Array, ...]
-    n_comparisons: float
-    n_informative: int
+    intercepts: tuple[tuple[int, Array, Array], ...]  # of each chunk, with its number: as found, and in the rows' units
 
 
 class ChunkedLikelihood:
@@ -307,24 +307,19 @@ class ChunkedLikelihood:
     """
 
     def __init__(self, total: Sums, n_chunks: int, l2: float) -> None:
-        self.total, self.n_chunks, self.l2 = total, n_chunks, l2
-        self.intercepts: dict[int, Array] = {}  # of each chunk, where the last look found them
-        self.spread: Spread = total(spread_of, self._extras())
-        self.scale, self.factors = self.spread.scale()
+        self.total, self.l2 = total, l2
+        self.extras: list[Extra] = [(number, None) for number in range(n_chunks)]
+        self.facts: ChunkFacts = total(facts_of, self.extras)
+        self.scale, self.factors = self.facts.spread.scale()
+        self.intercepts: list[Array] = []  # of each chunk's queries, that belong to the coefficients last asked for
 
     def __call__(self, coef: Array) -> Point:
         """Return the loss with the intercepts at their best, its gradient and its Hessian."""
-        found: ChunkPoint = self.total(partial(point_of, coef, self.spread), self._extras())
-        self.intercepts = dict(found.intercepts)
+        found: ChunkPoint = self.total(partial(point_of, coef, self.facts.spread), self.extras)
+        for number, own, _ in found.intercepts:
+            self.extras[number] = number, own
+        self.intercepts = [best for _, _, best in found.intercepts]
         return Point(found.value, found.gradient, found.hessian).shrunken(coef, self.l2)
-
-    def end(self, coef: Array) -> ChunkEnd:
-        """Return the intercepts that belong to the coefficients last asked for, and what was compared."""
-        found: ChunkEnd = self.total(partial(end_of, coef, self.spread), self._extras())
-        return found
-
-    def _extras(self) -> list[tuple[int, Array | None]]:
-        return [(number, self.intercepts.get(number)) for number in range(self.n_chunks)]
 
 
 Chunk = tuple[QueryLikelihood, Array]  # and its query ids
@@ -342,29 +337,18 @@ def prepared(
     return QueryLikelihood(X, grades, data.queries, 0.0, n_jobs, data.weights, n_grades), data.query_ids
 
 
-def spread_of(chunk: Chunk, _: Extra) -> Spread:
-    """Return how far features vary within the groups of a chunk."""
-    return chunk[0].rows.spread
+def facts_of(chunk: Chunk, _: Extra) -> ChunkFacts:
+    """Return what is known of one chunk: how far features vary within its groups, and what is compared."""
+    own, query_ids = chunk
+    return ChunkFacts(own.rows.spread, (query_ids,), own.n_comparisons, int(own.used.sum()))
 
 
 def point_of(coef: Array, spread: Spread, chunk: Chunk, extra: Extra) -> ChunkPoint:
     """Look at one chunk."""
-    likelihood = _at(chunk, spread, extra)
+    (own, _), (number, intercepts) = chunk, extra
+    if own.rows.spread is not spread:
+        own.rows.put_on(spread)
+    if intercepts is not None and intercepts is not own.intercepts:
+        own.intercepts = intercepts.copy()  # they are moved in place
     with one_blas_thread():
-        return ChunkPoint(*likelihood(coef), ((extra[0], likelihood.intercepts),))
-
-
-def end_of(coef: Array, spread: Spread, chunk: Chunk, extra: Extra) -> ChunkEnd:
-    """Return what is kept of one chunk."""
-    likelihood = _at(chunk, spread, extra)
-    n_informative = int(likelihood.used.sum())
-    return ChunkEnd((likelihood.best_intercepts(coef),), (chunk[1],), likelihood.n_comparisons, n_informative)
-
-
-def _at(chunk: Chunk, spread: Spread, extra: Extra) -> QueryLikelihood:
-    likelihood, intercepts = chunk[0], extra[1]
-    if likelihood.rows.spread is not spread:
-        likelihood.rows.put_on(spread)
-    if intercepts is not None and intercepts is not likelihood.intercepts:
-        likelihood.intercepts = intercepts.copy()  # they are moved in place
-    return likelihood
+        return ChunkPoint(*own(coef), ((number, own.intercepts, own.best_intercepts(coef)),))

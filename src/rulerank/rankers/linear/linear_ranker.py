@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +19,7 @@ from rulerank.rankers.chunks import Summable
 from rulerank.rankers.linear.kernels import dense_scores
 from rulerank.render.document import Bar, Content, Table
 from rulerank.render.html import html_table
-from rulerank.render.text import markdown_table, plain_table
+from rulerank.render.text import plain_table
 from rulerank.rules.additive import AdditiveTables, Contributions
 
 MISSING = ("error", "mean")
@@ -149,11 +148,6 @@ class ColumnSums(Summable):
         return found
 
 
-def column_means(X: Any) -> Array:
-    """Return each feature's mean over the rows that have it, 0 when none does; what is not stored is 0."""
-    return ColumnSums.of(X).means()
-
-
 def fill_missing(X: Any, fill: Array) -> Any:
     """Return X with a feature's number of `fill` in place of NaN; X itself when nothing is missing.
 
@@ -216,33 +210,22 @@ class Coefficients:
     rows: tuple[Coefficient, ...]
     note: str  # how they came about
 
+    @classmethod
+    def of(cls, names: Sequence[str], values: Array, errors: Array, deviations: Array, note: str) -> Coefficients:
+        """Put them in order."""
+        columns = names, values.tolist(), errors.tolist(), deviations.tolist()
+        rows = [Coefficient(*row) for row in zip(*columns, strict=True)]
+        return cls(tuple(sorted(rows, key=lambda row: -abs(row.effect))), note)
+
     def __repr__(self) -> str:
         return f"{plain_table(HEADER, self._cells())}\n{self.note}"
 
     def _repr_html_(self) -> str:
         largest = max((abs(row.effect) for row in self.rows), default=0.0)
-        rows: list[tuple[Content, ...]] = []
-        for row, cells in zip(self.rows, self._cells(), strict=True):
-            rows.append((*cells[:-1], Bar(row.effect, largest)))
-        return html_table(Table("", HEADER, tuple(rows), note=self.note))
-
-    def to_markdown(self) -> str:
-        return f"{markdown_table(HEADER, self._cells())}\n\n{self.note}\n"
-
-    def to_json(self) -> str:
-        """Return all digits; what the data do not determine is null."""
-        rows = [
-            {
-                "feature": row.feature,
-                "coefficient": row.value,
-                "standard_error": _known(row.error),
-                "z": _known(row.z),
-                "p": _known(row.p),
-                "effect": row.effect,
-            }
-            for row in self.rows
+        rows: list[tuple[Content, ...]] = [
+            (*cells[:-1], Bar(row.effect, largest)) for row, cells in zip(self.rows, self._cells(), strict=True)
         ]
-        return json.dumps({"coefficients": rows, "note": self.note}, indent=2)
+        return html_table(Table("", HEADER, tuple(rows), note=self.note))
 
     def _cells(self) -> list[list[str]]:
         return [
@@ -256,10 +239,6 @@ class Coefficients:
             ]
             for row in self.rows
         ]
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
 
 
 def _shown(number: float, form: str) -> str:

@@ -25,7 +25,7 @@ from rulerank.rankers.clicks.click_rows import ClickRows, check_clicks, weighed
 from rulerank.rankers.clicks.likelihood import fit_clicks
 from rulerank.rankers.clicks.positions import PositionEffects, find_positions
 from rulerank.rankers.linear.likelihood import ChunkedLikelihood, prepared
-from rulerank.rankers.linear.linear_ranker import Coefficient, Coefficients, ColumnSums, WeightedSum
+from rulerank.rankers.linear.linear_ranker import Coefficients, ColumnSums, WeightedSum
 from rulerank.rankers.linear.newton import minimise
 from rulerank.rankers.rows import check_weights
 
@@ -217,16 +217,6 @@ class QueryIntercepts(WeightedSum):
     def coefficients(self) -> Coefficients:
         """Return the coefficients with their standard errors, the largest effect first."""
         check_is_fitted(self)
-        rows = [
-            Coefficient(*row)
-            for row in zip(
-                self.feature_names_,
-                self.coef_.tolist(),
-                self.standard_errors_.tolist(),
-                self.scale_.tolist(),
-                strict=True,
-            )
-        ]
         l2 = self.params_["l2"]
         penalty = f", l2 = {l2:g}" if l2 else ""
         note = (
@@ -236,7 +226,7 @@ class QueryIntercepts(WeightedSum):
             f"gradient {self.gradient_norm_:.1e} after {self.n_iter_} steps{penalty}\n"
             "effect: coefficient times deviation within queries"
         )
-        return Coefficients(tuple(sorted(rows, key=lambda row: -abs(row.effect))), note)
+        return Coefficients.of(self.feature_names_, self.coef_, self.standard_errors_, self.scale_, note)
 
     def _learn(self, data: Labelled) -> None:
         groups, query_ids, judge_ids = _groups(data, self._judge)
@@ -284,20 +274,17 @@ class QueryIntercepts(WeightedSum):
         likelihood = ChunkedLikelihood(sums(ready), n_chunks, self.l2)
         with one_blas_thread():
             found = minimise(likelihood, n_features, self.max_iter)
-            ended = likelihood.end(found.x)
-        factors = likelihood.factors
+        factors, facts = likelihood.factors, likelihood.facts
         errors = np.sqrt(np.diagonal(found.covariance).clip(0)) * factors
         self.scale_ = likelihood.scale
         self.coef_ = found.x * factors * (1.0 if self.order == "high" else -1.0)
         self.standard_errors_ = np.where(found.flat | (self.scale_ == 0), math.nan, errors)
-        intercepts = np.concatenate(ended.intercepts)
+        intercepts = np.concatenate(likelihood.intercepts)
         self.intercepts_ = intercepts if self.order == "high" else -intercepts[:, ::-1]
-        self.query_ids_, self.judge_ids_ = np.concatenate(ended.query_ids), None
+        self.query_ids_, self.judge_ids_ = np.concatenate(facts.query_ids), None
         self.loss_ = found.value - 0.5 * self.l2 * float(found.x @ found.x)
-        self.gradient_norm_ = found.gradient_norm
-        self.n_iter_ = found.n_iter
-        self.n_comparisons_ = int(ended.n_comparisons)
-        self.n_informative_ = ended.n_informative
+        self.gradient_norm_, self.n_iter_ = found.gradient_norm, found.n_iter
+        self.n_comparisons_, self.n_informative_ = int(facts.n_comparisons), facts.n_informative
         if not self.n_comparisons_:
             _warn("no query has documents of different grades: there is nothing to learn from, and all scores are 0")
         elif self.l2 == 0 and found.diverging:
