@@ -30,9 +30,8 @@ import rulerank as rr
 from compare_texts import movies
 from rulerank.clicks.simulate import MODELS, Lists, simulate_lists
 from rulerank.core.arrays import Array
-from rulerank.dataset import query_index
+from rulerank.dataset import Shown, query_index
 from rulerank.io.outputs import write_bytes
-from rulerank.shown import Shown
 from rulerank.training.from_clicks import CLICK_PARAMS, select_by_clicks
 
 SETS = ("letor4-mq2008", "letor3-ohsumed", "movies")

@@ -21,7 +21,7 @@ def make(**changes):
         ({"y": [0, 1.5]}, "grades must be whole numbers from 0, or -1 for not labelled: got 1.5 at row 1"),
         ({"y": [-2, 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got -2 at row 0"),
         ({"y": [float("nan"), 1]}, "grades must be whole numbers from 0, or -1 for not labelled: got nan at row 0"),
-        ({"y": ["x", "y"]}, r"grades must be whole numbers from 0: got \['x', 'y'\] ..."),
+        ({"y": ["x", "y"]}, r"grades must be whole numbers from 0, or -1 for not labelled: got \['x', 'y'\] ..."),
         ({"y": [0, 99]}, "grades must be at most 31: got 99 at row 1"),
         ({"qid": np.zeros((2, 1))}, "qid must have one dimension: got 2"),
         ({"docid": ["d"]}, "docid must have one entry per row: expected 2, got 1"),

@@ -16,7 +16,6 @@ SRC = Path(__file__).parent.parent / "src" / "rulerank"
 LAYERS = """
     errors
     core
-    shown
     recall_base
     dataset
     discretize methods normalize render rules splitting today web
@@ -32,7 +31,6 @@ LAYERS = """
 DEPTH = {name: depth for depth, line in enumerate(LAYERS.strip().splitlines()) for name in line.split()}
 # What a value offers by name and finds in a folder above only when it is called: the one way up.
 FACADE = {
-    ("dataset.py", "render"),
     ("rankers/base.py", "explain"),
     ("rankers/base.py", "model_file"),
     ("rankers/base.py", "scale"),

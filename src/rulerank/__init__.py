@@ -11,71 +11,74 @@ from rulerank.core.lazy import surface
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from rulerank.aggregate.competence import Competence as Competence
-    from rulerank.aggregate.fusion import fuse as fuse
-    from rulerank.aggregate.fusion import fuse_runs as fuse_runs
-    from rulerank.clicks.counts import ClickCounts as ClickCounts
-    from rulerank.clicks.interleaving import interleave as interleave
-    from rulerank.clicks.interleaving import read_contest as read_contest
-    from rulerank.clicks.reading import read_clicks as read_clicks
-    from rulerank.clicks.simulate import simulate_clicks as simulate_clicks
-    from rulerank.dataset import Dataset as Dataset
-    from rulerank.dataset import Fold as Fold
+if TYPE_CHECKING:  # isort: off
+    from rulerank.dataset import Dataset as Dataset, Fold as Fold
+    from rulerank.io.letor import read_letor as read_letor, write_letor as write_letor
+    from rulerank.io.folds import read_folds as read_folds
+    from rulerank.io.tables import (
+        read_table as read_table,
+        write_table as write_table,
+        from_frame as from_frame,
+        to_frame as to_frame,
+    )
+    from rulerank.io.trec import (
+        Run as Run,
+        Qrels as Qrels,
+        read_run as read_run,
+        write_run as write_run,
+        read_qrels as read_qrels,
+        write_qrels as write_qrels,
+        run_from_scores as run_from_scores,
+    )
+    from rulerank.io.formats import convert as convert
+    from rulerank.io.engine_logs import read_logs as read_logs
+    from rulerank.io.texts import (
+        Texts as Texts,
+        read_texts as read_texts,
+        Queries as Queries,
+        read_queries as read_queries,
+        read_judgements as read_judgements,
+        read_pairs as read_pairs,
+    )
+    from rulerank.features.text_features import TextFeatures as TextFeatures
     from rulerank.datasets.ranking import make_ranking as make_ranking
     from rulerank.datasets.shop import make_shop as make_shop
-    from rulerank.discretize import MDLP as MDLP
-    from rulerank.discretize import TUBE as TUBE
-    from rulerank.discretize import EqualFrequency as EqualFrequency
-    from rulerank.discretize import EqualWidth as EqualWidth
-    from rulerank.evaluation import Measure as Measure
-    from rulerank.evaluation import compare as compare
-    from rulerank.evaluation import evaluate as evaluate
-    from rulerank.evaluation import evaluate_run as evaluate_run
-    from rulerank.experiment.label_curve import label_curve as label_curve
-    from rulerank.experiment.report import write_report as write_report
-    from rulerank.experiment.run import run_experiment as run_experiment
-    from rulerank.export import export_model as export_model
-    from rulerank.features.text_features import TextFeatures as TextFeatures
-    from rulerank.io.engine_logs import read_logs as read_logs
-    from rulerank.io.folds import read_folds as read_folds
-    from rulerank.io.formats import convert as convert
-    from rulerank.io.letor import read_letor as read_letor
-    from rulerank.io.letor import write_letor as write_letor
-    from rulerank.io.tables import from_frame as from_frame
-    from rulerank.io.tables import read_table as read_table
-    from rulerank.io.tables import to_frame as to_frame
-    from rulerank.io.tables import write_table as write_table
-    from rulerank.io.texts import Queries as Queries
-    from rulerank.io.texts import Texts as Texts
-    from rulerank.io.texts import read_judgements as read_judgements
-    from rulerank.io.texts import read_pairs as read_pairs
-    from rulerank.io.texts import read_queries as read_queries
-    from rulerank.io.texts import read_texts as read_texts
-    from rulerank.io.trec import Qrels as Qrels
-    from rulerank.io.trec import Run as Run
-    from rulerank.io.trec import read_qrels as read_qrels
-    from rulerank.io.trec import read_run as read_run
-    from rulerank.io.trec import run_from_scores as run_from_scores
-    from rulerank.io.trec import write_qrels as write_qrels
-    from rulerank.io.trec import write_run as write_run
-    from rulerank.model_file import load as load
-    from rulerank.rankers.anchored.anchored import Anchored as Anchored
-    from rulerank.rankers.anchored.anchored import AnchoredRules as AnchoredRules
-    from rulerank.rankers.fitted.fitted_rules import FittedRules as FittedRules
+    from rulerank.clicks.counts import ClickCounts as ClickCounts
+    from rulerank.clicks.reading import read_clicks as read_clicks
+    from rulerank.clicks.simulate import simulate_clicks as simulate_clicks
+    from rulerank.clicks.interleaving import interleave as interleave, read_contest as read_contest
+    from rulerank.discretize import (
+        MDLP as MDLP,
+        TUBE as TUBE,
+        EqualWidth as EqualWidth,
+        EqualFrequency as EqualFrequency,
+    )
     from rulerank.rankers.global_rules import GlobalRules as GlobalRules
-    from rulerank.rankers.linear.query_intercepts import QueryIntercepts as QueryIntercepts
-    from rulerank.rankers.query_rules import QueryRules as QueryRules
     from rulerank.rankers.stable_rules import StableRules as StableRules
+    from rulerank.rankers.query_rules import QueryRules as QueryRules
+    from rulerank.rankers.linear.query_intercepts import QueryIntercepts as QueryIntercepts
+    from rulerank.rankers.fitted.fitted_rules import FittedRules as FittedRules
+    from rulerank.rankers.anchored.anchored import Anchored as Anchored, AnchoredRules as AnchoredRules
     from rulerank.sampling.ssar import SSAR as SSAR
     from rulerank.sampling.strata import Strata as Strata
+    from rulerank.aggregate.fusion import fuse as fuse, fuse_runs as fuse_runs
+    from rulerank.aggregate.competence import Competence as Competence
+    from rulerank.model_file import load as load
+    from rulerank.splitting import QueryKFold as QueryKFold, make_folds as make_folds
+    from rulerank.training.selection import scorer as scorer, select as select
+    from rulerank.export import export_model as export_model
+    from rulerank.serve.reranker import Reranker as Reranker
+    from rulerank.evaluation import (
+        Measure as Measure,
+        evaluate as evaluate,
+        evaluate_run as evaluate_run,
+        compare as compare,
+    )
     from rulerank.scale.fit import fit_parts as fit_parts
     from rulerank.scale.score import evaluate_parts as evaluate_parts
-    from rulerank.serve.reranker import Reranker as Reranker
-    from rulerank.splitting import QueryKFold as QueryKFold
-    from rulerank.splitting import make_folds as make_folds
-    from rulerank.training.selection import scorer as scorer
-    from rulerank.training.selection import select as select
+    from rulerank.experiment.label_curve import label_curve as label_curve
+    from rulerank.experiment.run import run_experiment as run_experiment
+    from rulerank.experiment.report import write_report as write_report
 
 _NAMES = {
     # data

@@ -16,13 +16,81 @@ from rulerank.core.arrays import refuse_mask, unmasked
 from rulerank.core.words import counted
 from rulerank.errors import DataError
 from rulerank.recall_base import CountedRows, RecallBase, counted_rows
-from rulerank.shown import Shown
 
 UNLABELLED = -1  # the grade of a document nobody has judged
-SHOWN_ROWS, SHOWN_FEATURES = 5, 8  # of a data set in a notebook
 ONE_SIDED = 0.8  # share of labels with one grade, from which on a warning is given
 FEWEST_TO_WARN = 10  # labels
 MAX_GRADE = 31  # grades are small integers; more than 32 of them is almost surely a mistake in the file
+LOWEST = int(np.iinfo(np.int32).max)  # position
+MOST = 10**12  # impressions of a row: eight million rows of them fit into an int64
+MOST_IN_ALL = 2**53  # impressions of a log: up to here every whole number is a float64, too
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One entry per row: the position it was shown at, how often, and how many of these times it was clicked.
+
+    >>> shown = Shown(position=[1, 2], impressions=[100, 80], clicks=[30, 4])
+    >>> shown
+    Shown(2 rows, 180 impressions, 34 clicks)
+    >>> shown[[1]].clicks.tolist()
+    [4]
+    """
+
+    position: Array  # int32 (n_rows,) from 1, the top
+    impressions: Array  # int64 (n_rows,) from 1
+    clicks: Array  # int64 (n_rows,) from 0 to the impressions
+
+    def __post_init__(self) -> None:
+        position = _whole("position", self.position, "a whole number from 1, the top of the list", 1, LOWEST)
+        impressions = _whole("impressions", self.impressions, "a whole number from 1", 1, MOST)
+        clicks = _whole("clicks", self.clicks, "a whole number from 0", 0, MOST)
+        check_total(float(impressions.sum(dtype=np.float64)))
+        columns = {"position": position.astype(np.int32), "impressions": impressions, "clicks": clicks}
+        for name, column in columns.items():
+            if column.ndim != 1 or column.size != position.size:
+                raise DataError(f"{name} must have one entry per position: expected {position.size}, got {column.size}")
+            object.__setattr__(self, name, column)
+        above = np.flatnonzero(clicks > impressions)
+        if above.size:
+            row = int(above[0])
+            raise DataError(
+                f"clicks must not be above impressions: got {counted(int(clicks[row]), 'click')} of "
+                f"{counted(int(impressions[row]), 'impression')} at row {row}"
+            )
+
+    def __len__(self) -> int:
+        return int(self.position.size)
+
+    def __repr__(self) -> str:
+        return f"Shown({counted(len(self), 'row')}{self.said()})"
+
+    def said(self) -> str:
+        """Return how many impressions and clicks there are, as a data set shows them."""
+        n_shown, n_clicks = int(self.impressions.sum()), int(self.clicks.sum())
+        return f", {counted(n_shown, 'impression')}, {counted(n_clicks, 'click')}"
+
+    def __getitem__(self, rows: Any) -> Shown:
+        """Pick rows by a mask, row numbers or a slice."""
+        return Shown(*(column[rows] for column in self.columns()))
+
+    def columns(self) -> tuple[Array, ...]:
+        """Return the columns in their order."""
+        return self.position, self.impressions, self.clicks
+
+    @staticmethod
+    def concat(parts: list[Shown]) -> Shown:
+        """Put several one after the other."""
+        return Shown(*map(np.concatenate, zip(*(part.columns() for part in parts), strict=True)))
+
+
+def check_total(impressions: float) -> None:
+    """Refuse more impressions than can be added up exactly.
+
+    >>> check_total(1e9)
+    """
+    if impressions > MOST_IN_ALL:
+        raise DataError(f"expected at most {MOST_IN_ALL:,} impressions, got {impressions:,.0f}: are these counts?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,37 +176,15 @@ class Dataset:
             f"{'' if self.shown is None else self.shown.said()})"
         )
 
-    def _repr_html_(self) -> str:
-        """Show the first rows in a notebook."""
-        from rulerank.render.html import html_table, table_of  # nothing else here is about pages
-
-        names, kept = list(self.feature_names[:SHOWN_FEATURES]), min(len(self), SHOWN_ROWS)
-        header = ["qid", *(["docid"] if self.docid is not None else []), "grade", *names]
-        rows = []
-        for row in range(kept):
-            ids = [str(self.qid[row]), *([str(self.docid[row])] if self.docid is not None else [])]
-            grade = "" if self.y[row] == UNLABELLED else str(self.y[row])
-            rows.append([*ids, grade, *("" if v != v else f"{v:.4g}" for v in self.X[row, : len(names)].tolist())])
-        more = [
-            counted(n, what) for n, what in ((len(self) - kept, "row"), (self.X.shape[1] - len(names), "feature")) if n
-        ]
-        note = f"and {' and '.join(more)} more" if more else ""
-        return html_table(table_of(header, rows, len(header) - 1 - len(names), note), title=repr(self))
-
     def __getitem__(self, rows: Any) -> Dataset:
         """Pick rows by a mask, row numbers or a slice."""
         if isinstance(rows, int | np.integer):
             raise DataError(f"pick rows by a mask, a list of row numbers or a slice: got the integer {rows}")
+        picked = {name: getattr(self, name) for name in ("X", "y", "qid", "docid", "comment", "shown", "base")}
         return replace(
             self,
-            X=self.X[rows],
-            y=self.y[rows],
-            qid=self.qid[rows],
-            docid=None if self.docid is None else self.docid[rows],
-            comment=None if self.comment is None else self.comment[rows],
             texts={name: column[rows] for name, column in self.texts.items()},
-            shown=None if self.shown is None else self.shown[rows],
-            base=None if self.base is None else self.base[rows],
+            **{name: value[rows] for name, value in picked.items() if value is not None},
         )
 
     def labelled(self, unjudged: int | str | None = None, judged_extra: bool | str | None = None) -> Dataset:
@@ -189,28 +235,17 @@ class Dataset:
 
         bases = [RecallBase.of_pool(part.y) if part.base is None else part.base for part in parts]
 
-        def join(column: str) -> Array | None:
-            found = [getattr(part, column) for part in parts]
-            if any(values is None for values in found):
-                return None
-            return np.concatenate(found)
+        def joined(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            return None if any(column is None for column in columns) else np.concatenate(columns)
 
-        return Dataset(
-            np.concatenate([part.X for part in parts]),
-            np.concatenate([part.y for part in parts]),
-            np.concatenate([part.qid for part in parts]),
-            join("docid"),
-            names,
-            join("comment"),
-            {
-                name: np.concatenate([part.texts[name] for part in parts])
-                for name in parts[0].texts
-                if all(name in part.texts for part in parts)
-            },
-            parts[0].categories,
-            Shown.concat(shown) if shown else None,
-            None if all(part.base is None for part in parts) else RecallBase.concat(bases),
-            parts[0].dates,
+        texts = [name for name in parts[0].texts if all(name in part.texts for part in parts)]
+        return replace(
+            parts[0],
+            **{name: joined(name) for name in ("X", "y", "qid", "docid", "comment")},
+            texts={name: np.concatenate([part.texts[name] for part in parts]) for name in texts},
+            shown=Shown.concat(shown) if shown else None,
+            base=None if all(part.base is None for part in parts) else RecallBase.concat(bases),
         )
 
 
@@ -231,19 +266,9 @@ def check_grades(y: ArrayLike, n_rows: int) -> Array:
     [0, 2, -1]
     """
     values = check_column("y", y, n_rows)
-    try:
-        floats = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"grades must be whole numbers from 0: got {values[:3].tolist()!r} ...") from None
-    bad = np.flatnonzero(~(np.isfinite(floats) & (floats == np.floor(floats)) & (floats >= UNLABELLED)))
-    if bad.size:
-        raise DataError(
-            f"grades must be whole numbers from 0, or -1 for not labelled: got {values[bad[0]]} at row {bad[0]}"
-        )
-    if n_rows and floats.max() > MAX_GRADE:
-        row = int(floats.argmax())
-        raise DataError(f"grades must be at most {MAX_GRADE}: got {values[row]} at row {row}")
-    return floats.astype(np.int16)
+    return _whole("grades", values, "whole numbers from 0, or -1 for not labelled", UNLABELLED, MAX_GRADE).astype(
+        np.int16
+    )
 
 
 def check_column(name: str, values: ArrayLike, n_rows: int) -> Array:
@@ -363,6 +388,22 @@ def warn_if_one_sided(grades: Iterable[int]) -> None:
     said = one_sided(grades)
     if said is not None:
         warnings.warn(said, stacklevel=3)
+
+
+def _whole(name: str, values: Any, what: str, low: int, high: int) -> Array:
+    """Return whole numbers as int64 after looking at every value: a cast would turn 1.5 into 1."""
+    refuse_mask(name, values)
+    column = np.asarray(values)
+    try:
+        floats = column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be {what}: got {column.ravel()[:3].tolist()!r} ...") from None
+    bad = np.flatnonzero(~(np.isfinite(floats) & (floats == np.floor(floats)) & (floats >= low)))
+    if bad.size:
+        raise DataError(f"{name} must be {what}: got {column[bad[0]]} at row {bad[0]}")
+    if column.size and floats.max() > high:
+        raise DataError(f"{name} must be at most {high}: got {column[floats.argmax()]} at row {floats.argmax()}")
+    return column.astype(np.int64)
 
 
 def _no_query(row: int, found: object) -> DataError:

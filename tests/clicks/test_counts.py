@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rulerank as rr
+from rulerank.dataset import Shown
 from rulerank.errors import DataError
-from rulerank.shown import Shown
 
 POOL = rr.Dataset(
     [[0.5], [0.1], [0.9]],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rulerank.dataset import Dataset
+from rulerank.datasets import shop as words
 from rulerank.datasets.shop import (
     DEPTH,
     TRAIT_NAMES,
@@ -18,7 +19,6 @@ from rulerank.datasets.shop import (
     true_grades,
     write_shop,
 )
-from rulerank.datasets.shop_words import BRANDS, KINDS, LINES, NEEDS, TRAITS, WISHES
 from rulerank.errors import DataError
 from rulerank.io.texts import read_judgements, read_queries, read_texts
 
@@ -90,13 +90,13 @@ def test_every_grade_is_there_and_the_higher_the_rarer(shop):
 def test_queries_are_of_four_sorts_in_turn_and_differ(shop):
     texts = shop.queries.texts
     assert len(set(texts)) == len(texts)
-    brands = {brand.lower() for brand in BRANDS}
+    brands = {brand.lower() for brand in words.BRAND_NAMES}
     by_brand = sum(bool(brands & set(text.split())) for text in texts[3::4])
     assert by_brand > 0.8 * len(texts[3::4])  # the others are mistyped
-    lines = {line.lower() for line in LINES}
+    lines = {line.lower() for line in words.LINES}
     assert sum(bool(lines & set(text.split())) for text in texts[2::4]) > 0.8 * len(texts[2::4])
-    assert sum(any(need.query[-9:] in text for need in NEEDS) for text in texts[1::4]) > 0.7 * len(texts[1::4])
-    assert sum(bool(set(WISHES) & set(text.split())) for text in texts) > 0.1 * len(texts)
+    assert sum(any(need.query[-9:] in text for need in words.NEEDS) for text in texts[1::4]) > 0.7 * len(texts[1::4])
+    assert sum(bool(set(words.WISHES) & set(text.split())) for text in texts) > 0.1 * len(texts)
 
 
 def test_some_queries_use_words_that_no_document_has(shop):
@@ -121,7 +121,7 @@ def mean_grade(products, wanted, rows):
 
 
 def test_a_grade_depends_on_the_match(products):
-    kind = [one.name for one in KINDS].index("tent")
+    kind = [one.name for one in words.KINDS].index("tent")
     waterproof = TRAIT_NAMES.index("waterproof")
     wanted = Wanted("waterproof tent", kind=kind, traits=(waterproof,))
     tents = (products.kind == kind) & ~products.is_part
@@ -132,7 +132,7 @@ def test_a_grade_depends_on_the_match(products):
 
 
 def test_a_grade_depends_on_rating_stock_price_and_age_together(products):
-    kind = [one.name for one in KINDS].index("headlamp")
+    kind = [one.name for one in words.KINDS].index("headlamp")
     wanted, mine = Wanted("headlamp", kind=kind), (products.kind == kind) & ~products.is_part
     praised, known = products.rating > 4.3, products.reviews >= 15
     gain = mean_grade(products, wanted, mine & known & praised) - mean_grade(products, wanted, mine & known & ~praised)
@@ -146,7 +146,7 @@ def test_a_grade_depends_on_rating_stock_price_and_age_together(products):
     )
     young = products.age < 300
     assert mean_grade(products, wanted, mine & young) > mean_grade(products, wanted, mine & ~young) + 0.2
-    tent = [one.name for one in KINDS].index("tent")
+    tent = [one.name for one in words.KINDS].index("tent")
     asked, tents = Wanted("tent", kind=tent), (products.kind == tent) & ~products.is_part
     of_lamps = mean_grade(products, wanted, mine & young) - mean_grade(products, wanted, mine & ~young)
     of_tents = mean_grade(products, asked, tents & young) - mean_grade(products, asked, tents & ~young)
@@ -155,7 +155,7 @@ def test_a_grade_depends_on_rating_stock_price_and_age_together(products):
 
 @pytest.mark.parametrize(("wish", "better"), [("price", "dearness"), ("date", "age"), ("rating", "rating")])
 def test_a_word_such_as_cheap_shifts_what_counts(products, wish, better):
-    kind = [one.name for one in KINDS].index("tent")
+    kind = [one.name for one in words.KINDS].index("tent")
     tents = (products.kind == kind) & ~products.is_part & (products.reviews > 10)
     column = getattr(products, better) * (1 if better == "rating" else -1)
     best = column > np.median(column[tents])
@@ -207,11 +207,11 @@ def test_sizes_are_checked(wrong, message):
 
 
 def test_the_words_fit_together():
-    assert len({kind.name for kind in KINDS}) == len(KINDS)
-    assert {trait for kind in KINDS for trait in kind.traits} == set(TRAITS)
-    assert {need.kind for need in NEEDS} == {kind.name for kind in KINDS}
-    kinds = {kind.name: kind for kind in KINDS}
-    assert all(need.trait in kinds[need.kind].traits for need in NEEDS)
-    for trait, (plain, *others) in TRAITS.items():
+    assert len({kind.name for kind in words.KINDS}) == len(words.KINDS)
+    assert {trait for kind in words.KINDS for trait in kind.traits.split()} == set(words.TRAITS)
+    assert {need.kind for need in words.NEEDS} == {kind.name for kind in words.KINDS}
+    kinds = {kind.name: kind for kind in words.KINDS}
+    assert all(need.trait in kinds[need.kind].traits.split() for need in words.NEEDS)
+    for trait, (plain, *others) in words.TRAITS.items():
         assert trait in plain.lower()
         assert all(trait not in one.lower() for one in others)

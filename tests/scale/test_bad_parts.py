@@ -9,8 +9,8 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import rulerank as rr
 from parts_worlds import cut, small_world
+from rulerank.dataset import Shown
 from rulerank.errors import DataError, ReadError, TooLargeError
-from rulerank.shown import Shown
 
 
 @pytest.fixture

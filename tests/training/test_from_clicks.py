@@ -8,10 +8,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import rulerank as rr
+from rulerank.dataset import Shown
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison
 from rulerank.rankers.clicks.positions import PositionWarning
-from rulerank.shown import Shown
 from rulerank.training.from_clicks import (
     clicks_in_words,
     compare_by_labels,

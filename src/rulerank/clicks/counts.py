@@ -9,10 +9,9 @@ import numpy as np
 import polars as pl
 
 from rulerank.core.words import counted
-from rulerank.dataset import Array, Dataset, check_column, query_index
+from rulerank.dataset import Array, Dataset, Shown, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.io.tables import TEXT_COLUMNS
-from rulerank.shown import Shown
 
 KEYS = ("query", "doc", "position")
 COUNTS = ("impressions", "clicks")

@@ -12,8 +12,8 @@ from rulerank.clicks.counts import COUNTS, KEYS, ClickCounts
 from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
 from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, listed
+from rulerank.dataset import LOWEST, MOST, check_total
 from rulerank.errors import DataError
-from rulerank.shown import LOWEST, MOST, check_total
 
 ABOVE_THE_TOP = "whose position is above the top"
 KINDS = {  # what may be wrong with a row, in the order in which it is looked for, as SQL

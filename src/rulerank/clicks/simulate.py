@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, query_index, starts_of
+from rulerank.dataset import UNLABELLED, Array, Dataset, Shown, check_column, query_index, starts_of
 from rulerank.errors import DataError
-from rulerank.shown import Shown
 
 MODELS = ("position", "cascade")
 

@@ -1,7 +1,7 @@
 """Synthetic data whose truth is known: something to rank before one has data, and something to test with.
 
-`ranking.py` makes the features and grades of a small web search, `shop.py` a shop with texts, whose words are in
-`shop_words.py`. The names load when they are used.
+`ranking.py` makes the features and grades of a small web search, `shop.py` a shop with texts. The names load when they
+are used.
 """
 
 from rulerank.core.lazy import surface

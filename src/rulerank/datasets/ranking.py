@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ MOST_CELLS = 4_000_000_000  # of documents and features: 16 GB
 NO_ANSWER = 0.06  # share of the queries without a relevant document
 
 
-@overload
 def make_ranking(
     n_queries: int = 50,
     docs_per_query: int | tuple[int, int] = (20, 60),
@@ -25,29 +24,7 @@ def make_ranking(
     seed: int = 0,
     *,
     judge_noise: float = 0.7,
-    return_truth: Literal[False] = False,
-) -> Dataset: ...
-@overload
-def make_ranking(
-    n_queries: int = 50,
-    docs_per_query: int | tuple[int, int] = (20, 60),
-    n_features: int = 20,
-    n_grades: int = 3,
-    seed: int = 0,
-    *,
-    judge_noise: float = 0.7,
-    return_truth: Literal[True],
-) -> tuple[Dataset, Array]: ...
-def make_ranking(
-    n_queries: int = 50,
-    docs_per_query: int | tuple[int, int] = (20, 60),
-    n_features: int = 20,
-    n_grades: int = 3,
-    seed: int = 0,
-    *,
-    judge_noise: float = 0.7,
-    return_truth: bool = False,
-) -> Dataset | tuple[Dataset, Array]:
+) -> Dataset:
     """Make the queries, documents and grades of a small web search.
 
     >>> data = make_ranking(n_queries=50, seed=0)
@@ -62,7 +39,7 @@ def make_ranking(
        and spam. They are bell curves; title goes with text, and spam against authority.
     2. Its true relevance grows with text and title; authority counts only when the text matches; an old page is good
        when it has authority, a new one when it has not; spam hurts a page that seems to match; very short and very long
-       pages are worse. `return_truth=True` gives this number for each row as well.
+       pages are worse.
     3. A judge sees the truth with `judge_noise` added and compares it with the bars of the query. Each query has its
        own, strict or lenient, and about one in 17 has no relevant document at all. With three grades about 75, 18
        and 7 % of the documents have grade 0, 1 and 2.
@@ -72,24 +49,18 @@ def make_ranking(
        `title_length`, `n_images` and `noise_1`, `noise_2`, ... say nothing. `n_features` takes the first so many.
     """
     low, high = docs_per_query if isinstance(docs_per_query, tuple) else (docs_per_query, docs_per_query)
-    _check_at_least("n_queries", n_queries, 1)
-    if n_queries > MOST_QUERIES:
-        raise DataError(f"n_queries must be at most {MOST_QUERIES:,}: got {n_queries:,}")
-    _check_at_least("n_features", n_features, 1)
-    _check_at_least("seed", seed, 0)
     if not 1 <= low <= high:
         raise DataError(f"docs_per_query must be a number from 1, or (least, most): got {docs_per_query}")
-    most = max(1, MOST_CELLS // (n_queries * high))
-    if n_features > most:
-        raise DataError(
-            f"n_features must be at most {most:,} for {n_queries:,} queries of up to {high:,} documents: "
-            f"got {n_features:,}"
-        )
-    if not 2 <= n_grades <= MAX_GRADE + 1:
-        raise DataError(f"n_grades must be between 2 and {MAX_GRADE + 1}: got {n_grades}")
-    if not 0 <= judge_noise < np.inf:
-        raise DataError(f"judge_noise must be a number from 0: got {judge_noise}")
-
+    bounds = {
+        "n_queries": (n_queries, 1, MOST_QUERIES),
+        "n_features": (n_features, 1, max(1, MOST_CELLS // (max(n_queries, 1) * high))),  # of so many documents
+        "n_grades": (n_grades, 2, MAX_GRADE + 1),
+        "seed": (seed, 0, np.inf),
+        "judge_noise": (judge_noise, 0, 1e9),
+    }
+    for name, (value, least, most) in bounds.items():
+        if not least <= value <= most:
+            raise DataError(f"{name} must be between {least:,} and {most:,}: got {value}")
     rng = np.random.default_rng(seed)
     n_docs = rng.integers(low, high + 1, size=n_queries)
     query = np.repeat(np.arange(n_queries), n_docs)
@@ -100,14 +71,13 @@ def make_ranking(
     for number in range(1, n_features - len(columns) + 1):  # last, so that more noise leaves the rest as it is
         columns[f"noise_{number}"] = rng.gamma(2.0, size=query.size)
     names = tuple(columns)[:n_features]
-    data = Dataset(
+    return Dataset(
         np.column_stack([columns[name] for name in names]),
         grades,
         qid=np.array([f"q{q + 1}" for q in query], dtype=object),
         docid=np.array([f"q{q + 1}-d{doc + 1}" for q, n in enumerate(n_docs) for doc in range(n)], dtype=object),
         feature_names=names,
     )
-    return (data, truth) if return_truth else data
 
 
 class _Traits(NamedTuple):
@@ -182,8 +152,3 @@ def _judge(judged: Array, query: Array, n_grades: int, rng: np.random.Generator)
 
 def _squash(values: Array) -> Array:
     return 1 / (1 + np.exp(-values))
-
-
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise DataError(f"{name} must be at least {least}: got {value}")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,20 +17,6 @@ from scipy import sparse
 from rulerank.core.arrays import Array
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Dataset
-from rulerank.datasets.shop_words import (
-    BESIDE,
-    BRANDS,
-    COLOURS,
-    FILLERS,
-    KINDS,
-    LACKS,
-    LINES,
-    NEEDS,
-    OPENINGS,
-    PART_TEXT,
-    TRAITS,
-    WISHES,
-)
 from rulerank.errors import DataError
 from rulerank.io.outputs import write_text
 from rulerank.io.texts import Queries, Texts
@@ -40,25 +26,171 @@ TODAY = datetime.date(2026, 6, 1)  # of the shop, so that the same seed gives th
 OLDEST = 1500  # days
 PARTS = 0.1  # share of products that are accessories
 PART_PRICE = 0.2  # of what the thing itself costs
-BRAND_NAMES = tuple(BRANDS)
-TRAIT_NAMES = tuple(TRAITS)
 FIELDS = (
     *("title", "description", "brand", "category", "tags"),
     *("price", "rating", "reviews", "stock", "added", "url"),
 )  # of a document, beside its id
-NEED_OF = {need.kind: need for need in NEEDS}
 OTHER_WORD = 0.2  # share of queries that call a product otherwise than the shop does
 TYPO = 0.12  # share of queries with a mistyped word
 BARS = (0.38, 0.62, 0.92)  # worth from which a product has grade 1, 2, 3
 TASTE = 0.14  # what no field explains
-
-COUNTS_MOST = {
-    "price": "A low price counts most.",
-    "rating": "Good ratings count most.",
-    "date": "It should be a recent one.",
-}
 DEPTH = 100  # products judged per query for the words they share with it
 MOST_PAIRS = 1_000_000_000  # a byte each
+
+
+class Kind(NamedTuple):
+    """One kind of product: what the shop calls it, and what people may call it instead."""
+
+    name: str
+    other: str
+    category: str
+    price: int  # what one usually costs
+    traits: str  # what some of them have, a word each
+    part: str  # an accessory that bears its name
+    dated: bool = False  # whether newer ones are better
+
+
+class Need(NamedTuple):
+    """Something people want, in words of their own, and what serves them."""
+
+    query: str
+    kind: str
+    trait: str
+    said: str  # what documents say about it, if anything: not all of its words
+
+
+# all names are invented
+KINDS = (
+    Kind("tent", "shelter", "camping", 220, "waterproof lightweight family winter", "tent peg set"),
+    Kind("sleeping bag", "mummy bag", "camping", 130, "winter lightweight down kids", "sleeping bag liner"),
+    Kind("sleeping mat", "camping mattress", "camping", 70, "inflatable lightweight foldable", "mat repair kit"),
+    Kind("camping stove", "gas cooker", "camping", 60, "compact windproof lightweight", "stove cleaning brush"),
+    Kind("headlamp", "head torch", "camping", 45, "rechargeable waterproof lightweight", "headlamp strap", dated=True),
+    Kind("camping chair", "folding seat", "camping", 50, "foldable lightweight kids", "chair carry bag"),
+    Kind("backpack", "rucksack", "hiking", 120, "waterproof lightweight women compact", "backpack rain cover"),
+    Kind("hiking boots", "walking shoes", "hiking", 150, "waterproof leather women winter", "boots wax"),
+    Kind("rain jacket", "raincoat", "hiking", 140, "waterproof windproof women kids", "jacket wash"),
+    Kind("trekking poles", "walking sticks", "hiking", 65, "foldable lightweight carbon", "poles rubber tips"),
+    Kind("water bottle", "drinking flask", "hiking", 25, "insulated leakproof kids steel", "bottle brush"),
+    Kind("fleece pullover", "sweater", "hiking", 80, "recycled women kids winter", "fleece repair patch"),
+    Kind("bicycle light", "bike lamp", "cycling", 40, "rechargeable waterproof compact", "light bracket", dated=True),
+    Kind("bicycle helmet", "bike helmet", "cycling", 75, "lightweight kids women", "helmet padding set"),
+    Kind("pannier", "bike bag", "cycling", 85, "waterproof recycled foldable", "pannier hook set"),
+    Kind("bicycle pump", "air pump", "cycling", 35, "compact digital steel", "pump hose"),
+    Kind("bicycle lock", "chain lock", "cycling", 55, "foldable steel digital", "lock frame holder"),
+    Kind("kettle", "water boiler", "kitchen", 50, "steel digital compact quiet", "kettle descaler"),
+    Kind("coffee maker", "espresso machine", "kitchen", 180, "digital compact quiet", "coffee filter set", dated=True),
+    Kind("frying pan", "skillet", "kitchen", 60, "nonstick steel induction", "pan lid"),
+    Kind("kitchen knife", "chef's blade", "kitchen", 70, "steel lightweight leather", "knife sharpener"),
+    Kind("travel mug", "thermo cup", "kitchen", 28, "insulated leakproof steel", "mug silicone seal"),
+    Kind("cutting board", "chopping block", "kitchen", 35, "wooden foldable recycled", "board care oil"),
+    Kind("desk lamp", "reading light", "home", 65, "rechargeable wooden digital", "lamp bulb", dated=True),
+    Kind("office chair", "swivel chair", "home", 240, "leather quiet recycled", "chair castor set"),
+    Kind("blanket", "throw", "home", 60, "wool down kids recycled", "blanket storage bag"),
+    Kind("alarm clock", "wake-up light", "home", 40, "quiet wooden digital kids", "clock power adapter", dated=True),
+    Kind("watering can", "plant sprinkler", "garden", 30, "steel compact recycled", "watering can rose"),
+    Kind("pruning shears", "secateurs", "garden", 38, "steel leather lightweight", "shears spring"),
+    Kind("garden hose", "water pipe", "garden", 55, "leakproof foldable compact", "hose connector"),
+)
+
+# trait: how documents say it; the first sentence has the word, the others leave it out
+TRAITS = {
+    "waterproof": ("Fully waterproof.", "Keeps the rain out all day.", "Taped seams, so that nothing inside gets wet."),
+    "lightweight": ("A lightweight design.", "Hardly noticed in the luggage.", "Every gram was looked at twice."),
+    "family": ("A family size.", "Room for two adults and two children.", "Four people stand upright in it."),
+    "winter": ("Made for winter.", "Warm down to minus fifteen degrees.", "At ease in snow and frost."),
+    "down": ("Filled with down.", "Soft feathers from certified farms.", "Light goose feathers keep the heat."),
+    "kids": ("Sized for kids.", "For children from six to twelve.", "Small hands manage it alone."),
+    "inflatable": ("Inflatable by mouth or pump.", "Fills with air in a minute.", "Ten breaths and it is ready."),
+    "foldable": ("Foldable.", "Packs down to the size of a book.", "Collapses with one move of the hand."),
+    "compact": ("A compact model.", "Fits into a drawer.", "Takes little space wherever it stands."),
+    "windproof": ("Windproof.", "Gusts do not trouble it.", "Stands up to a stiff breeze."),
+    "rechargeable": ("Rechargeable.", "The battery is filled over USB.", "No more spare batteries to carry."),
+    "women": ("Cut for women.", "A ladies' fit, narrower at the heel and hip.", "Shaped for the female body."),
+    "leather": ("Genuine leather.", "Full-grain hide that ages well.", "Tanned with oak bark."),
+    "carbon": ("Carbon shafts.", "Woven fibre, stiff and light.", "The stiffest material we have."),
+    "insulated": ("Double-wall insulated.", "Drinks stay hot for ten hours.", "Ice is still ice in the evening."),
+    "leakproof": ("Leakproof.", "Not a drop gets out.", "Tight, even upside down."),
+    "steel": ("Stainless steel.", "Metal that does not rust.", "Brushed metal, lasts for decades."),
+    "recycled": ("From recycled material.", "Made of old fishing nets.", "A second life for used bottles."),
+    "digital": ("A digital display.", "The screen shows every setting.", "Numbers that can be read from afar."),
+    "quiet": ("Very quiet.", "Nobody wakes up from it.", "Makes no more noise than a whisper."),
+    "nonstick": ("A nonstick coating.", "Eggs slide right off.", "Needs next to no oil."),
+    "induction": ("For induction too.", "Works on every hob.", "Suits gas, ceramic and magnetic cookers."),
+    "wooden": ("A wooden body.", "Carved from oak.", "Beech from forests nearby."),
+    "wool": ("Pure wool.", "From sheep of the northern islands.", "Merino that does not scratch."),
+}
+
+NEEDS = (
+    Need("stay dry on a rainy hike", "rain jacket", "waterproof", "On a rainy hike you stay dry."),
+    Need("sleep outside when it freezes", "sleeping bag", "winter", "Sleep well outside, whatever the weather."),
+    Need("camping with two children", "tent", "family", "Camping with children made easy."),
+    Need("read in bed without waking anyone", "desk lamp", "rechargeable", "To read in bed at any hour."),
+    Need("see the road at night by bike", "bicycle light", "rechargeable", "See and be seen at night."),
+    Need("hot tea for the train", "travel mug", "insulated", "Hot tea on the way to work."),
+    Need("cook pancakes that do not burn on", "frying pan", "nonstick", "Pancakes, fish, vegetables: nothing burns."),
+    Need("carry my laptop to work in the rain", "backpack", "waterproof", "With a sleeve for the laptop."),
+    Need("boil water quickly in a small flat", "kettle", "compact", "Ready to boil a litre quickly."),
+    Need("sit all day without back pain", "office chair", "leather", "Kind to your back all day."),
+    Need("gift for a friend who loves the mountains", "trekking poles", "carbon", "A gift for mountains and valleys."),
+    Need("cut roses in the garden", "pruning shears", "steel", "Roses, vines and twigs up to two fingers."),
+    Need("first bike ride of my daughter safe head", "bicycle helmet", "kids", "A safe start on the bike."),
+    Need("keep bike from being stolen", "bicycle lock", "steel", "Makes it hard to get anything stolen."),
+    Need("warm cover for the sofa", "blanket", "wool", "For the sofa or the bed."),
+    Need("shopping by bike", "pannier", "waterproof", "Holds the shopping of a week."),
+    Need("ground is too hard to sleep on", "sleeping mat", "inflatable", "Softens the hard ground."),
+    Need("make dinner on a windy beach", "camping stove", "windproof", "Dinner for two in ten minutes."),
+    Need("flat tyre on tour", "bicycle pump", "compact", "Gets a flat tyre going again on tour."),
+    Need("balcony plants holiday", "watering can", "compact", "For balcony and window plants."),
+    Need("drink for school that does not spill", "water bottle", "leakproof", "A drink for school, sport and office."),
+    Need("wake up early without tick tock", "alarm clock", "quiet", "Wake up gently."),
+    Need("walk in snow with warm feet", "hiking boots", "winter", "Warm feet on every walk."),
+    Need("coffee at home before anyone is up", "coffee maker", "quiet", "Fresh coffee at home in three minutes."),
+    Need("hands free in the dark", "headlamp", "rechargeable", "Keeps both hands free."),
+    Need("chop vegetables", "cutting board", "wooden", "For bread, vegetables and herbs."),
+    Need("sharp tool for fish and meat", "kitchen knife", "steel", "For meat, fish and hard cheese."),
+    Need("something warm under the coat", "fleece pullover", "winter", "Wear it warm under a coat."),
+    Need("seat for the beach that fits the car", "camping chair", "foldable", "For beach, lake and garden."),
+    Need("water the lawn", "garden hose", "leakproof", "For lawn and beds."),
+)
+
+# how good a brand's products are, and how dear; Sandrel is dear for what it is, and Veskari the other way round
+BRAND_NAMES = (
+    *("Brenvale", "Torvane", "Pinewell", "Okarimo", "Lumeva", "Wexhaven", "Fernholt"),
+    *("Marlstone", "Quillfox", "Aldermoor", "Sandrel", "Veskari", "Dunmara", "Tilbrook"),
+)
+BETTER = np.array((0.5, 0.2, -0.1, 0.7, 0.1, -0.4, 0.3, 0.0, -0.6, 0.4, -0.2, 0.3, 0.0, -0.3))
+DEARER = np.array((1.3, 1.1, 0.8, 1.5, 1.0, 0.7, 1.0, 0.9, 0.6, 1.4, 1.2, 0.8, 1.0, 0.9))
+LINES = (
+    *("Kestrel", "Ridge", "Harbour", "Aurora", "Compass", "Meadow", "Granite", "Drift", "Ember", "Juniper", "Summit"),
+    *("Tundra", "Willow", "Falcon", "Pebble", "Lantern", "Orchard", "Breeze", "Cedar", "Nomad", "Vista", "Otter"),
+)
+COLOURS = ("black", "green", "blue", "red", "grey", "sand", "orange", "white")
+OPENINGS = (
+    "The {line} is a {other} for people who use it every week.",
+    "{Brand} has made this {name} for ten years and improved it every time.",
+    "A {name} without frills.",
+    "Our buyers' favourite {other} of the season.",
+    "Simple, sturdy, easy to mend.",
+    "If you want one {name} for many years, look here.",
+)
+FILLERS = (
+    "Comes with a warranty of two years.",
+    "Spare parts are in stock.",
+    "Packed without plastic.",
+    "Designed in a small workshop by the sea.",
+    "Returned within thirty days it costs nothing.",
+    "Customers praise how it is made.",
+)
+PART_TEXT = "Fits every {name} of {brand} and most others. The {name} itself is not included."
+BESIDE = "Goes well with the {line} {name}."  # names what it is not
+LACKS = "Not {trait}; see the {line} for that."
+
+# what a word in a query asks for beside the product: less money, better ratings, a newer model
+WISHES = {"cheap": "price", "best": "rating", "new": "date", "good": "rating", "latest": "date", "affordable": "price"}
+
+TRAIT_NAMES = tuple(TRAITS)
+NEED_OF = {need.kind: need for need in NEEDS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +201,6 @@ class Shop:
     queries: Queries
     qrels: Qrels  # every product above grade 0, and others that share words with the query
     truth: Array  # int8 (n_queries, n_products), the true grade of every pair
-    meanings: list[str]  # what each query means, for people who judge
 
     def __repr__(self) -> str:
         return f"Shop({len(self.texts):,} products, {len(self.queries):,} queries, {len(self.qrels):,} judgements)"
@@ -121,14 +252,15 @@ def make_shop(n_products: int = 2000, n_queries: int = 200, seed: int = 0) -> Sh
         raise DataError(f"n_products times n_queries must be at most {MOST_PAIRS:,}: got {n_products * n_queries:,}")
     product_rng, word_rng, query_rng, taste_rng = np.random.default_rng(seed).spawn(4)
     products = make_products(n_products, product_rng)
-    documents = write_documents(products, word_rng)
+    width = max(4, len(str(n_products)))
+    documents = [_document(products, row, f"p{row + 1:0{width}}", word_rng) for row in range(n_products)]
     asked = make_queries(products, n_queries, query_rng)
     truth = np.stack([true_grades(products, wanted, taste_rng) for wanted in asked])
     docids = np.array([one["id"] for one in documents], dtype=object)
     qids = np.array([f"q{number}" for number in range(1, n_queries + 1)], dtype=object)
     texts = Texts(docids, {name: [one[name] for one in documents] for name in FIELDS})
     queries = Queries(qids, [wanted.text for wanted in asked])
-    return Shop(texts, queries, _judgements(documents, queries, truth), truth, [wanted.meaning() for wanted in asked])
+    return Shop(texts, queries, _judgements(documents, queries, truth), truth)
 
 
 def write_shop(shop: Shop, folder: str | os.PathLike[str]) -> list[str]:
@@ -146,8 +278,7 @@ def write_shop(shop: Shop, folder: str | os.PathLike[str]) -> list[str]:
     return [str(documents), str(queries), str(qrels)]
 
 
-@dataclass(frozen=True, eq=False)
-class Products:
+class Products(NamedTuple):
     """What is true of each product: one entry, or one row, each."""
 
     kind: Array  # number in KINDS
@@ -162,22 +293,18 @@ class Products:
     stock: Array
     age: Array  # days since it came in
 
-    def __len__(self) -> int:
-        return int(self.kind.size)
-
 
 def make_products(n_products: int, rng: np.random.Generator) -> Products:
     """Draw what is true of each product."""
     kind = rng.integers(len(KINDS), size=n_products)
-    brand = rng.integers(len(BRANDS), size=n_products)
+    brand = rng.integers(len(BRAND_NAMES), size=n_products)
     is_part = rng.random(n_products) < PARTS
-    wanted = np.array([[trait in one.traits for trait in TRAIT_NAMES] for one in KINDS])
+    wanted = np.array([[trait in one.traits.split() for trait in TRAIT_NAMES] for one in KINDS])
     traits = wanted[kind] & (rng.random((n_products, len(TRAITS))) < 0.45) & ~is_part[:, None]
-    better, dearer = np.array(list(BRANDS.values())).T
-    dearness = np.log(dearer[brand]) + 0.35 * rng.normal(size=n_products)
+    dearness = np.log(DEARER[brand]) + 0.35 * rng.normal(size=n_products)
     usual = np.array([one.price for one in KINDS])[kind] * np.where(is_part, PART_PRICE, 1)
     reviews = np.floor(np.exp(rng.normal(2.2, 1.4, size=n_products)))
-    quality = 0.7 * better[brand] + 0.25 * dearness + 0.6 * rng.normal(size=n_products)
+    quality = 0.7 * BETTER[brand] + 0.25 * dearness + 0.6 * rng.normal(size=n_products)
     rating = np.clip(3.9 + 0.7 * quality + rng.normal(size=n_products) / np.sqrt(reviews + 1), 1, 5)
     return Products(
         kind=kind,
@@ -194,12 +321,6 @@ def make_products(n_products: int, rng: np.random.Generator) -> Products:
     )
 
 
-def write_documents(products: Products, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Write the document of each product."""
-    width = max(4, len(str(len(products))))
-    return [_document(products, row, f"p{row + 1:0{width}}", rng) for row in range(len(products))]
-
-
 def _document(products: Products, row: int, docid: str, rng: np.random.Generator) -> dict[str, Any]:
     kind, brand, line = KINDS[products.kind[row]], BRAND_NAMES[products.brand[row]], LINES[products.line[row]]
     has = [TRAIT_NAMES[number] for number in np.flatnonzero(products.traits[row])]
@@ -210,9 +331,7 @@ def _document(products: Products, row: int, docid: str, rng: np.random.Generator
     else:
         shown = [trait for trait in has if rng.random() < 0.5]
         title = " ".join([brand, line, *shown, kind.name if rng.random() < 0.85 else kind.other])
-        text = _description(
-            kind.traits, has, {"name": kind.name, "other": kind.other, "line": line, "Brand": brand}, rng
-        )
+        text = _description(kind, has, {"name": kind.name, "other": kind.other, "line": line, "Brand": brand}, rng)
     return {
         "id": docid,
         "title": f"{title}, {colour}" if rng.random() < 0.5 else title,
@@ -229,14 +348,14 @@ def _document(products: Products, row: int, docid: str, rng: np.random.Generator
     }
 
 
-def _description(traits: tuple[str, ...], has: list[str], words: dict[str, str], rng: np.random.Generator) -> str:
+def _description(kind: Kind, has: list[str], words: dict[str, str], rng: np.random.Generator) -> str:
     """Say most of what a product has, each thing with its word or without; and sometimes what it has not."""
     parts = [_one(OPENINGS, rng).format(**words)]
-    need = NEED_OF[words["name"]]
+    need = NEED_OF[kind.name]
     if rng.random() < (0.7 if need.trait in has else 0.35):
         parts.append(need.said)
     parts += [_one(TRAITS[trait], rng) for trait in has if rng.random() < 0.9]
-    for trait in traits:
+    for trait in kind.traits.split():
         if trait not in has and rng.random() < 0.12:
             parts.append(LACKS.format(trait=trait, line=_one(LINES, rng)))
     if rng.random() < 0.35:
@@ -261,24 +380,6 @@ class Wanted:
     traits: tuple[int, ...] = ()
     wish: str | None = None  # price, rating or date: what counts most beside the match
 
-    def meaning(self) -> str:
-        """Say what is meant, for people who judge.
-
-        >>> Wanted("cheap tent camping with two children", kind=0, traits=(2,), wish="price").meaning()
-        'Looking for: tent. It should be: family. A low price counts most.'
-        """
-        what = f"something for {self.category}" if self.kind is None else KINDS[self.kind].name
-        if self.line is not None:
-            what += f" called {LINES[self.line]}"
-        if self.brand is not None:
-            what += f" by {BRAND_NAMES[self.brand]}"
-        parts = [f"Looking for: {what}."]
-        if self.traits:
-            parts.append(f"It should be: {', '.join(TRAIT_NAMES[trait] for trait in self.traits)}.")
-        if self.wish:
-            parts.append(COUNTS_MOST[self.wish])
-        return " ".join(parts)
-
 
 def make_queries(products: Products, n_queries: int, rng: np.random.Generator) -> list[Wanted]:
     """Draw queries of four sorts in turn, no text twice as long as there are others."""
@@ -299,13 +400,13 @@ def make_queries(products: Products, n_queries: int, rng: np.random.Generator) -
 def true_grades(products: Products, wanted: Wanted, rng: np.random.Generator) -> Array:
     """Return the grade of every product: how well it matches, times what its other fields are worth."""
     match = _match(products, wanted)
-    worth = match * _appeal(products, wanted) + TASTE * rng.normal(size=len(products)) * (match > 0)
+    worth = match * _appeal(products, wanted) + TASTE * rng.normal(size=products.kind.size) * (match > 0)
     return np.searchsorted(BARS, worth, side="right").astype(np.int8)
 
 
 def _match(products: Products, wanted: Wanted) -> Array:
     """Say how well each product is what was asked for, from 0 to 1."""
-    match = np.ones(len(products))
+    match = np.ones(products.kind.size)
     if wanted.kind is not None:
         match *= products.kind == wanted.kind
     if wanted.category is not None:
@@ -350,7 +451,7 @@ def _by_name(products: Products, rng: np.random.Generator) -> Wanted:
 def _by_trait(products: Products, rng: np.random.Generator) -> Wanted:
     row = _some_product(products, rng)
     kind = int(products.kind[row])
-    known = [TRAIT_NAMES.index(trait) for trait in KINDS[kind].traits]
+    known = [TRAIT_NAMES.index(trait) for trait in KINDS[kind].traits.split()]
     traits = tuple(rng.permutation(known)[: 1 + (rng.random() < 0.35)].tolist())
     said = [*(TRAIT_NAMES[trait] for trait in traits), _called(kind, rng)]
     word, wish = _wish(rng)

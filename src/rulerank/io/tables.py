@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 
 from rulerank.core.words import listed
-from rulerank.dataset import UNLABELLED, Array, Dataset
+from rulerank.dataset import UNLABELLED, Array, Dataset, Shown
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import (
     ID_NAME,
@@ -47,7 +47,6 @@ from rulerank.io.doc_names import repeated_rows, said_twice
 from rulerank.io.outputs import write_bytes
 from rulerank.io.streams import Origin, Source, decoded, format_suffix, read_bytes
 from rulerank.recall_base import JUDGED, RecallBase, grade_counts
-from rulerank.shown import Shown
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 QUOTE = {",": '"', "\t": None}  # what may be around a cell, by the separator

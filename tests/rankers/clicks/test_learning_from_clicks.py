@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rulerank as rr
-from rulerank.dataset import query_index
+from rulerank.dataset import Shown, query_index
 from rulerank.normalize import normalize_by_query
 from rulerank.rankers.clicks.positions import PositionWarning
-from rulerank.shown import Shown
 from tests.plain.click_likelihood import click_chances
 
 EFFECTS = np.array([0.0, 0.5, 0.9, 1.1, 1.6, 1.7, 2.0, 2.1, 2.3, 2.4])

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from rulerank.core.parameters import shown as as_shown
-from rulerank.dataset import Array, Dataset, check_column, query_index
+from rulerank.dataset import LOWEST, Array, Dataset, check_column, check_total, query_index
 from rulerank.errors import DataError
 from rulerank.rankers.rows import content_keys
-from rulerank.shown import LOWEST, check_total
 
 BY_IMPRESSION, BY_DOCUMENT = 1 / 9, 1.0  # precision of queries' intercepts where rows count in full, or by document
 EACH = ("places", "shown", "clicks", "docs", "after")  # entries per row
