@@ -228,7 +228,7 @@ def test_a_query_without_candidates_counts_0_where_it_has_relevant_documents():
     counting = data.counted_rows()
     assert (counting.n_missed_queries, counting.n_queries, counting.n_extra) == (1, 0, 2)
     texts = [remark.text for remark in left_out(counting)]
-    assert texts == ["2 documents count as missed: not candidates", "1 query without candidates counts 0"]
+    assert texts == ["2 documents count as missed: not among the candidates", "1 query without candidates counts 0"]
     assert found_features(data)[0]["NDCG@10"] == 0.5
 
 
@@ -236,7 +236,7 @@ def test_what_is_left_out_agrees_in_number():
     counting = CountedRows(np.arange(9), np.zeros(9), "skip", 1, 1, 1, 2)
     assert [remark.text for remark in left_out(counting)] == [
         "1 document without a grade is left out",
-        "1 document counts as missed: not a candidate",
+        "1 document counts as missed: not among the candidates",
         "1 query without a grade is left out",
         "2 queries without candidates count 0",
     ]

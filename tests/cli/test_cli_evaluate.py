@@ -121,7 +121,7 @@ def test_comparing_runs_agrees_with_comparing_the_scores_they_hold(run, folder):
     measures = ("-m", "MAP", "-m", "P@1", "--compare", "--json")
     by_scores = json.loads(run("evaluate", "test.csv", "a.txt", "b.txt", *measures).out)["pairs"]
     by_runs = json.loads(run("evaluate", "--qrels", "qrels.txt", "one.run", "two.run", *measures).out)["pairs"]
-    assert by_scores == json.loads(expected.to_json())["pairs"]
+    assert by_scores == expected.to_dict()["pairs"]
     for pair, other in zip(by_scores, by_runs, strict=True):
         assert other | {"a": "a.txt", "b": "b.txt"} == pair
 

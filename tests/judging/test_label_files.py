@@ -9,7 +9,7 @@ from rulerank.judging.loop import Judging
 from rulerank.judging.offers import EMPTY, SKIPPED, STOPPED
 from rulerank.judging.pool import Pool
 from rulerank.judging.terminal import NOTHING, PERSON, ask_all
-from rulerank.sampling.selection import STEP, Chooser
+from rulerank.sampling.selection import Chooser
 
 WORLD = rr.make_ranking(n_queries=5, docs_per_query=8, n_features=6, seed=5)
 POOL = Pool(WORLD)
@@ -65,7 +65,7 @@ def test_what_was_skipped_is_told_from_what_the_sampler_does_not_want(store):
 def test_the_chooser_unlearns_one_label_at_a_time():
     chooser, rows = Chooser(rr.SSAR(), WORLD), []
     nexts = [chooser.next()]
-    for row in range(2 * STEP + 3):
+    for row in range(20):
         chooser.add(row, POOL.own_grades[row])
         rows.append(row)
         nexts.append(chooser.next())

@@ -83,7 +83,7 @@ def evaluate(
         rulerank evaluate test.csv one.run scores.txt --compare
     """
     from rulerank.cli.output import print_results
-    from rulerank.evaluation import compare_results, evaluate
+    from rulerank.evaluation import compare_results
     from rulerank.evaluation.measures import split_names
     from rulerank.evaluation.rankings import from_data, from_runs
 
@@ -108,23 +108,16 @@ def evaluate(
     if ties == "docid" and any(ranking.docid is None for ranking in rankings):
         raise DataError("--ties docid needs ids of the documents: name their column with --docid, or choose other ties")
     results = {
-        ranking.name: evaluate(
-            ranking.y,
-            ranking.scores,
-            ranking.qid,
+        ranking.name: ranking.evaluate(
             split_names(measures),
             convention=convention,
             ties=ties,
-            docid=ranking.docid,
-            retrieved=ranking.retrieved,
             relevant_from=relevant_from,
             max_grade=max_grade,
-            judged=ranking.judged,
             # a run may hold relevant documents only, and other runs others
             any_grades=qrels is not None and unjudged != "skip",
         )
         for ranking in rankings
     }
     comparison = compare_results(results) if compare else None
-    remarks = {ranking.name: ranking.remarks for ranking in rankings}
-    print_results(results, comparison, *chosen, per_query=per_query, remarks=remarks)
+    print_results(results, comparison, *chosen, per_query=per_query)

@@ -13,7 +13,6 @@ from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.evaluation import ComparisonTable, Result
-    from rulerank.evaluation.evaluation import Remark
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> None:
@@ -56,15 +55,13 @@ def print_results(
     form: str = "table",
     *,
     per_query: bool = False,
-    remarks: Mapping[str, Sequence[Remark]] | None = None,
 ) -> None:
     """Print results as a table, csv, Markdown or JSON."""
     from rulerank.evaluation.evaluation import as_dict, by_query, note_of, said, side_by_side
     from rulerank.render.text import csv_table, markdown_table
 
-    remarks = remarks or {}
     if form == "json":
-        print_json(as_dict(results, comparison, per_query=per_query, remarks=remarks))
+        print_json(as_dict(results, comparison, per_query=per_query))
         return
     header, rows = by_query(results) if per_query else side_by_side(results)
     n_left = 2 if per_query else 1
@@ -72,7 +69,7 @@ def print_results(
         if comparison is not None:
             raise DataError("--compare has no csv; choose --json or --markdown")
         print(csv_table(header, rows), end="")
-        for line in said(remarks):
+        for line in said(results):
             print(f"note: {line}", file=sys.stderr)
         return
     lines = [[f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
@@ -80,15 +77,15 @@ def print_results(
         print(markdown_table(header, lines, n_left), end="\n\n")
     else:
         print_table(header, lines, n_left)
-    print("\n".join([note_of(results), *said(remarks)]))
+    print("\n".join([note_of(results), *said(results)]))
     if comparison is None:
         return
     print()
     if form == "markdown":
-        print(comparison.to_markdown().rstrip())
+        print(markdown_table(*comparison.rows(), n_left=3), end="\n\n")
     else:
-        print_table(*comparison.rows(brief=True), n_left=3)
-        print(comparison.note)
+        print_table(*comparison.rows(), n_left=3)
+    print(comparison.note)
 
 
 class StatusLine:

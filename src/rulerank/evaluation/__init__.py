@@ -6,7 +6,7 @@ value, its interval and the tests of all of the library. `rankings.py` reads wha
 feature alone.
 """
 
-from rulerank.evaluation.comparison import TESTS, Comparison, ComparisonTable, compare, compare_results
+from rulerank.evaluation.comparison import Comparison, ComparisonTable, compare, compare_results
 from rulerank.evaluation.evaluation import Result, evaluate
 from rulerank.evaluation.measures import (
     CONVENTIONS,
@@ -30,7 +30,6 @@ __all__ = [
     "MAP",
     "MRR",
     "NDCG",
-    "TESTS",
     "TIE_RULES",
     "Comparison",
     "ComparisonTable",

@@ -7,10 +7,9 @@ interval of all of them but `compare`, which draws queries anew as the field doe
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from rulerank.evaluation.evaluation import Result, evaluate, graded
 from rulerank.evaluation.measures import Measure, as_measures
 from rulerank.evaluation.other_measures import other_measure
 from rulerank.render.html import html_table, table_of
-from rulerank.render.text import latex_table, markdown_table, plain_table
+from rulerank.render.text import latex_table, plain_table
 
 LEVEL = 0.95  # of intervals
 LEAVE = 0.9  # of an interval that decides whether to leave a baseline: equal rankings pass its low end in 1 of 20 cases
@@ -212,9 +211,6 @@ class ComparisonTable:
     def _repr_html_(self) -> str:
         return html_table(table_of(*self.rows(), n_left=3, note=self.note))
 
-    def to_markdown(self) -> str:
-        return f"{markdown_table(*self.rows(), n_left=3)}\n\n{self.note}\n"
-
     def to_latex(self) -> str:
         """A LaTeX table (package booktabs), with the note as a comment below it."""
         return f"{latex_table(*self.rows(), n_left=3)}\n% {self.note}\n"
@@ -229,25 +225,24 @@ class ComparisonTable:
             "seed": self.seed,
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=2)
-
-    def rows(self, *, brief: bool = False) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows as text; brief: without the means and with the corrected p alone."""
-        cells = [self._cells(pair, brief=brief) for pair in self.pairs]
-        return list(cells[0]), [list(row.values()) for row in cells]
-
-    def _cells(self, pair: Comparison, *, brief: bool) -> dict[str, str]:
-        cells = {"measure": pair.measure, "a": pair.a, "b": pair.b}
-        if not brief:
-            cells |= {"mean a": f"{pair.mean_a:.4f}", "mean b": f"{pair.mean_b:.4f}"}
-        cells["a - b"] = f"{pair.difference:+z.4f}"
-        cells["interval"] = f"{pair.low:+z.4f} to {pair.high:+z.4f}"
-        for test, p in pair.p_holm.items():
-            if not brief:
-                cells[f"p {test}"] = f"{pair.p[test]:.4f}"
-            cells[f"p {test}" if brief else f"Holm {test}"] = f"{p:.4f}{'*' if p < self.alpha else ''}"
-        return cells | {"wins/ties/losses": f"{pair.wins}/{pair.ties}/{pair.losses}"}
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows as text; p of both tests is corrected."""
+        header = ["measure", "a", "b", "a - b", "interval", "p t", "p randomisation", "wins/ties/losses"]
+        return header, [
+            [
+                pair.measure,
+                pair.a,
+                pair.b,
+                f"{pair.difference:+z.4f}",
+                f"{pair.low:+z.4f} to {pair.high:+z.4f}",
+                *(
+                    f"{pair.p_holm[test]:.4f}{'*' * (pair.p_holm[test] < self.alpha)}"
+                    for test in ("t", "randomisation")
+                ),
+                f"{pair.wins}/{pair.ties}/{pair.losses}",
+            ]
+            for pair in self.pairs
+        ]
 
 
 def compare(
@@ -256,7 +251,6 @@ def compare(
     qid: ArrayLike | None = None,
     measures: str | Measure | Iterable[str | Measure] = "MAP",
     *,
-    tests: Sequence[str] = ("t", "randomisation"),
     n_rounds: int = 10_000,
     seed: int = 0,
     alpha: float = 0.05,
@@ -281,9 +275,9 @@ def compare(
     y : the grades, with qid, the query of each; or a Dataset, which has its queries with it.
     scores : the rankings by name, each one score per row.
     measures : one or several, such as "MAP" or ["MAP", "NDCG@10"]; the correction is over the pairs of each.
-    tests : of "t" (paired t-test) and "randomisation" (signs of the differences flipped at random, two-sided; all ways
-        of flipping them when there are at most n_rounds).
-    n_rounds : rounds of the randomisation test and of the bootstrap of the mean difference (percentile interval).
+    n_rounds : rounds of the randomisation test (signs of the differences flipped at random, two-sided; all ways of
+        flipping them when there are at most n_rounds) and of the bootstrap of the mean difference, whose percentiles
+        are the interval.
     convention, ties, docid, relevant_from, max_grade, unjudged : as in `evaluate`.
     """
     asked = as_measures(measures, others=other_measure)
@@ -302,19 +296,24 @@ def compare(
             )  # fmt: skip
         except DataError as error:
             raise DataError(f"ranking {str(name)!r}: {error}") from None
-    return compare_results(results, tests=tests, n_rounds=n_rounds, seed=seed, alpha=alpha)
+    return compare_results(results, n_rounds=n_rounds, seed=seed, alpha=alpha)
 
 
 def compare_results(
     results: Mapping[str, Result],
     *,
-    tests: Sequence[str] = ("t", "randomisation"),
     n_rounds: int = 10_000,
     seed: int = 0,
     alpha: float = 0.05,
 ) -> ComparisonTable:
     """Compare rankings that were evaluated on the same queries, such as TREC runs; parameters as in `compare`."""
-    _check(results, tests, n_rounds, seed, alpha)
+    if len(results) < 2:
+        raise DataError(f"expected at least two rankings to compare: got {len(results)}")
+    for name, value, least in (("n_rounds", n_rounds, 1), ("seed", seed, 0)):
+        if not is_whole(value, least):
+            raise DataError(f"{name} must be a whole number from {least}: got {value!r}")
+    if not 0 < alpha < 1:
+        raise DataError(f"alpha must lie between 0 and 1: got {alpha!r}")
     first, *others = results.values()
     for other in others:
         for what in ("measures", "convention", "ties"):
@@ -334,7 +333,7 @@ def compare_results(
     pairs = [
         pair
         for number, measure in enumerate(first.measures)
-        for pair in compare_values(str(measure), list(results), values[:, number], tests, n_rounds, seed, alpha)
+        for pair in compare_values(str(measure), list(results), values[:, number], n_rounds, seed, alpha)
     ]
     return ComparisonTable(tuple(pairs), dict(results), alpha, n_rounds, seed)
 
@@ -343,7 +342,6 @@ def compare_values(
     measure: str,
     names: list[str],
     values: Array,
-    tests: Sequence[str],
     n_rounds: int,
     seed: int,
     alpha: float,
@@ -356,50 +354,16 @@ def compare_values(
         firsts = np.delete(np.arange(len(names)), against)
         seconds = np.full(firsts.size, against)
     differences = values[firsts] - values[seconds]
-    p = {test: TESTS[test](differences, n_rounds, seed) for test in tests}
+    p = {"t": t_test(differences), "randomisation": randomisation_test(differences, n_rounds, seed)}
     p_holm = {test: holm(of_pairs) for test, of_pairs in p.items()}
     drawn = bootstrap_means(values, n_rounds, seed)
-    means = values.mean(axis=1)
     pairs = []
-    for pair, (first, second) in enumerate(zip(firsts, seconds, strict=True)):
-        low, high = np.quantile(drawn[:, first] - drawn[:, second], [alpha / 2, 1 - alpha / 2])
-        wins, losses = int((differences[pair] > SAME).sum()), int((differences[pair] < -SAME).sum())
-        pairs.append(
-            Comparison(
-                measure=measure,
-                a=names[first],
-                b=names[second],
-                mean_a=float(means[first]),
-                mean_b=float(means[second]),
-                low=float(low),
-                high=float(high),
-                n_queries=differences.shape[1],
-                wins=wins,
-                ties=differences.shape[1] - wins - losses,
-                losses=losses,
-                p={test: float(of_pairs[pair]) for test, of_pairs in p.items()},
-                p_holm={test: float(of_pairs[pair]) for test, of_pairs in p_holm.items()},
-                level=1 - alpha,
-            )
-        )
+    for pair, (a, b) in enumerate(zip(firsts.tolist(), seconds.tolist(), strict=True)):
+        found = compare_gains(measure, (names[a], names[b]), values[a], values[b], level=1 - alpha)
+        low, high = np.quantile(drawn[:, a] - drawn[:, b], [alpha / 2, 1 - alpha / 2]).tolist()
+        own, corrected = ({test: float(some[pair]) for test, some in by_test.items()} for by_test in (p, p_holm))
+        pairs.append(replace(found, low=low, high=high, p=own, p_holm=corrected))
     return pairs
-
-
-def _check(results: Mapping[str, Result], tests: Sequence[str], n_rounds: int, seed: int, alpha: float) -> None:
-    if len(results) < 2:
-        raise DataError(f"expected at least two rankings to compare: got {len(results)}")
-    if isinstance(tests, str):
-        raise DataError(f"tests must be a list such as ['t', 'randomisation']: got {tests!r}")
-    if not tests:
-        raise DataError(f"expected at least one test, got none; choose from {', '.join(TESTS)}")
-    for test in tests:
-        if test not in TESTS:
-            raise DataError(f"unknown test {test!r}; choose from {', '.join(TESTS)}")
-    for name, value, least in (("n_rounds", n_rounds, 1), ("seed", seed, 0)):
-        if not is_whole(value, least):
-            raise DataError(f"{name} must be a whole number from {least}: got {value!r}")
-    if not 0 < alpha < 1:
-        raise DataError(f"alpha must lie between 0 and 1: got {alpha!r}")
 
 
 def holm(p: Array) -> Array:
@@ -447,12 +411,6 @@ def randomisation_test(differences: Array, n_rounds: int, seed: int) -> Array:
             flips = np.arange(2**moved.size)[:, None] >> np.arange(moved.size) & 1
             p[pair] = _is_extreme(1.0 - 2.0 * flips, moved[None]).mean()
     return p
-
-
-TESTS: dict[str, Callable[[Array, int, int], Array]] = {
-    "t": lambda differences, n_rounds, seed: t_test(differences),
-    "randomisation": randomisation_test,
-}
 
 
 def bootstrap_means(values: Array, n_rounds: int, seed: int) -> Array:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +27,7 @@ from rulerank.evaluation.measures import KINDS, TIE_RULES, Measure, as_measures,
 from rulerank.evaluation.other_measures import OtherMeasure, other_measure, other_values
 from rulerank.recall_base import CountedRows
 from rulerank.render.html import html_table, table_of
-from rulerank.render.text import csv_table, markdown_table, plain_table
+from rulerank.render.text import plain_table
 
 if TYPE_CHECKING:
     from rulerank.evaluation.comparison import ComparisonTable
@@ -82,17 +81,6 @@ class Result:
     def _repr_html_(self) -> str:
         return html_table(table_of(["measure", "mean"], self._rounded(), note=self.note))
 
-    def to_markdown(self) -> str:
-        return f"{markdown_table(['measure', 'mean'], self._rounded())}\n\n{self.note}\n"
-
-    def to_csv(self) -> str:
-        return csv_table(["measure", "mean"], list(self.means.items()))
-
-    def per_query_csv(self) -> str:
-        """One line per query; the mean of averages is then called what it is for one query, AP and RR."""
-        header = ["qid", *(measure.per_query for measure in self.measures)]
-        return csv_table(header, ([q, *row] for q, row in zip(self.queries, self.values.T.tolist(), strict=True)))
-
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """Return the means and how they came about as plain values; per_query: the value of every query too."""
         payload: dict[str, Any] = {
@@ -108,9 +96,6 @@ class Result:
             payload["queries"] = self.queries.tolist()
             payload["per_query"] = {label: values.tolist() for label, values in self.per_query.items()}
         return payload
-
-    def to_json(self, *, per_query: bool = False) -> str:
-        return json.dumps(self.to_dict(per_query=per_query), indent=2, default=str)
 
     def _rounded(self) -> list[list[str]]:
         return [[label, f"{mean:.4f}"] for label, mean in self.means.items()]
@@ -185,14 +170,21 @@ def evaluate(
     y, qid, docid = graded(y, qid, docid, "evaluate(data, scores, measures=...)")
     asked = as_measures(measures, others=other_measure)
     rules = convention_named(convention)
-    tie_rule = _check_ties(rules.ties if ties is None else ties, docid)
-    _check_relevant_from(relevant_from)
+    tie_rule = rules.ties if ties is None else ties
+    if tie_rule not in TIE_RULES:
+        raise DataError(f"unknown tie rule {tie_rule!r}; choose from {', '.join(TIE_RULES)}")
+    if tie_rule == "docid" and docid is None:
+        raise DataError("ties='docid' needs the document ids: give docid=, or choose ties='expected' or 'file'")
+    if not is_whole(relevant_from, 1, MAX_GRADE):
+        raise DataError(f"relevant_from must be a grade from 1 to {MAX_GRADE}: got {relevant_from!r}")
     grades = _check_known_grades(y)
     n_rows = grades.size
     ranked = np.ones(n_rows, dtype=bool) if retrieved is None else _check_mask("retrieved", retrieved, n_rows)
     known = None if judged is None else _check_mask("judged", judged, n_rows)
     score_bits = _check_scores(scores, ranked).view(np.int64)
-    names = _check_docid(docid, n_rows) if docid is not None and tie_rule == "docid" else None
+    names = None
+    if docid is not None and tie_rule == "docid":
+        names = [str(name) for name in check_column("docid", docid, n_rows).tolist()]
     rows, starts, queries = _group(check_column("qid", qid, n_rows), names)
     if rows is not None:
         score_bits, grades, ranked = score_bits[rows], grades[rows], ranked[rows]
@@ -204,9 +196,12 @@ def evaluate(
         if not differs.any():
             check_contrast(grades, np.repeat(np.arange(queries.size), np.diff(starts)), "tell rankings apart by")
 
+    highest = int(grades.max())
+    if not is_whole(highest if max_grade is None else max_grade, highest, MAX_GRADE):
+        raise DataError(f"max_grade must be between the highest grade, {highest}, and {MAX_GRADE}: got {max_grade!r}")
     steps = np.arange(MAX_GRADE + 1)
     gains = 2.0**steps - 1 if rules.exponential_gain else steps.astype(np.float64)
-    chances = (2.0**steps - 1) / 2.0 ** _check_max_grade(max_grade, int(grades.max()))
+    chances = (2.0**steps - 1) / 2.0 ** (highest if max_grade is None else max_grade)
     ranks = np.arange(1, np.diff(starts).max() + 1)
     discounts = 1 / np.log2(np.maximum(2, ranks + rules.rank_shift))
     own = [measure for measure in asked if not isinstance(measure, OtherMeasure)]
@@ -358,31 +353,6 @@ def _check_mask(name: str, values: ArrayLike, n_rows: int) -> Array:
     return mask.copy()  # contiguous and writable, or numba would compile everything once more
 
 
-def _check_docid(docid: ArrayLike, n_rows: int) -> list[str]:
-    return [str(name) for name in check_column("docid", docid, n_rows).tolist()]
-
-
-def _check_ties(ties: str, docid: ArrayLike | None) -> str:
-    if ties not in TIE_RULES:
-        raise DataError(f"unknown tie rule {ties!r}; choose from {', '.join(TIE_RULES)}")
-    if ties == "docid" and docid is None:
-        raise DataError("ties='docid' needs the document ids: give docid=, or choose ties='expected' or 'file'")
-    return ties
-
-
-def _check_relevant_from(relevant_from: int) -> None:
-    if not is_whole(relevant_from, 1, MAX_GRADE):
-        raise DataError(f"relevant_from must be a grade from 1 to {MAX_GRADE}: got {relevant_from!r}")
-
-
-def _check_max_grade(max_grade: int | None, found: int) -> int:
-    if max_grade is None:
-        return found
-    if not is_whole(max_grade, found, MAX_GRADE):
-        raise DataError(f"max_grade must be between the highest grade, {found}, and {MAX_GRADE}: got {max_grade!r}")
-    return max_grade
-
-
 def side_by_side(results: Mapping[str, Result]) -> tuple[list[str], list[list[Cell]]]:
     """Return one row per ranking: the means, how many queries they are over and how many documents were tied."""
     first = next(iter(results.values()))
@@ -414,24 +384,15 @@ def note_of(results: Mapping[str, Result]) -> str:
     return f"convention {first.convention}; ties {first.ties}: {TIE_RULES[first.ties]}{zeros}"
 
 
-def said(remarks: Mapping[str, Sequence[Remark]]) -> list[str]:
+def said(results: Mapping[str, Result]) -> list[str]:
     """Return the remarks as sentences, each after the name of its ranking."""
-    return [f"{name}: {remark.text}" for name, several in remarks.items() for remark in several]
+    return [f"{name}: {remark.text}" for name, result in results.items() for remark in result.remarks]
 
 
 def as_dict(
-    results: Mapping[str, Result],
-    comparison: ComparisonTable | None,
-    *,
-    per_query: bool = False,
-    remarks: Mapping[str, Sequence[Remark]] | None = None,
+    results: Mapping[str, Result], comparison: ComparisonTable | None, *, per_query: bool = False
 ) -> dict[str, Any]:
     """Return what the tables show, with all digits, as plain values."""
-    counts = {name: {remark.key: remark.n for remark in several} for name, several in (remarks or {}).items()}
-    payload = {
-        "rankings": [
-            {"ranking": name} | result.to_dict(per_query=per_query) | counts.get(name, {})
-            for name, result in results.items()
-        ]
-    }
-    return payload if comparison is None else payload | {"pairs": comparison.to_dict()["pairs"]}
+    rankings = [{"ranking": name} | result.to_dict(per_query=per_query) for name, result in results.items()]
+    pairs = {} if comparison is None else {"pairs": [pair.to_dict() for pair in comparison.pairs]}
+    return {"rankings": rankings} | pairs

@@ -35,6 +35,11 @@ class Ranking(NamedTuple):
     judged: Array | None = None
     remarks: tuple[Remark, ...] = ()
 
+    def evaluate(self, measures: Any, **rules: Any) -> Result:
+        """Measure it by rules of `rulerank.evaluate`."""
+        rules |= {"docid": self.docid, "retrieved": self.retrieved, "judged": self.judged}
+        return replace(evaluate(self.y, self.scores, self.qid, measures, **rules), remarks=self.remarks)
+
 
 def from_data(
     data_file: str,
@@ -68,7 +73,11 @@ def from_data(
         content, source = read_bytes(name)
         named = NamedBytes(content, source)
         if sniff(content[:HEAD]) not in RANKED:
-            return scored(name, read_scores_of(data, named, data_file))
+            scores = read_scores(named)
+            if scores.size != len(data):
+                expected = f"expected {len(data):,} scores, one per document of {data_file}: got {scores.size:,}"
+                raise ReadError(source, None, expected)
+            return scored(name, scores)
         keyed = with_keys(data)
         run, remarks = read_scored(named), cast(tuple[Remark, ...], ())
         if found.n_extra and data.base is not None:
@@ -113,23 +122,19 @@ def left_out(found: CountedRows) -> tuple[Remark, ...]:
 
     >>> from rulerank.recall_base import CountedRows
     >>> [remark.text for remark in left_out(CountedRows(np.arange(9), np.zeros(9), "0", n_extra=1, n_queries=2))]
-    ['1 document counts as missed: not a candidate', '2 queries without a grade are left out']
+    ['1 document counts as missed: not among the candidates', '2 queries without a grade are left out']
     """
 
-    def remark(key: str, n: int, noun: tuple[str, str], one: str, many: str) -> Remark:
-        return Remark(key, n, f"{counted(n, *noun)} {one if n == 1 else many}")
-
-    document, query = ("document", "documents"), ("query", "queries")
-    out = "without a grade is left out", "without a grade are left out"
-    missed = "counts as missed: not a candidate", "count as missed: not candidates"
-    zero = "without candidates counts 0", "without candidates count 0"
-    remarks = (
-        remark("n_not_judged", found.n_skipped, document, *out),
-        remark("n_judged_extra", found.n_extra, document, *missed),
-        remark("n_queries_not_judged", found.n_queries, query, *out),
-        remark("n_queries_missed", found.n_missed_queries, query, *zero),
+    counts = (
+        ("n_not_judged", found.n_skipped, ("document",), "without a grade {is} left out"),
+        ("n_judged_extra", found.n_extra, ("document",), "count{s} as missed: not among the candidates"),
+        ("n_queries_not_judged", found.n_queries, ("query", "queries"), "without a grade {is} left out"),
+        ("n_queries_missed", found.n_missed_queries, ("query", "queries"), "without candidates count{s} 0"),
     )
-    return tuple(remark for remark in remarks if remark.n)
+    words = {True: {"is": "is", "s": "s"}, False: {"is": "are", "s": ""}}
+    return tuple(
+        Remark(key, n, f"{counted(n, *noun)} {text.format(**words[n == 1])}") for key, n, noun, text in counts if n
+    )
 
 
 def from_runs(
@@ -192,18 +197,6 @@ def missing_values(data: Dataset, name: str) -> tuple[Remark, ...]:
     return (Remark("n_missing_values", n, text),) if n else ()
 
 
-def read_scores_of(data: Dataset, score_file: NamedBytes, data_file: str) -> Array:
-    """Return one score per row of the data."""
-    scores = read_scores(score_file)
-    if scores.size != len(data):
-        raise ReadError(
-            score_file.name,
-            None,
-            f"expected {len(data):,} scores, one per document of {data_file}: got {scores.size:,}",
-        )
-    return scores
-
-
 def evaluate_run(
     run: Run | Any,
     qrels: Qrels | Dataset | Any,
@@ -242,13 +235,10 @@ they are not counted; complete=True counts them 0
     made = run if isinstance(run, Run) else read_scored(run)
     judged = judgements_from(qrels)
     both = join(made, judged, complete, unjudged)
-    result = evaluate(
-        both.y, both.scores, both.qid, measures, convention=convention, ties=ties, docid=both.docid,
-        retrieved=both.retrieved, relevant_from=relevant_from, max_grade=max_grade, judged=both.judged,
-        any_grades=unjudged != "skip",
-        n_jobs=n_jobs,
-    )  # fmt: skip
-    return replace(result, remarks=queries_apart(made, judged, complete=complete, otherwise="complete=True"))
+    remarks = queries_apart(made, judged, complete=complete, otherwise="complete=True")
+    ranking = Ranking("run", both.y, both.scores, both.qid, both.docid, both.retrieved, both.judged, remarks)
+    rules: dict[str, Any] = {"convention": convention, "ties": ties, "relevant_from": relevant_from}
+    return ranking.evaluate(measures, max_grade=max_grade, any_grades=unjudged != "skip", n_jobs=n_jobs, **rules)
 
 
 def feature_scores(data: Dataset, name: str) -> Array:

@@ -108,7 +108,7 @@ class Summary:
         if len(rows) < 2 or self.n_queries < 2:
             return []
         values, names = np.array([row.queries[place] for row in rows]), [row.name for row in rows]
-        return compare_values(str(measure), names, values, ("t", "randomisation"), N_ROUNDS, SEED, ALPHA, against=0)
+        return compare_values(str(measure), names, values, N_ROUNDS, SEED, ALPHA, against=0)
 
 
 def mark(found: Comparison) -> str:

@@ -18,10 +18,9 @@ sums    int64[n + 1, max_size + 1]  their sums: the sets of at most so many out 
 
 from __future__ import annotations
 
-from copy import copy
 from functools import partial
 from math import comb
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numba.extending import overload
@@ -104,13 +103,6 @@ class RuleCounts:
         self.shared = np.empty((n_words, n_rows), dtype=np.uint64)
         self.fresh = np.empty((sum(n_nodes), n_words), dtype=np.uint64)
         self.alive = np.empty_like(self.fresh)
-
-    def copy(self) -> Self:
-        """Return counts that go their own way from here; the scratch tables stay shared."""
-        twin = copy(self)
-        twin.n_rules, twin.projection = self.n_rules.copy(), self.projection.copy()
-        twin.labelled = {grade: rows.copy() for grade, rows in self.labelled.items()}
-        return twin
 
     def add(self, row: int, grade: int) -> None:
         """Count the rules that the label of one more row brings."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,13 +22,11 @@ from rulerank.core.parameters import HasParameters
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, Array, Dataset
 from rulerank.errors import DataError
-from rulerank.sampling.rule_counts import ROWS_PER_THREAD, RuleCounts, first_of, popcount
+from rulerank.sampling.rule_counts import ROWS_PER_THREAD, RuleCounts, popcount
 
 MANY = 64  # labels that are cheaper to learn together than one by one
 MAX_CELLS = 1 << 23  # pairs of items: 32 MiB; features of few bins need far less
 ROWS_AT_ONCE = 1024  # whose bins and counts stay in the nearest cache
-STEP = 16  # labels between two snapshots
-KEPT = 3  # snapshots, the one without labels among them
 
 
 class Sampler(HasParameters, BaseEstimator):
@@ -51,10 +49,17 @@ class Sampler(HasParameters, BaseEstimator):
         there already, {row: grade} or (rows, grades) in the order they were given; what follows is what would have
         followed without the break. When ask raises an error, order_ and grades_ keep what it answered.
         """
+        if budget is not None and not is_whole(budget, 0):
+            raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
+        if not callable(ask):
+            raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
         selection = self.begin(X, qid, start)
-        self.stop_ = "interrupted"
+        self.stop_, n_asked = "interrupted", 0
         try:
-            self.stop_ = ask_all(selection, ask, budget)
+            while (row := selection.next()) is not None and n_asked != budget:
+                selection.add(row, ask(row))
+                n_asked += 1
+            self.stop_ = "natural" if row is None else "budget"
         finally:
             self._take(selection)
         return self.order_
@@ -79,18 +84,14 @@ class LabelledRows:
         """The grade of each row of `order`, int16."""
         return np.array([*self._grades.values()], dtype=np.int16)
 
+    @abstractmethod
+    def add(self, row: int, grade: Any) -> None:
+        """Learn the grade of a row, whether or not `next` named it."""
 
-def ask_all(selection: Any, ask: Callable[[int], Any], budget: int | None) -> str:
-    """Ask for the grades of the rows that a selection names, until it stops or the budget is used up; say which."""
-    if budget is not None and not is_whole(budget, 0):
-        raise DataError(f"budget must be a whole number from 0, or None for no limit: got {budget!r}")
-    if not callable(ask):
-        raise DataError(f"ask must be a function that takes a row and returns its grade: got {ask!r}")
-    n_asked = 0
-    while (row := selection.next()) is not None and n_asked != budget:
-        selection.add(row, ask(row))
-        n_asked += 1
-    return "natural" if row is None else "budget"
+    def add_all(self, labels: Collection[tuple[Any, Any]]) -> None:
+        """Learn many labels, with the same outcome as adding them in this order."""
+        for row, grade in labels:
+            self.add(row, grade)
 
 
 def check_label(row: Any, grade: Any, n_rows: int, known: Mapping[int, int]) -> tuple[int, int]:
@@ -141,49 +142,40 @@ class GroupRun:
         self.open = np.ones(len(blocks), dtype=np.bool_)
         self.turn = 0
 
-    def copy(self) -> Self:
-        """Return a run that goes its own way from here."""
-        twin = copy.copy(self)
-        twin.counts = self.counts.copy()
-        twin.labelled = self.labelled.copy()
-        twin.open = self.open.copy()
-        return twin
-
     def add(self, row: int, grade: int) -> None:
         """Learn one label; the turn goes on to the next block once the row's has two: one compares nothing."""
         self.counts.add(row, grade)
         self.labelled[row] = True
         if len(self.blocks) == 1:
             self.open[0] = True  # a label that nobody named may bring another row to the front
+            return
         block = int(self.block_of[row])
         alone = self.labelled[self.blocks[block]].sum() == 1
         self.turn = block if alone else (block + 1) % len(self.blocks)
 
     def settle(self) -> int | None:
         """Close the blocks that are through and return the row to label next, None when the run is over."""
-        n_blocks = len(self.blocks)
-        for step in range(n_blocks):
-            block = (self.turn + step) % n_blocks
-            if self.open[block]:
-                row = self.counts.pick(self.blocks[block])
-                if not self.labelled[row]:
-                    self.turn = block
-                    return row
-                self.open[block] = False
+        for block in self._in_turn():
+            row = self.counts.pick(self.blocks[block])
+            if not self.labelled[row]:
+                self.turn = block
+                return row
+            self.open[block] = False
         return None
 
     def pick(self, skipped: Array) -> int | None:
         """Return the row to label next if these rows, bool (n_rows,), were not there; nothing changes."""
-        n_blocks = len(self.blocks)
-        for step in range(n_blocks):
-            block = (self.turn + step) % n_blocks
+        for block in self._in_turn():
             rows = self.blocks[block]
             rows = rows[~skipped[rows]]
-            if self.open[block] and rows.size:
-                row = self.counts.pick(rows)
-                if not self.labelled[row]:
-                    return row
+            if rows.size and not self.labelled[row := self.counts.pick(rows)]:
+                return row
         return None
+
+    def _in_turn(self) -> Iterator[int]:
+        """Yield the open blocks, from the one whose turn it is."""
+        n_blocks, turn = len(self.blocks), self.turn
+        return (block for step in range(n_blocks) if self.open[block := (turn + step) % n_blocks])
 
     @property
     def closeness(self) -> float:
@@ -265,27 +257,24 @@ class Selection(LabelledRows):
         (1, [0, 0])
         """
         run = self._runs[0]
-        if len(labels) < MANY or len(self._runs) > 1 or not can_replay(run):
-            for row, grade in labels:
-                self.add(row, grade)
+        if len(labels) < MANY or len(self._runs) > 1 or not can_look_up(run.counts):
+            super().add_all(labels)
             return
-        n_before = len(self._grades)
         known = dict(self._grades)
         for row, grade in labels:
             row, grade = check_label(row, grade, run.labelled.size, known)
             known[row] = grade
-        rows, grades = (np.array([*part], dtype=np.int64)[n_before:] for part in (known, known.values()))
-        self._n_rules += replay(run, rows, grades).tolist()
-        self._grades = known
-        self._at_work = 0
+        counts, tables = run.counts, GradeTables(run.counts)
+        run.counts = tables
+        for place, (row, grade) in enumerate(islice(known.items(), len(self._grades), None)):
+            if place and len(run.blocks) > 1:  # a single block is opened again by every label
+                run.settle()
+            tables.count(np.array([row]))
+            self._n_rules.append(int(counts.n_rules[row]))
+            run.add(row, grade)
+        tables.count_all()
+        run.counts, self._grades, self._at_work = counts, known, 0
         self._settle()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return a selection that goes its own way from here; it shares what never changes, such as the bins."""
-        twin = copy.copy(self)
-        twin._runs = [run.copy() for run in self._runs]
-        twin._grades, twin._n_rules = self._grades.copy(), self._n_rules.copy()
-        return twin
 
     def _settle(self) -> None:
         """Find the next row, on the way handing known grades to the groups that would ask for them."""
@@ -311,7 +300,7 @@ class Selection(LabelledRows):
             while (row := ahead.pick(skipped)) is not None:
                 if row not in self._grades:
                     return row
-                ahead = run.copy() if ahead is run else ahead
+                ahead = copy.deepcopy(run) if ahead is run else ahead
                 ahead.add(row, self._grades[row])
         return None
 
@@ -319,8 +308,8 @@ class Selection(LabelledRows):
 class Chooser:
     """Say which row to judge next, given all labels there are.
 
-    A sampler cannot unlearn. Withdrawn labels are mostly among the latest, so a recent snapshot is taken up again and
-    told what has come since. A grade that is revised later is not told again: the order was made for the first one.
+    A sampler cannot unlearn: when labels are withdrawn, all others are learned anew. A grade that is revised later is
+    not told again: the order was made for the first one.
 
     >>> import numpy as np, rulerank as rr
     >>> sampler = rr.SSAR(max_size=1, discretizer=None)
@@ -335,9 +324,9 @@ class Chooser:
     """
 
     def __init__(self, sampler: Any, data: Dataset) -> None:
-        self._selection = sampler.begin(data)
+        self._begun = sampler.begin(data)
+        self._selection = copy.deepcopy(self._begun)
         self._told: dict[int, int] = {}
-        self._snapshots = [self._snapshot()]
 
     def next(self, skip: Collection[int] = ()) -> int | None:
         """Return the row to judge next, never one in skip; None when the sampler stops or all is skipped."""
@@ -348,8 +337,6 @@ class Chooser:
         """Learn the grade of a row that has none yet."""
         self._selection.add(row, grade)
         self._told[row] = grade
-        if len(self._told) % STEP == 0:
-            self._take_snapshot()
 
     def undo(self) -> int | None:
         """Forget the label that was learned last and return its row; None: there is none."""
@@ -362,113 +349,71 @@ class Chooser:
     def tell(self, grades: Mapping[int, int]) -> None:
         """Learn all labels, in the order they were given: new ones are added, and those not among them forgotten."""
         if not self._told.keys() <= grades.keys():
-            while not self._snapshots[-1][0].keys() <= grades.keys():
-                self._snapshots.pop()
-            told, selection = self._snapshots[-1]
-            self._told, self._selection = dict(told), copy.deepcopy(selection)
-        n_new = len(grades) - len(self._told)
-        new = islice((row for row in reversed([*grades]) if row not in self._told), n_new)  # mostly the last
-        self._add_all([(row, grades[row]) for row in reversed([*new])])
-
-    def _add_all(self, labels: list[tuple[int, int]]) -> None:
-        """Add labels one by one, or where they are many all but the last together: the same snapshots are left."""
-        n_together = (len(self._told) + len(labels)) // STEP * STEP - STEP - len(self._told)
-        if n_together >= MANY and isinstance(self._selection, Selection):
-            self._selection.add_all(labels[:n_together])
-            self._told.update(labels[:n_together])
-            self._take_snapshot()
-            labels = labels[n_together:]
-        for row, grade in labels:
-            self.add(row, grade)
-
-    def _take_snapshot(self) -> None:
-        self._snapshots.append(self._snapshot())
-        del self._snapshots[1 : len(self._snapshots) - KEPT + 1]
+            self._told, self._selection = {}, copy.deepcopy(self._begun)
+        new = {row: grade for row, grade in grades.items() if row not in self._told}
+        if isinstance(self._selection, LabelledRows):
+            self._selection.add_all(new.items())
+        else:  # of a sampler of one's own
+            for row, grade in new.items():
+                self._selection.add(row, grade)
+        self._told |= new
 
     @property
     def closeness(self) -> float:
         """How near the stop is, from 0 to 1."""
         return float(self._selection.closeness)
 
-    def _snapshot(self) -> tuple[dict[int, int], Any]:
-        return dict(self._told), copy.deepcopy(self._selection)
 
-
-def can_replay(run: GroupRun) -> bool:
+def can_look_up(counts: RuleCounts) -> bool:
     """Tell whether rules are small enough, and their items few enough, to be looked up in a table."""
-    if run.counts.max_size > 2:
-        return False
-    n_bins = _n_bins(run.counts.bins)
-    return int(n_bins.sum() ** 2) <= 2 * MAX_CELLS
+    return counts.max_size <= 2 and int(_n_bins(counts.bins).sum() ** 2) <= 2 * MAX_CELLS
 
 
-def replay(run: GroupRun, rows: Array, grades: Array) -> Array:
-    """Bring a run to where adding these labels one by one, and settling after each, would bring it.
-
-    Returns how many rules each row had when its turn came. Only the rows of a block that `settle` would look into are
-    counted, from a table of the grades that every item and every pair of items was seen with; all others once, at the
-    end. The caller settles after the last label.
-    """
-    counts = run.counts
-    tables = Tables(counts.bins, pairs=counts.max_size == 2)
-    for grade, known in counts.labelled.items():
-        tables.mark(np.array(known, dtype=np.int64), grade)
-    starts = np.cumsum([0, *(block.size for block in run.blocks)])
-    n_labelled = np.array([run.labelled[block].sum() for block in run.blocks])
-    found = np.zeros(rows.size, dtype=np.int64)
-    run.turn = replay_labels(
-        counts.bins, tables.firsts, tables.n_bins, tables.seen, tables.n_docs, counts.common,
-        np.concatenate(run.blocks), starts, run.block_of, n_labelled, run.labelled, run.open,
-        rows, grades, counts.max_size == 2, counts.n_rules, counts.projection, found,
-    )  # fmt: skip
-    for row, grade in zip(rows.tolist(), grades.tolist(), strict=True):
-        counts.labelled.setdefault(grade, []).append(row)
-
-    def count(start: int, stop: int) -> None:
-        for first in range(start, stop, ROWS_AT_ONCE):
-            last = min(first + ROWS_AT_ONCE, stop)
-            tables.count(np.arange(first, last), counts.n_rules, counts.projection)
-
-    in_blocks(count, counts.n_rules.size, counts.n_jobs, ROWS_PER_THREAD)
-    return found
-
-
-class Tables:
-    """For every item, and every pair of them, the grades of the labelled rows that have it.
+class GradeTables(RuleCounts):
+    """Stands in for counts, whose arrays it shares, while many labels are learned: only rows looked at are counted.
 
     firsts  int64[n_features, n_features]  where the cells of two features begin; on the diagonal those of one
-    seen    uint32[n_cells]                bit g: a row of grade g has these items
+    seen    uint32[n_cells]                bit g: a row of grade g has these items, one or two
     n_docs  int64[n_features, most bins]   how many labelled rows have an item
-
-    >>> tables = Tables(np.array([[0, 0, 1], [0, 1, 2]], dtype=np.uint8), pairs=True)
-    >>> tables.mark(np.array([0]), grade=1)
-    >>> n_rules, projection = np.zeros(3, np.int64), np.zeros(3, np.int64)
-    >>> tables.count(np.arange(3), n_rules, projection)
-    >>> n_rules.tolist(), projection.tolist()
-    ([3, 1, 0], [2, 1, 0])
     """
 
-    def __init__(self, bins: Array, pairs: bool) -> None:
-        self.bins, self.pairs = bins, pairs
-        self.n_bins = _n_bins(bins)
-        n_features = len(bins)
-        self.firsts = np.zeros((n_features, n_features), dtype=np.int64)
+    def __init__(self, counts: RuleCounts) -> None:
+        self.__dict__.update(vars(counts))
+        self.pairs = self.max_size == 2
+        n_bins = _n_bins(self.bins)
+        n_features = len(n_bins)
+        firsts = np.zeros((n_features, n_features), dtype=np.int64)
         n_cells = 0
         for one in range(n_features):
-            for other in range(one, n_features if pairs else one + 1):
-                self.firsts[one, other] = n_cells
-                n_cells += int(self.n_bins[one] * (1 if one == other else self.n_bins[other]))
-        self.seen = np.zeros(n_cells, dtype=np.uint32)
-        self.n_docs = np.zeros((n_features, int(self.n_bins.max())), dtype=np.int64)
+            for other in range(one, n_features if self.pairs else one + 1):
+                firsts[one, other] = n_cells
+                n_cells += int(n_bins[one] * (1 if one == other else n_bins[other]))
+        n_docs = np.zeros((n_features, int(n_bins.max())), dtype=np.int64)
+        self.tables = (self.bins, firsts, n_bins, np.zeros(n_cells, dtype=np.uint32), n_docs)
+        for grade, rows in self.labelled.items():
+            for row in rows:
+                mark_row(*self.tables, row, grade, self.pairs)
 
-    def mark(self, rows: Array, grade: int) -> None:
-        """Note rows of a grade."""
-        for row in rows:
-            mark_row(self.bins, self.firsts, self.n_bins, self.seen, self.n_docs, row, grade, self.pairs)
+    def add(self, row: int, grade: int) -> None:
+        mark_row(*self.tables, row, grade, self.pairs)
+        self.labelled.setdefault(grade, []).append(row)
 
-    def count(self, rows: Array, n_rules: Array, projection: Array) -> None:
-        """Write how many rules some rows have, and how many items they share with the labelled ones."""
-        count_rows(self.bins, self.firsts, self.n_bins, self.seen, self.n_docs, rows, self.pairs, n_rules, projection)
+    def pick(self, rows: Array) -> int:
+        self.count(rows)
+        return super().pick(rows)
+
+    def count(self, rows: Array) -> None:
+        """Bring the counts of some rows up to date."""
+        count_rows(*self.tables, rows, self.pairs, self.n_rules, self.projection)
+
+    def count_all(self) -> None:
+        """Bring the counts of all rows up to date."""
+
+        def work(start: int, stop: int) -> None:
+            for first in range(start, stop, ROWS_AT_ONCE):
+                self.count(np.arange(first, min(first + ROWS_AT_ONCE, stop)))
+
+        in_blocks(work, self.n_rules.size, self.n_jobs, ROWS_PER_THREAD)
 
 
 def _n_bins(bins: Array) -> Array:
@@ -518,40 +463,3 @@ def count_rows(
     for i in range(rows.size):
         n_rules[rows[i]] = rules[i]
         projection[rows[i]] = shared[i]
-
-
-@compiled
-def replay_labels(
-    bins: Array, firsts: Array, n_bins: Array, seen: Array, n_docs: Array, common: Array,
-    block_rows: Array, starts: Array, block_of: Array, n_labelled: Array, labelled: Array, open: Array,
-    rows: Array, grades: Array, pairs: bool, n_rules: Array, projection: Array, found: Array,
-) -> int:  # fmt: skip
-    """Add labels as `GroupRun.add` does, settling before each but the first; return whose turn it is.
-
-    block_rows  int64[n_rows]    the rows of one block after the other, from starts[block] to starts[block + 1]
-    n_labelled  int64[n_blocks]  labelled rows of each block
-    found       int64[n_labels]  how many rules each row had when its turn came
-    """
-    n_blocks = starts.size - 1
-    turn = 0
-    for i in range(rows.size):
-        # a single block is opened again by every label: nothing is kept of a look into it
-        if i > 0 and n_blocks > 1:
-            for step in range(n_blocks):
-                block = (turn + step) % n_blocks
-                if open[block]:
-                    candidates = block_rows[starts[block] : starts[block + 1]]
-                    count_rows(bins, firsts, n_bins, seen, n_docs, candidates, pairs, n_rules, projection)
-                    if not labelled[first_of(candidates, n_rules, projection, common)]:
-                        break
-                    open[block] = False
-        count_rows(bins, firsts, n_bins, seen, n_docs, rows[i : i + 1], pairs, n_rules, projection)
-        found[i] = n_rules[rows[i]]
-        mark_row(bins, firsts, n_bins, seen, n_docs, rows[i], grades[i], pairs)
-        labelled[rows[i]] = True
-        block = block_of[rows[i]]
-        n_labelled[block] += 1
-        if n_blocks == 1:
-            open[0] = True
-        turn = block if n_labelled[block] == 1 else (block + 1) % n_blocks
-    return turn

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from rulerank.core.arrays import unmasked
-from rulerank.core.compiled import compiled
 from rulerank.core.parameters import Flag, Parameter, Threads, Whole
-from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
 from rulerank.errors import DataError
@@ -99,7 +96,7 @@ class SSAR(Sampler):
         if self.partitions > n_features:
             raise DataError(f"partitions must be at most the number of features, {n_features}: got {self.partitions}")
         blocks = self._blocks(qid, n_rows)
-        groups = deal_features(bins, self.partitions, self.n_jobs) if self.partitions > 1 else [np.arange(n_features)]
+        groups = deal_features(bins, self.partitions) if self.partitions > 1 else [np.arange(n_features)]
         selection = Selection([GroupRun(bins[group], blocks, self.max_size, self.n_jobs) for group in groups])
         selection.add_all(labels_of(start))
         return selection
@@ -132,7 +129,7 @@ class SSAR(Sampler):
         return np.ascontiguousarray(bins, dtype=np.uint8)
 
 
-def deal_features(bins: Array, partitions: int, n_jobs: int | None = None) -> list[Array]:
+def deal_features(bins: Array, partitions: int) -> list[Array]:
     """Deal features, given by their bins uint8 (n_features, n_rows), into groups of nearly the same size.
 
     Without grades, the paper ranks features by how well they predict each other. For each feature, the others are put
@@ -144,7 +141,7 @@ def deal_features(bins: Array, partitions: int, n_jobs: int | None = None) -> li
     >>> [group.tolist() for group in deal_features(bins, partitions=2)]
     [[0, 2], [1]]
     """
-    statistic = np.round(dependence(bins, n_jobs), DIGITS)
+    statistic = np.round(dependence(bins), DIGITS)
     n_features = len(statistic)
     np.fill_diagonal(statistic, -1.0)  # a feature comes last in its own order, where it scores nothing
     orders = np.argsort(-statistic, axis=1, kind="stable")
@@ -157,39 +154,19 @@ def deal_features(bins: Array, partitions: int, n_jobs: int | None = None) -> li
     return [np.sort(ranked[start::partitions]) for start in range(partitions)]
 
 
-def dependence(bins: Array, n_jobs: int | None = None) -> Array:
+def dependence(bins: Array) -> Array:
     """Return the chi-square statistic of every two features per row of the pool, float64 (n_features, n_features).
 
     >>> dependence(np.array([[0, 1, 1, 0], [5, 3, 3, 5], [1, 1, 0, 0]], dtype=np.uint8)).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    n_features = len(bins)
-    n_bins = bins.max(axis=1).astype(np.int64) + 1
-    ones, others = np.triu_indices(n_features, 1)
-    statistic = np.zeros((n_features, n_features))
-
-    in_blocks(partial(compare_features, bins, n_bins, ones, others, statistic), ones.size, n_jobs)
-    return statistic + statistic.T
-
-
-@compiled
-def compare_features(
-    bins: Array, n_bins: Array, ones: Array, others: Array, statistic: Array, start: int, stop: int
-) -> None:
-    """Write chi-square / n_rows of each pair of features into statistic, float64[n_features, n_features]."""
-    n_rows = bins.shape[1]
-    table = np.empty((n_bins.max(), n_bins.max()), np.int64)
-    for i in range(start, stop):
-        one, other = bins[ones[i]], bins[others[i]]
-        counts = table[: n_bins[ones[i]], : n_bins[others[i]]]
-        counts[:] = 0
-        for row in range(n_rows):
-            counts[one[row], other[row]] += 1
-        column_totals = counts.sum(axis=0)
-        total = -1.0
-        for a in range(counts.shape[0]):
-            row_total = counts[a].sum()
-            for b in range(counts.shape[1]):
-                if counts[a, b]:
-                    total += counts[a, b] / row_total * (counts[a, b] / column_totals[b])
-        statistic[ones[i], others[i]] = total
+    columns = bins.astype(np.int64)
+    widths = columns.max(axis=1) + 1
+    statistic = np.zeros((len(bins), len(bins)))
+    for one, other in zip(*np.triu_indices(len(bins), 1), strict=True):
+        cells = np.bincount(columns[one] * widths[other] + columns[other], minlength=widths[one] * widths[other])
+        counts = cells.reshape(widths[one], widths[other])
+        expected = counts.sum(axis=1)[:, None] * counts.sum(axis=0).astype(np.float64)
+        shares = np.divide(counts**2.0, expected, out=np.zeros(counts.shape), where=expected > 0)
+        statistic[one, other] = statistic[other, one] = shares.sum() - 1
+    return statistic

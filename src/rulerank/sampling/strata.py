@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
-from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,8 +78,7 @@ class Strata(Sampler):
             scores = today.scores(X)
         order = draw_order(scores, check_column("qid", qid, len(X)), self.seed)
         selection = StrataSelection(order)
-        for row, grade in labels_of(start):
-            selection.add(row, grade)
+        selection.add_all(labels_of(start))
         return selection
 
 
@@ -118,11 +116,6 @@ class StrataSelection(LabelledRows):
         self._grades[row] = grade
         while self._at < len(self._planned) and int(self._planned[self._at]) in self._grades:
             self._at += 1
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        twin = copy(self)  # the plan never changes
-        twin._grades = self._grades.copy()
-        return twin
 
 
 def draw_order(scores: Array, qid: Array, seed: int) -> Array:
