@@ -31,7 +31,7 @@ def serve(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A saved ranker, or a saved Reranker with its texts.")],
     texts: Annotated[
         str | None,
-        typer.Option(metavar="DOCS", help="Documents to search: what `rulerank features --keep` wrote, or jsonl, csv."),
+        typer.Option(metavar="FILE", help="Documents to search: what `rulerank features --keep` wrote."),
     ] = None,
     features_only: Annotated[
         bool, typer.Option("--features-only", help="Documents come with their features; there are no texts.")
@@ -45,7 +45,6 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, max=64, help="So many processes answer.")] = 1,
     max_docs: Annotated[int, typer.Option(min=1, max=100_000, help="So many documents a request may have.")] = 1000,
     timeout: Annotated[float, typer.Option(min=0.01, max=3600, help="Seconds an answer may take.")] = 10.0,
-    id: Annotated[str | None, typer.Option("--id", metavar="FIELD", help="Field of the document id [id].")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank documents over HTTP with a model, and say why.
@@ -65,9 +64,9 @@ def serve(
 
     check_token(host, token, "client")
     with collecting_no_garbage():  # a tenth of the time until the first answer
-        from rulerank.serve.web.opening import open_model
+        from rulerank.serve.model_watch import open_model
 
-        reranker = open_model(model, texts, features_only=features_only, today=today, id=id)
+        reranker = open_model(model, texts, features_only=features_only, today=today)
     with shared_counts(workers):
         code = answer_requests(reranker, host, port, token, workers, max_docs, timeout, as_json=as_json)
     if code:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from rulerank.core.checks import check_number
-from rulerank.errors import ModelFileError, RulerankError
+from rulerank.errors import DataError, ModelFileError, RulerankError
 from rulerank.features.text_features import TextFeatures
-from rulerank.model_file import load_version
+from rulerank.model_file import load, load_version
 from rulerank.rankers.base import Ranker
 from rulerank.serve.reranker import Reranker
 
@@ -138,3 +138,25 @@ def seen(path: Path) -> tuple[int, int, int, int, bytes] | None:
             return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size, file.read(N_TAIL)
     except (OSError, ValueError):
         return None
+
+
+def open_model(
+    path: str, texts: str | None = None, *, features_only: bool = False, today: str | None = None
+) -> WatchedReranker:
+    """Return the model of a file, ready to be served.
+
+    path: a saved ranker or Reranker; texts: what `rulerank features --keep` wrote.
+    features_only: documents come with ready features, whatever the file holds beside its ranker.
+    """
+    features = None if texts is None else load(texts)
+    if features is not None and features_only:
+        raise DataError("--texts and --features-only exclude each other: documents are texts, or come with features")
+    if not isinstance(features, TextFeatures | None):
+        raise DataError(f"{texts}: expected what `rulerank features --keep` wrote: got {features!r:.80}")
+    reranker = WatchedReranker(path, features, today, features_only=features_only)
+    if reranker.features is None and not features_only:
+        raise DataError(
+            f"{path} holds a ranker without texts: say --texts FILE (what `rulerank features --keep` wrote), or "
+            "--features-only when documents come with their features"
+        )
+    return reranker

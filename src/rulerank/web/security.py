@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.datastructures import MutableHeaders
@@ -38,15 +38,10 @@ HEADERS = {
 Refuse = Callable[[Request, RequestError], Response]
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who brought a token: one person, or the lead, who has the secret itself and may use any name."""
+class Holder(NamedTuple):
+    """Who brought a token: one person, or the lead (None), who has the secret itself and may use any name."""
 
     name: str | None
-
-    @property
-    def is_lead(self) -> bool:
-        return self.name is None
 
 
 class Tokens:
@@ -74,7 +69,7 @@ class Tokens:
 
     def holder(self, token: str) -> Holder | None:
         """Return whose token this is; None: nobody's."""
-        return Holder(None) if _same(digest_of(token), self._digest) else self._person(token)
+        return self.holder_of_cookie(self.cookie(token))
 
     def cookie(self, token: str) -> str:
         """Return what a browser keeps: a personal token as it is, and of the secret only a digest."""
@@ -152,7 +147,7 @@ class Guard:
             return remember(request, self.tokens.cookie(token))
         else:
             holder = check_holder(self.presented(request, self.tokens), self.command)
-            said["token_holder"], said["is_lead"] = holder.name, holder.is_lead
+            said["token_holder"], said["is_lead"] = holder.name, holder.name is None
         check_origin(request, self.api)
         return None
 

@@ -69,16 +69,3 @@ def products(shop, found):
         (doc["id"], doc["description"], {name: doc[name] for name in doc if name not in ("id", "description")})
         for doc in given
     ]
-
-
-@pytest.fixture
-def agrees(found):
-    """Say whether metadata of documents are those of the reranker, in its order."""
-
-    def check(about, n_reasons=3):
-        assert [one["id"] for one in about] == found.ids[: len(about)]
-        for one, expected in zip(about, found, strict=False):
-            assert one == expected.to_dict(features=False, n_reasons=n_reasons) | {"version": found.version}
-            assert abs(sum(reason["adds"] for reason in one["reasons"]) - one["score"]) < 1e-9
-
-    return check

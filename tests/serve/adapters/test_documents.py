@@ -42,35 +42,33 @@ def test_none_is_loaded_unless_it_is_used():
     assert done.stdout.strip() == "[]"
 
 
-def made(columns, **more):
-    n = len(next(iter(columns.values())))
-    return rr.TextFeatures(**more).fit(rr.Texts([str(number) for number in range(n)], columns))
-
-
 LONG = ["a long text of many words that goes on and on " * 5, "another long text of many words that goes on " * 5]
 
 
 @pytest.mark.parametrize(
-    ("kinds", "field"),
+    ("kinds", "given", "field"),
     [
-        ({"title": "title", "story": "long text"}, "story"),
-        ({"story": "text"}, "story"),
-        ({"title": "title", "body": "text"}, "body"),
-        ({"title": "title", "story": "long text", "plot": "long text", "text": "text"}, "text"),
+        ({"title": "title", "story": "long text"}, None, "story"),
+        ({"story": "text"}, None, "story"),
+        ({"title": "title", "body": "text"}, None, "body"),
+        ({"title": "title", "story": "long text", "plot": "long text", "text": "text"}, None, "text"),
+        ({"title": "title", "plot": "title"}, "plot", "plot"),
+        ({"title": "title", "plot": "title"}, None, "several fields may hold the text of a document: name it, text_f"),
+        (
+            {"title": "title", "plot": "title"},
+            "body",
+            "text_field: there is no field 'body'; the fields are title, plot",
+        ),
     ],
     ids=str,
 )
-def test_the_field_of_the_text_is_found(kinds, field):
-    assert field_of_text(made(dict.fromkeys(kinds, LONG), fields=kinds)) == field
-
-
-def test_the_field_of_the_text_is_asked_for_where_there_are_several():
-    features = made({"title": LONG, "plot": LONG, "story": LONG}, fields=dict.fromkeys(("title", "plot"), "title"))
-    with pytest.raises(DataError, match="several fields may hold the text of a document: name it, text_field='title'"):
-        field_of_text(features)
-    assert field_of_text(features, "plot") == "plot"
-    with pytest.raises(DataError, match="text_field: there is no field 'body'; the fields are title, plot"):
-        field_of_text(features, "body")
+def test_the_field_of_the_text_is_found_or_asked_for(kinds, given, field):
+    features = rr.TextFeatures(fields=kinds).fit(rr.Texts(["0", "1"], dict.fromkeys(kinds, LONG)))
+    if " " in field:
+        with pytest.raises(DataError, match=field):
+            field_of_text(features, given)
+    else:
+        assert field_of_text(features, given) == field
 
 
 def test_ready_features_lie_in_the_metadata_or_under_a_key(world, dicts):

@@ -1,6 +1,5 @@
 """`rulerank serve` as people start it: hello, workers, signals, kills, and models replaced under load."""
 
-import json
 import os
 import random
 import shlex
@@ -21,7 +20,7 @@ from prometheus_counts import counts
 from rulerank.cli import main
 from rulerank.cli.serve import curl_line
 from rulerank.model_file import load_version
-from rulerank.serve.web.opening import open_model
+from rulerank.serve.model_watch import open_model
 
 N_REPLACED = 100 if LONG else 6
 N_CLIENTS = 4
@@ -178,10 +177,13 @@ def test_workers_that_end_as_soon_as_they_start_end_the_service(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model.rulerank"], "model.rulerank holds a ranker without texts: say --texts DOCS"),
-        (["model.rulerank", "--texts", "x", "--features-only"], "--texts and --features-only exclude each other"),
+        (["model.rulerank"], "model.rulerank holds a ranker without texts: say --texts FILE"),
+        (
+            ["model.rulerank", "--texts", "model.rulerank", "--features-only"],
+            "--texts and --features-only exclude each other",
+        ),
         (["none.rulerank", "--features-only"], "none.rulerank: there is no such file"),
-        (["model.rulerank", "--texts", "model.rulerank"], "model.rulerank: expected documents, or what `rulerank feat"),
+        (["model.rulerank", "--texts", "model.rulerank"], "model.rulerank: expected what `rulerank features --keep`"),
         (["model.rulerank", "--features-only", "--host", "0.0.0.0"], "--host 0.0.0.0 opens the page to other machines"),
     ],
 )
@@ -204,23 +206,13 @@ def test_a_missing_package_is_named_with_its_extra(model, monkeypatch, capsys):
     )
 
 
-def test_documents_can_be_indexed_at_the_start_or_come_from_a_kept_index(tmp_path, shop, features, ranker):
+def test_texts_come_from_a_kept_index_or_with_the_model_or_not_at_all(tmp_path, shop, features, ranker):
     ranker.save(tmp_path / "shop.rulerank")
     features.save(tmp_path / "text.rulerank")
-    docs = tmp_path / "docs.jsonl"
-    names = list(shop.texts.fields)
-    docs.write_text(
-        "".join(
-            json.dumps({"id": one} | {name: shop.texts.fields[name][row] for name in names}, default=str) + "\n"
-            for row, one in enumerate(shop.texts.ids)
-        )
-    )
-    kept = open_model(str(tmp_path / "shop.rulerank"), str(tmp_path / "text.rulerank"))
-    made = open_model(str(tmp_path / "shop.rulerank"), str(docs))
-    query = shop.queries.texts[0]
-    assert len(kept.rank(query)) > 0
-    assert made.rank(query).scores == kept.rank(query).scores
-    assert shlex.split(curl_line(kept, "http://127.0.0.1/", None))[-1].startswith("http://127.0.0.1/search?q=")
     rr.Reranker(ranker, features).save(tmp_path / "both.rulerank")
+    kept = open_model(str(tmp_path / "shop.rulerank"), str(tmp_path / "text.rulerank"))
+    both = open_model(str(tmp_path / "both.rulerank"))
+    query = shop.queries.texts[0]
+    assert both.rank(query).scores == kept.rank(query).scores
+    assert shlex.split(curl_line(kept, "http://127.0.0.1/", None))[-1].startswith("http://127.0.0.1/search?q=")
     assert open_model(str(tmp_path / "both.rulerank"), features_only=True).features is None
-    assert open_model(str(tmp_path / "both.rulerank")).features is not None

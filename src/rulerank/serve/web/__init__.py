@@ -1,8 +1,8 @@
 """Reranking over HTTP (the extra `serve`), over what `rulerank/web` offers.
 
 `app.py` is the table of what can be asked, put together with counts and the page; `ranking.py` reads the documents
-of a request and answers. `workers.py` runs it in several processes, `opening.py` finds what to serve.
-From outside: `create_app`, `open_model` and `run`, after `check_packages`.
+of a request and answers. `workers.py` runs it in several processes.
+From outside: `create_app` and `run`, after `check_packages`.
 """
 
 from rulerank import web
