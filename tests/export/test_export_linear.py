@@ -13,31 +13,11 @@ from rulerank.rankers.query_rules import QueryRules
 from rulerank.rankers.stable_rules import StableRules
 
 world = make_ranking(n_queries=20, n_features=3, seed=0)
-LINEAR = ("opensearch-ltr", "elasticsearch-ltr", "solr-ltr")
 
 
 @pytest.fixture(scope="module")
 def ranker():
     return QueryIntercepts().fit(world)
-
-
-def score(text, values):
-    """Score a document as the plugins do: look up the weight of each feature, multiply, add."""
-    document = json.loads(text)
-    if "class" in document:
-        assert document["class"] == "org.apache.solr.ltr.model.LinearModel"
-        weights = document["params"]["weights"]
-        return sum(weights[feature["name"]] * values[feature["name"]] for feature in document["features"])
-    model = document["model"]["model"]
-    assert model["type"] == "model/linear"
-    return sum(weight * values[name] for name, weight in json.loads(model["definition"]).items())
-
-
-@pytest.mark.parametrize("engine", LINEAR)
-def test_the_exported_document_scores_as_the_ranker_does(ranker, engine):
-    text = export_model(ranker, engine).to_json()
-    rows = [dict(zip(world.feature_names, row.tolist(), strict=True)) for row in world.X]
-    assert [score(text, row) for row in rows] == pytest.approx(ranker.predict(world), rel=1e-12)
 
 
 def test_vespa_takes_a_linear_model_as_an_expression(ranker):

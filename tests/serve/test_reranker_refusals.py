@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import rulerank as rr
 from rulerank.errors import DataError
@@ -57,39 +58,21 @@ def test_what_are_no_documents_is_refused(rerankers, docs, message):
         rerankers("GlobalRules").rank("", docs)
 
 
-@pytest.mark.parametrize("top", [-1, 2.0, "3", True])
-def test_a_top_that_is_no_number_is_refused(rerankers, dicts, top):
-    with pytest.raises(DataError, match="top must be a whole number from 0, or None for all documents: got"):
-        rerankers("GlobalRules").rank("", dicts, top)
-
-
-def test_a_query_must_be_text(rerankers, reranker, dicts):
-    for query in (None, 7, b"tent"):
-        with pytest.raises(DataError, match="query must be text: got"):
-            rerankers("GlobalRules").rank(query, dicts)
-        with pytest.raises(DataError, match="query must be text: got"):
-            reranker.rank(query)
-
-
-def test_a_sparse_matrix_is_refused(rerankers):
-    from scipy.sparse import csr_matrix
-
-    with pytest.raises(
-        DataError, match=r"docs must be a list of dicts of features, a data frame, or an .*: got one csr_"
-    ):
-        rerankers("GlobalRules").rank("", csr_matrix(np.ones((2, 6))))
-
-
-def test_several_queries_are_refused(rerankers, world):
-    with pytest.raises(DataError, match="docs must be the documents of one query: the Dataset has several"):
-        rerankers("GlobalRules").rank("", world)
-
-
-def test_what_is_no_fitted_ranker_is_refused(features):
-    with pytest.raises(DataError, match=r"ranker must be a fitted ranker.*: got a GlobalRules that is not fitted"):
-        rr.Reranker(rr.GlobalRules())
-    with pytest.raises(DataError, match=r"ranker must be a fitted ranker, such as .*: got 'model.rulerank'"):
-        rr.Reranker("model.rulerank")
+def test_wrong_calls_are_refused(rerankers, reranker, dicts, world):
+    ready = rerankers("GlobalRules")
+    for call, message in [
+        (lambda: ready.rank("", dicts, -1), "top must be a whole number from 0, or None for all documents: got -1"),
+        (lambda: ready.rank("", dicts, True), "top must be a whole number from 0, or None for all documents: got True"),
+        (lambda: ready.rank(7, dicts), "query must be text: got 7"),
+        (lambda: reranker.rank(b"tent"), "query must be text: got"),
+        (lambda: reranker.rank("tent", candidates=0), "candidates must be a whole number from 1: got 0"),
+        (lambda: ready.rank("", csr_matrix(np.ones((2, 6)))), r"docs must be a list of dicts of .*: got one csr_"),
+        (lambda: ready.rank("", world), "docs must be the documents of one query: the Dataset has several"),
+        (lambda: rr.Reranker(rr.GlobalRules()), r"ranker must be a fitted .*: got a GlobalRules that is not fitted"),
+        (lambda: rr.Reranker("model.rulerank"), r"ranker must be a fitted ranker, such as .*: got 'model.rulerank'"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            call()
 
 
 def test_features_that_do_not_fit_are_named(rerankers, features, ranker):

@@ -140,21 +140,10 @@ def test_documents_bring_what_the_engine_said(shop, features, query, tmp_path):
         reranker.rank(query, [{"id": found.ids[0], "engine_rank": 1}])
 
 
-def test_repeated_ids_are_ranked_as_often_as_they_come(reranker, shop, query):
-    one, two = shop.texts.ids[:2]
-    found = reranker.rank(query, [one, two, one])
-    assert sorted(found.ids) == sorted([one, two, one])
-
-
 def test_whole_numbers_are_ids(ranker, shop):
     numbers = rr.Texts([str(number) for number in range(200)], shop.texts.fields)
     reranker = rr.Reranker(ranker, rr.TextFeatures().fit(numbers))
     assert sorted(reranker.rank("tent", [1, np.int64(2)]).ids) == ["1", "2"]
-
-
-def test_an_id_that_is_not_there_is_named(reranker, query):
-    with pytest.raises(DataError, match="there is no document 'nope' in the index; give its fields as a dict"):
-        reranker.rank(query, ["nope"])
 
 
 @pytest.mark.parametrize(
@@ -175,11 +164,6 @@ def test_an_id_that_is_not_there_is_named(reranker, query):
 def test_what_are_no_documents_is_refused(reranker, query, docs, message):
     with pytest.raises(DataError, match=message):
         reranker.rank(query, docs)
-
-
-def test_the_number_of_candidates_must_be_one(reranker, query):
-    with pytest.raises(DataError, match="candidates must be a whole number from 1: got 0"):
-        reranker.rank(query, candidates=0)
 
 
 def test_an_empty_document_and_one_of_a_megabyte_are_ranked(reranker, query):

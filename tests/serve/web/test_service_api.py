@@ -98,7 +98,8 @@ def test_a_service_of_texts_ranks_ready_features_too(of_texts, reranker):
     assert [(one["id"], one["score"]) for one in answer["results"]] == [(one.id, one.score) for one in alone]
 
 
-def test_a_search_shows_both_rankings(of_texts, reranker):
+def test_a_search_shows_both_rankings(of_texts, of_features, reranker):
+    assert of_features.get("/search", params={"q": QUERY}).json()["error"]["code"] == "not_found"
     answer = of_texts.get("/search", params={"q": QUERY, "top": 5, "reasons": "true"}).json()
     assert [one["id"] for one in answer["results"]] == reranker.rank(QUERY, top=5).ids
     assert [one["today"] for one in answer["today"]] == [1, 2, 3, 4, 5]
@@ -129,16 +130,6 @@ def test_health_tells_the_model_and_the_documents(of_texts, of_features, reranke
     assert (health["documents"], health["today"]) == (None, "the order in which documents come")
 
 
-def test_there_is_nothing_to_search_without_texts(of_features):
-    answer = of_features.get("/search", params={"q": QUERY})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
-
-
-def test_a_document_that_is_no_candidate_can_be_explained_in_its_list(of_texts):
-    answer = of_texts.post("/explain", json={"query": "zzzz", "doc": "p0001", "documents": ["p0001", "p0002"]})
-    assert answer.status_code == 200
-
-
 class Held(rr.Reranker):
     """A reranker that ranks when it is let go."""
 
@@ -165,7 +156,9 @@ def test_an_answer_that_takes_too_long_is_given_up(serve, served_world):
         assert counts(client.get("/metrics").text)["rulerank_requests_total", "/rank", "504"] == 1
 
 
-def test_those_who_come_when_too_many_wait_are_told_at_once(serve, served_world, monkeypatch):
+def test_who_comes_when_too_many_wait_is_told_at_once_and_who_waits_is_answered_when_it_stops(
+    serve, served_world, monkeypatch
+):
     monkeypatch.setattr("rulerank.serve.web.app.MOST_WAITING", 2)
     _, (ranker, _), rows = served_world
     held = Held(ranker)
@@ -183,6 +176,7 @@ def test_those_who_come_when_too_many_wait_are_told_at_once(serve, served_world,
             assert held.begun.acquire(timeout=60)
         with served.client() as client:
             answer = client.post("/rank", json={"documents": rows})
+        served.server.should_exit = True
     finally:
         held.let_go.set()
     for thread in waiting:
@@ -190,25 +184,6 @@ def test_those_who_come_when_too_many_wait_are_told_at_once(serve, served_world,
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "busy")
     assert answer.headers["retry-after"] == "1"
     assert answers == [200, 200]
-
-
-def test_what_has_begun_is_answered_when_the_service_stops(serve, served_world):
-    _, (ranker, _), rows = served_world
-    held = Held(ranker)
-    served = serve(held)
-    answers = []
-
-    def ask():
-        with served.client() as client:
-            answers.append(client.post("/rank", json={"documents": rows}))
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    assert held.begun.acquire(timeout=60)
-    served.server.should_exit = True
-    held.let_go.set()
-    thread.join()
-    assert answers[0].status_code == 200
 
 
 def test_metrics_count_requests_documents_and_refusals(ask, served_world):
