@@ -161,7 +161,7 @@ def test_a_ranker_that_normalises_takes_whole_queries():
     ranker = rr.GlobalRules(normalize="zscore").fit(world[known])
     before = file_of(ranker)
     ranker.partial_fit(world[~known])
-    with pytest.raises(DataError, match=r"so new documents change those of their query .*: 1 query of these are known"):
+    with pytest.raises(DataError, match=r"so new documents change .*: the queries of 2 rows are known"):
         ranker.partial_fit(world[~known][:2])
     with pytest.raises(DataError, match="remove whole queries; it has learned from 8 rows of these queries, and got 2"):
         ranker.unlearn(world[~known][:2])

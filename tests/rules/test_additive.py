@@ -85,13 +85,6 @@ def test_a_state_gives_the_same_model_back(model):
     assert again.score(X).tolist() == model.score(X).tolist()
 
 
-def test_centring_moves_the_mean_to_the_base():
-    table = Table((0,), (np.array([1.0]),), np.array([1.0, 4.0, 0.0]))
-    model = AdditiveTables(0.0, (table,), ("a",)).on_grid([np.array([2.0, 1.0, 0.0])])
-    assert model.base == 2.0
-    assert model.tables[0].votes.tolist() == [-1.0, 2.0, -2.0]
-
-
 def test_float32_rows_fall_into_the_bins_of_their_values():
     table = Table((0,), (np.array([0.1]),), np.array([0.0, 1.0, 0.0]))
     X = np.array([[0.1]], dtype=np.float32)  # a little more than 0.1

@@ -34,7 +34,7 @@ from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.rows import query_numbers
 from rulerank.rules.engine import Engine
-from rulerank.rules.kept_rows import KeptRows, LooseRows
+from rulerank.rules.kept_rows import KeptRows
 from rulerank.rules.layout import Layout, check_work
 from rulerank.rules.rule import Rule, describe_items
 from rulerank.rules.tables import (
@@ -249,7 +249,7 @@ class IncrementalRules(RuleRanker):
 
     _without_contrast = "add rows of other grades"
     keep_rows: float
-    _kept: LooseRows | KeptRows | None = None  # None: partial_fit and unlearn are refused
+    _kept: KeptRows | None = None  # None: partial_fit and unlearn are refused
 
     def scheme(self) -> Votes:
         """Return how rules vote."""
@@ -257,11 +257,12 @@ class IncrementalRules(RuleRanker):
 
     def _learn(self, data: Labelled) -> None:
         self.engine_ = self._count(self._prepare(data), self.scheme())
-        self.keep(data.grades.size, lambda: loose_rows(self.discretizer_, data))
+        self.keep(data.grades.size, lambda: rows_to_keep(self.discretizer_, data))
 
-    def keep(self, n_rows: int, in_bins: Callable[[], LooseRows]) -> None:
+    def keep(self, n_rows: int, in_bins: Callable[[], KeptRows | None]) -> None:
         """Keep the rows of training, in bins, where they take at most `keep_rows` MiB."""
-        self._kept = in_bins() if n_rows * len(self.feature_names_) <= self.keep_rows * 2**20 else None
+        kept = in_bins() if n_rows * len(self.feature_names_) <= self.keep_rows * 2**20 else None
+        self._kept = None if kept is None or kept.n_rows < n_rows else kept
 
     def partial_fit(self, X: Any, y: Any = None, qid: Any = None) -> Self:
         """Learn from more rows: the model is then what `fit` makes of all rows with the bins it has now.
@@ -277,18 +278,18 @@ class IncrementalRules(RuleRanker):
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, qid)
         more, old = self._in_bins(X, y, qid, "partial_fit"), self._rows_so_far("partial_fit")
-        known = old.sizes_of(more.keys)
-        if self.normalize_ is not None and known.any():
+        known = int(more.of_queries_in(old).sum())
+        if self.normalize_ is not None and known:
             raise DataError(
                 f"this ranker normalises features by query (normalize={self.normalize_!r}), so new documents change "
-                f"those of their query that it has learned from: {counted(int((known > 0).sum()), 'query')} of these "
-                "are known already; remove the query's rows first and add all of them together, or fit again"
+                f"those of their query that it has learned from: the queries of {counted(known, 'row')} are known "
+                "already; remove the query's rows first and add all of them together, or fit again"
             )
-        new = old.with_rows(more)
-        if new.bins.size > self.keep_rows * 2**20:
+        new = old + more
+        if new.n_bytes > self.keep_rows * 2**20:
             raise TooLargeError(
-                f"with these rows there are {new.n_rows:,}, which take {new.bins.size / 2**20:,.1f} MiB in bins, more "
-                f"than keep_rows={self.keep_rows:g}; raise it, set_params(keep_rows={math.ceil(new.bins.size / 2**19)})"
+                f"with these rows there are {new.n_rows:,}, which take {new.n_bytes / 2**20:,.1f} MiB in bins, more "
+                f"than keep_rows={self.keep_rows:g}; raise it, set_params(keep_rows={math.ceil(new.n_bytes / 2**19)})"
             )
         return self._count_all(new)
 
@@ -299,7 +300,7 @@ class IncrementalRules(RuleRanker):
         """
         check_is_fitted(self)
         less, old = self._in_bins(X, y, qid, "unlearn"), self._rows_so_far("unlearn")
-        known = old.sizes_of(less.keys).sum()
+        known = old.of_queries_in(less).sum()
         if self.normalize_ is not None and known != less.n_rows:
             raise DataError(
                 f"this ranker normalises features by query (normalize={self.normalize_!r}): remove whole queries; "
@@ -330,14 +331,14 @@ class IncrementalRules(RuleRanker):
                 f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
                 "leave them out, for example with data.labelled()"
             )
-        found = loose_rows(self.discretizer_, Labelled(rows, grades, *query_numbers(qid, len(rows)))).in_order()
+        found = rows_to_keep(self.discretizer_, Labelled(rows, grades, *query_numbers(qid, len(rows))))
         if found is None:
             raise DataError('queries must differ in their names: two of them, such as 1 and "1", read the same')
         return found
 
     def _count_all(self, new: KeptRows) -> Self:
         """Count rows anew; nothing changes where that fails."""
-        rows, learned = new.rows(new.n_grades), self._as_fitted()
+        rows, learned = new.rows(), self._as_fitted()
         counts = BinCounts.of(rows, bin_limits(self.discretizer_, len(self.feature_names_)), self.n_jobs)
         layout, training = learned.lay_out_counts(counts)
         engine = learned._count(Prepared(rows, layout, training), self.engine_.scheme)
@@ -353,16 +354,9 @@ class IncrementalRules(RuleRanker):
             setattr(twin, name, value)
         return twin
 
-    def _in_order(self) -> KeptRows | None:
-        """Sort the rows once it matters."""
-        if isinstance(self._kept, LooseRows):
-            self._kept = self._kept.in_order()
-        return self._kept
-
     def _rows_so_far(self, verb: str) -> KeptRows:
         """Return the rows that the ranker has learned from, in order, or say why they are not there."""
-        kept = self._in_order()
-        if kept is None:
+        if self._kept is None:
             n_rows = int(self.engine_.training.n_by_grade.sum())
             need = n_rows * len(self.feature_names_) / 2**20
             raise DataError(
@@ -370,12 +364,11 @@ class IncrementalRules(RuleRanker):
                 f"{verb} needs: fit it again with keep_rows={max(1, math.ceil(2 * need))} or more (MiB; they "
                 f"take {need:,.1f}), or on all rows together"
             )
-        return kept
+        return self._kept
 
     def _learned_state(self) -> dict[str, Any]:
-        kept = self._in_order()
         state = self._discretizer_state() | {"engine": self.engine_.to_state()}
-        return state if kept is None else state | {"kept_rows": vars(kept)}
+        return state if self._kept is None else state | {"kept_rows": self._kept.to_state()}
 
     def _take_engine(self, state: dict[str, Any], scheme: Votes) -> None:
         """Take over what `_learned_state` gave, with the scheme that it was learned by."""
@@ -384,14 +377,13 @@ class IncrementalRules(RuleRanker):
         saved = state.get("kept_rows")
         if saved is None:  # a model of before, or one of too many rows
             return
-        kept, training = KeptRows(**saved), self.engine_.training
-        kept.check(bin_limits(self.discretizer_, len(self.feature_names_)))
-        by_grade = np.bincount(kept.grades, minlength=training.n_grades)
-        if not np.array_equal(by_grade, training.n_by_grade):
+        kept = KeptRows.from_state(saved, bin_limits(self.discretizer_, len(self.feature_names_)))
+        n_by_grade = self.engine_.training.n_by_grade
+        if not np.array_equal(np.bincount(saved["grades"], minlength=n_by_grade.size), n_by_grade):
             raise ModelFileError("it keeps other rows than it has learned from")
         self._kept = kept
 
 
-def loose_rows(discretizer: Any, data: Labelled) -> LooseRows:
-    """Return training rows in bins by a fitted discretiser, as they came."""
-    return LooseRows(bins_by(discretizer, data.X).astype(np.uint8), data.grades, data.queries, data.query_ids)
+def rows_to_keep(discretizer: Any, data: Labelled) -> KeptRows | None:
+    """Return training rows in bins by a fitted discretiser."""
+    return KeptRows.of(bins_by(discretizer, data.X), data.grades, data.queries, data.query_ids)

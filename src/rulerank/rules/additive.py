@@ -282,31 +282,13 @@ class AdditiveTables:
             for table in self.tables
         ]
 
-    def on_grid(self, shares: Sequence[Array] | None = None, bits: int = BITS) -> AdditiveTables:
-        """Return the same model centred, and rounded so that no sum of its votes ever rounds.
-
-        shares: of the documents in each table's cells. Each table's mean vote moves to the base, so that a vote says
-        how much better or worse than the average document; without them the tables stay where they are.
-        """
-        means = [0.0] * len(self.tables)
-        if shares is not None:
-            means = [
-                float((table.votes * share).sum()) / (float(share.sum()) or 1.0)
-                for table, share in zip(self.tables, shares, strict=True)
-            ]
-        base = self.base + math.fsum(means)
-        votes = [table.votes - mean for table, mean in zip(self.tables, means, strict=True)]
-        largest = abs(base) + sum(float(np.abs(own).max(initial=0.0)) for own in votes)
+    def on_grid(self, bits: int = BITS) -> AdditiveTables:
+        """Return the same model rounded so that no sum of its votes ever rounds."""
+        largest = abs(self.base) + sum(float(np.abs(table.votes).max(initial=0.0)) for table in self.tables)
         exponent = (math.frexp(largest)[1] if largest > 0 else 0) - bits
         unit = math.ldexp(1.0, max(exponent, -1000))
-        return replace(
-            self,
-            base=round(base / unit) * unit,
-            tables=tuple(
-                Table(table.features, table.cuts, np.rint(own / unit) * unit, table.spread)
-                for table, own in zip(self.tables, votes, strict=True)
-            ),
-        )
+        tables = tuple(replace(table, votes=np.rint(table.votes / unit) * unit) for table in self.tables)
+        return replace(self, base=round(self.base / unit) * unit, tables=tables)
 
     def to_state(self) -> dict[str, Any]:
         """Return the model as plain values and arrays, for a model file."""

@@ -18,7 +18,7 @@ from rulerank.rankers.chunks import n_chunks
 from rulerank.rankers.fitted.bins import ordered, row_keys
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.linear.query_intercepts import QueryIntercepts
-from rulerank.rankers.rule_ranker import IncrementalRules, loose_rows
+from rulerank.rankers.rule_ranker import IncrementalRules, rows_to_keep
 from rulerank.rules.engine import Engine, check_memory, count
 from rulerank.rules.tables import BinCounts
 from rulerank.scale.dask_runner import OnDask, frame_parts, is_dask_frame, own_client
@@ -123,7 +123,7 @@ def count_rules(ranker: IncrementalRules, parts: StreamedParts) -> None:
     check_memory(layout, scheme, training, ranker.memory_budget)
     found = total(partial(count, layout=layout, scheme=scheme, n_jobs=ranker.n_jobs))
     ranker.engine_ = Engine.from_counts(layout, scheme, training, found, n_jobs=ranker.n_jobs)
-    ranker.keep(parts.n_rows, lambda: parts.total(partial(loose_rows, bins)))
+    ranker.keep(parts.n_rows, lambda: parts.total(partial(rows_to_keep, bins)))
 
 
 def check_learns(ranker: Any) -> None:
