@@ -107,7 +107,6 @@ def main() -> None:
     X, grades = made_up_pool()
     bins = rr.TUBE().fit(X).bins_of(X)
     compare(bins, grades, max_size=2, budget=150, n_numpy=15)
-    compare(bins, grades, max_size=3, budget=60, n_numpy=2)
     large_pool()
     print(f"peak memory of all this: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
     if not os.environ.get("RULERANK_DATA"):
@@ -115,7 +114,6 @@ def main() -> None:
         return
     for name in ("letor3-ohsumed", "letor4-mq2008"):
         ask_to_the_end(name, "SSAR, size 2", rr.SSAR())
-        ask_to_the_end(name, "SSAR, size 3", rr.SSAR(max_size=3))
         ask_to_the_end(name, "SSARP", rr.SSAR(partitions=5))
         ask_to_the_end(name, "per query", rr.SSAR(per_query=True))
 

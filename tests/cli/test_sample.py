@@ -103,7 +103,7 @@ def test_bins_and_scale_can_be_chosen(run, folder):
         (("--resume", "other.csv"), "other.csv: document 'x' of query 'y' is not in train.txt"),
         (("--resume", "bare.txt"), "bare.txt: expected labels with document ids; there are none"),
         (("--grades", "other.csv"), "no document of train.txt has a grade, so there is nothing to simulate with"),
-        (("--size", "0"), "max_size must be a whole number from 1: got 0"),
+        (("--size", "0"), "max_size must be a whole number between 1 and 2: got 0"),
     ],
 )  # fmt: skip
 def test_mistakes_end_in_one_line(run, folder, args, message):

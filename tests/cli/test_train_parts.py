@@ -46,15 +46,9 @@ def test_rows_of_a_query_in_two_files_are_refused(run, whole):
     assert not Path("brought.rulerank").exists()
 
 
-def test_a_folder_is_ranked_file_by_file(run, whole):
+def test_a_folder_is_not_ranked_at_once(run, whole):
     assert run("train", "parts", "-o", "parts.rulerank", "--method", "RE-GR").code == 0
-    done = run("rank", "parts.rulerank", "parts", "-o", "scored")
-    assert done.out == "scored: 96 scores, one per line, a file for each part\n"
-    alone = run("rank", "parts.rulerank", whole)
-    assert "".join(Path(f"scored/{number}.txt").read_text() for number in range(3)) == alone.out
-    again = run("rank", "parts.rulerank", "parts", "-o", "scored")
-    assert (again.code, "choose another name" in again.err) == (2, True)
-    assert "name a new folder for their scores" in run("rank", "parts.rulerank", "parts").err
+    assert "parts stands for many files: rank them one after the other" in run("rank", "parts.rulerank", "parts").err
 
 
 @pytest.mark.parametrize(

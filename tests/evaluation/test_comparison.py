@@ -52,14 +52,6 @@ def test_the_randomisation_test_of_few_queries_tries_all_signs(tenths):
     assert randomisation_test(differences[None], n_rounds=512, seed=0)[0] == pytest.approx(every_sign(differences))
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.03, 0.1])
-def test_the_randomisation_test_of_more_queries_comes_close_to_all_signs(shift):
-    differences = np.random.default_rng(2).normal(shift, 0.2, 14)
-    exact, n_rounds = every_sign(differences), 10_000
-    drawn = randomisation_test(differences[None], n_rounds, seed=0)[0]
-    assert abs(drawn - exact) < 5 * np.sqrt(exact * (1 - exact) / n_rounds) + 1 / n_rounds
-
-
 def test_holm_is_that_of_the_textbook():
     # sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04, and never below the one before
     np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])

@@ -65,12 +65,6 @@ def test_a_close_miss_is_told_what_was_probably_meant(text, meant):
     assert str(Measure.parse(meant)) == meant
 
 
-def test_an_unknown_name_is_named_with_the_choices():
-    with pytest.raises(DataError) as caught:
-        Measure("ndcg")
-    assert str(caught.value) == f"unknown measure 'ndcg'; did you mean NDCG? choose from {CHOICES}"
-
-
 @pytest.mark.parametrize("cutoff", ["0", "-1", "x", "", "1.5", "²", "99999999999"])
 def test_a_bad_cutoff_in_text_is_named(cutoff):
     with pytest.raises(DataError, match=r"^the cutoff of NDCG must be a whole number from 1 on: got "):

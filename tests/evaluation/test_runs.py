@@ -76,24 +76,3 @@ def test_compare_takes_grades_or_a_data_set_first():
         DataError, match="expected the grades, then the rankings as a dict from name to scores: got ndarray"
     ):
         rr.compare(rankings, DATA.y, DATA.qid)
-
-
-def test_results_and_comparisons_show_as_tables_in_a_notebook():
-    result = rr.evaluate(DATA, SCORES)._repr_html_()
-    assert '<td class="word" data-name="measure">MAP</td>' in result
-    assert '<td class="n" data-name="mean">0.' in result
-    assert "convention standard, ties expected: 0 of 48 documents tied" in result
-    found = rr.compare(DATA, {"<i>": SCORES, "b": -SCORES})._repr_html_()
-    assert "&lt;i&gt;" in found
-    assert "wins/ties/losses" in found
-
-
-def test_a_data_set_shows_its_first_rows_in_a_notebook():
-    html = DATA._repr_html_()
-    assert html.count("<tr") == 1 + 5
-    assert "Dataset(48 rows, 6 queries, 4 features" in html
-    assert "and 43 rows more" in html
-    assert "array" not in html
-    empty = rr.Dataset(np.empty((1, 0)), [-1], ["<q>"])._repr_html_()
-    assert "&lt;q&gt;" in empty
-    assert '<td class="n" data-name="grade"></td>' in empty

@@ -62,21 +62,8 @@ def test_labels_learned_together_lead_where_they_lead_one_by_one(pool, per_query
     assert together.next(skip) == plain.next(skip)
 
 
-@pytest.mark.parametrize("per_query", [False, True])
-def test_a_long_session_goes_on_alike_after_a_restart(per_query):
-    ssar = rr.SSAR(per_query=per_query)
-    plain = ssar.begin(WORLD)
-    for row in np.random.default_rng(0).permutation(len(WORLD))[:100].tolist():
-        if row not in plain.order:
-            plain.add(row, WORLD.y[row])
-        if (wanted := plain.next()) is not None:  # what nobody asked for, and what was asked for, in turn
-            plain.add(wanted, WORLD.y[wanted])
-    assert len(plain.order) > selection_module.MANY
-    assert state(ssar.begin(WORLD, start=(plain.order, plain.grades))) == state(plain)
-
-
 def test_what_is_too_large_for_the_table_is_learned_one_by_one(monkeypatch):
-    for params in ({"max_size": 3}, {"partitions": 2}, {}):
+    for params in ({"partitions": 2}, {}):
         if not params:
             monkeypatch.setattr(selection_module, "MAX_CELLS", 4)
         ssar = rr.SSAR(**params)

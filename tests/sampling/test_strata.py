@@ -5,7 +5,6 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.sampling.selection import Chooser
 from rulerank.sampling.strata import LAST_PLACES, N_STRATA
 
 
@@ -57,17 +56,6 @@ def test_it_goes_on_where_it_was_left_and_skips_what_it_is_told_to(data):
     assert rest.tolist() == whole.tolist()
     selection = rr.Strata(today=0).begin(data)
     assert selection.next(skip=whole[:3].tolist()) == whole[3]
-
-
-def test_the_chooser_unlearns_as_with_ssar(data):
-    chooser = Chooser(rr.Strata(today="bm25_body"), data)
-    rows = []
-    for _ in range(40):
-        rows.append(chooser.next())
-        chooser.add(rows[-1], 1)
-    for row in reversed(rows[20:]):
-        assert chooser.undo() == row
-    assert chooser.next() == rows[20]
 
 
 @pytest.mark.parametrize(

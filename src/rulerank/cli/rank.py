@@ -13,10 +13,8 @@ from rulerank.errors import DataError
 
 def rank(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file that `rulerank train` wrote.")],
-    source: Annotated[str, typer.Argument(metavar="DATA", help="The documents to score, - for stdin; or a folder.")],
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="The file to write, - for stdout; of a folder: a folder.")
-    ] = "-",
+    source: Annotated[str, typer.Argument(metavar="DATA", help="The documents to score, - for stdin.")],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The file to write, - for stdout.")] = "-",
     target_format: Annotated[
         str | None,
         typer.Option(
@@ -39,15 +37,12 @@ def rank(
     A LETOR file leaves out features that are 0: those it lacks at the end are taken as 0, which stderr is told.
     Documents without ids have the keys by which `rulerank sample` and `rulerank judge` label them.
 
-    A folder (or a pattern, in quotes) is scored file by file, into files of a new folder, and need not fit in memory.
-
     Example:
 
     \b
         rulerank rank model.rulerank test.txt
         rulerank rank model.rulerank test.txt -o model.run
         rulerank rank model.rulerank test.txt --format csv
-        rulerank rank model.rulerank parts -o scored --format csv
     """
     from rulerank.cli.output import print_json
     from rulerank.core.words import counted
@@ -55,24 +50,13 @@ def rank(
     from rulerank.io.trec import SCORE_FORMATS, score_format, write_scores
     from rulerank.model_file import load_beside_data
     from rulerank.rankers.documents import read_documents
-    from rulerank.scale.part import Columns
-    from rulerank.scale.score import rank_parts
 
     if out == "-" and as_json and target_format:
         raise DataError("--json prints the scores as JSON: leave out --format, or name a file for it with -o")
     chosen = score_format(target_format, out)
     ranker = load_beside_data(model, source)
     if is_many(source):
-        if out == "-":
-            raise DataError(f"{source} stands for many files: name a new folder for their scores, such as -o scored")
-        named = columns(qid, docid, None, features)
-        roles = Columns(**{role: named[role] for role in ("qid", "docid") if role in named})
-        n_rows = rank_parts(ranker, source, out, to=chosen, columns=roles, format=format)
-        if as_json:
-            print_json({"rows": n_rows, "format": chosen})
-        else:
-            print(f"{out}: {counted(n_rows, 'score')}, {SCORE_FORMATS[chosen]}, a file for each part")
-        return
+        raise DataError(f"{source} stands for many files: rank them one after the other, into a file each")
     read = read_documents(source, format, columns(qid, docid, None, features), wanted=ranker.feature_names_)
     if chosen == "run" and read.data.shown is not None:
         raise DataError(

@@ -69,7 +69,7 @@ def sample(
         typer.Option(help="strata of today's ranking, or ssar [strata; ssar when an option of SSAR is given]."),
     ] = None,
     seed: Seed = 0,
-    size: Annotated[int | None, typer.Option(help="SSAR: items in a rule at most [2].")] = None,
+    size: Annotated[int | None, typer.Option(help="SSAR: items in a rule at most, 1 or 2 [2].")] = None,
     partitions: Annotated[
         int | None, typer.Option(help="SSAR: groups of features; 5 is SSARP, which asks for more [1].")
     ] = None,

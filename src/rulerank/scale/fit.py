@@ -137,7 +137,7 @@ def check_learns(ranker: Any) -> None:
 
 @contextmanager
 def opened_parts(
-    parts: Any, columns: Columns, client: Any, format: str | None, memory: float, *, graded: bool = True
+    parts: Any, columns: Columns, client: Any, format: str | None, memory: float
 ) -> Iterator[tuple[Sequence[Any], Runner]]:
     """Open parts, here or on a cluster; text is kept as Parquet in a folder that goes at the end."""
     runner = Runner()
@@ -149,7 +149,7 @@ def opened_parts(
             return
         spool = None if runner.on_a_cluster else folder
         max_values = max(1, int(memory * 2**20) // 16)  # a part is held about four times over, as float32
-        yield open_parts(parts, columns, format=format, spool=spool, max_values=max_values, graded=graded), runner
+        yield open_parts(parts, columns, format=format, spool=spool, max_values=max_values), runner
 
 
 @contextmanager

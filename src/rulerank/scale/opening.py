@@ -48,7 +48,6 @@ def open_parts(
     format: str | None = None,
     spool: str | None = None,
     max_values: int = 2**25,
-    graded: bool = True,
 ) -> list[Part]:
     """Return parts in their order: files in that of their names, the rest as given.
 
@@ -61,7 +60,7 @@ def open_parts(
     for number, one in enumerate(given, 1):
         if isinstance(one, str | os.PathLike):
             for name in file_names(one):
-                opened += _open_file(name, columns, format, spool, len(opened), max_values, graded)
+                opened += _open_file(name, columns, format, spool, len(opened), max_values)
         elif isinstance(one, Dataset):
             opened.append(DatasetPart(f"part {number}", one))
         elif is_frame(one):
@@ -79,7 +78,7 @@ def open_parts(
 
 
 def _open_file(
-    name: str, columns: Columns, format: str | None, spool: str | None, number: int, max_values: int, graded: bool
+    name: str, columns: Columns, format: str | None, spool: str | None, number: int, max_values: int
 ) -> Sequence[Part]:
     found = known_format(format) if format else _format_of(name)
     packed = name.lower().endswith(".gz")
@@ -91,7 +90,7 @@ def _open_file(
             f"{name}: on a cluster parts are Parquet files, of which every machine reads what it needs; write it "
             "as one first (rulerank convert), or give a Dask data frame"
         )
-    read = read_documents(name, format, columns.named(), graded=graded)
+    read = read_documents(name, format, columns.named(), graded=True)
     kept = os.path.join(spool, f"{number:06}.parquet")
     write_table(read.data, kept, format="parquet")
     return [TablePart(name, kept, Columns(features=None), zeros=read.is_letor)]

@@ -48,7 +48,6 @@ class Shape:
     has_names: bool = True
     normalize: str | None = None  # how features are put on one scale by query
     labelled_only: bool = False  # leave rows without a grade out; else they are an error
-    graded: bool = True  # a table must have the column of the grade
     own_kinds: bool = False  # categories are those of each part: who reads them matches them by name
 
 
@@ -149,8 +148,6 @@ class TablePart:
 
     def keys(self) -> Keys:
         queries, query_ids = self._queries(self.frame([self.columns.qid])[self.columns.qid])
-        if self.columns.grade not in self.schema():  # nobody has judged it; where grades are needed, the survey says so
-            return Keys(np.full(len(queries), UNLABELLED, dtype=np.int16), queries, query_ids)
         return Keys(self.grades(), queries, query_ids)
 
     def grades(self) -> Array:

@@ -1,73 +1,23 @@
-"""Score and measure data that does not fit in memory, part by part; on Dask data frames, where they are."""
+"""Measure data that does not fit in memory, part by part; score Dask data frames, where they are."""
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rulerank.core.progress import progress
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError, RulerankError
 from rulerank.evaluation import Measure, evaluate
 from rulerank.evaluation.evaluation import Result
-from rulerank.io.trec import write_scores
 from rulerank.rankers.base import Ranker
 from rulerank.scale.dask_runner import needed
 from rulerank.scale.fit import opened_parts
 from rulerank.scale.part import Columns, Part, Shape, graded_part
 from rulerank.scale.survey import look_at_all
-
-ENDINGS = {"scores": ".txt", "run": ".run", "csv": ".csv"}
-
-
-def rank_parts(
-    ranker: Ranker,
-    parts: Any,
-    folder: str | os.PathLike[str],
-    *,
-    to: str = "scores",
-    columns: Columns | None = None,
-    format: str | None = None,
-    memory: float = 1024,
-) -> int:
-    """Write the scores of each part to a file of a new folder, named after the part's; return how many there are.
-
-    The folder is there when all is written, and not before.
-    """
-    columns = columns or Columns()
-    target = Path(folder)
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise DataError(f"cannot write {target}: it is there already, and not an empty folder; choose another name")
-    if not target.absolute().parent.is_dir():
-        raise DataError(f"cannot write {target}: there is no directory {target.parent}")
-    with opened_parts(parts, columns, None, format, memory, graded=False) as (opened, runner):
-        shape = Shape(ranker.feature_names_, ranker.categories_, graded=False, own_kinds=True)
-        if ranker.needs_the_query():
-            look_at_all(opened, replace(shape, labelled_only=True), runner)
-        beside = target.absolute().with_name(f".{secrets.token_hex(8)}.part")
-        beside.mkdir()
-        n_rows = 0
-        try:
-            with progress(len(opened), "scoring parts") as bar:
-                for part, name in zip(opened, _file_names(opened), strict=True):
-                    data = part.dataset(shape)
-                    write_scores(data, _scored(ranker, data, part.name), beside / f"{name}{ENDINGS[to]}", to)
-                    n_rows += len(data)
-                    bar.advance()
-            if target.exists():
-                target.rmdir()
-            beside.rename(target)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
-    return n_rows
 
 
 def evaluate_parts(
@@ -171,12 +121,3 @@ def _measured(
     return evaluate(
         data.y, _scored(ranker, data, part.name), data.qid, measures, docid=data.docid, any_grades=True, **options
     )
-
-
-def _file_names(parts: Sequence[Part]) -> list[str]:
-    """Return a name for the scores of each part: that of its file, with a number where a file has several parts."""
-    stems = [Path(getattr(part, "name", "part").split(" (rows ")[0]).name.split(".")[0] for part in parts]
-    if len({*stems}) == len(stems):
-        return stems
-    width = len(str(len(stems)))
-    return [f"{stem}-{number:0{width}}" for number, stem in enumerate(stems, 1)]

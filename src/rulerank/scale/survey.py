@@ -78,7 +78,7 @@ def check_part(shape: Shape, part: Part) -> None:
         check_no_clicks(part)
     if isinstance(part, TablePart):
         schema = part.schema()
-        if shape.graded and part.columns.grade not in schema:
+        if part.columns.grade not in schema:
             raise ReadError(part.name, None, lacks(part.columns.grade, part.columns, schema))
         if not part.zeros:
             check_features(part.name, shape.feature_names, [*schema])
