@@ -68,9 +68,3 @@ def test_a_log_that_teaches_little_says_so(rows, message):
     found = summary_of(rows)
     assert found.remarks()[0].startswith(message)
     assert message[1:] in " ".join(render_text(found.page()).split())
-
-
-def test_many_positions_are_cut_in_the_table_and_whole_in_the_figures():
-    found = summary_of([("q", "a", position, 5, 1) for position in range(1, 31)])
-    assert "10 positions further down not shown." in " ".join(render_text(found.page()).split())
-    assert len(found.to_dict()["positions"]) == 30

@@ -4,27 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import rulerank as rr
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison
 from rulerank.judging.loop import Judging
 from rulerank.judging.pool import Pool
-from rulerank.methods import METHODS
 from rulerank.rankers.pool import PoolLearner
 from rulerank.training import few_labels
 from rulerank.training.few_labels import (
-    FEW_LABELS,
     compare_pairs,
     compare_tops,
-    few_label_ranker,
-    full_data_ranker,
     hand_over,
     pairs_in_words,
-    share_tied,
     still_to_gain,
-    top_sets,
 )
 
 NAMES = ("new", "today")
@@ -104,12 +97,6 @@ def test_a_higher_ndcg_within_chance_takes_nothing_over():
     assert compare_tops(NAMES, one, other, grades * 0, queries).verdict == "too few"
 
 
-def test_a_ranker_of_ones_own_is_kept(data):
-    learned = rr.select(label_first(data, 300), few_label_ranker("QI"), today="bm25_body")
-    assert learned.facts["method"] == "QueryIntercepts"
-    assert learned.facts["still_to_gain"] is None
-
-
 def test_labels_that_say_it_is_worse_are_not_hidden(data, monkeypatch):
     worse = Comparison("pairs", "new", "today", 0.4, 0.6, -0.3, -0.1, 20)
     monkeypatch.setattr(few_labels, "compare_pairs", lambda *given: worse)
@@ -118,13 +105,6 @@ def test_labels_that_say_it_is_worse_are_not_hidden(data, monkeypatch):
     assert lines[1].endswith("fewer pairs in the right order: keep the baseline ranking.")
     assert lines[2] == "Keep the baseline ranking until you have more labels."
     assert lines[-1] == "50 % of the documents are level with another: chance puts them in order."
-
-
-def test_pairs_are_counted_by_query_and_level_ones_half():
-    scores, grades, queries = np.array([2.0, 1.0, 1.0, 5.0]), np.array([1, 0, 1, 0]), np.array([0, 0, 0, 1])
-    found = compare_pairs(scores, -scores, grades, queries)
-    assert (found.n_trials, found.n_queries, found.mean_a, found.mean_b) == (2, 1, 0.75, 0.25)
-    assert (found.wins, found.ties, found.losses) == (1, 1, 0)
 
 
 def test_few_queries_are_not_enough_to_tell_and_many_are():
@@ -148,12 +128,6 @@ def test_of_equal_rankings_pairs_call_one_in_twenty_better():
         one, other = rng.normal(0.5 * grades, 1, (2, 72))
         told += compare_pairs(one, other, grades, queries).verdict == "better"
     assert 0.02 < told / 600 <= 0.065
-
-
-def test_top_sets_and_ties():
-    scores, query = np.array([3.0, 1.0, 2.0, 2.0, 9.0]), np.array([0, 0, 0, 0, 1])
-    assert top_sets(scores, query).tolist() == [[0, 2, 3], [-1, -1, 4]]
-    assert share_tied(scores, query) == 0.4
 
 
 def test_codes_of_categories_have_no_weight(data):
@@ -184,46 +158,6 @@ def test_scales_and_bins_come_from_all_rows(data):
     assert not np.array_equal(alone.discretizer_.cuts_[0], whole.discretizer_.cuts_[0])
 
 
-def test_cuts_that_need_grades_come_from_the_labelled_rows(data):
-    pool = label_some(data, 3)
-    found = rr.GlobalRules().fit(pool).discretizer_.cuts_
-    expected = rr.GlobalRules().fit(pool.labelled()).discretizer_.cuts_
-    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
-
-
-@pytest.mark.parametrize("ranker", [few_label_ranker(name) for name in FEW_LABELS], ids=str)
-def test_what_was_fitted_is_saved_and_loaded(ranker, data, tmp_path):
-    fitted = clone(ranker).fit(label_some(data, 5))
-    assert repr(fitted) == repr(ranker)
-    assert fitted.feature_names_ == data.feature_names
-    fitted.save(tmp_path / "few.rulerank")
-    loaded = rr.load(tmp_path / "few.rulerank")
-    assert np.array_equal(loaded.predict(data), fitted.predict(data))
-
-
-def test_the_ranker_given_stays_as_it_is(data):
-    ranker = rr.GlobalRules(discretizer="equal_width")
-    PoolLearner(ranker, data).fit(np.arange(30), data.y[:30])
-    assert not hasattr(ranker, "engine_")
-    assert ranker.discretizer == "equal_width"
-
-
-@pytest.mark.parametrize(
-    "ranker", [rr.QueryIntercepts(l2=3, missing="mean", normalize="zscore"), rr.GlobalRules()], ids=str
-)
-def test_a_pool_whose_rows_all_have_labels_is_fitted_as_ever(ranker, data):
-    learner = PoolLearner(ranker, data)
-    assert np.array_equal(
-        learner.fit(np.arange(len(data)), data.y).predict(data), clone(ranker).fit(data).predict(data)
-    )
-
-
 def test_a_pool_without_labels_is_refused(data):
     with pytest.raises(DataError, match=r"no document of the pool has a grade.*label some first"):
         rr.GlobalRules().fit(replace(data, y=np.full(len(data), -1)))
-
-
-def test_every_method_is_there_for_few_and_for_all_labels():
-    assert set(FEW_LABELS) <= set(METHODS)
-    assert few_label_ranker("global").discretizer != "mdlp"
-    assert full_data_ranker("re-gr").get_params() == rr.GlobalRules().get_params()

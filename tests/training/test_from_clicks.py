@@ -1,6 +1,5 @@
 """A ranker learned from clicks takes the place of the baseline only where held-out clicks say that it is better."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +10,8 @@ import rulerank as rr
 from rulerank.dataset import Shown
 from rulerank.errors import DataError
 from rulerank.evaluation import Comparison
-from rulerank.rankers.clicks.positions import PositionWarning
 from rulerank.training.from_clicks import (
     clicks_in_words,
-    compare_by_labels,
     impressions_needed,
     scores_once,
     select_by_clicks,
@@ -85,15 +82,6 @@ def test_what_is_left_of_positions_does_not_speak_for_the_ranking_that_made_the_
     assert select_by_clicks(noise(seed), today=model).facts["keep_today"]
 
 
-def test_clicks_that_say_much_leave_a_model_too(strong):
-    flat = rr.Anchored(today=TODAY).start(WORLD.feature_names)
-    learned = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=flat)
-    assert not learned.facts["keep_today"]
-    # the same ranking by another scale: what clicks say of it differs a little, and no more
-    feature = select_by_clicks(strong, rr.QueryIntercepts(l2=10.0), today=TODAY)
-    assert learned.comparison.difference == pytest.approx(feature.comparison.difference, rel=0.1)
-
-
 def test_a_new_model_scores_each_held_out_document_once_too(strong, monkeypatch):
     seen = []
 
@@ -153,12 +141,6 @@ def test_what_is_wrong_with_the_data_is_said_by_the_last_fit_alone(strong, recwa
     assert len([one for one in recwarn if "no document was shown at two" in str(one.message)]) == 1
 
 
-def test_a_method_that_was_named_is_fitted_and_the_sentence_stays():
-    learned = select_by_clicks(noise(0), QI, today=TODAY)
-    assert learned.facts["keep_today"]
-    assert isinstance(learned.ranker, rr.QueryIntercepts)
-
-
 def test_the_coefficient_of_today_is_free_and_the_others_are_held(strong):
     hard = rr.QueryIntercepts(l2=1e9)
     hard._free_column = 0
@@ -212,16 +194,6 @@ def test_a_log_in_which_nothing_or_everything_was_clicked_teaches_nothing(share)
         select_by_clicks(replace(data, shown=shown))
 
 
-def test_what_cannot_be_told_of_positions_is_said_once():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        learned = select_by_clicks(seen(WORLD, explore=0), QI)
-    assert [one.category for one in caught] == [PositionWarning]
-    assert learned.n_queries > 0  # it has chosen
-    assert not np.any(learned.learned.positions().effects)
-    assert learned.lines()[-1].endswith("which of two rankings people prefer, rulerank interleave says.")
-
-
 POOL = rr.make_ranking(n_queries=40, n_features=3, seed=0)
 BODY = "bm25_body"
 
@@ -270,16 +242,6 @@ def test_labels_that_say_that_the_clicks_mislead_start_from_todays_ranking(click
     assert found.facts["start"]["pairs"]["verdict"] == "fewer"
 
 
-def test_labels_that_say_that_the_model_of_few_clicks_is_better_start_from_it():
-    few_clicks = rr.simulate_clicks(POOL, POOL.X[:, 2], n_impressions=500, seed=0)
-    assert few_clicks.shown.clicks.sum() < 100  # too few to choose by
-    scores = rr.QueryIntercepts(l2=300.0, missing="mean").fit(few_clicks).predict(POOL)
-    found = rr.select(labelled((scores > np.median(scores)).astype(int)), clicks=few_clicks, today="pagerank")
-    assert found.facts["clicks"]["keep_today"]
-    assert start_of(found)[0] == "clicks"
-    assert (found.ranker.today_model_.predict(POOL) == scores).all()
-
-
 def test_labels_start_from_todays_ranking_where_nothing_speaks_for_the_clicks(clicked):
     model = rr.QueryIntercepts(l2=1.0).fit(POOL)
     for today, about in ((BODY, BODY), (model, "a QueryIntercepts model, linear")):
@@ -289,13 +251,6 @@ def test_labels_start_from_todays_ranking_where_nothing_speaks_for_the_clicks(cl
         assert said.startswith("Labels start from today's ranking: the clicks' model has ")
 
 
-def test_labels_that_are_too_few_to_compare_by_leave_it_to_the_clicks(clicked):
-    few = replace(POOL, y=np.where(np.arange(len(POOL)) < 5, POOL.y, -1))
-    what = "they are too few to compare the clicks' model with today's ranking."
-    expected = "clicks", f"Labels start from the model of the clicks; {what}"
-    assert start_of(rr.select(few, clicks=clicked, today=BODY)) == expected
-
-
 def test_without_a_ranking_of_today_there_is_nothing_to_compare(clicked):
     mine = rr.AnchoredRules()
     found = rr.select(labelled(POOL.y), mine, clicks=clicked)
@@ -303,19 +258,3 @@ def test_without_a_ranking_of_today_there_is_nothing_to_compare(clicked):
     assert found.facts["start"]["pairs"] is None
     assert start_of(found) == ("clicks", "Labels start from the model of the clicks.")
     assert isinstance(found.ranker, rr.AnchoredRules)
-
-
-def test_two_rankings_are_compared_by_labels_alone():
-    pool = labelled(POOL.y)
-    pairs = compare_by_labels(pool, "bm25_title", "bm25_body")
-    rows = np.flatnonzero(pool.y >= 0)
-    right = n = 0
-    for a in rows:
-        for b in rows:
-            if pool.qid[a] == pool.qid[b] and pool.y[a] > pool.y[b]:
-                n += 1
-                right += (1 + np.sign(pool.X[a, 1] - pool.X[b, 1])) / 2  # level ones are half right
-    assert pairs.n_trials == n
-    assert pairs.mean_a == pytest.approx(right / n)
-    with pytest.raises(DataError, match="there is no feature 'bm26'"):
-        compare_by_labels(pool, "bm26", "bm25_body")

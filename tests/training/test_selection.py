@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 import rulerank as rr
 from papers.baselines import AdaRank, RankBoost
@@ -14,14 +14,10 @@ from rulerank.rankers.global_rules import GlobalRules
 from rulerank.splitting import QueryKFold
 from rulerank.training.selection import (
     GRID,
-    Fit,
     Scoring,
     Staged,
-    Trial,
-    compare_fits,
     default_rankers,
     select,
-    settings_of,
 )
 
 DATA = rr.make_ranking(n_queries=12, docs_per_query=(5, 15), n_features=8)
@@ -122,26 +118,6 @@ def test_every_setting_is_what_refits_by_query_give_and_the_best_is_fitted_to_ev
     assert tuned.reason.endswith(f": MAP {tuned.table[0].mean:.4f} on held-out queries")
 
 
-def test_of_equal_settings_the_earlier_wins():
-    constant = Dataset(np.zeros((8, 2)), [0, 1] * 4, list("aabbccdd"))
-    tuned = tune(constant, grid={"max_size": [2, 1], "votes": ["mean", "evidence"]}, n_splits=2)
-    assert tuned.best == {"max_size": 2, "votes": "mean"}
-
-
-def test_what_the_grid_does_not_name_stays_as_the_ranker_has_it():
-    asked = GlobalRules(votes="mean", normalize="zscore")
-    tuned = tune(DATA, asked, {"max_size": [1]}, n_splits=2)
-    assert tuned.ranker.get_params() == clone(asked).set_params(max_size=1).get_params()
-    means = [
-        value
-        for train, test in QueryKFold(2).split(DATA)
-        for value in evaluate(
-            DATA.y[test], clone(tuned.ranker).fit(DATA[train]).predict(DATA[test]), DATA.qid[test], "MAP"
-        ).per_query["MAP"]
-    ]
-    assert tuned.table[0].mean == pytest.approx(np.mean(means))
-
-
 def test_the_default_grid_is_tried_whole_and_printed_best_first():
     tuned = tune(DATA, n_splits=2)
     grid = {name: values for name, values in GRID.items() if name in tuned.ranker.get_params()}
@@ -154,13 +130,6 @@ def test_the_default_grid_is_tried_whole_and_printed_best_first():
     one = tune(DATA, grid={"max_size": [1, 2], "votes": ["mean"]}, n_splits=2)
     assert one.varied == ["max_size"]  # only what varies is printed
     assert repr(one).startswith("max_size     MAP")
-
-
-def test_the_measure_stands_in_the_fourth_place_as_in_evaluate_and_compare():
-    grid = {"max_size": [1, 2]}
-    new, by_name = select(DATA, RULES, grid, "P@1", n_splits=2), select(DATA, RULES, grid, measure="P@1", n_splits=2)
-    assert new.measure == by_name.measure == "P@1"
-    assert new.table == by_name.table
 
 
 @pytest.mark.parametrize(
@@ -194,71 +163,6 @@ def test_the_measure_stands_in_the_fourth_place_as_in_evaluate_and_compare():
 def test_mistakes_are_named(given, message):
     with pytest.raises(DataError, match=message):
         select(**{"data": DATA, "ranker": RULES} | given)
-
-
-def test_discretisers_of_others_are_fitted_each_for_itself():
-    class AboveCut(BaseEstimator):
-        def __init__(self, cut=0.0):
-            self.cut = cut
-
-        def __repr__(self):
-            return "AboveCut()"  # does not say where
-
-        def fit(self, X, y):
-            return self
-
-        def transform(self, X):
-            return (np.nan_to_num(X) > self.cut).astype(int)
-
-    choices = [AboveCut(0.1), AboveCut(3.0)]
-    grid = {"discretizer": choices, "votes": ["evidence", "mean"]}
-    both = tune(DATA, grid=grid, n_splits=2)
-    for choice in choices:
-        alone = tune(DATA, grid=grid | {"discretizer": [choice]}, n_splits=2)
-        assert [t.mean for t in both.table if t.params["discretizer"] is choice] == [t.mean for t in alone.table]
-
-
-class ByFeature:
-    """Ranks by one feature; nothing to learn."""
-
-    def __init__(self, feature):
-        self.feature = feature
-
-    def predict(self, X):
-        return np.nan_to_num(X[:, self.feature])
-
-
-def by_query(feature):
-    return rr.evaluate(DATA.y, np.nan_to_num(DATA.X[:, feature]), DATA.qid, "NDCG@5").values[0]
-
-
-def test_trials_tell_the_mean_its_error_and_how_far_each_is_behind_the_best():
-    fits = [Fit(place, 0, ByFeature(place), DATA) for place in range(4)]
-    every = [np.arange(len(DATA))]
-    trials = [Trial({"feature": place}) for place in range(4)]
-    table, found, kept = compare_fits(trials, fits, DATA, every, Scoring("NDCG@5"))
-    values = np.array([by_query(place) for place in range(4)])
-    best = int(values.mean(axis=1).argmax())
-    assert found == table[0].params["feature"] == best
-    for trial in table:
-        place = trial.params["feature"]
-        assert trial.mean == values[place].mean() == trial.folds[0]
-        assert trial.error == pytest.approx(values[place].std(ddof=1) / np.sqrt(12))
-        behind = values[best] - values[place]
-        assert (trial.behind, trial.behind_error) == pytest.approx((behind.mean(), behind.std(ddof=1) / np.sqrt(12)))
-    fit, scores = kept
-    assert fit.ranker.feature == best
-    np.testing.assert_array_equal(scores, np.nan_to_num(DATA.X[:, best]))
-
-
-def test_a_grid_is_walked_with_the_last_parameter_fastest():
-    settings = settings_of({"max_size": (1, 2), "votes": ["mean", "evidence"]}, rr.GlobalRules())
-    assert [(*setting.values(),) for setting in settings] == [
-        (1, "mean"),
-        (1, "evidence"),
-        (2, "mean"),
-        (2, "evidence"),
-    ]
 
 
 def value_of(ranker, measure):

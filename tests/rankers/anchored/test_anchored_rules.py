@@ -11,7 +11,6 @@ from rulerank.errors import DataError
 from rulerank.rankers.anchored import anchored
 from rulerank.rankers.anchored.anchored import Items
 from rulerank.rankers.anchored.posterior import Prior, average
-from rulerank.rankers.pool import PoolLearner
 
 
 @pytest.fixture(scope="module")
@@ -64,29 +63,6 @@ def test_labels_of_one_grade_vote_for_nothing_and_without_labels_there_are_no_ru
         assert same.tables_.weights[0] == pytest.approx(0.7 * 0.99)
 
 
-def test_labels_move_it_and_many_labels_move_it_further(data):
-    pool = PoolLearner(rr.AnchoredRules(today="bm25_body"), data)
-    few, many = (pool.fit(np.arange(n), data.y[:n]).coef_ for n in (40, len(data)))
-    assert 0 < np.linalg.norm(few) < np.linalg.norm(many)
-
-
-def test_a_useless_today_is_left_behind(data):
-    noise = np.random.default_rng(0).standard_normal((len(data), 1))
-    world = rr.Dataset(np.hstack([data.X, noise]), data.y, data.qid, None, (*data.feature_names, "noise"))
-    ranker = rr.AnchoredRules(today="noise").fit(world)
-    assert abs(ranker.tables_.weights[-1]) < 0.2
-    assert ranker.prior_shares_[-1] > 0.7
-
-
-def test_bins_are_those_of_the_whole_pool(data):
-    rows = np.arange(0, len(data), 20)
-    learner = PoolLearner(rr.AnchoredRules(today=0), data)
-    ranker = learner.fit(rows, data.y[rows])
-    for own, cuts in zip(ranker.items_.cuts, learner.bins.cuts_, strict=True):
-        assert np.array_equal(own, cuts)
-    assert ranker.feature_names_ == ranker.tables_.feature_names == data.feature_names
-
-
 def test_missing_values_have_a_rule_of_their_own_and_a_missing_today_comes_behind():
     X = np.array([[1.0, 0.0], [2.0, np.nan], [np.nan, 0.0], [3.0, np.nan]])
     ranker = rr.AnchoredRules(today="bm25").fit(rr.Dataset(X, [0, 1, 0, 1], ["q"] * 4, None, ("bm25", "length")))
@@ -113,26 +89,6 @@ def test_an_explanation_starts_from_todays_ranking_and_rules_move_it(data):
     assert "the baseline ranking gives" in str(ranker.explain(data, 3))
 
 
-def test_what_it_promises_of_other_values_is_what_it_scores(data):
-    ranker = rr.AnchoredRules(today="bm25_body", normalize=None).fit(data[:200])
-    row = data.X[5].astype(np.float64)
-    above = float(ranker.predict(row[None, :])[0]) + 0.05
-    changes = ranker.what_if(row, above=above)
-    changes = [change for change in changes if not np.isnan(change.move)]  # from missing it is no distance
-    assert changes
-    for change in changes:
-        moved = row.copy()
-        moved[data.feature_names.index(change.feature)] += change.move * (1 + 1e-9)  # not just below the cut
-        assert ranker.predict(moved[None, :])[0] == pytest.approx(change.score, abs=1e-6)
-        assert change.score > above
-
-
-def test_the_additive_form_is_the_model(data):
-    ranker = rr.AnchoredRules(today=0, normalize=None).fit(data[:100])
-    tables = ranker.additive()
-    assert tables.score(data.X) == pytest.approx(ranker.predict(data.X), abs=1e-12)
-
-
 def test_rules_are_listed_with_votes_errors_and_labels(data):
     ranker = rr.AnchoredRules(today="bm25_body").fit(data[:100])
     rules = ranker.rules_
@@ -142,15 +98,6 @@ def test_rules_are_listed_with_votes_errors_and_labels(data):
     assert sum(rule.labels for rule in rules) == 100 * 6
     assert str(rules[0]).count("->") == 1
     assert "100 labels of" in repr(ranker.rules())
-
-
-def test_saved_and_loaded_it_explains_the_same(data, tmp_path):
-    ranker = rr.AnchoredRules(today="-pagerank").fit(data[:100])
-    ranker.save(tmp_path / "m.rulerank")
-    loaded = rr.load(tmp_path / "m.rulerank")
-    assert np.array_equal(loaded.predict(data), ranker.predict(data))
-    assert repr(loaded.rules()) == repr(ranker.rules())
-    assert str(loaded.explain(data, 4)) == str(ranker.explain(data, 4))
 
 
 @pytest.mark.parametrize("normalize", ["zscore", None])

@@ -11,7 +11,6 @@ from sklearn.linear_model import LinearRegression
 import rulerank as rr
 from rulerank.errors import DataError, ModelFileError
 from rulerank.model_file import RANKER, _unpack, described
-from rulerank.rankers.pool import PoolLearner
 
 BOTH = pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
 
@@ -73,13 +72,6 @@ def test_the_score_is_the_models_z_score_and_the_features_z_scores_weighed(data,
 
 
 @BOTH
-def test_fitted_in_a_pool_that_is_all_labelled_it_is_what_fit_makes_of_it(data, clicks, kind):
-    fitted = kind(today=clicks).fit(data)
-    pooled = PoolLearner(kind(today=clicks), data).fit(np.arange(len(data)), data.y)
-    assert pooled.predict(data) == pytest.approx(fitted.predict(data), abs=1e-9)
-
-
-@BOTH
 def test_the_file_holds_the_model_and_gives_the_same_to_the_bit(data, clicks, rules, kind, tmp_path):
     for model in (clicks, rules, rr.Anchored(today=clicks).fit(data[:60])):
         ranker = kind(today=model).fit(label_first(data, 100))
@@ -107,20 +99,6 @@ def test_reasons_add_up_and_say_which_model_it_starts_from(data, clicks, rules, 
         assert versus.difference == pytest.approx(abs(score - ranker.predict(data)[7]), abs=1e-9)
         assert ranker.feature_importances_.shape == (4,)
         assert ranker.overview(data[:60]).method.startswith(kind.__name__)
-
-
-def test_a_change_that_lifts_a_document_is_one_that_predict_confirms(data, clicks):
-    ranker = rr.Anchored(today=clicks).fit(data[:200])
-    own = data[np.flatnonzero(data.qid == data.qid[0])]
-    scores = ranker.predict(own)
-    row, above = np.argsort(scores)[[2, 6]]
-    changes = ranker.what_if(own, int(row), above=float(scores[above]))
-    assert changes
-    for change in changes:
-        X = own.X.copy()
-        X[row, own.feature_names.index(change.feature)] += change.move
-        assert ranker.predict(replace(own, X=X))[row] == pytest.approx(change.score, abs=1e-5)
-        assert change.score > scores[above]
 
 
 @BOTH
@@ -228,15 +206,6 @@ def test_no_export_pretends_that_it_is_a_sum(data, clicks, kind):
         ranker.additive()
     with pytest.raises(DataError, match=f"this {kind.__name__} cannot be exported exactly: it starts from a model"):
         rr.export_model(ranker, "solr-ltr")
-
-
-def test_a_ranker_that_no_file_can_hold_is_said_so(data, tmp_path):
-    class Mine(rr.QueryIntercepts):
-        pass
-
-    ranker = rr.Anchored(today=Mine(missing="mean").fit(data)).fit(data[:100])
-    with pytest.raises(DataError, match=r"a model file holds one of .*: got Mine"):
-        ranker.save(tmp_path / "model.rulerank")
 
 
 def test_a_file_whose_parts_do_not_fit_is_refused(data, clicks):

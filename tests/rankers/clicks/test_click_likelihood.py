@@ -93,15 +93,3 @@ def test_positions_are_joined_by_documents_that_moved(seen):
     groups = joined_positions(rows, documents)
     found = {frozenset(np.flatnonzero(groups == group).tolist()) for group in set(groups.tolist())}
     assert found == joined_plainly(places.tolist(), documents.tolist())
-
-
-def test_queries_do_not_have_to_lie_together():
-    X, queries, positions, shown, clicks = shown_rows(5)
-    order = np.random.default_rng(0).permutation(len(X))
-    one = rr.QueryIntercepts(l2=1).fit(X, clicks, queries, position=positions, impressions=shown)
-    two = rr.QueryIntercepts(l2=1).fit(
-        X[order], clicks[order], queries[order], position=positions[order], impressions=shown[order]
-    )
-    np.testing.assert_allclose(one.coef_, two.coef_, atol=1e-8)
-    by_id = dict(zip(two.query_ids_.tolist(), two.intercepts_[:, 0].tolist(), strict=True))
-    np.testing.assert_allclose(one.intercepts_[:, 0], [by_id[one] for one in one.query_ids_.tolist()], atol=1e-7)

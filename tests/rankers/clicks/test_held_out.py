@@ -35,8 +35,3 @@ def test_a_ranking_the_wrong_way_round_says_nothing_and_not_its_opposite():
     assert losses(SEEN.X[:, 1]).sum() < nothing.sum() - 1
     assert losses(-SEEN.X[:, 1]) == pytest.approx(nothing)
     assert losses(SEEN.X[:, 1], -SEEN.X[:, 1]) == pytest.approx(losses(SEEN.X[:, 1]), abs=0.01)
-
-
-def test_two_rankings_together_say_at_least_as_much_as_either():
-    one, other = SEEN.X[:, 1], SEEN.X[:, 2]
-    assert losses(one, other).sum() <= min(losses(one).sum(), losses(other).sum()) + 0.05

@@ -43,18 +43,6 @@ def test_effects_and_weights_are_found_where_the_model_is_right():
     assert (abs(ranker.coef_ - WEIGHTS) < 4 * ranker.standard_errors_).all()
 
 
-def test_without_positions_weights_lean_towards_what_was_shown_above():
-    rng = np.random.default_rng(1)
-    X, clicked, queries, position = true_clicks(50_000)
-    X = np.column_stack([X, -position + rng.normal(size=len(X))])  # a feature that production ranked by
-    blind = rr.QueryIntercepts().fit(X, clicked.astype(int), queries)
-    assert blind.coef_[3] > 0.1
-    known = dict(enumerate(np.exp(-EFFECTS).tolist(), start=1))
-    seeing = rr.QueryIntercepts().fit(X, clicked, queries, position=position, propensities=known)
-    assert abs(seeing.coef_[3]) < 0.03
-    assert seeing.position_effects_.source == "given"
-
-
 def test_effects_never_rise_further_down():
     effects = np.array([0.0, 1.0, 0.4, 1.5])
     X, clicked, queries, position = true_clicks(60_000, effects, n_docs=4)
@@ -124,17 +112,6 @@ def test_documents_with_equal_features_are_not_one_that_moved():
     assert by_content.positions().n_moved == 40  # arrays have no ids
 
 
-def test_positions_apart_from_the_others_take_the_nearest_effect():
-    X = np.array([[0.0], [1.0], [2.0]])
-    rows, position = np.array([0, 0, 1, 1, 2]), [1, 2, 1, 2, 7]
-    with pytest.warns(PositionWarning, match="no document leads from position 7 to the others"):
-        ranker = rr.QueryIntercepts(l2=1).fit(
-            X[rows], [50, 20, 40, 15, 5], np.zeros(5), position=position, impressions=[99] * 5
-        )
-    effects = ranker.position_effects_.effects
-    assert 0 < effects[1] == effects[2]
-
-
 def test_far_down_positions_share_steps_and_the_effects_are_those_of_a_step_each(monkeypatch):
     rng = np.random.default_rng(0)
     document, position = rng.integers(0, 200, 4000), rng.integers(1, 61, 4000)
@@ -146,11 +123,6 @@ def test_far_down_positions_share_steps_and_the_effects_are_those_of_a_step_each
     assert np.abs(shared.effects - own.effects).max() < 0.1 * own.errors[-1]
     assert len(repr(own).splitlines()) == 22
     assert repr(own).endswith("that moved; 40 positions further down not printed")
-
-
-def test_one_position_is_said_to_be_one():
-    found = rr.QueryIntercepts().fit([[0.0], [1.0]], [0, 1], [1, 1], position=[3, 3]).positions()
-    assert found.note == "all was shown at one position, whose effect cannot be told"
 
 
 def test_a_data_set_brings_its_clicks_along():

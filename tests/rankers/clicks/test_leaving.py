@@ -63,19 +63,6 @@ def test_nobody_leaves_where_nobody_does(world, eta):
     assert abs(found.effects - eta * np.log(np.arange(1, 11))).max() < 0.2 + 0.1 * eta
 
 
-def test_a_few_clicks_do_not_say_that_anybody_leaves(world):
-    assert rr.QueryIntercepts(l2=10).fit(clicks_of(world, "cascade", 300)).positions().leaving == 0
-
-
-def test_knowing_that_people_leave_ranks_better(world):
-    data, fresh = clicks_of(world, "cascade"), rr.make_ranking(n_queries=300, n_features=3, seed=1)
-    found, blind = (
-        rr.evaluate(fresh, rr.QueryIntercepts(l2=10, leave_after_click=share).fit(data).predict(fresh)).means["NDCG@10"]
-        for share in (None, 0)
-    )
-    assert found > blind + 0.005
-
-
 def test_what_is_given_is_taken_and_kept_in_the_model_file(world, tmp_path):
     data = clicks_of(world, "position", 2000)
     rr.QueryIntercepts(l2=10, leave_after_click=0.5).fit(data).save(tmp_path / "m.rulerank")

@@ -65,29 +65,12 @@ def test_standard_errors_are_those_of_the_whole_model():
     assert ranker.standard_errors_ == pytest.approx(np.sqrt(np.diagonal(whole))[:4], rel=1e-6)
 
 
-def test_two_grades_have_one_level_and_so_no_order():
-    high, low = (QueryIntercepts(order=order).fit(X, y > 0, qid=qid) for order in ("high", "low"))
-    assert low.coef_ == pytest.approx(high.coef_)
-    assert low.intercepts_ == pytest.approx(high.intercepts_)
-
-
 def test_a_level_that_all_pass_or_fail_has_an_infinite_intercept_in_either_order():
     rows, grades = [[0.0], [1.0], [2.0], [1.5]], [1, 2, 1, 2]  # nobody has grade 0
     ranker = QueryIntercepts(order="low", l2=1.0).fit(rows, grades, qid=[7] * 4)
     assert ranker.intercepts_.shape == (1, 2)
     assert ranker.intercepts_[0, 0] == -np.inf
     assert np.isfinite(ranker.intercepts_[0, 1])
-
-
-def test_each_level_of_each_query_has_its_intercept():
-    ranker = QueryIntercepts().fit(X, y, qid=[f"q{query}" for query in qid])
-    assert ranker.intercepts_.shape == (8, 2)
-    assert ranker.query_ids_.tolist() == [f"q{query}" for query in range(8)]
-    assert ranker.judge_ids_ is None
-    # where the intercept lies, the comparisons' chances add up to what was seen
-    rows = (qid == 3) & (y <= 1)
-    chances = 1 / (1 + np.exp(ranker.intercepts_[3, 0] - ranker.predict(X[rows])))
-    assert chances.sum() == pytest.approx((y[rows] == 1).sum())
 
 
 @settings(max_examples=25)
@@ -112,14 +95,6 @@ def test_entries_of_a_sparse_matrix_that_are_stored_twice_add_up():
     twice = sparse.csr_array((np.repeat(csr.data / 2, 2), np.repeat(csr.indices, 2), indptr), shape=X.shape)
     assert QueryIntercepts().fit(twice, y, qid=qid).coef_ == pytest.approx(QueryIntercepts().fit(X, y, qid=qid).coef_)
     assert not twice.has_canonical_format  # the input is left alone
-
-
-def test_grades_above_a_level_never_meet_it():
-    high = np.where(y == 2, 2, 0)  # nobody has grade 1: only the top level is left
-    two_levels = QueryIntercepts().fit(X, high, qid=qid)
-    one_level = QueryIntercepts().fit(X, high // 2, qid=qid)
-    assert np.array_equal(two_levels.coef_, one_level.coef_)
-    assert np.array_equal(two_levels.intercepts_[:, 1], one_level.intercepts_[:, 0])
 
 
 def test_judges_have_intercepts_of_their_own():
@@ -197,27 +172,6 @@ def test_separable_grades_are_noticed_and_a_penalty_helps():
         QueryIntercepts(l2=0.01).fit(X, separable, qid=qid)
 
 
-def test_a_single_separating_feature_among_others_is_noticed():
-    quasi = np.column_stack([X, y == 2])  # puts the top grade first, says nothing on the rest
-    with pytest.warns(ConvergenceWarning, match="separable"):
-        QueryIntercepts().fit(quasi, y, qid=qid)
-
-
-@given(st.integers(0, 10_000))
-@settings(max_examples=25)
-def test_many_noisy_rows_are_never_called_separable(seed):
-    X, y, qid = noisy_world(seed, n_docs=60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ranker = QueryIntercepts().fit(X, y, qid=qid)
-    assert np.isfinite(ranker.coef_).all()
-
-
-def test_too_few_steps_are_reported():
-    with pytest.warns(ConvergenceWarning, match="no minimum after max_iter=1 steps; raise max_iter"):
-        assert QueryIntercepts(max_iter=1, l2=1e-6).fit(X, y, qid=qid).n_iter_ == 1
-
-
 def test_missing_values_are_refused_by_name():
     broken = X.copy()
     broken[3:5, 1] = np.nan
@@ -242,11 +196,6 @@ def test_missing_values_can_be_replaced_by_the_mean(form):
     assert ranker.coef_ == pytest.approx(QueryIntercepts().fit(filled, y, qid=qid).coef_)
     assert ranker.predict(form(broken)) == pytest.approx(filled @ ranker.coef_)
     assert ranker.n_missing_ == np.isnan(broken).sum()
-
-
-def test_a_feature_that_is_always_missing_has_no_weight():
-    empty = np.column_stack([X, np.full(len(y), np.nan)])
-    assert QueryIntercepts(missing="mean").fit(empty, y, qid=qid).coef_[4] == 0
 
 
 def test_contributions_add_up_to_the_score():
@@ -286,20 +235,6 @@ def test_what_was_learned_comes_back_from_its_state():
     state["learned"]["coef"] = ranker.coef_[1:]
     with pytest.raises(DataError, match="expected 4 numbers as coef, one per feature"):
         QueryIntercepts.from_state(state)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"l2": -1}, "l2 must be a number from 0: got -1"),
-        ({"l2": np.nan}, "l2 must be a number from 0: got nan"),
-        ({"missing": "drop"}, "unknown missing 'drop'; choose from error, mean"),
-        ({"max_iter": 0}, "max_iter must be a whole number from 1: got 0"),
-    ],
-)
-def test_parameters_are_checked(params, message):
-    with pytest.raises(DataError, match=message):
-        QueryIntercepts(**params).fit(X, y, qid=qid)
 
 
 def test_too_many_features_are_refused_before_memory_runs_out():
