@@ -23,9 +23,10 @@ import rulerank as rr
 from rulerank.dataset import Array
 from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.experiment.label_curve import SAMPLERS, choose, scores_after
+from rulerank.methods import method_named
 from rulerank.rankers.pool import PoolLearner
 from rulerank.render.text import markdown_table
-from rulerank.training.few_labels import few_label_ranker, full_data_ranker
+from rulerank.training.few_labels import BY_RULES, few_label_ranker
 from thinning import thin
 
 SETS = {"OHSUMED 3.0": "letor3-ohsumed", "MQ2008": "letor4-mq2008"}
@@ -53,7 +54,9 @@ def figures_of(folds: list[rr.Fold], method: str, sampler: rr.SSAR, n_draws: int
     found = []
     for place, fold in enumerate(folds):
         pool, test = fold.train, fold.test
-        few, full = PoolLearner(few_label_ranker(method), pool), PoolLearner(full_data_ranker(method), pool)
+        by_rules = method_named(method).name in BY_RULES
+        whole = method_named(method).ranker_class()() if by_rules else few_label_ranker(method)
+        few, full = PoolLearner(few_label_ranker(method), pool), PoolLearner(whole, pool)
 
         def worth(rows: Array, learner: PoolLearner = few, pool: rr.Dataset = pool, test: rr.Dataset = test) -> float:
             return float(rr.evaluate(test, scores_after(learner, pool, rows, test), measures="MAP").means["MAP"])

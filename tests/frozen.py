@@ -65,7 +65,6 @@ COMMANDS = """
     convert train.txt new.parquet
     logs q7.json --qrels judged.qrels -o new.parquet
     clicks log.parquet pool.csv -o new.parquet
-    interleave one.run two.run --clicks shown.csv
     interleave --clicks teams.csv --name-a today --name-b new
     world new.txt --queries 5
     judge pool.csv --rater ann --overlap 10%

@@ -134,7 +134,6 @@ def click_logs(folder):
         for place, (doc, team) in enumerate(zip(mixed.docs, mixed.teams, strict=True), 1):
             own = {"query": query, "session": session, "doc": doc, "position": place}
             shown.append(own | {"clicked": int(place == 2), "team": team})
-    pl.DataFrame(shown).drop("team").write_csv("shown.csv")
     pl.DataFrame(shown).write_csv("teams.csv")
 
 

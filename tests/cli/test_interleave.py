@@ -27,10 +27,8 @@ def test_sessions_come_from_a_file(run, folder):
     assert [json.loads(line)["session"] for line in done.out.splitlines()[:2]] == ["ann", "bob"]
 
 
-def test_clicks_say_the_same_with_teams_and_with_the_runs(run, folder):
-    with_runs = run("interleave", "one.run", "two.run", "--clicks", "shown.csv", "--json")
-    with_teams = run("interleave", "--clicks", "teams.csv", "--json")
-    assert json.loads(with_runs.out)["won"] == json.loads(with_teams.out)["won"]
+def test_clicks_say_who_wins(run, folder):
+    assert sum(json.loads(run("interleave", "--clicks", "teams.csv", "--json").out)["won"].values()) == 60
     said = run("interleave", "--clicks", "teams.csv", "--name-a", "today", "--name-b", "new")
     assert said.code == 0
     assert said.out.startswith("No clear difference: new won ")
@@ -46,8 +44,6 @@ def test_clicks_say_the_same_with_teams_and_with_the_runs(run, folder):
         ("interleave one.run two.run -o x --clicks y", "say what to do: -o FILE writes mixed lists"),
         ("interleave one.run two.run -o x --lists 0", "--lists must be a whole number from 1: got 0"),
         ("interleave one.run two.run -o x --top 0", "top must be a whole number from 1: got 0"),
-        ("interleave --clicks shown.csv", "shown.csv: no column says which ranking's a document is (a or b)"),
-        ("interleave one.run two.run --clicks shown.csv --seed 1", "not the top and the seed, that were shown"),
         ("interleave one.run two.run -o one.run", "one.run is an input, which would be lost; write to another file"),
     ],
 )

@@ -40,7 +40,7 @@ def as_jsonl(rows):
     return "".join(json.dumps(dict(zip(NAMES, row, strict=True))) + "\n" for row in rows)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(
     st.lists(st.tuples(cells, cells, numbers, st.sampled_from(["0", "1", "true", "2", ""])), min_size=1, max_size=12),
     st.booleans(),

@@ -7,7 +7,7 @@ import warnings
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rulerank as rr
@@ -35,6 +35,7 @@ def written(format, folder):
     return path
 
 
+@settings(max_examples=15, deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -65,6 +66,10 @@ def test_a_folder_a_pattern_and_a_list_are_one_log(tmp_path):
     assert rr.read_clicks(tmp_path).table.rows() == twice
     assert rr.read_clicks(str(tmp_path / "log.*")).table.rows() == twice
     assert rr.read_clicks([tmp_path / "log.csv", tmp_path / "log.parquet"]).table.rows() == twice
+
+
+def test_a_position_that_counts_from_0_is_moved_to_1():
+    assert csv("query,doc,position,clicked\nq,a,0,1\n", first_position=0).table.rows() == [("q", "a", 1, 1, 1)]
 
 
 def test_sums_are_added_up_and_rows_without_impressions_count_for_nothing():

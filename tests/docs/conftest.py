@@ -114,5 +114,4 @@ def write_clicks(world: rr.Dataset, folder: Path) -> None:
         for query, session, mixed in interleave_runs(*runs, sessions)
         for place, (doc, team) in enumerate(zip(mixed.docs, mixed.teams, strict=True), 1)
     ]
-    pl.DataFrame(shown).drop("team").write_parquet(folder / "shown.parquet")
     pl.DataFrame(shown).write_csv(folder / "teams.csv")

@@ -9,10 +9,7 @@ from sklearn.linear_model import LinearRegression
 import rulerank as rr
 from rulerank.dataset import Shown
 from rulerank.errors import DataError
-from rulerank.evaluation import Comparison
 from rulerank.training.from_clicks import (
-    clicks_in_words,
-    impressions_needed,
     scores_once,
     select_by_clicks,
 )
@@ -155,18 +152,6 @@ def test_few_clicks_keep_today():
     assert learned.facts["keep_today"]
     assert learned.facts["against_today"]["gain"] is None
     assert "are too few to compare a new ranking with today's (pagerank): keep today's." in learned.lines()[-2]
-
-
-def compared(gain, reach):
-    return Comparison("log-likelihood", "new", "today", gain, 0.0, gain - reach, gain + reach, 50, least=6)
-
-
-def test_how_many_impressions_would_tell_is_said_only_where_something_speaks_for_it():
-    more = "keep today's; about 16,000 impressions would, if the difference is what it seems."
-    assert clicks_in_words(compared(0.1, 0.4), "a", 1000).endswith(more)
-    assert clicks_in_words(compared(-0.1, 0.4), "a", 1000).endswith("keep today's.")
-    for gain in (1e-6, 0.5):
-        assert impressions_needed(compared(gain, 0.4), 1000) is None
 
 
 def test_what_today_cannot_be_is_refused(strong):

@@ -42,13 +42,12 @@ def interleave(
     Team draft: in every round a coin says which ranking picks first, and each adds its best document that is not in the
     list yet. The list of a query and a session is always the same, so that nothing needs to be kept.
 
-    With --clicks, LOG has one row per document shown: query, session, doc, clicked, and team (a or b). Without a column
-    team it has the position, and A and B are mixed again. An impression is won by the ranking whose documents were
-    clicked more; those without a winner are dropped. The interval is by query.
+    With --clicks, LOG has one row per document shown: query, session, clicked, and team (a, b, or nothing), as the
+    lists have it. An impression is won by the ranking whose documents were clicked more; those without a winner are
+    dropped. The interval is by query.
 
     Example:
         rulerank interleave one.run two.run -o mixed.jsonl
-        rulerank interleave one.run two.run --clicks shown.csv
         rulerank interleave --clicks teams.csv --name-a today --name-b new
     """
     from rulerank.clicks.interleaving import contest_as_dict, contest_in_words, interleave_runs, read_contest
@@ -57,29 +56,20 @@ def interleave(
     from rulerank.io.formats import read_scored
     from rulerank.io.outputs import write_text
 
-    if (first is None) != (second is None):
-        raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")
     if (out is None) == (clicks is None):
         raise DataError("say what to do: -o FILE writes mixed lists, --clicks LOG says who wins; one thing at a time")
-    runs = None if first is None or second is None else (read_scored(first), read_scored(second))
     if clicks is not None:
-        contest = read_contest(
-            clicks,
-            *(runs or ()),
-            columns=named_columns(log_columns),
-            top=top,
-            seed=seed,
-            names=(name_a or first or "A", name_b or second or "B"),
-            format=log_format,
-        )
+        names = (name_a or first or "A", name_b or second or "B")
+        contest = read_contest(clicks, columns=named_columns(log_columns), names=names, format=log_format)
         if as_json:
             print_json(contest_as_dict(contest))
             return
         print(contest_in_words(contest))
         return
-    if runs is None:
+    if first is None or second is None:
         raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")
     assert out is not None
+    runs = read_scored(first), read_scored(second)
     if lists < 1:
         raise DataError(f"--lists must be a whole number from 1: got {lists}")
     sessions = [str(number) for number in range(1, lists + 1)] if keys is None else read_ids(keys)

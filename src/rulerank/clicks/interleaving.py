@@ -15,26 +15,24 @@ query: impressions of one query go together, and the next queries need not be li
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
+from rulerank.clicks.log import Log, LogFile, find_columns, text, zero_or_one
 from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, percent
 from rulerank.errors import DataError
-from rulerank.evaluation.comparison import LEVEL, Comparison, compare_trials
+from rulerank.evaluation.comparison import Comparison, compare_trials
 from rulerank.io.trec import Run
 
 A, B = "a", "b"  # the teams
 TOP = 10
 MOST_KEY = 10_000  # characters
-ROLES = ("query", "session", "doc", "position", "clicked", "team")
+ROLES = ("query", "session", "clicked", "team")
 LEAST = 6  # queries with a decided impression: five go all one way by chance in 1 of 16 cases
-POWER = 0.95  # with which advice is to tell
 
 
 @dataclass(frozen=True)
@@ -171,21 +169,15 @@ def _coins(text: str) -> Iterator[bool]:
 
 def read_contest(
     sources: Any,
-    a: Run | None = None,
-    b: Run | None = None,
     *,
     columns: Mapping[str, str] | None = None,
-    top: int = TOP,
-    seed: int = 0,
     names: tuple[str, str] = ("A", "B"),
     format: str | None = None,
 ) -> Comparison:
     """Read a log of interleaved lists, one row per document shown, and compare B with A by the impressions they won.
 
-    The log has the columns query, session, doc and clicked, and team (a, b, or nothing where a place counts for
-    neither), as `interleave` gives it. Without a column team it has the position, from 1, and the two runs are mixed
-    again by each session's key, with the top and the seed of then; every document must stand where it stood. Files and
-    names of columns are as for `read_clicks`.
+    The log has the columns query, session, clicked and team (a, b, or nothing where a place counts for neither), as
+    `interleave` gives it. Files and names of columns are as for `read_clicks`.
 
     >>> import io
     >>> log = "query,session,doc,team,clicked\\nq,1,d1,a,0\\nq,1,d2,b,1\\nq,2,d1,b,0\\nq,2,d2,a,0\\n"
@@ -193,7 +185,7 @@ def read_contest(
     'Not enough to tell yet (A 0 : 1 B of 1 query, 1 impression without a winner).'
     """
     with Log(sources, format) as log:
-        rows = log.fetch(" UNION ALL BY NAME ".join(_rows(file, columns, a is not None) for file in log.files))
+        rows = log.fetch(" UNION ALL BY NAME ".join(_rows(file, columns) for file in log.files))
         name = log.name
     bad = rows.filter(pl.any_horizontal(pl.col("query", "session", "clicked").is_null()))
     if len(bad):
@@ -203,21 +195,16 @@ def read_contest(
         )
     if not len(rows):
         raise DataError(f"{name}: the log holds no impression")
-    if "team" not in rows.columns:
-        assert a is not None
-        if b is None:
-            raise DataError("two runs are needed to mix the lists of a log again: got one")
-        rows = _with_teams(rows, a, b, top, seed, name)
-    _check_teams(rows, name)
+    strange = rows.filter(~pl.col("team").fill_null("").is_in([A, B, ""]))
+    if len(strange):
+        raise DataError(
+            f"{name}: expected {A}, {B} or nothing as the team, got {strange['team'][0]!r} in {len(strange):,} of "
+            f"{counted(len(rows), 'row')}"
+        )
+    if not rows["team"].is_in([A, B]).any():
+        raise DataError(f"{name}: no document is of a team ({A} or {B}), so that no ranking can win")
     mine = [pl.col("clicked").filter(pl.col("team") == one).sum().alias(one) for one in (A, B)]
-    return contest_of(rows.group_by("query", "session").agg(*mine), names)
-
-
-def contest_of(impressions: pl.DataFrame, names: tuple[str, str] = ("A", "B")) -> Comparison:
-    """Compare B with A by who won which impressions.
-
-    impressions: one row each with the columns query, a and b: the clicks on documents of each team.
-    """
+    impressions = rows.group_by("query", "session").agg(*mine)
     a, b = pl.col("a"), pl.col("b")
     won = impressions.group_by("query").agg((b > a).sum().alias("won"), (b < a).sum().alias("lost")).sort("query")
     ties = int((impressions["a"] == impressions["b"]).sum())
@@ -261,68 +248,8 @@ def contest_as_dict(found: Comparison) -> dict[str, Any]:
     }
 
 
-def impressions_needed(share: float, decided: float = 1.0) -> int:
-    """Return how many impressions tell a share of decided ones from half, in 95 % of cases.
-
-    decided: the share of impressions that have a winner. They are taken to have nothing in common.
-
-    >>> impressions_needed(0.55), impressions_needed(0.55, decided=0.25)
-    (1294, 5175)
-    """
-    from scipy.special import ndtri  # slow to load
-
-    reach = ndtri(0.5 + LEVEL / 2) * 0.5 + ndtri(POWER) * math.sqrt(share * (1 - share))
-    return math.ceil((reach / (share - 0.5)) ** 2 / decided)
-
-
-def _rows(file: LogFile, named: Mapping[str, str] | None, has_runs: bool) -> str:
-    """Return SQL of one file's rows: a column for each role that is there."""
-    needed = ("query", "session", "clicked")
-    columns = find_columns(file, named, ROLES, needed)
-    if "team" not in columns and has_runs:
-        columns = find_columns(file, named, ROLES, (*needed, "doc", "position"))
-    elif "team" not in columns:
-        file.fail(
-            f"no column says which ranking's a document is (a or b): name it{naming('team')}, or give the two runs "
-            "that were mixed"
-        )
-    readers = {"clicked": zero_or_one, "position": whole}
-    made = [f"{readers.get(role, text)(name, file)} AS {role}" for role, name in columns.items()]
+def _rows(file: LogFile, named: Mapping[str, str] | None) -> str:
+    """Return SQL of one file's rows."""
+    columns = find_columns(file, named, ROLES, ROLES)
+    made = [f"{(zero_or_one if role == 'clicked' else text)(name, file)} AS {role}" for role, name in columns.items()]
     return f"SELECT {', '.join(made)} FROM {file.scan}"
-
-
-def _with_teams(rows: pl.DataFrame, a: Run, b: Run, top: int, seed: int, name: str) -> pl.DataFrame:
-    """Return the rows with the teams that mixing again gives."""
-    orders = ranking_of(a), ranking_of(b)
-    lists = rows.select("query", "session").unique(maintain_order=True)
-    strange = [query for query in lists["query"].unique(maintain_order=True) if any(query not in one for one in orders)]
-    if strange:
-        raise DataError(f"{name}: query {strange[0]!r} is not in both runs ({len(strange):,} such queries)")
-    made: dict[str, list[Any]] = {"query": [], "session": [], "doc": [], "position": [], "team": []}
-    for query, session in lists.rows():
-        mixed = interleave(orders[0][query], orders[1][query], key_of(session, query), top=top, seed=seed)
-        made["query"] += [query] * len(mixed.docs)
-        made["session"] += [session] * len(mixed.docs)
-        made["doc"] += mixed.docs
-        made["position"] += range(1, len(mixed.docs) + 1)
-        made["team"] += [team or "" for team in mixed.teams]
-    teams = pl.DataFrame(made, schema=dict.fromkeys(made, pl.String) | {"position": pl.Int64})
-    found = rows.join(teams, on=["query", "session", "doc", "position"], how="left")
-    lost = int(found["team"].null_count())
-    if lost:
-        raise DataError(
-            f"{name}: {lost:,} of {counted(len(found), 'document')} shown do not stand where the two runs put "
-            "them for their query and session: these are not the rankings, or not the top and the seed, that were shown"
-        )
-    return found
-
-
-def _check_teams(rows: pl.DataFrame, name: str) -> None:
-    strange = rows.filter(~pl.col("team").fill_null("").is_in([A, B, ""]))
-    if len(strange):
-        raise DataError(
-            f"{name}: expected {A}, {B} or nothing as the team, got {strange['team'][0]!r} in {len(strange):,} of "
-            f"{counted(len(rows), 'row')}"
-        )
-    if not rows["team"].is_in([A, B]).any():
-        raise DataError(f"{name}: no document is of a team ({A} or {B}), so that no ranking can win")

@@ -9,6 +9,6 @@ __all__, __getattr__ = surface(
     __name__,
     {
         "selection": ("select", "Selection", "Trial", "Scoring", "GRID", "default_rankers", "scorer"),
-        "few_labels": ("few_label_ranker", "few_label_params", "full_data_ranker"),
+        "few_labels": ("few_label_ranker", "few_label_params"),
     },
 )

@@ -76,17 +76,6 @@ def few_label_ranker(name: str) -> Ranker:
     return method_named(name).ranker_class()(**few_label_params(name))
 
 
-def full_data_ranker(name: str) -> Ranker:
-    """Return an unfitted ranker by its name, as one would train it with all labels.
-
-    >>> full_data_ranker("RE-GR")
-    GlobalRules()
-    """
-    method = method_named(name)
-    params = {} if method.name in BY_RULES else FEW_LABELS.get(method.name, {})
-    return method.ranker_class()(**params | _gaps(method))
-
-
 def _gaps(method: Method) -> dict[str, Any]:
     """Let a method take documents with missing values, as pools have them."""
     return {"missing": "mean"} if "missing" in method.ranker_class()().get_params() else {}

@@ -42,7 +42,6 @@ N_SPLITS = 3
 CHANCE = 5.0  # deviations by which more clicks than looks are no chance
 FEW_CLICKS = 100  # fewer say too little to choose by, or to fit more than a straight line
 FEWEST = 6  # queries with clicks: fewer all go one way too often, whatever is better
-MOST_TIMES = 1000  # as many impressions: beyond, how many would tell is not said
 QUERIES = ("held-out query", "held-out queries")
 HINT = "Held-out clicks are a hint: which of two rankings people prefer, rulerank interleave says."
 
@@ -125,7 +124,6 @@ def select_by_clicks(
             "gain": found.difference if compared else None,
             "interval": [found.low, found.high] if compared else None,
             "better": better,
-            "impressions_needed": impressions_needed(found, n_impressions),
         },
     }
     returned: Any = new
@@ -141,16 +139,6 @@ def _not_compared(n_queries: int) -> Comparison:
     return Comparison("log-likelihood", "new", "today", *unknown, n_queries, least=FEWEST)
 
 
-def impressions_needed(found: Comparison, n_impressions: int) -> int | None:
-    """Return about how many impressions would tell; None where nothing speaks for the new ranking, or far too many."""
-    gain, reach = found.difference, found.difference - found.low
-    if found.verdict == "better" or not gain > 0 or reach > gain * math.sqrt(MOST_TIMES):
-        return None
-    needed = n_impressions * (reach / gain) ** 2
-    digits = 10 ** max(math.floor(math.log10(needed)) - 1, 0)
-    return math.ceil(round(needed / digits, 6)) * digits
-
-
 def clicks_in_words(found: Comparison, baseline: str | None, n_impressions: int) -> str:
     """Say whether held-out clicks support a change from the baseline ranking, by its name; None: it is not known."""
     seen = f"{counted(n_impressions, 'impression')}, with clicks in {counted(found.n_queries, *QUERIES)},"
@@ -161,9 +149,7 @@ def clicks_in_words(found: Comparison, baseline: str | None, n_impressions: int)
     if found.verdict == "better":
         figures = f"log-likelihood {found.difference:+.4f} a query, at least {found.low:+.4f} (certain to 95 %)"
         return f"{seen} say that it is better than today's ranking ({baseline}): {figures}."
-    needed = impressions_needed(found, n_impressions)
-    more = "" if needed is None else f"; about {needed:,} impressions would, if the difference is what it seems"
-    return f"{seen} do not say that a new ranking is better than today's ({baseline}): keep today's{more}."
+    return f"{seen} do not say that a new ranking is better than today's ({baseline}): keep today's."
 
 
 def _candidates(ranker: QueryIntercepts | None, start: Today | TodayModel | None) -> dict[str, QueryIntercepts]:
