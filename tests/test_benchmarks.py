@@ -13,4 +13,4 @@ def test_every_benchmark_imports_what_there_is(path):
     spec = importlib.util.spec_from_file_location(f"benchmark_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert hasattr(module, "main") or path.stem in ("scale_data", "timing")  # what others share
+    assert hasattr(module, "main") or path.stem in ("scale_data", "timing", "thinning")  # what others share

@@ -1,7 +1,5 @@
 """What people of scikit-learn, LightGBM, pandas and Polars expect of a ranker."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -45,13 +43,6 @@ def test_importances_are_what_explain_adds_less_the_mean_of_the_query(ranker):
     expected = importances_plainly(shares, WORLD.qid)
     assert fitted.feature_importances_ == pytest.approx(expected, abs=1e-9)
     assert fitted.importances(WORLD) == pytest.approx(expected, abs=1e-9)
-
-
-def test_a_ranker_that_tells_nothing_apart_has_importances_of_nothing():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ranker = rr.QueryIntercepts(l2=1.0).fit([[1.0], [1.0]], [0, 1], qid=["a", "a"])
-    assert ranker.feature_importances_.tolist() == [0.0]
 
 
 def test_sparse_rows_have_the_importances_of_dense_ones():
@@ -107,12 +98,6 @@ def test_partial_dependence_is_the_mean_score_along_a_feature(ranker):
         assert mean == pytest.approx(ranker.predict(changed).mean())
 
 
-def test_partial_dependence_of_a_ranker_that_compares_documents():
-    ranker = rr.QueryIntercepts(l2=1.0, normalize="zscore").fit(FULL.X, FULL.y, qid=FULL.qid)
-    with pytest.raises(DataError, match=r"give the query of each row, predict"):
-        partial_dependence(ranker, FULL.X, [0], grid_resolution=3)
-
-
 def test_a_ranker_is_a_regressor_only_to_tools_that_look_at_fitted_ones():
     assert not is_regressor(rr.GlobalRules())
     assert is_regressor(rr.GlobalRules().fit(WORLD))
@@ -140,16 +125,3 @@ def test_rows_of_frames_go_by_place_whatever_their_index():
         assert ranker.feature_names_ == tuple(NAMES)
         assert rr.evaluate(y, scores, qid).means == rr.evaluate(FULL, expected.predict(FULL)).means
         assert rr.Dataset(X, y, qid).y.tolist() == FULL.y.tolist()
-
-
-def test_an_index_is_no_feature_of_a_frame():
-    for X, y, qid in frames():
-        frame = (
-            X.assign(grade=y.to_numpy(), qid=qid.to_numpy())
-            if isinstance(X, pd.DataFrame)
-            else X.with_columns(y.alias("grade"), qid.alias("qid"))
-        )
-        data = rr.from_frame(frame)
-        assert list(data.feature_names) == NAMES
-        assert np.array_equal(data.X, FULL.X)
-        assert data.qid.tolist() == list(FULL.qid)

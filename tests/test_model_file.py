@@ -35,25 +35,12 @@ def test_a_loaded_model_gives_the_same_bits(tmp_path, params):
     assert repr(again) == repr(ranker).replace("np.int64(1)", "1").replace("np.float64(0.01)", "0.01")
 
 
-def test_data_without_any_useful_feature_can_be_saved(tmp_path):
-    ranker = GlobalRules().fit(np.zeros((4, 2)), [0, 1, 0, 1])
-    ranker.save(tmp_path / "model.rulerank")
-    assert load(tmp_path / "model.rulerank").predict([[5.0, 5.0]]).tolist() == ranker.predict([[5.0, 5.0]]).tolist()
-
-
 def test_the_same_model_gives_the_same_bytes_also_after_loading(tmp_path):
     _, path = saved(tmp_path)
     first = path.read_bytes()
     assert saved(tmp_path)[1].read_bytes() == first
     load(path).save(path)
     assert path.read_bytes() == first
-
-
-def test_saving_replaces_a_file_and_leaves_nothing_beside_it(tmp_path):
-    (tmp_path / "model.rulerank").write_text("an older model")
-    _, path = saved(tmp_path)
-    load(path)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["model.rulerank"]
 
 
 def test_a_model_that_is_not_fitted_or_not_ours_is_not_saved(tmp_path):

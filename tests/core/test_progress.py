@@ -1,7 +1,6 @@
 import io
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -48,13 +47,6 @@ def test_long_work_on_a_terminal_shows_its_label_and_share(terminal, capsys):
     assert capsys.readouterr().out == "a result\n"
 
 
-def test_short_work_shows_nothing(terminal):
-    screen = terminal()
-    with progress(2, "counting") as bar:
-        bar.advance(2)
-    assert screen.getvalue() == ""
-
-
 def test_nothing_is_shown_where_stderr_is_not_a_terminal(monkeypatch):
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
@@ -96,16 +88,6 @@ def test_an_error_passes_through_and_takes_the_bar_away(terminal):
         fail()
     with progress(2, "again", after=0):
         screen.wait_for("again")
-
-
-def test_threads_may_advance_it_together():
-    with progress(8000, "counting") as bar:
-        threads = [threading.Thread(target=lambda: [bar.advance() for _ in range(1000)]) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert bar.done == 8000
 
 
 def test_rich_is_not_loaded_before_a_bar_shows():

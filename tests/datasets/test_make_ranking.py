@@ -140,18 +140,6 @@ def test_the_truth_ranks_better_than_every_feature_and_the_best_feature_decently
     assert share_of_pairs_in_order(data, truth) > 0.85
 
 
-def test_two_features_together_tell_what_neither_tells_alone(world):
-    data, truth = world
-    authority, youth = np.log(column(data, "pagerank")), column(data, "freshness")
-    known = ~np.isnan(youth)
-    linked, new = authority > np.median(authority), youth > 0.5
-    agree = linked[known] == new[known]
-    alone = abs(truth[known & new].mean() - truth[known & ~new].mean())
-    together = truth[known][~agree].mean() - truth[known][agree].mean()
-    assert alone < 0.1
-    assert together > 0.4
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -182,13 +170,6 @@ def test_folds_test_each_query_once_and_never_share_a_query(n_queries, n_folds, 
         assert sum(map(len, parts)) == n_queries
     for part in ("vali", "test"):
         assert sorted(doc for fold in folds for doc in getattr(fold, part).docid) == sorted(data.docid)
-
-
-def test_folds_keep_rows_together_with_their_grades():
-    data = make_ranking(n_queries=6)
-    grade = dict(zip(data.docid, data.y, strict=True))
-    test = make_folds(data, n_folds=3)[2].test
-    assert test.y.tolist() == [grade[doc] for doc in test.docid]
 
 
 def test_folds_that_cannot_be_are_refused():

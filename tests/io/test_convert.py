@@ -95,12 +95,6 @@ def test_quepid_keeps_documents_without_a_grade():
     assert done == Converted(1, 0, "features")
 
 
-def test_letor_says_that_it_loses_feature_names():
-    _, done = through(b"qid,bm25\n1,0.5\n", "csv", "letor")
-    assert done == Converted(1, 0, "feature names")
-    assert str(done) == "1 row, csv to letor; not carried: feature names"
-
-
 def test_grades_below_0_stay_in_qrels_and_are_said_elsewhere():
     content = b"1 0 a -2\n1 0 b 1\n"
     assert through(content, "qrels", "qrels") == (content, Converted(2))
@@ -123,12 +117,6 @@ def test_a_run_goes_to_a_table_and_back(table, scores):
     content, done = through(out.getvalue(), "run", table)
     assert done == Converted(n_rows)
     assert through(content, table, "run") == (out.getvalue(), Converted(n_rows))
-
-
-def test_a_table_with_scores_becomes_a_run():
-    content, done = through(b"q,url,score,x\n1,a,0.1,3\n1,b,0.123456789,4\n", "csv", "run", qid="q", docid="url")
-    assert content == b"1 Q0 a 2 0.1 rulerank\n1 Q0 b 1 0.123456789 rulerank\n"
-    assert done == Converted(2, 0, "x")
 
 
 @pytest.mark.parametrize(
@@ -166,22 +154,12 @@ def test_judgements_need_doc_ids(target):
         through(b"2 qid:1 1:0.5\n", "letor", target)
 
 
-def test_ids_with_white_space_cannot_go_into_trec_files():
-    with pytest.raises(DataError, match=r"^in a TREC file qid must be a word without white space: got 'star wars'"):
-        through(b"query,docid,rating\nstar wars,d,1\n", "quepid", "qrels")
-
-
 @pytest.mark.parametrize("target", [target for target in FORMATS if target != "quepid"])
 def test_a_format_is_known_by_its_first_line_or_its_name(target):
     assert detect("-", HEADS[target]) == target
     for suffix in FORMATS[target].suffixes:
         assert detect(f"a{suffix}.gz", b"") == target
     assert detect("a.txt", HEADS[target]) == target  # people name everything .txt
-
-
-def test_a_name_that_is_sure_goes_before_the_content():
-    assert detect("a.run", HEADS["letor"]) == "run"
-    assert detect("a.csv", HEADS["letor"]) == "csv"
 
 
 def test_a_format_that_nobody_can_tell_is_said():

@@ -1,4 +1,3 @@
-import gzip
 import io
 
 import numpy as np
@@ -53,45 +52,35 @@ def test_the_parts_of_a_fold_have_the_same_features(tmp_path):
     assert fold.train.feature_names == fold.vali.feature_names == ("f1", "f2", "f3")
 
 
-def test_what_is_no_directory_is_an_error(tmp_path):
-    with pytest.raises(ReadError, match=r"absent: expected a directory with folds, got nothing of that name$"):
-        read_folds(tmp_path / "absent")
-    with pytest.raises(ReadError, match=r"train\.txt: expected a directory with folds, got a file$"):
-        read_folds(lay_out(tmp_path) / "train.txt")
+LOOKED_FOR = r"expected Fold1, Fold2, \.\.\. or train, vali, test \(\.txt, \.txt\.gz \.\.\.\), got "
 
 
-def test_a_directory_without_folds_says_what_is_there(tmp_path):
-    looked_for = r"expected Fold1, Fold2, \.\.\. or train, vali, test \(\.txt, \.txt\.gz \.\.\.\), got "
-    with pytest.raises(ReadError, match=f"^{tmp_path}: {looked_for}an empty directory$"):
-        read_folds(tmp_path)
-    for number in range(12):
-        (tmp_path / f"S{number:02}.txt").write_text("")
-    with pytest.raises(ReadError, match=looked_for + r"S00\.txt, S01\.txt, .*S07\.txt, and 4 more$"):
-        read_folds(tmp_path)
-
-
-def test_a_missing_part_is_an_error(tmp_path):
-    lay_out(tmp_path / "Fold1", ["train.txt", "test.txt"])
-    with pytest.raises(ReadError, match=r"Fold1: expected vali\.txt or validationset\.txt, got test\.txt, train\.txt$"):
-        read_folds(tmp_path)
-    with pytest.raises(ReadError, match=r"expected vali\.txt"):
-        read_folds(tmp_path / "Fold1")
-
-
-def test_two_files_for_one_part_are_an_error(tmp_path):
-    lay_out(tmp_path / "Fold1")
-    (tmp_path / "Fold1" / "train.txt.gz").write_bytes(gzip.compress(b"1 qid:1 1:1"))
-    with pytest.raises(
-        ReadError, match=r"Fold1: expected one file for train, got train\.txt and train\.txt\.gz; remove"
-    ):
-        read_folds(tmp_path)
-
-
-def test_two_folders_for_one_fold_are_an_error(tmp_path):
-    lay_out(tmp_path / "Fold1")
-    lay_out(tmp_path / "fold01")
-    with pytest.raises(ReadError, match="expected each fold once, got both Fold1 and fold01"):
-        read_folds(tmp_path)
+@pytest.mark.parametrize(
+    ("files", "read", "message"),
+    [
+        ([], "absent", r"absent: expected a directory with folds, got nothing of that name$"),
+        (["train.txt"], "train.txt", r"train\.txt: expected a directory with folds, got a file$"),
+        ([], "", LOOKED_FOR + "an empty directory$"),
+        ([f"S{n:02}.txt" for n in range(12)], "", LOOKED_FOR + r"S00\.txt, S01\.txt, .*S07\.txt, and 4 more$"),
+        (
+            ["Fold1/train.txt", "Fold1/test.txt"],
+            "",
+            r"Fold1: expected vali\.txt or validationset\.txt, got test\.txt, train\.txt$",
+        ),
+        (
+            ["train.txt", "trainingset.txt"],
+            "",
+            r"expected one file for train, got train\.txt and trainingset\.txt; remove",
+        ),
+        (["Fold1/train.txt", "fold01/train.txt"], "", "expected each fold once, got both Fold1 and fold01"),
+    ],
+)
+def test_what_is_no_fold_says_what_is_there(tmp_path, files, read, message):
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1 qid:1 1:0.5\n")
+    with pytest.raises(ReadError, match=message):
+        read_folds(tmp_path / read)
 
 
 def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
@@ -117,7 +106,6 @@ OHSUMED, MQ2008 = [11303, 2585, 2252], [12279, 2001, 931]  # rows of each grade
     ("name", "n_queries", "n_features", "grades"),
     [
         ("letor2-ohsumed", 106, 25, OHSUMED),
-        ("letor3-ohsumed", 106, 45, OHSUMED),
         ("letor3-ohsumed-null", 106, 45, OHSUMED),
         ("letor4-mq2008", 784, 46, MQ2008),
     ],

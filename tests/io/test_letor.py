@@ -69,13 +69,6 @@ def test_doc_id_and_comment_come_from_what_follows_the_hash(comment, docid, rest
 
 
 @pytest.mark.kernels
-def test_a_row_without_a_doc_id_or_comment_has_an_empty_one():
-    data = read("1 qid:1 1:1 # a one\n1 qid:1 1:1\n1 qid:1 1:1 # b\n")
-    assert data.docid.tolist() == ["a", "", "b"]
-    assert data.comment.tolist() == ["one", "", ""]
-
-
-@pytest.mark.kernels
 def test_grades_may_be_unknown_or_written_as_floats():
     assert read("? qid:1\n0 qid:1\n2.0 qid:1\n+1 qid:1\n3. qid:1\n31 qid:1").y.tolist() == [-1, 0, 2, 1, 3, 31]
 
@@ -99,13 +92,6 @@ def test_blank_lines_whole_line_comments_and_a_byte_order_mark_are_passed_over()
     assert data.y.tolist() == [1, 0]
     assert data.X.tolist() == [[1], [2]]
     assert data.docid is None
-
-
-@pytest.mark.kernels
-def test_lines_without_features_are_read_as_quepid_writes_them():
-    data = read("3 qid:12 # doc-1 star wars\n0 qid:12 # doc-2 star wars\n")
-    assert data.X.shape == (2, 0)
-    assert data.comment.tolist() == ["star wars", "star wars"]
 
 
 @pytest.mark.kernels
@@ -193,13 +179,6 @@ def test_written_numbers_are_short_and_a_last_column_of_zeros_survives():
     out = io.StringIO()
     write_letor(Dataset(np.float32([[0.1, 3, -0.0, 1e-10, np.nan, 0]]).T.reshape(1, 6), [1], [7], [None]), out)
     assert out.getvalue() == "1 qid:7 1:0.1 2:3 3:-0 4:1e-10 5:NULL 6:0\n"
-
-
-def test_columns_of_any_layout_are_written():
-    X = np.arange(12, dtype=np.float32).reshape(3, 4)
-    out = io.BytesIO()
-    write_letor(Dataset(X.T[::2], [0, 1], ["a", "b"]), out)
-    assert read(out.getvalue()).X.tolist() == X.T[::2].tolist()
 
 
 def test_the_same_comes_out_whatever_the_number_of_threads(monkeypatch):

@@ -7,7 +7,6 @@ nor are the second columns (`Q0`, `0`). Columns are apart by any white space; id
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -31,7 +30,7 @@ QRELS = ("qid", "0", "docid", "grade")
 READ = {"qid": pl.String(), "docid": pl.String(), "score": pl.Float64(), "tag": pl.String(), "grade": pl.Int32()}
 NUMBERS = {"score": "a finite number as the score", "grade": "an integer as the grade"}
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
-BLANK_SIGNS = dict.fromkeys(map(ord, "\t\r\v\f"), " ")
+LARGEST = np.iinfo(np.int32).max
 SCORE_FORMATS = {"scores": "one per line", "run": "as a TREC run", "csv": "as csv"}
 
 
@@ -145,8 +144,10 @@ def write_run(run: Run, target: Source) -> None:
     q Q0 a 2 0.5 me
     q Q0 b 1 0.7 me
     """
-    others = {"Q0": pl.repeat("Q0", len(run), eager=True), "rank": pl.Series(run.ranks())}
-    _write_lines(RUN, run, others, target)
+    _write_lines(
+        {"qid": run.qid, "Q0": "Q0", "docid": run.docid, "rank": run.ranks(), "score": run.score, "tag": run.tag},
+        target,
+    )
 
 
 def write_qrels(qrels: Qrels, target: Source) -> None:
@@ -157,7 +158,7 @@ def write_qrels(qrels: Qrels, target: Source) -> None:
     >>> out.getvalue()
     b'q1 0 doc-7 2\\n'
     """
-    _write_lines(QRELS, qrels, {"0": pl.repeat("0", len(qrels), eager=True)}, target)
+    _write_lines({"qid": qrels.qid, "0": "0", "docid": qrels.docid, "grade": qrels.grade}, target)
 
 
 def run_from_scores(data: Dataset | tuple[ArrayLike, ArrayLike], scores: ArrayLike, tag: str = "rulerank") -> Run:
@@ -244,23 +245,27 @@ def join(run: Run, qrels: Qrels, complete: bool = False, unjudged: int | str | N
             f"the run has {_some(run.qid)}, the qrels have {_some(qrels.qid)}"
         )
     grades = dict(zip(zip(qrels.qid, qrels.docid, strict=True), qrels.grade.tolist(), strict=True))
-    kept = np.array([q in judged_queries for q in run.qid], dtype=bool)
-    qid, docid, scores = run.qid[kept], run.docid[kept], run.score[kept]
-    if check_unjudged(unjudged) == "skip":
-        kept = np.array([pair in grades for pair in zip(qid, docid, strict=True)], dtype=bool)
-        qid, docid, scores = qid[kept], docid[kept], scores[kept]
-    y = np.array([grades.pop(pair, UNLABELLED) for pair in zip(qid, docid, strict=True)], dtype=np.int32)
-    missed = [(q, d, grade) for (q, d), grade in grades.items() if complete or q in run_queries]
-    missed_qid, missed_docid, missed_y = zip(*missed, strict=True) if missed else ((), (), ())
-    n_missed = len(missed)
-    all_y = np.concatenate((y, np.array(missed_y, dtype=np.int32)))
+    skip = check_unjudged(unjudged) == "skip"
+    rows = [
+        (*pair, score, grades.get(pair, UNLABELLED), True)
+        for pair, score in zip(zip(run.qid, run.docid, strict=True), run.score.tolist(), strict=True)
+        if pair[0] in judged_queries and (pair in grades or not skip)
+    ]
+    there = {row[:2] for row in rows}
+    rows += [
+        (*pair, np.nan, grade, False)
+        for pair, grade in grades.items()
+        if pair not in there and (complete or pair[0] in run_queries)
+    ]
+    qid, docid, scores, y, retrieved = ([*column] for column in zip(*rows, strict=True)) if rows else ([],) * 5
+    known = np.array(y, dtype=np.int32)
     return Joined(
-        np.maximum(all_y, 0),
-        np.concatenate((scores, np.full(n_missed, np.nan))),
-        np.concatenate((qid, np.array(missed_qid, dtype=qid.dtype))),
-        np.concatenate((docid, np.array(missed_docid, dtype=docid.dtype))),
-        np.concatenate((np.ones(y.size, dtype=bool), np.zeros(n_missed, dtype=bool))),
-        all_y >= 0,
+        np.maximum(known, 0),
+        np.array(scores, dtype=np.float64),
+        np.array(qid, dtype=object),
+        np.array(docid, dtype=object),
+        np.array(retrieved, dtype=bool),
+        known >= 0,
     )
 
 
@@ -275,18 +280,16 @@ def read_scores(source: Source) -> Array:
     if lines == [""]:
         raise ReadError(name, None, "the file is empty: expected one score per line")
     if len(lines[0].split()) == len(RUN):
+        how = "rulerank evaluate --qrels QRELS RUN, in Python read_run and read_qrels"
         raise ReadError(
-            name,
-            None,
-            "this looks like a TREC run, not a score file; a run is judged beside qrels "
-            "(rulerank evaluate --qrels QRELS RUN, in Python read_run and read_qrels)",
+            name, None, f"this looks like a TREC run, not a score file; a run is judged beside qrels ({how})"
         )
-    scores = [_finite(line) for line in lines]
-    if None in scores:
-        line = scores.index(None)
-        came = lines[line].strip()[:60]
-        raise ReadError(name, line + 1, f"expected one finite number, the score of a document: got {came!r}")
-    return np.array(scores)
+    for number, line in enumerate(lines, 1):
+        if not _is_number(line.strip(), float):
+            raise ReadError(
+                name, number, f"expected one finite number, the score of a document: got {line.strip()[:60]!r}"
+            )
+    return np.array(lines, dtype=np.float64)
 
 
 def write_scores(data: Dataset, scores: Array, target: Source, format: str) -> None:
@@ -352,49 +355,39 @@ def _read_columns(source: Source, columns: Sequence[str]) -> dict[str, Array]:
 def _mistake(content: bytes, name: str, columns: Sequence[str]) -> ReadError:
     """Return the error of the first line that is not as it should be."""
     number = next(column for column in columns if column in NUMBERS)
-    for line, text in enumerate(content.split(b"\n"), start=1):
-        words = text.decode().translate(BLANK_SIGNS).split(" ")
-        words = [word for word in words if word]
+    for line, text in enumerate(content.translate(BLANKS).split(b"\n"), start=1):
+        words = [word.decode() for word in text.split(b" ") if word]
         if words and len(words) != len(columns):
             shown = " ".join(words)[:80]
             return ReadError(name, line, f"expected '{' '.join(columns)}', got {len(words)} columns: {shown!r}")
         came = words[columns.index(number)] if words else "0"
-        if (_finite(came) if number == "score" else _int32(came)) is None:
+        if not _is_number(came, float if number == "score" else int):
             return ReadError(name, line, f"expected {NUMBERS[number]}, got {came!r}")
     return ReadError(name, None, f"expected lines '{' '.join(columns)}'")
 
 
-def _finite(word: str) -> float | None:
+def _is_number(word: str, kind: type[float] | type[int]) -> bool:
     try:
-        value = math.nan if "_" in word else float(word)  # Python reads 1_0 as 10
+        return "_" not in word and abs(kind(word)) <= (LARGEST if kind is int else np.finfo(np.float64).max)
     except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        return False
 
 
-def _int32(word: str) -> int | None:
-    try:
-        value = int(word)
-    except ValueError:
-        return None
-    return value if "_" not in word and abs(value) <= np.iinfo(np.int32).max else None
-
-
-def _write_lines(columns: Sequence[str], table: Run | Qrels, others: dict[str, pl.Series], target: Source) -> None:
+def _write_lines(columns: dict[str, Array | str], target: Source) -> None:
     """Write one line per row, with a space between any two columns, none of which may hold one."""
-    cells = []
-    for name in columns:
-        column = others[name] if name in others else pl.Series(getattr(table, name).tolist(), dtype=READ[name])
-        if column.dtype == pl.String:
-            broken = column.str.contains(r"[ \t\n\r\x0b\x0c]") | (column == "")
-            if broken.any():
-                raise DataError(
-                    f"in a TREC file {name} must be a word without white space: got {column.filter(broken)[0]!r}; "
-                    "csv and parquet can hold it"
-                )
-        cells.append(column.alias(name))
+    frame = pl.DataFrame({"qid": pl.Series(columns["qid"], dtype=pl.String)})
+    for name, values in columns.items():
+        column = pl.lit(values) if isinstance(values, str) else pl.Series(values.tolist(), dtype=READ.get(name))
+        frame = frame.with_columns(column.alias(name))
+    for column in frame.select(pl.col(pl.String)):
+        broken = column.filter(column.str.contains(r"[ \t\n\r\x0b\x0c]") | (column == ""))
+        if len(broken):
+            raise DataError(
+                f"in a TREC file {column.name} must be a word without white space: got {broken[0]!r}; csv and "
+                "parquet can hold it"
+            )
     buffer = io.BytesIO()
-    pl.DataFrame(cells).write_csv(buffer, include_header=False, separator=" ", quote_style="never")
+    frame.write_csv(buffer, include_header=False, separator=" ", quote_style="never")
     write_bytes(target, buffer.getvalue())
 
 
