@@ -35,12 +35,17 @@ class Forward:
         fits = self.starts.ndim == 2 and self.starts.dtype == np.int64 and self.starts.shape[1] > 0
         fits = fits and self.tokens.ndim == 1 and self.tokens.dtype == np.int32
         fits = fits and self.lengths.shape == (len(self.starts), self.n_docs) and self.lengths.dtype == np.int32
-        if not fits or (np.diff(self.starts, axis=1) < 0).any():
-            raise DataError("the words of the documents do not lie in a row")
-        if self.starts.size and not 0 <= self.starts.min() <= self.starts.max() <= self.tokens.size:
-            raise DataError("the words of the documents lie outside of the index")
-        if self.tokens.size and not -2 <= self.tokens.min() <= self.tokens.max() < n_words:
-            raise DataError("the index has words that its vocabulary lacks")
+        check(fits and not (np.diff(self.starts, axis=1) < 0).any(), "the words of the documents do not lie in a row")
+        fits = not self.starts.size or 0 <= self.starts.min() <= self.starts.max() <= self.tokens.size
+        check(fits, "the words of the documents lie outside of the index")
+        fits = not self.tokens.size or -2 <= self.tokens.min() <= self.tokens.max() < n_words
+        check(fits, "the index has words that its vocabulary lacks")
+
+
+def check(fits: bool, problem: str) -> None:
+    """Raise an error with what is wrong unless it fits."""
+    if not fits:
+        raise DataError(problem)
 
 
 def forward_index(

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from rulerank.dataset import Array
-from rulerank.errors import DataError
 from rulerank.features.analyser import Analyser
 from rulerank.features.fields import KINDS, Field
-from rulerank.features.index import Collection, Documents, Forward
+from rulerank.features.index import Collection, Documents, Forward, check
 from rulerank.features.names import features_named
 
 
@@ -34,8 +33,7 @@ def collection_state(known: Collection) -> dict[str, Any]:
 
 def collection_from_state(state: dict[str, Any]) -> Collection:
     fields = tuple(Field(str(name), str(kind), float(share)) for name, kind, share in state["fields"])
-    if any(field.kind not in KINDS for field in fields):
-        raise DataError("a field has a kind that is not known")
+    check(all(field.kind in KINDS for field in fields), "a field has a kind that is not known")
     analyser = Analyser(state["language"])
     analyser.stop_words = frozenset(map(str, state["stop_words"]))
     words = unpack_strings(state["vocabulary"])
@@ -57,10 +55,9 @@ def collection_from_state(state: dict[str, Any]) -> Collection:
     _check_floats("idf", known.idf, (len(words) + 1,))
     _check_floats("mean_lengths", known.mean_lengths, (n_searched + 1,))
     _check_floats("field_weights", known.field_weights, (n_searched,))
-    if len(vocabulary) < len(words) or {*known.kinds} != {*known.fields_of("category")}:
-        raise DataError("its words or categories do not fit its fields")
-    if {*known.sizes} != {*known.fields_of("vector")}:
-        raise DataError("its vectors do not fit its fields")
+    check(len(vocabulary) == len(words), "its words do not differ")
+    check({*known.kinds} == {*known.fields_of("category")}, "its categories do not fit its fields")
+    check({*known.sizes} == {*known.fields_of("vector")}, "its vectors do not fit its fields")
     return known
 
 
@@ -81,8 +78,8 @@ def documents_state(documents: Documents) -> dict[str, Any]:
 def documents_from_state(state: dict[str, Any], known: Collection, n_docs: int) -> Documents:
     forward = Forward(state["tokens"], state["starts"], state["lengths"])
     forward.check(len(known.vocabulary))
-    if forward.starts.shape != (len(known.searched), n_docs + 1):
-        raise DataError("its words are of another number of fields or documents")
+    fits = forward.starts.shape == (len(known.searched), n_docs + 1)
+    check(fits, "its words are of another number of fields or documents")
     documents = Documents(
         forward,
         state["norms"],
@@ -96,20 +93,20 @@ def documents_from_state(state: dict[str, Any], known: Collection, n_docs: int) 
         fits = (
             codes.dtype == np.uint32 and codes.ndim == 1 and starts.dtype == np.int64 and starts.shape == (n_docs + 1,)
         )
-        if not fits or starts[0] != 0 or starts[-1] != codes.size or (np.diff(starts) < 0).any():
-            raise DataError("the letters of its documents do not lie in a row")
+        fits = fits and starts[0] == 0 and starts[-1] == codes.size and not (np.diff(starts) < 0).any()
+        check(fits, "the letters of its documents do not lie in a row")
     for name, column in documents.columns.items():
-        if column.dtype != np.float64 or column.shape != (n_docs,):
-            raise DataError(f"its column {name!r} does not have one number per document")
+        fits = column.dtype == np.float64 and column.shape == (n_docs,)
+        check(fits, f"its column {name!r} does not have one number per document")
     for name, rows in documents.vectors.items():
-        if rows.dtype != np.float32 or rows.shape != (n_docs, known.sizes.get(name)):
-            raise DataError(f"its vectors {name!r} do not have one row per document")
-    needs = {*known.fields_of("number", "year", "date", "category")}
+        fits = rows.dtype == np.float32 and rows.shape == (n_docs, known.sizes.get(name))
+        check(fits, f"its vectors {name!r} do not have one row per document")
     grams = {feature.field for feature in known.features if feature.measure == "grams"}
-    if {*documents.columns} != needs or {*documents.vectors} != {*known.sizes} or {*documents.letters} != grams:
-        raise DataError("its columns do not fit its fields")
-    if any(len(values) != n_docs for values in documents.shown.values()):
-        raise DataError("its texts are of another number of documents")
+    fits = {*documents.columns} == {*known.fields_of("number", "year", "date", "category")}
+    fits = fits and {*documents.vectors} == {*known.sizes} and {*documents.letters} == grams
+    check(fits, "its columns do not fit its fields")
+    fits = all(len(values) == n_docs for values in documents.shown.values())
+    check(fits, "its texts are of another number of documents")
     return documents
 
 
@@ -128,13 +125,12 @@ def pack_strings(values: Sequence[str | None]) -> dict[str, Array]:
 def unpack_strings(packed: dict[str, Array]) -> list[Any]:
     """Return the texts that `pack_strings` packed."""
     content, ends = packed["bytes"].tobytes(), packed["ends"].tolist()
-    if any(end < start for start, end in zip([0, *ends], ends, strict=False)) or (ends and ends[-1] != len(content)):
-        raise DataError("its texts do not lie in a row")
-    there = packed["there"].tolist()
-    parts = zip([0, *ends[:-1]], ends, there, strict=True)
+    fits = [0, *ends] == sorted([0, *ends]) and ends[-1:] in ([], [len(content)])
+    check(fits, "its texts do not lie in a row")
+    parts = zip([0, *ends[:-1]], ends, packed["there"].tolist(), strict=True)
     return [content[start:end].decode() if is_there else None for start, end, is_there in parts]
 
 
 def _check_floats(name: str, array: Array, shape: tuple[int, ...]) -> None:
-    if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
-        raise DataError(f"{name} must be {shape} finite numbers")
+    fits = array.dtype == np.float64 and array.shape == shape and np.isfinite(array).all()
+    check(bool(fits), f"{name} must be {shape} finite numbers")
