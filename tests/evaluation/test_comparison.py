@@ -122,7 +122,7 @@ def test_a_comparison_prints_its_table_and_how_it_came_about(world):
     scores, y, qid = world
     found = compare(y, scores, qid, n_rounds=200)
     first, *rows, note = repr(found).splitlines()
-    assert " ".join(first.split()) == "measure a b a - b interval p t p randomisation wins/ties/losses"
+    assert " ".join(first.split()) == "measure a b mean a mean b a - b interval p t p randomisation wins/ties/losses"
     assert len(rows) == 3
     assert rows[1].startswith("MAP      good  blind  ")
     assert "0.0149*" in rows[1]  # 3 / 201
@@ -139,7 +139,7 @@ def test_a_comparison_prints_its_table_and_how_it_came_about(world):
 def test_names_are_escaped_in_latex():
     y, qid = [1, 0, 1, 0], [1, 1, 2, 2]
     latex = compare(y, {"a_1 & 50%": [2, 1, 2, 1], r"b\^": [1, 2, 2, 1]}, qid).to_latex()
-    assert r"MAP & a\_1 \& 50\% & b\textbackslash{}\textasciicircum{} & +0.2500 &" in latex
+    assert r"MAP & a\_1 \& 50\% & b\textbackslash{}\textasciicircum{} & 1.0000 & 0.7500 & +0.2500 &" in latex
     assert latex.startswith("\\begin{tabular}{lllrrr")
     assert latex.splitlines()[-1].startswith("% 2 queries, convention standard")
 

@@ -227,12 +227,15 @@ class ComparisonTable:
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Return header and rows as text; p of both tests is corrected."""
-        header = ["measure", "a", "b", "a - b", "interval", "p t", "p randomisation", "wins/ties/losses"]
+        tests = ["p t", "p randomisation"]
+        header = ["measure", "a", "b", "mean a", "mean b", "a - b", "interval", *tests, "wins/ties/losses"]
         return header, [
             [
                 pair.measure,
                 pair.a,
                 pair.b,
+                f"{pair.mean_a:.4f}",
+                f"{pair.mean_b:.4f}",
                 f"{pair.difference:+z.4f}",
                 f"{pair.low:+z.4f} to {pair.high:+z.4f}",
                 *(
