@@ -138,7 +138,7 @@ def test_elasticsearch_says_what_to_use_for_a_linear_model():
 BRANDS = ["lg", "o'neill", 'say "hi"', "tcl", "größe"]
 NEW = {"brand": ["lg", "tcl", "o'neill", "say \"hi\"", "größe", "never seen", "Lg", "", None],
        "price": [0.1, 0.9, 0.5, None, 0.7, 0.3, 0.2, 0.8, 0.6]}  # fmt: skip
-CATEGORY_RANKERS = {"FittedRules": rr.FittedRules(max_pairs=3), "GlobalRules": rr.GlobalRules()}
+CATEGORY_RANKERS = {"FittedRules": rr.FittedRules(max_pairs=3, n_folds=2), "GlobalRules": rr.GlobalRules()}
 
 
 def training(brand_missing=0.1):
@@ -154,7 +154,7 @@ def training(brand_missing=0.1):
 
 
 @cache
-def of_brands(name="FittedRules"):
+def of_brands(name):
     return CATEGORY_RANKERS[name].fit(training())
 
 
@@ -200,13 +200,15 @@ def test_engines_score_codes_as_predict_scores_names_and_a_missing_one_needs_no_
 
 def test_an_enum_of_duckdb_is_a_column_of_names_too():
     table = asked()[0].with_columns(pl.col("brand").cast(pl.Enum([*BRANDS, "never seen", "Lg", ""])))
-    assert np.array_equal(by_duckdb(of_brands(), None, table), of_brands().predict(asked()[1]))
+    assert np.array_equal(
+        by_duckdb(of_brands("FittedRules"), None, table), of_brands("FittedRules").predict(asked()[1])
+    )
 
 
 def test_lightgbm_maps_a_pandas_category_by_name():
     lightgbm = pytest.importorskip("lightgbm", reason="needs the extra peers")
     pandas = pytest.importorskip("pandas", reason="needs pandas")
-    ranker, made = of_brands(), export_model(of_brands(), "lightgbm")
+    ranker, made = of_brands("FittedRules"), export_model(of_brands("FittedRules"), "lightgbm")
     names = ["tcl", "lg", None]
     frame = pandas.DataFrame({"price": [0.5] * 3, "brand": pandas.Categorical(names, categories=["tcl", "lg"])})
     found = lightgbm.Booster(model_str=made.document).predict(frame[list(ranker.feature_names_)])
@@ -229,10 +231,10 @@ def test_notes_tell_the_codes_of_names_other_names_and_missing_values():
         "'brand' is a category: give its code: 'größe' is 0, 'lg' is 1, \"o'neill\" is 2, 'say \"hi\"' is 3, 'tcl' is 4"
     )
     for target in ("xgboost", "lightgbm", "onnx", "opensearch-ltr", "elasticsearch", "solr-ltr", "vespa"):
-        made = export_model(of_brands(), target)
+        made = export_model(of_brands("FittedRules"), target)
         assert made.notes[-1] == f"{said}; any other name is 5, a missing value 6"
         assert made.categories == {"brand": {"names": sorted(BRANDS), "other": 5, "missing": 6}}
-    sql = export_model(of_brands(), "sql")
+    sql = export_model(of_brands("FittedRules"), "sql")
     assert sql.notes == (
         "the column 'brand' must hold the names of categories as text, as the model knows them "
         "('größe', 'lg', \"o'neill\", ...)",
@@ -250,14 +252,14 @@ def test_a_note_of_many_names_says_where_all_of_them_are():
 
 def test_the_python_file_refuses_a_number_for_a_category():
     made = {}
-    exec(export_model(of_brands(), "python").document, made)
+    exec(export_model(of_brands("FittedRules"), "python").document, made)
     with pytest.raises(TypeError, match=r"'brand' is a category, not a number: give its name, got 2"):
         made["score"]({"brand": 2, "price": 1.0})
 
 
 @pytest.mark.parametrize("given", ["names", "codes"])
 def test_answers_are_checked_by_name_and_by_code(given):
-    ranker = of_brands()
+    ranker = of_brands("FittedRules")
     scores = ranker.predict(asked()[1]).tolist()
     rows = asked()[0].to_dicts()
     if given == "codes":
@@ -270,7 +272,7 @@ def test_answers_are_checked_by_name_and_by_code(given):
 
 
 def test_a_new_name_that_was_taken_for_missing_is_the_reason():
-    ranker = of_brands()
+    ranker = of_brands("FittedRules")
     missing = rr.from_frame(pl.DataFrame({"qid": [1], "price": [0.3], "brand": pl.Series([None], dtype=pl.Enum([]))}))
     answer = {"features": {"brand": "never seen", "price": 0.3}, "score": float(ranker.predict(missing)[0])}
     (one,) = check_answers(ranker, [answer]).answers
@@ -279,4 +281,4 @@ def test_a_new_name_that_was_taken_for_missing_is_the_reason():
 
 def test_a_number_that_is_no_code_is_refused_in_answers():
     with pytest.raises(DataError, match=r"brand must be the name of a category, or its code from 0 to 6: got 7"):
-        check_answers(of_brands(), [{"features": {"brand": 7}, "score": 0}])
+        check_answers(of_brands("FittedRules"), [{"features": {"brand": 7}, "score": 0}])
