@@ -152,9 +152,7 @@ def test_vali_tunes_what_is_not_given_inside_both_files(run, folder):
     assert "the best 10 of 32 settings" in done.out
     table = done.out.split("\n\n")[2].splitlines()
     assert table[0].split() == ["votes", "normalize", "min_support", "drop_weakest", "MAP", "behind"]
-    [defaults] = [line for line in table if line.endswith("  defaults")]
-    assert defaults.split()[:4] == ["evidence", "none", "0.0", "0.25"]
-    assert len(table) in (12, 13)  # header, ten settings, the defaults unless they are one of them, and the count
+    assert len(table) == 13  # header, ten settings, how many there are, and the best
     assert max(map(len, done.out.splitlines())) <= 120
     rows = len(read_any("train.txt")) + len(read_any("vali.txt"))
     assert f"trained on train.txt and vali.txt: Dataset({rows} rows, " in done.out

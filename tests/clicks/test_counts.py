@@ -1,12 +1,10 @@
 """Click counts: added up exactly, checked, and joined to a pool."""
 
 import io
-from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.dataset import Shown
@@ -22,60 +20,27 @@ POOL = rr.Dataset(
 )
 
 
-def counts(rows, **more):
-    query, doc, position, impressions, clicks = zip(*rows, strict=True)
-    return rr.ClickCounts(query, doc, position, impressions, clicks, **more)
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("pq"), st.sampled_from("abc"), st.integers(1, 3), st.integers(1, 9), st.floats(0, 1)),
-        min_size=1,
-        max_size=40,
-    )
-)
-def test_adding_up_is_the_sum_per_query_document_and_position_in_order(rows):
-    rows = [(*key, n, int(n * share)) for *key, n, share in rows]
-    query, doc, position, impressions, clicks = zip(*rows, strict=True)
-    found = rr.ClickCounts.add_up(query, doc, position, clicks, impressions)
-    shown, clicked = Counter(), Counter()
-    for *key, n, k in rows:
-        shown[tuple(key)] += n
-        clicked[tuple(key)] += k
-    assert found.table.rows() == [(*key, shown[key], clicked[key]) for key in sorted(shown)]
+def counts(rows):
+    return rr.read_clicks(pl.DataFrame(rows, ["query", "doc", "position", "impressions", "clicks"], orient="row"))
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("shown", "message"),
     [
-        ([("q", "a", 0, 1, 0)], "position must be a whole number from 1, the top of the list: got 0 at row 0"),
-        ([("q", "a", 1.5, 1, 0)], "position must be a whole number from 1, the top of the list: got 1.5 at row 0"),
-        ([("q", "a", "top", 1, 0)], r"position must be a whole number from 1, the top of the list: got \['top'\]"),
-        ([("q", "a", 1, 0, 0)], "impressions must be a whole number from 1: got 0 at row 0"),
-        ([("q", "a", 1, 1, -1)], "clicks must be a whole number from 0: got -1 at row 0"),
-        ([("q", "a", 1, 1, float("nan"))], "clicks must be a whole number from 0: got nan at row 0"),
-        (
-            [("q", "a", 1, 5, 1), ("q", "b", 1, 2, 3)],
-            "clicks must not be above impressions: got 3 clicks of 2 impressions at row 1",
-        ),
-        ([("q", "", 1, 1, 0)], "doc must not be empty: row 0 has nothing there"),
-        (
-            [("q", "a", 1, 5, 1), ("q", "a", 1, 2, 1)],
-            r"query 'q', doc 'a', position 1 is there more than once: add the rows up first \(ClickCounts.add_up\)",
-        ),
-        ([("q", "a", 2**31, 5, 1)], "position must be at most 2147483647: got 2147483648"),
+        (([0], [1], [0]), "position must be a whole number from 1, the top of the list: got 0 at row 0"),
+        (([1.5], [1], [0]), "position must be a whole number from 1, the top of the list: got 1.5 at row 0"),
+        ((["top"], [1], [0]), r"position must be a whole number from 1, the top of the list: got \['top'\]"),
+        (([1], [0], [0]), "impressions must be a whole number from 1: got 0 at row 0"),
+        (([1], [1], [-1]), "clicks must be a whole number from 0: got -1 at row 0"),
+        (([1], [1], [float("nan")]), "clicks must be a whole number from 0: got nan at row 0"),
+        (([1, 1], [5, 2], [1, 3]), "clicks must not be above impressions: got 3 clicks of 2 impressions at row 1"),
+        (([2**31], [5], [1]), "position must be at most 2147483647: got 2147483648"),
+        (([1, 2], [5, 5], [1]), "clicks must have one entry per position: expected 2, got 1"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(rows, message):
+def test_impressions_that_cannot_be_are_refused(shown, message):
     with pytest.raises(DataError, match=f"^{message}"):
-        counts(rows)
-
-
-def test_columns_of_different_lengths_are_refused():
-    with pytest.raises(DataError, match="clicks must have one entry per position: expected 2, got 1"):
-        rr.ClickCounts(["q", "q"], ["a", "b"], [1, 2], [5, 5], [1])
-    with pytest.raises(DataError, match="shown must have one entry per row: expected 1, got 2"):
-        rr.Dataset([[0.5]], [0], ["q"], shown=Shown([1, 2], [1, 1], [0, 0]))
+        Shown(*shown)
 
 
 def test_a_join_has_one_row_per_position_with_the_pools_features():

@@ -2,6 +2,7 @@
 
 import io
 
+import polars as pl
 import pytest
 
 import rulerank as rr
@@ -12,7 +13,8 @@ POOL = rr.Dataset([[0.5], [0.1], [0.9]], [-1, -1, -1], ["q1", "q1", "q2"], docid
 
 
 def summary_of(rows, pool=None):
-    counts = rr.ClickCounts(*zip(*rows, strict=True))
+    names = ["query", "doc", "position", "impressions", "clicks"]
+    counts = rr.read_clicks(pl.DataFrame(rows, names, orient="row"))
     match = None if pool is None else counts.match(pool)
     return summarise_clicks(counts, match, n_pool=0 if pool is None else len(pool))
 

@@ -51,6 +51,18 @@ def test_more_labels_leave_less_to_gain(data):
     assert 0 < still_to_gain(rr.Anchored(today=0).start(data.feature_names), data) < 0.5
 
 
+def test_one_sided_labels_are_never_enough(data):
+    facts = dict(rr.select(data, today="bm25_body").facts) | {"still_to_gain": 0.0, "labels": 100}
+
+    def lines(**more):
+        return few_labels._lines(facts | more, "bm25_body", None, None, ())
+
+    assert any(line.startswith("That may be enough") for line in lines())
+    warned = lines(warning="90 of 100 labels have grade 1")
+    assert "90 of 100 labels have grade 1." in warned
+    assert not any("may be enough" in line for line in [*warned, *lines(learned=False)])
+
+
 def with_noise(data):
     noise = np.random.default_rng(0).standard_normal((len(data), 1))
     return replace(data, X=np.hstack([data.X, noise]), feature_names=(*data.feature_names, "noise"))

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rulerank.cli.options import report_left_out, start_of
-from rulerank.cli.output import print_json, print_table
+from rulerank.cli.output import print_json
 from rulerank.cli.parameters import as_word, make_ranker, used_params
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Dataset, check_contrast, one_sided, query_index
@@ -132,7 +132,7 @@ class Trained:
         if self.chosen is not None:
             print(f"method chosen: {self.chosen.reason}")
         if self.tuned is not None and self.untuned is not None:
-            print_tuning(self.tuned, used_params(self.untuned))
+            print(f"\nchosen by {self.tuned.measure} in cross-validation by query, the best first\n\n{self.tuned}\n")
         print(f"{self.method.name}: {', '.join(f'{name} {as_word(value)}' for name, value in params.items())}")
         rules = "" if n_rules is None else f"{counted(n_rules, 'rule')}, "
         print(f"{options.out}: {rules}learned in {self.seconds:.1f} s")
@@ -157,17 +157,6 @@ class Trained:
             return summary | (facts if "few_labels" in facts else {"few_labels": facts})
         found = {"chosen": self.chosen, "tuning": self.tuned}
         return summary | {name: one.to_dict() for name, one in found.items() if one is not None}
-
-
-def print_tuning(tuned: Selection, defaults: dict[str, Any]) -> None:
-    """Print the best settings and the defaults, the best first."""
-    header, rows, note = tuned.rows(defaults=defaults)
-    print(
-        f"\nchosen by {tuned.measure} in cross-validation by query, the best first; "
-        "behind: mean difference to it ± standard error\n"
-    )
-    print_table(header, rows, n_left=len(header) - 3)
-    print(f"{note}; --json prints all\n")
 
 
 def count_rules(ranker: Ranker) -> int | None:

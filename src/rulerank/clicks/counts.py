@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from rulerank.core.words import counted
-from rulerank.dataset import Array, Dataset, Shown, check_column, query_index
+from rulerank.dataset import Array, Dataset, Shown, query_index
 from rulerank.errors import DataError
 from rulerank.io.tables import TEXT_COLUMNS
 
@@ -19,48 +18,21 @@ WAYS = ("id", "text")  # in which a log names queries
 ABSENT = -1
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClickCounts:
     """One row per query, document and position, sorted by them: how often it was shown there, and clicked.
 
-    The columns of `table`: `query` and `doc` (text; a query is its id, or what was typed), `position` (from 1, the
-    top), `impressions` (from 1) and `clicks` (from 0 to the impressions).
+    `read_clicks` makes it, of files or a data frame. The columns of `table`: `query` and `doc` (text; a query is its
+    id, or what was typed), `position` (from 1, the top), `impressions` (from 1) and `clicks` (from 0 to the
+    impressions).
 
-    >>> counts = ClickCounts(["q1", "q1"], ["a", "b"], position=[1, 2], impressions=[100, 100], clicks=[30, 4])
-    >>> counts
-    ClickCounts(1 query, 2 documents, 2 positions, 200 impressions, 34 clicks)
-    >>> counts.table["clicks"].to_list()
-    [30, 4]
+    >>> import rulerank as rr
+    >>> log = {"query": ["q1", "q1"], "doc": ["a", "b"], "position": [1, 2], "impressions": [9, 9], "clicks": [3, 1]}
+    >>> rr.read_clicks(pl.DataFrame(log))
+    ClickCounts(1 query, 2 documents, 2 positions, 18 impressions, 4 clicks)
     """
 
-    table: pl.DataFrame  # the columns as Polars holds them: without a Python object per cell, a large log fits
-
-    def __init__(self, query: Any, doc: Any, position: Any, impressions: Any, clicks: Any) -> None:
-        frame = _checked(query, doc, position, impressions, clicks)
-        twice = frame.filter(frame.select(KEYS).is_duplicated())
-        if len(twice):
-            one = ", ".join(f"{name} {twice[name][0]!r}" for name in KEYS)
-            raise DataError(f"{one} is there more than once: add the rows up first (ClickCounts.add_up)")
-        object.__setattr__(self, "table", frame.sort(KEYS))
-
-    @classmethod
-    def add_up(cls, query: Any, doc: Any, position: Any, clicks: Any, impressions: Any = None) -> ClickCounts:
-        """Add up rows that may be there several times; without impressions each row is one.
-
-        >>> ClickCounts.add_up(["q", "q"], ["a", "a"], position=[1, 1], clicks=[0, 1])
-        ClickCounts(1 query, 1 document, 1 position, 2 impressions, 1 click)
-        """
-        impressions = np.ones(len(clicks), dtype=np.int64) if impressions is None else impressions
-        frame = _checked(query, doc, position, impressions, clicks)
-        return cls.from_checked(frame.group_by(KEYS).agg(pl.col(*COUNTS).sum()))
-
-    @classmethod
-    def from_checked(cls, frame: pl.DataFrame) -> ClickCounts:
-        """Return the counts that a frame holds, whose values were looked at and whose keys are there once."""
-        counts = cls.__new__(cls)
-        typed = frame.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
-        object.__setattr__(counts, "table", typed.select(*KEYS, *COUNTS).sort(KEYS))
-        return counts
+    table: pl.DataFrame  # as Polars holds it: without a Python object per cell, a large log fits
 
     def __len__(self) -> int:
         return len(self.table)
@@ -87,24 +59,13 @@ class ClickCounts:
         by: "id" where the log names queries as the pool's qid does, "text" where it holds what was typed and the pool
             has that as query_text or query; None takes the one by which more impressions are found.
 
+        >>> import rulerank as rr
         >>> pool = Dataset([[0.5], [0.1]], [-1, -1], ["q", "q"], docid=["a", "b"])
-        >>> ClickCounts(["q", "q"], ["a", "a"], [1, 2], [100, 90], [30, 4]).join(pool)
-        Dataset(2 rows, 1 query, 1 feature, grades not labelled: 2, 190 impressions, 34 clicks)
+        >>> log = pl.DataFrame({"query": ["q", "q"], "doc": ["a", "a"], "position": [1, 2], "clicked": [1, 0]})
+        >>> rr.read_clicks(log).join(pool)
+        Dataset(2 rows, 1 query, 1 feature, grades not labelled: 2, 2 impressions, 1 click)
         """
         return self.match(pool, by=by).joined(pool)
-
-
-def _checked(query: Any, doc: Any, position: Any, impressions: Any, clicks: Any) -> pl.DataFrame:
-    """Return the columns as a frame after looking at every value."""
-    shown = Shown(position, impressions, clicks)
-    columns = []
-    for name, values in (("query", query), ("doc", doc)):
-        column = check_column(name, values, len(shown)).tolist()
-        empty = next((row for row, one in enumerate(column) if one is None or one == ""), None)
-        if empty is not None:
-            raise DataError(f"{name} must not be empty: row {empty} has nothing there")
-        columns.append(pl.Series(name, [str(one) for one in column], dtype=pl.String))
-    return pl.DataFrame(columns + [pl.Series(name, getattr(shown, name)) for name in ("position", *COUNTS)])
 
 
 @dataclass(frozen=True, eq=False)

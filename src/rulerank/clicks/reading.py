@@ -72,7 +72,8 @@ def read_clicks(
     if not len(found):
         raise DataError(f"{name}: the log holds no impression")
     check_total(float(found["impressions"].sum()))
-    return ClickCounts.from_checked(found)
+    typed = found.with_columns(pl.col("position").cast(pl.Int32), pl.col(*COUNTS).cast(pl.Int64))
+    return ClickCounts(typed.select(*KEYS, *COUNTS).sort(KEYS))
 
 
 def _rows(file: LogFile, named: Mapping[str, str] | None, first_position: int) -> str:

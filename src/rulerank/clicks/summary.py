@@ -31,8 +31,9 @@ class PositionRate(NamedTuple):
 class ClickSummary:
     """What a click log holds.
 
-    >>> counts = ClickCounts(["q", "q", "p"], ["a", "a", "b"], [1, 2, 1], [100, 50, 100], [30, 10, 20])
-    >>> summary = summarise_clicks(counts)
+    >>> rows = [("q", "a", 1, 100, 30), ("q", "a", 2, 50, 10), ("p", "b", 1, 100, 20)]
+    >>> names = ["query", "doc", "position", "impressions", "clicks"]
+    >>> summary = summarise_clicks(ClickCounts(pl.DataFrame(rows, names, orient="row")))
     >>> print(summary.sentences()[0])
     2 queries, 2 documents (pairs of query and document), 2 positions; 250 impressions, 60 clicks (24.0 %).
     >>> summary.docs_moved

@@ -8,7 +8,7 @@ and 28 % of the rankings that had more of them in order were worse in NDCG@10: m
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,10 @@ from rulerank.evaluation import Comparison, evaluate
 from rulerank.evaluation.comparison import LEAVE, compare_gains, interval
 from rulerank.methods import Method, method_named
 from rulerank.rankers.anchored.anchored import Anchored
-from rulerank.rankers.anchored.baseline import StartsFromToday, TodayModel, find_start, option_in_words, scores_today
+from rulerank.rankers.anchored.baseline import StartsFromToday, find_start, option_in_words, scores_today
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.pool import Grades, PoolLearner
 from rulerank.splitting import QueryKFold
-from rulerank.today import Today
 from rulerank.training.selection import Selection
 
 # chosen by benchmarks/choose_few_labels.py
@@ -114,6 +113,7 @@ def select_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranke
     pairs = None
     if held_out is not None:
         pairs = compare_pairs(held_out, today_scores[rows], grades, query_index(query[rows])[0])
+    anchored = isinstance(fitted, StartsFromToday)
     facts = {
         "method": type(fitted).__name__ if took_over is None else took_over.a,
         "today": option_in_words(start),
@@ -128,9 +128,9 @@ def select_from_today(pool: Dataset, today: str | int | Ranker, *, ranker: Ranke
         "still_to_gain": round(still_to_gain(fitted, pool), 4) if isinstance(fitted, Anchored) else None,
         "pairs": None if pairs is None else _figures(pairs, "today") | {"verdict": pairs_verdict(pairs)},
     }
-    starts = took_over is not None or isinstance(fitted, StartsFromToday)
-    left_out = tuple(pool.categories) if isinstance(fitted, StartsFromToday) else ()
-    lines = _lines(facts, start, pairs, took_over, starts=starts, left_out=left_out)
+    lines = _lines(facts, start, pairs, took_over, tuple(pool.categories) if anchored else ())
+    if not anchored and took_over is None:
+        lines[0] = lines[0].replace("Starts from", "Compared with", 1)
     return Selection(fitted, (), "\n".join(lines), "NDCG@10", comparison=pairs, facts=facts)
 
 
@@ -170,18 +170,12 @@ def _figures(found: Comparison, other: str) -> dict[str, Any]:
 
 
 def _lines(
-    facts: dict[str, Any],
-    start: Today | TodayModel,
-    pairs: Comparison | None,
-    took_over: Comparison | None,
-    *,
-    starts: bool,
-    left_out: tuple[str, ...],
+    facts: dict[str, Any], start: Any, pairs: Comparison | None, took_over: Comparison | None, left_out: Sequence[str]
 ) -> list[str]:
     """Say what can honestly be said of a ranker learned from few labels, a sentence a line."""
     labels = f"{counted(facts['labels'], 'label')} of {counted(facts['labelled_queries'], 'query', 'queries')}"
     changed = f"the top {TOP} changes in {percent(facts['top_changed'])} of queries"
-    first = f"{'Starts from' if starts else 'Compared with'} today's ranking ({start}); {labels}; {changed}"
+    first = f"Starts from today's ranking ({start}); {labels}; {changed}"
     to_gain = facts["still_to_gain"]
     if to_gain is not None:
         first += f"; more labels could add {gain_in_words(to_gain)}"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, product
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any
 
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -45,19 +45,6 @@ GRID: dict[str, tuple[Any, ...]] = {  # simpler values first: of two settings th
 N_SPLITS = 5
 ENOUGH_QUERIES = 1_000  # held out: the difference of two methods then has a standard error of some .003
 SHOWN = 10  # settings in print
-
-
-@runtime_checkable
-class Staged(Protocol):
-    """A ranker that learns in steps: one fit gives it after every number of them."""
-
-    def staged_predict(self, X: Any, qid: Any = None) -> Iterator[Array]:
-        """Yield the scores after each step."""
-        ...
-
-    def at_stage(self, n: int) -> Self:
-        """Return the ranker as it was after n steps."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -114,42 +101,9 @@ class Selection:
         """The settings that were chosen."""
         return self.table[0].params
 
-    @property
-    def varied(self) -> list[str]:
-        """The parameters in which settings differ."""
-        names = {name: None for trial in self.table for name in trial.params}
-        return [name for name in names if len({repr(trial.params.get(name)) for trial in self.table}) > 1]
-
     def lines(self) -> list[str]:
         """Say why, a sentence a line."""
         return self.reason.splitlines()
-
-    def rows(
-        self, n: int | None = SHOWN, defaults: Mapping[str, Any] | None = None
-    ) -> tuple[list[str], list[Any], str]:
-        """Return header and rows of the n best trials, with the defaults among them where those are given, and a note.
-
-        defaults: parameters by which the trial of the defaults is known.
-        """
-        best = list(self.table[:n])
-        usual = [one for one in self.table if defaults and all(defaults[k] == v for k, v in one.params.items())]
-        best += [trial for trial in usual if trial not in best]
-        named = [] if self.table[0].about is None else ["method"]
-        names = [] if named else self.varied
-        rows = [
-            [
-                *([str(trial.about)] if named else []),
-                *("none" if trial.params[name] is None else str(trial.params[name]) for name in names),
-                f"{trial.mean:.4f}",
-                f"{trial.behind:.4f} ± {trial.behind_error:.4f}",
-                *(["defaults" if trial in usual else ""] if defaults else []),
-            ]
-            for trial in best
-        ]
-        more = " and the defaults" if len(best) > len(self.table[:n]) else ""
-        what = "methods" if named else "settings"
-        note = f"the best {len(self.table[:n])} of {len(self.table)} {what}{more}"
-        return [*named, *names, self.measure, "behind", *([""] if defaults else [])], rows, note
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was selected from what as plain values."""
@@ -166,8 +120,21 @@ class Selection:
     def _shown(self) -> ShownTable:
         if not self.table:
             return ShownTable(table_of(["selected"], [[repr(self.ranker)]], note=self.reason))
-        header, rows, note = self.rows()
-        return ShownTable(table_of(header, rows, len(header) - 2, f"{note}; {self.reason}"))
+        of_methods = self.table[0].about is not None
+        names = [] if of_methods else list({name: None for trial in self.table for name in trial.params})
+        names = [name for name in names if len({repr(trial.params.get(name)) for trial in self.table}) > 1]
+        rows = [
+            [
+                *([str(trial.about)] if of_methods else []),
+                *("none" if trial.params[name] is None else str(trial.params[name]) for name in names),
+                f"{trial.mean:.4f}",
+                f"{trial.behind:.4f} ± {trial.behind_error:.4f}",
+            ]
+            for trial in self.table[:SHOWN]
+        ]
+        header = [*(["method"] if of_methods else []), *names, self.measure, "behind"]
+        what = f"the best {len(rows)} of {len(self.table)} {'methods' if of_methods else 'settings'}"
+        return ShownTable(table_of(header, rows, len(header) - 2, f"{what}\n{self.reason}"))
 
 
 def select(
@@ -533,7 +500,7 @@ def compare_fits(
 
 def best_stage(ranker: Any, X: Any, part: Dataset, scoring: Scoring) -> tuple[Any, int | None]:
     """Return a ranker that learns in steps as it was when it ranked these rows best, and that step; others as is."""
-    if not isinstance(ranker, Staged):
+    if not hasattr(ranker, "staged_predict"):  # one fit gives it after every number of steps
         return ranker, None
     staged = ranker.staged_predict(X) if isinstance(X, Dataset) else ranker.staged_predict(X, qid=part.qid)
     by_stage = [scoring.mean(part, scores) for scores in staged]

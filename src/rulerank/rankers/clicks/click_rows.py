@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -138,21 +139,18 @@ def known_effects(propensities: Any, positions: Array) -> Array:
     if not isinstance(propensities, Mapping):
         column = np.atleast_1d(np.asarray(propensities, dtype=object))
         propensities = dict(enumerate(column.tolist(), start=1))
-    found = np.empty(positions.size)
+    found = np.full(positions.size, np.nan)
     for place, position in enumerate(positions.tolist()):
         if position not in propensities:
             raise DataError(
                 f"propensities must hold every position that occurs: position {position} is missing, "
                 f"given are {as_shown(sorted(propensities))}"
             )
-        value = propensities[position]
-        try:
-            found[place] = float(value)
-        except (TypeError, ValueError):
-            found[place] = np.nan
+        with contextlib.suppress(TypeError, ValueError):
+            found[place] = float(propensities[position])
         if not 0 < found[place] <= 1:
             raise DataError(
-                f"propensities must be above 0 and at most 1, how likely a position is looked at: got {value!r} for "
-                f"position {position}"
+                "propensities must be above 0 and at most 1, how likely a position is looked at: got "
+                f"{propensities[position]!r} for position {position}"
             )
     return -np.log(found)
