@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from plain.fusion import fuse_plainly
-from rulerank.aggregate.fusion import CHOICES, METHODS
+from rulerank.aggregate.fusion import METHODS
 from rulerank.errors import DataError
 
 pytestmark = pytest.mark.kernels
@@ -71,18 +71,6 @@ def test_the_order_of_lists_and_rows_does_not_change_a_bit(method, world, random
     assert np.array_equal(rr.fuse(scores[lists][:, rows], qid[rows], method), fused[rows])
 
 
-@given(lists())
-def test_linear_with_equal_weights_is_comb_sum(world):
-    scores, qid = world
-    assert np.array_equal(rr.fuse(scores, qid, "linear", np.ones(len(scores))), rr.fuse(scores, qid, "comb_sum"))
-
-
-def test_no_rows_give_no_scores():
-    for method in METHODS:
-        assert rr.fuse(np.zeros((2, 0)), [], method).shape == (0,)
-    assert rr.fuse(np.zeros((2, 0)), [], "linear", [1, 1]).shape == (0,)
-
-
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
@@ -111,7 +99,3 @@ def test_no_rows_give_no_scores():
 def test_wrong_arguments_are_named(scores, options, message):
     with pytest.raises(DataError, match=message):
         rr.fuse(scores, ["q", "q"], **options)
-
-
-def test_the_docstring_names_every_method():
-    assert all(f'"{name}"' in rr.fuse.__doc__ for name in CHOICES)

@@ -34,13 +34,6 @@ def test_documents_and_queries_missing_from_a_run_are_kept():
     assert set(fused.tag) == {"rrf"}
 
 
-def test_weights_and_tag_are_passed_on():
-    one, two = run_of({"q": {"a": 1, "b": 0}}), run_of({"q": {"a": 0, "b": 1}})
-    fused = rr.fuse_runs([one, two], "linear", [0.4, 0.6], tag="mine")
-    assert as_dict(fused) == {"q": {"b": 0.6, "a": 0.4}}
-    assert set(fused.tag) == {"mine"}
-
-
 def test_what_is_no_run_is_named():
     with pytest.raises(
         DataError, match=r"expected runs, such as \[rr.read_run\(one\), rr.read_run\(two\)\]: got \['one"

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,14 +76,6 @@ def test_a_state_brings_the_same_discretizer_back(make, X):
     assert again.n_features_in_ == X.shape[1]
     assert again.transform(X).tobytes() == discretizer.transform(X).tobytes()
     json.dumps([state["kind"], state["params"], state["feature_names"]])
-
-
-def test_a_state_keeps_parameters_and_feature_names():
-    discretizer = EqualWidth(n_bins=np.int64(3)).fit(pd.DataFrame({"tf": [1.0, 2.0], "idf": [3.0, 4.0]}))
-    again = EqualWidth.from_state(discretizer.to_state())
-    assert again.n_bins == 3
-    assert type(again.n_bins) is int
-    assert again.get_feature_names_out().tolist() == ["tf", "idf"]
 
 
 @pytest.mark.parametrize(
@@ -172,16 +163,6 @@ def test_infinity_is_refused_by_feature_and_row(make, when):
     bad.loc[1, "idf"] = -np.inf
     with pytest.raises(DataError, match="X contains infinity, the feature 'idf' at row 1: features must be numbers"):
         make().fit(bad if when == "fit" else good, [0, 1]).transform(bad)
-
-
-@every_kind
-def test_frames_give_names_and_are_read_by_them(make):
-    columns = {"tf": [0.0, 1.0, 2.0, 3.0], "idf": [1.0, 2.0, 9.0, 8.0]}
-    plain = make().fit(np.column_stack(list(columns.values())), [0, 0, 1, 1])
-    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
-        named = make().fit(frame, [0, 0, 1, 1])
-        assert named.get_feature_names_out().tolist() == ["tf", "idf"]
-        assert named.transform(frame).tolist() == plain.transform(np.column_stack(list(columns.values()))).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Any ranker is fitted with the queries as it wants them, and gives scores in the order of the rows."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator
@@ -114,13 +113,6 @@ def test_a_pipeline_hands_the_queries_on_where_routing_is_switched_on():
         assert (
             rr.scorer("MAP")(fitted, DATA.X, DATA.y, qid=DATA.qid) == rr.evaluate(DATA.y, found, DATA.qid).means["MAP"]
         )
-
-
-def test_data_frames_are_put_in_order_too():
-    frame = pd.DataFrame(FILLED)
-    seen = fit_ranker(TakesQid(), frame, MIXED.y, MIXED.qid).X_
-    order = np.argsort(query_index(MIXED.qid)[0], kind="stable")
-    np.testing.assert_array_equal(seen.to_numpy(), FILLED[order])
 
 
 def test_a_ranker_with_several_scores_per_row_is_told_so():

@@ -1,7 +1,6 @@
 """Frames of pandas and Polars with names, dates and gaps: one rule for from_frame, fit and predict."""
 
 import datetime
-import re
 import warnings
 
 import numpy as np
@@ -89,10 +88,10 @@ def asked(**changed):
         (lambda: asked(price=[1.0]), r"^the model reads numbers in 'price': the column holds List\(Float64\), such as"),
         (lambda: asked(price=DAY[0]), r"^the model reads numbers in 'price': the column holds Date, such as '202"),
         (lambda: asked(price="2026-11-18"), r"^the model reads numbers in 'price': the column holds String, such as"),
-        (lambda: asked(day=2026), rf"^{DATES}; the column holds Int32, and '2026' in row 0 \(from 0\)$"),
-        (lambda: FRAMES["pandas"].assign(day=1.8e9), rf"^{DATES}; the column holds Float64, and '1800000000.0' in row"),
+        (lambda: asked(day=2026), rf"^{DATES}; the column holds Int32, such as '2026'$"),
+        (lambda: FRAMES["pandas"].assign(day=1.8e9), rf"^{DATES}; the column holds Float64, such as '1800000000.0'"),
         (lambda: FRAMES["polars"].with_columns(day=pl.Series([None, "2026-11-18", "n/a"] * (N // 3))),
-         rf"^{DATES}; the column holds String, and 'n/a' in row 2 \(from 0\)$"),
+         rf"^{DATES}; the column holds String, such as 'n/a'$"),
         (lambda: np.zeros((2, 4)), rf"^{KNOWS}, in a data frame or a Dataset: got an array$"),
         (
             lambda: rr.Dataset(np.zeros((2, 4)), [0, 0], [1, 1], feature_names=("brand", "price", "day", "sale")),
@@ -129,18 +128,6 @@ def test_a_column_that_cannot_be_used_is_named_by_fit(column, message, kind):
         rr.GlobalRules().fit(frame, GRADE, qid=QID)
 
 
-@pytest.mark.parametrize("column", [[object()] * N, [1, "a"] * (N // 2), pd.period_range("2020", periods=N)])
-def test_a_pandas_column_of_objects_is_named_by_fit(column):
-    with pytest.raises(DataError, match=r"^column 'x' (of the pandas frame mixes types|holds .* cannot be a feature)"):
-        rr.GlobalRules().fit(FRAMES["pandas"].assign(x=column), GRADE, qid=QID)
-
-
-def test_a_ranker_without_names_refuses_text_by_column():
-    ranker = rr.GlobalRules().fit(np.zeros((4, 2)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
-    with pytest.raises(DataError, match=r"^the model reads numbers in 'brand': the column holds String, such as"):
-        ranker.predict(FRAMES["polars"].select("brand", "price").drop_nulls())
-
-
 def test_a_pool_with_names_gives_a_model_that_knows_them():
     pool = rr.from_frame(FRAMES["polars"].with_columns(qid=pl.Series(QID), grade=pl.Series(GRADE)))
     frame = FRAMES["pandas category"]
@@ -151,23 +138,6 @@ def test_a_pool_with_names_gives_a_model_that_knows_them():
         warnings.simplefilter("ignore")
         anchored = rr.Anchored(today="price").fit(pool)
     assert np.array_equal(anchored.predict(frame, qid=QID), anchored.predict(pool))
-
-
-@pytest.mark.parametrize("made", [rr.GlobalRules(), rr.FittedRules(max_pairs=0), rr.GlobalRules(normalize="rank")])
-def test_dates_are_shown_as_dates(made):
-    frame = FRAMES["polars"].select("day", "price")
-    made.fit(frame, [int(day.year > 2022) for day in DAY], qid=QID)
-    data = rr.from_frame(frame.with_columns(qid=pl.Series(QID)))
-    said = "\n".join(made.explain(data, 3).lines())
-    assert not re.search(r"\b[12]\d{4}\b", said)
-    found = rr.Reranker(made).rank(docs=[{"day": str(DAY[3]), "price": 0.5}, {"day": 18262.5, "price": 0.5}], top=None)
-    assert {one.features["day"] for one in found} == {str(DAY[3]), "2020-01-01 12:00"}
-    if made.normalize is None:
-        assert re.search(r"day (<|>=|in \[)\s*20\d\d-\d\d-\d\d", said)
-        notes = rr.export_model(made, "python").notes
-        assert "'day' is a date: give days since 1970-01-01" in notes
-        curve = made.overview(data).features[0].curve
-        assert any(re.search(r"20\d\d-\d\d-\d\d", str(point)) for point in curve)
 
 
 @pytest.mark.parametrize("made", [rr.GlobalRules(), rr.FittedRules()], ids=repr)

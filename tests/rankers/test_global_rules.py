@@ -51,17 +51,6 @@ def test_the_rule_book_holds_every_rule_of_every_training_row():
         book[len(book)]
 
 
-def test_rules_print_with_names_and_intervals():
-    world = np.array([[0.1, 5.0], [0.2, np.nan], [0.8, 5.0], [0.9, 7.0]] * 5)
-    data = rr.Dataset(world, [0, 0, 1, 1] * 5, ["q"] * 20, feature_names=("BM25", "tf"))
-    ranker = rr.GlobalRules(discretizer=EqualFrequency(2), votes="mean").fit(data)
-    assert [str(rule) for rule in ranker.rules_for(world[1])] == [
-        "BM25 < 0.5 -> 0 (10 of 10)",
-        "tf is missing -> 0 (5 of 5)",
-        "BM25 < 0.5 & tf is missing -> 0 (5 of 5)",
-    ]
-
-
 @st.composite
 def raw_worlds(draw):
     """Raw features with missing values, grades, queries, and documents some of whose values lie outside."""
@@ -115,14 +104,6 @@ def test_the_discretiser_sees_training_rows_only():
     ranker.predict(test)
     assert len(seen) == 1
     assert np.array_equal(seen[0], train)
-
-
-@pytest.mark.parametrize("votes", sorted(VOTES))
-def test_a_world_without_rules_is_ranked_all_alike(votes):
-    ranker = rr.GlobalRules(discretizer=None, votes=votes).fit([[3], [3]], [0, 1])
-    assert len(set(ranker.predict([[3], [4]]))) == 1
-    assert ranker.rules_for([3]) == []
-    assert len(ranker.rules_) == 0
 
 
 def test_the_weakest_features_are_dropped_and_the_literal_votes_keep_all():

@@ -88,33 +88,11 @@ def test_any_walk_of_additions_and_removals_ends_where_a_fit_would(kind, seed, s
     assert file_of(ranker) == file_of(refitted(ranker, world[there]))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_in_which_nothing_varied_learns_more(kind):
-    world = a_world(0)
-    flat = rr.Dataset(np.zeros((6, 5)), [0, 1, 2, 0, 1, 2], ["a", "a", "a", "b", "b", "b"])
-    ranker = clone(KINDS[kind]).set_params(discretizer=rr.EqualWidth(n_bins=4)).fit(flat)
-    both = rr.Dataset(np.vstack([flat.X, world.X]), np.append(flat.y, world.y), np.append(flat.qid, world.qid))
-    assert file_of(ranker.partial_fit(world)) == file_of(refitted(ranker, both))
-
-
 def test_rows_in_any_order_make_the_same_file():
     world = a_world(1)
     order = np.random.default_rng(5).permutation(len(world))
     for ranker in KINDS.values():
         assert file_of(clone(ranker).fit(world)) == file_of(clone(ranker).fit(world[order]))
-
-
-def test_categories_are_matched_by_name_and_new_kinds_are_rare_ones():
-    def data(kinds, codes, grades, qid):
-        X = np.column_stack([codes, np.arange(len(codes)) % 3])
-        return rr.Dataset(X, grades, qid, feature_names=("genre", "f"), categories={"genre": kinds})
-
-    first = data(("drama", "war"), [0, 1] * 12, [0, 1] * 12, ["a", "b", "c"] * 8)
-    ranker = rr.GlobalRules(discretizer="equal_width").fit(first)
-    same = rr.GlobalRules(discretizer="equal_width").fit(first)
-    ranker.partial_fit(data(("noir", "war"), [1, 0, 1], [1, 0, 0], ["a", "d", "d"]))
-    same.partial_fit(data(("drama", "war", "noir"), [1, 2, 1], [1, 0, 0], ["a", "d", "d"]))
-    assert file_of(ranker) == file_of(same)
 
 
 def test_set_params_after_fit_changes_nothing_that_partial_fit_learns():

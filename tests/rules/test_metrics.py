@@ -47,17 +47,6 @@ def test_metrics_vote_as_worked_out_by_hand(case):
     assert votes == pytest.approx(expected, abs=1e-12)
 
 
-@given(st.data())
-def test_every_vote_of_a_mapped_metric_lies_between_0_and_1(data):
-    hits = data.draw(st.integers(1, 50))
-    others, elsewhere, rest = (data.draw(st.integers(0, 50)) for _ in range(3))
-    of_grade, covered = hits + elsewhere, hits + others
-    for number, metric in enumerate(METRICS):
-        vote = mapped_theta(number, float(hits), float(covered), float(of_grade), float(covered + elsewhere + rest))
-        assert vote >= 0
-        assert vote <= 1 + 1e-15 or metric == "strength"
-
-
 @st.composite
 def worlds(draw):
     n_rows, n_features = draw(st.integers(1, 10)), draw(st.integers(1, 4))
@@ -98,18 +87,6 @@ def test_strength_has_its_ones_only_when_it_is_mapped_and_stays_finite_without()
     assert theta("strength", *counts, mapped=True) == pytest.approx((2 / 3) / (1 / 7))
     assert theta("strength", *counts) == pytest.approx((2 / 3) / 1e-6)
     assert theta("strength", 8, 8, 9, 20) == pytest.approx(888_888.9, abs=0.1)  # the paper's 888,888
-
-
-def test_rules_can_vote_unmapped_and_come_back_from_their_file(tmp_path):
-    data = rr.make_ranking(n_queries=3, docs_per_query=8, seed=3)
-    options = {"votes": "mean", "metric": "certainty", "max_size": 1, "discretizer": rr.EqualFrequency(n_bins=3)}
-    signed, mapped = (rr.GlobalRules(**options, mapped=mapped).fit(data) for mapped in (False, True))
-    assert not np.allclose(signed.predict(data), mapped.predict(data))
-    signed.save(tmp_path / "model.rulerank")
-    assert np.array_equal(rr.load(tmp_path / "model.rulerank").predict(data), signed.predict(data))
-    why = signed.explain(data, 3)
-    assert "unmapped" in why.method
-    assert why.base + sum(share.adds for share in why.features) == pytest.approx(signed.predict(data)[3])
 
 
 def test_lifts_have_no_metric_to_be_unmapped():

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from rulerank.core.arrays import unmasked
 from rulerank.core.parameters import HasParameters, Parameter, Threads
 from rulerank.core.words import listed
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, check_grades, has_contrast
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast
 from rulerank.errors import DataError
 from rulerank.io.columns import collected, is_a_category, is_frame, numeric_frame
 from rulerank.normalize import NORMALIZE, normalize_by_query
@@ -29,6 +29,7 @@ from rulerank.rankers.rows import (
     columns_of,
     has_columns,
     importances_of,
+    labelled_grades,
     places_of,
     query_numbers,
     recoded,
@@ -270,21 +271,16 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     def to_state(self) -> dict[str, Any]:
         """Return all that was learned as plain values and arrays, for a model file."""
         check_is_fitted(self)
-        return (
-            {
-                "params": self._saved_params(),
-                "feature_names": list(self.feature_names_),
-                "named_columns": hasattr(self, "feature_names_in_"),
-                "has_names": self.has_names_,
-                "learned": self._learned_state(),
-            }
-            | (
-                {"categories": {name: list(kinds) for name, kinds in self.categories_.items()}}
-                if self.categories_
-                else {}
-            )
-            | ({"dates": list(self.dates_)} if self.dates_ else {})
-        )
+        state = {
+            "params": self._saved_params(),
+            "feature_names": list(self.feature_names_),
+            "named_columns": hasattr(self, "feature_names_in_"),
+            "has_names": self.has_names_,
+            "learned": self._learned_state(),
+        }
+        if self.categories_:
+            state["categories"] = {name: list(kinds) for name, kinds in self.categories_.items()}
+        return state | ({"dates": list(self.dates_)} if self.dates_ else {})
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -404,12 +400,7 @@ class Ranker(HasParameters, BaseEstimator, ABC):
                 "or a Dataset, which rr.from_frame makes of a data frame"
             )
         X = self._check_matrix(X, reset=True)
-        grades = check_grades(y, X.shape[0])
-        if (grades == UNLABELLED).any():
-            raise DataError(
-                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
-                "leave them out, for example with data.labelled()"
-            )
+        grades = labelled_grades(y, X.shape[0])
         self.feature_names_ = names or tuple(
             map(str, getattr(self, "feature_names_in_", [f"f{i + 1}" for i in range(X.shape[1])]))
         )

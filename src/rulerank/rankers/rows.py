@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 
 from rulerank.core.parameters import shown
 from rulerank.core.words import counted
-from rulerank.dataset import Array, Dataset, check_column, query_index
+from rulerank.dataset import UNLABELLED, Array, Dataset, check_column, check_grades, query_index
 from rulerank.errors import DataError
 from rulerank.io.columns import is_a_category
 from rulerank.rankers.linear.kernels import dense_scores
@@ -99,6 +99,18 @@ def query_numbers(qid: Any, n_rows: int) -> tuple[Array, Array]:
     if qid is None:
         return np.zeros(n_rows, dtype=np.int64), np.array([0])
     return query_index(check_column("qid", qid, n_rows))
+
+
+def labelled_grades(y: Any, n_rows: int) -> Array:
+    """Return one grade for each row, int16, none of which is missing."""
+    grades = check_grades(y, n_rows)
+    n_missing = int((grades == UNLABELLED).sum())
+    if n_missing:
+        raise DataError(
+            f"{n_missing} of {n_rows} rows are not labelled (grade -1); "
+            "leave them out, for example with data.labelled()"
+        )
+    return grades
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array:

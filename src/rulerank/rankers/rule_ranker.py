@@ -20,7 +20,7 @@ from rulerank.core.checks import is_whole
 from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.core.parameters import Number, Parameter, Whole
 from rulerank.core.words import counted
-from rulerank.dataset import UNLABELLED, Array, Dataset, check_grades
+from rulerank.dataset import Array, Dataset
 from rulerank.discretize import (
     DISCRETIZER,
     Discretizer,
@@ -32,7 +32,7 @@ from rulerank.discretize import (
 )
 from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
-from rulerank.rankers.rows import query_numbers
+from rulerank.rankers.rows import labelled_grades, query_numbers
 from rulerank.rules.engine import Engine
 from rulerank.rules.kept_rows import KeptRows
 from rulerank.rules.layout import Layout, check_work
@@ -325,13 +325,8 @@ class IncrementalRules(RuleRanker):
         rows = self.check_rows(X, qid)
         if not len(rows):
             raise DataError(f"{verb} expects at least one row: got none")
-        grades = check_grades(y, len(rows))
-        if (grades == UNLABELLED).any():
-            raise DataError(
-                f"{(grades == UNLABELLED).sum()} of {len(grades)} rows are not labelled (grade -1); "
-                "leave them out, for example with data.labelled()"
-            )
-        found = rows_to_keep(self.discretizer_, Labelled(rows, grades, *query_numbers(qid, len(rows))))
+        more = Labelled(rows, labelled_grades(y, len(rows)), *query_numbers(qid, len(rows)))
+        found = rows_to_keep(self.discretizer_, more)
         if found is None:
             raise DataError('queries must differ in their names: two of them, such as 1 and "1", read the same')
         return found

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain.fitted import add_cells_plainly, agreement_plainly, profile_loss_plainly, tree_plainly
-from rulerank.rankers.fitted.bins import Axis, bin_centres, bins_on, cuts_of, find_axes, group_values
+from rulerank.rankers.fitted.bins import bin_centres, bins_on, cuts_of, find_axes, group_values
 from rulerank.rankers.fitted.boosting import GradedRows, add_losses, add_pulls
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.fitted.stages import agreement, deal
-from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING, Cells, add_cells, climb, grow_tree, smooth
+from rulerank.rankers.fitted.trees import CATEGORIES, FALLING, RISING, Cells, add_cells, grow_tree, smooth
 
 pytestmark = pytest.mark.kernels
 
@@ -79,33 +79,6 @@ def test_the_gradient_is_the_slope_of_the_likelihood(case, data):
     assert pulls[row, 0] == pytest.approx((up - down) / 2e-4, abs=1e-5)
 
 
-@given(queries(), st.floats(-3, 3), st.data())
-def test_adding_a_number_to_all_scores_of_a_query_changes_nothing(case, number, data):
-    scores, grades, weights, bounds = case
-    pulls, losses = settled(*case)
-    q = data.draw(st.integers(0, bounds.size - 2))
-    moved = scores.copy()
-    moved[bounds[q] : bounds[q + 1]] += number
-    other_pulls, other_losses = settled(moved, grades, weights, bounds)
-    assert other_pulls == pytest.approx(pulls, abs=1e-8)
-    assert other_losses == pytest.approx(losses, abs=1e-8)
-    for first, last in pairwise(bounds):
-        assert pulls[first:last, 0].sum() == pytest.approx(0, abs=1e-9)
-
-
-@given(queries())
-def test_whole_weights_are_repeated_rows(case):
-    scores, grades, _, bounds = case
-    weights = np.arange(scores.size) % 3 + 1.0
-    _, losses = settled(scores, grades, weights, bounds)
-    times = weights.astype(int)
-    sizes = [times[a:b].sum() for a, b in pairwise(bounds)]
-    repeated = settled(
-        np.repeat(scores, times), np.repeat(grades, times), np.zeros(0), np.concatenate([[0], np.cumsum(sizes)])
-    )
-    assert losses == pytest.approx(repeated[1], abs=1e-8)
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), SCORES, st.floats(0, 1)), max_size=30))
 def test_sums_by_cell_are_those_of_the_plain_way(rows):
     cells = np.array([cell for cell, _, _ in rows], dtype=np.uint8)
@@ -142,15 +115,6 @@ def test_a_tree_is_the_one_that_trying_every_split_finds(grid, n_leaves):
     assert votes == pytest.approx(plain_votes)
 
 
-@given(grids(shapes=[(5,)]), st.permutations(range(5)))
-def test_the_order_of_categories_does_not_matter(grid, order):
-    sums, counts = grid
-    votes, gain = grown(sums, counts, [CATEGORIES])
-    others, other_gain = grown(sums[list(order)], counts[list(order)], [CATEGORIES])
-    assert other_gain == pytest.approx(gain)
-    assert others == pytest.approx(votes[list(order)])
-
-
 @given(grids(), st.sampled_from([RISING, FALLING]), st.booleans())
 def test_votes_are_monotone_where_they_must_be(grid, kind, both):
     sums, counts = grid
@@ -165,12 +129,6 @@ def test_votes_are_monotone_where_they_must_be(grid, kind, both):
             known = np.delete(found, -1, axis=axis)
             assert (sign * np.diff(known, axis=axis) >= 0).all()
             assert (found.take([-1], axis=axis) <= known.min(axis=axis, keepdims=True)).all()  # missing is the worst
-
-
-def test_climbing_keeps_what_is_monotone():
-    votes = np.array([[3.0, 4.0, 0.0], [1.0, 5.0, 0.0], [2.0, 4.5, 0.0]]).ravel()
-    climb(votes, np.array([3, 3]), 0, True)  # the last row is of missing values, the worst
-    assert votes.reshape(3, 3)[:, :2].tolist() == [[3.0, 4.5], [3.0, 5.0], [2.0, 4.5]]
 
 
 def test_smoothing_mixes_neighbours_and_leaves_missing_values_alone():
@@ -228,13 +186,6 @@ def test_coarser_bins_are_unions_of_fine_ones():
     coarse, places = axis.coarser(np.bincount(bins[0], minlength=axis.n_bins), 8)
     assert set(coarse.cuts) <= set(axis.cuts)
     assert bins_on(X, [coarse])[0].tolist() == places[bins[0]].tolist()
-
-
-def test_coarser_categories_keep_the_frequent_ones():
-    axis = Axis(np.arange(4) + 0.5, np.array([0, 1, 2, 3, 4]))
-    coarse, places = axis.coarser(np.array([9, 1, 8, 2, 0, 0]), 3)
-    assert places.tolist() == [0, 2, 1, 2, 2, 3]
-    assert coarse.codes.tolist() == [0, 2, 1, 2, 2]
 
 
 def test_folds_hold_whole_queries_and_each_is_held_out_once():
