@@ -189,5 +189,6 @@ def test_the_report_compiles(written):
 
 def test_one_fold_and_one_system_are_enough_for_a_report(tmp_path):
     found = run_experiment(FOLDS[:1], ["QI"])
-    [page] = write_report(found, tmp_path / "new", ["html"])
+    page, _, differences, _ = write_report(found, tmp_path / "new", ["html", "csv"])
     assert "QI ranks best by MAP" in page.read_text()
+    assert differences.read_text().startswith("system,against,measure,difference,")

@@ -74,17 +74,6 @@ def filled(data):
     return rr.Dataset(np.nan_to_num(data.X), data.y, data.qid, data.docid, data.feature_names)
 
 
-def test_a_booster_of_another_library_is_told_the_queries_and_gives_what_it_gives_alone():
-    lightgbm = pytest.importorskip("lightgbm")
-    made = lightgbm.LGBMRanker(n_estimators=5, min_child_samples=2, verbose=-1, n_jobs=1)
-    found = run_experiment([FOLD], {"trees": made})
-    sizes = np.unique(FOLD.train.qid, return_index=True)[1]
-    group = np.diff([*np.sort(sizes), len(FOLD.train)])
-    alone = lightgbm.LGBMRanker(n_estimators=5, min_child_samples=2, verbose=-1, n_jobs=1)
-    expected = alone.fit(FOLD.train.X, FOLD.train.y, group=group).predict(FOLD.test.X)
-    np.testing.assert_array_equal(found.cells["trees", 0].test, expected)
-
-
 def test_a_run_meets_the_documents_by_ids_whatever_their_order():
     mixed = np.random.default_rng(0).permutation(len(RUN))
     run = rr.Run(RUN.qid[mixed], RUN.docid[mixed], RUN.score[mixed], RUN.tag[mixed])

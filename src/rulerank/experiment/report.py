@@ -446,13 +446,15 @@ def csv_files(summary: Summary) -> dict[str, pl.DataFrame]:
     """Return all figures with all digits: of systems in folds, of differences, and of every test query."""
     rules = {"convention": summary.convention, "ties": summary.ties}
     results = experiment_frame(summary.experiment, summary.measures, **rules)
+    header = (
+        "system", "against", "measure", "difference", "low", "high", "p_t", "p_randomisation", "p_holm", "wins",
+        "losses",
+    )  # fmt: skip
     differences = [
-        {"system": d.a, "against": d.b, "measure": d.measure, "difference": d.difference, "low": d.low, "high": d.high,
-         "p_t": d.p["t"], "p_randomisation": d.p["randomisation"], "p_holm": d.p_holm["randomisation"],
-         "wins": d.wins, "losses": d.losses}
+        (d.a, d.b, d.measure, d.difference, d.low, d.high, *d.p.values(), d.p_holm["randomisation"], d.wins, d.losses)
         for measure in summary.measures
         for d in summary.differences(measure)
-    ]  # fmt: skip
+    ]
     places = [(fold.name, str(qid)) for fold in summary.experiment.folds for qid in query_index(fold.test.qid)[1]]
     labels = [str(measure) for measure in summary.measures]
     queries = [
@@ -462,6 +464,6 @@ def csv_files(summary: Summary) -> dict[str, pl.DataFrame]:
     ]
     return {
         "results.csv": results.with_columns(**{name: pl.lit(value) for name, value in rules.items()}),
-        "differences.csv": pl.DataFrame(differences),
+        "differences.csv": pl.DataFrame(differences, schema=header, orient="row"),
         "queries.csv": pl.DataFrame(queries),
     }
