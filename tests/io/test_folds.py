@@ -95,7 +95,7 @@ def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
 def test_a_mistake_in_a_part_names_its_file_and_line(tmp_path):
     lay_out(tmp_path / "Fold1")
     (tmp_path / "Fold1" / "vali.txt").write_text("1 qid:1 1:1\n1 qid:1 1:x\n")
-    with pytest.raises(ReadError, match=r"Fold1/vali\.txt:2: expected a number or NULL"):
+    with pytest.raises(ReadError, match=r"Fold1/vali\.txt:2: expected a number that fits float32, or NULL"):
         read_folds(tmp_path)
 
 

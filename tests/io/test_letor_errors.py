@@ -12,9 +12,7 @@ GOOD = b"2 qid:1 1:0.5 2:1 # d1\n"
 GRADE = "expected a grade, a whole number from 0 to 31, or ? where there is none, got "
 QID = "expected 'qid:ID' after the grade, or a file of the sizes of queries beside this one (.query), got "
 FEATURE = "expected a feature as 'index:value', with an index from 1 to 100,000, got "
-VALUE = "expected a number or NULL as value of feature 1, got "
-FINITE = "expected a finite float32, or NULL where it is missing, as value of feature 1, got "
-CONTROL = "expected text without control characters, got "
+VALUE = "expected a number that fits float32, or NULL, as value of feature 1, got "
 
 
 def message(content, **options):
@@ -41,9 +39,6 @@ def message(content, **options):
         ("1 1:0.5", QID + "'1:0.5'"),
         ("1 # d1", QID + "''"),
         ("1 qid: 1:0.5", QID + "'qid:'"),
-        ("1 qid:a\x07b 1:1", CONTROL + r"'\x07'"),
-        ("1 qid:1 1:1 # d\x00", CONTROL + r"'\x00'"),
-        ("1 qid:1 1:1 # d\rx", CONTROL + r"'\r'"),
         ("1 qid:1 0:0.5", FEATURE + "'0:0.5'"),
         ("1 qid:1 x:0.5", FEATURE + "'x:0.5'"),
         ("1 qid:1 100001:0.5", FEATURE + "'100001:0.5'"),
@@ -58,11 +53,10 @@ def message(content, **options):
         ("1 qid:1 1:0,5", VALUE + "'0,5'"),
         ("1 qid:1 1:1:2", VALUE + "'1:2'"),
         ("1 qid:1 1:0.5\x1b[31m", VALUE + r"'0.5\x1b[31m'"),
-        ("1 qid:1 1:-Infinity", FINITE + "'-Infinity'"),
-        ("1 qid:1 1:1e39", FINITE + "'1e39'"),
-        ("1 qid:1 2:NULL 1:-1e999", FINITE + "'-1e999'"),
-        ("1 qid:1 1:1e39 2:abc", "expected a number or NULL as value of feature 2, got 'abc'"),
-        ("1 qid:1 1:1 #docid = ", "expected a doc id after 'docid =', got '#docid = '"),
+        ("1 qid:1 1:-Infinity", VALUE + "'-Infinity'"),
+        ("1 qid:1 1:1e39", VALUE + "'1e39'"),
+        ("1 qid:1 2:NULL 1:-1e999", VALUE + "'-1e999'"),
+        ("1 qid:1 1:1e39 2:abc", "expected a number that fits float32, or NULL, as value of feature 2, got 'abc'"),
     ],
 )
 def test_every_mistake_in_a_line_is_named_with_file_and_line(line, expected):
@@ -111,7 +105,7 @@ def test_the_first_of_several_mistakes_is_named_whatever_the_number_of_threads(m
     lines[1499], lines[4999], lines[5999] = b"1 qid:1 1:x\n", b"abc\n", b"1 qid:1 1:1e99\n"
     assert message(b"".join(lines)).startswith("train.txt:1500: ")
     lines[1398] = b"1 qid:1 1:1e99\n"
-    assert message(b"".join(lines)).startswith("train.txt:1399: expected a finite float32")
+    assert message(b"".join(lines)).startswith("train.txt:1399: expected a number that fits float32")
 
 
 @pytest.mark.parametrize(

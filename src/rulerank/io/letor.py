@@ -173,14 +173,15 @@ class _Reader:
     def read_slowly(self, lines: Array, X: Array) -> list[Problem]:
         """Read the lines that need Python's float, whose fields the kernel has checked."""
         for at, body, _, row in lines.tolist():
-            for field in self.content[at:body].split()[2:]:
+            fields = self.content[at:body].replace(b"\t", b" ").split(b" ")
+            for field in [field for field in fields if field][2:]:
                 index, text = field.split(b":")
                 if text.lower() != b"null":
                     with np.errstate(over="ignore"):
                         X[row, int(index.lstrip(b"0")) - 1] = value = np.float32(float(text))
                     if np.isinf(value):
                         start = self.content.index(field, at)
-                        return [(self.line_at(at), kernels.INFINITE, start, start + len(field))]
+                        return [(self.line_at(at), kernels.BAD_VALUE, start, start + len(field))]
         return []
 
     def line_at(self, place: int) -> int:
@@ -291,10 +292,7 @@ def _describe(code: int, text: bytes) -> str:
         kernels.BAD_QID: ("'qid:ID' after the grade, or a file of the sizes of queries beside this one (.query)", text),
         kernels.BAD_FEATURE: (f"a feature as 'index:value', with an index from 1 to {kernels.MAX_INDEX:,}", text),
         kernels.REPEATED: (f"each feature once, not feature {feature} again", text),
-        kernels.BAD_VALUE: (f"a number or NULL as value of feature {feature}", value),
-        kernels.INFINITE: (f"a finite float32, or NULL where it is missing, as value of feature {feature}", value),
-        kernels.CONTROL: ("text without control characters", text),
-        kernels.NO_DOCID: ("a doc id after 'docid ='", text),
+        kernels.BAD_VALUE: (f"a number that fits float32, or NULL, as value of feature {feature}", value),
         NOT_UTF8: ("UTF-8 text", f"0x{text.hex()}".encode()),
     }[code]
     shown = came[: 4 * SHOWN].decode("utf-8", "replace")

@@ -28,16 +28,14 @@ MAX_INDEX = 100_000  # as many features as a dense matrix can sensibly have
 START, BODY, END, ROW = range(4)  # columns of lines
 
 # what can be wrong with a line
-BAD_GRADE, BAD_QID, BAD_FEATURE, REPEATED, BAD_VALUE, INFINITE, CONTROL, NO_DOCID = range(1, 9)
-# what a value's text turned out to be; BAD_VALUE and INFINITE besides
+BAD_GRADE, BAD_QID, BAD_FEATURE, REPEATED, BAD_VALUE = range(1, 6)
+# what a value's text turned out to be; BAD_VALUE besides
 NUMBER, MISSING, SLOW = -1, -2, -3
 
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON, EQUALS, QUESTION, LETTER_E = (
     ord(char) for char in "\t\n\r #+-.09:=?e"
 )
-QID, DOCID, NULL, NAN, INF, INFINITY = (
-    np.frombuffer(word, dtype=np.uint8) for word in (b"qid:", b"docid", b"null", b"nan", b"inf", b"infinity")
-)
+QID, DOCID, NULL, NAN = (np.frombuffer(word, dtype=np.uint8) for word in (b"qid:", b"docid", b"null", b"nan"))
 SAME_CASE, ANY_CASE = 0, 32  # the bit by which ASCII's cases differ
 
 MAX_DIGITS = 18  # that many always fit int64
@@ -113,12 +111,6 @@ def parse_lines(
             _report(problem, BAD_QID, line, at, stop)
             return
         spans[row, 0], spans[row, 1] = at + QID.size, stop
-        bad = _find_control(content, at, stop)
-        if bad == stop:
-            bad = _find_control(content, body, end)
-        if bad < end:
-            _report(problem, CONTROL, line, bad, bad + 1)
-            return
         at = _skip_blanks(content, stop, body)
         while at < body:
             colon, index = at, 0
@@ -140,9 +132,7 @@ def parse_lines(
             if kind == SLOW:
                 slow[row] = True
             at = _skip_blanks(content, stop, body)
-        if not _split_comment(content, body, end, spans[row]):
-            _report(problem, NO_DOCID, line, body, end)
-            return
+        _split_comment(content, body, end, spans[row])
 
 
 @compiled
@@ -212,11 +202,7 @@ def _word_kind(content: Array, start: int, stop: int) -> int:
         return MISSING
     if start < stop and (content[start] == MINUS or content[start] == PLUS):  # C prints -nan
         start += 1
-    if _is_word(content, start, stop, NAN, ANY_CASE):
-        return MISSING
-    if _is_word(content, start, stop, INF, ANY_CASE) or _is_word(content, start, stop, INFINITY, ANY_CASE):
-        return INFINITE
-    return BAD_VALUE
+    return MISSING if _is_word(content, start, stop, NAN, ANY_CASE) else BAD_VALUE
 
 
 @compiled
@@ -241,20 +227,17 @@ def _grade(content: Array, start: int, stop: int) -> int:
 
 
 @compiled
-def _split_comment(content: Array, hash_: int, end: int, span: Array) -> bool:
-    """Find doc id and rest in '#docid = ID rest' or '# ID rest'; False when 'docid =' is followed by nothing."""
+def _split_comment(content: Array, hash_: int, end: int, span: Array) -> None:
+    """Find doc id and rest in '#docid = ID rest' or '# ID rest'."""
     at = _skip_blanks(content, min(hash_ + 1, end), end)
     if _is_word(content, at, min(at + DOCID.size, end), DOCID, SAME_CASE):
         equals = _skip_blanks(content, at + DOCID.size, end)
         if equals < end and content[equals] == EQUALS:
             at = _skip_blanks(content, equals + 1, end)
-            if at == end:
-                return False
     span[2], span[3] = at, _field_end(content, at, end)
     span[4], span[5] = _skip_blanks(content, span[3], end), end
     while span[5] > span[4] and (content[span[5] - 1] == SPACE or content[span[5] - 1] == TAB):
         span[5] -= 1
-    return True
 
 
 @compiled
@@ -272,13 +255,6 @@ def _skip_blanks(content: Array, at: int, end: int) -> int:
 @compiled
 def _field_end(content: Array, at: int, end: int) -> int:
     while at < end and content[at] != SPACE and content[at] != TAB:
-        at += 1
-    return at
-
-
-@compiled
-def _find_control(content: Array, at: int, end: int) -> int:
-    while at < end and (content[at] >= SPACE or content[at] == TAB):
         at += 1
     return at
 
