@@ -52,27 +52,20 @@ def test_the_parts_of_a_fold_have_the_same_features(tmp_path):
     assert fold.train.feature_names == fold.vali.feature_names == ("f1", "f2", "f3")
 
 
-LOOKED_FOR = r"expected Fold1, Fold2, \.\.\. or train, vali, test \(\.txt, \.txt\.gz \.\.\.\), got "
-
-
 @pytest.mark.parametrize(
     ("files", "read", "message"),
     [
-        ([], "absent", r"absent: expected a directory with folds, got nothing of that name$"),
-        (["train.txt"], "train.txt", r"train\.txt: expected a directory with folds, got a file$"),
-        ([], "", LOOKED_FOR + "an empty directory$"),
-        ([f"S{n:02}.txt" for n in range(12)], "", LOOKED_FOR + r"S00\.txt, S01\.txt, .*S07\.txt, and 4 more$"),
+        ([], "absent", r"absent: expected a directory with folds: No such file or directory$"),
+        (["train.txt"], "train.txt", r"train\.txt: expected a directory with folds: Not a directory$"),
+        ([], "", r": expected folders Fold1, Fold2, \.\.\. or one file train\.txt or .*, got an empty directory$"),
+        ([f"S{n:02}.txt" for n in range(12)], "", r"got S00\.txt, S01\.txt, S02\.txt, \.\.\. S11\.txt$"),
         (
             ["Fold1/train.txt", "Fold1/test.txt"],
             "",
-            r"Fold1: expected vali\.txt or validationset\.txt, got test\.txt, train\.txt$",
+            r"Fold1: .* one file vali\.txt .*, got test\.txt, train\.txt$",
         ),
-        (
-            ["train.txt", "trainingset.txt"],
-            "",
-            r"expected one file for train, got train\.txt and trainingset\.txt; remove",
-        ),
-        (["Fold1/train.txt", "fold01/train.txt"], "", "expected each fold once, got both Fold1 and fold01"),
+        (["train.txt", "trainingset.txt"], "", r"one file train\.txt .*, got train\.txt, trainingset\.txt$"),
+        (["Fold1/train.txt", "fold01/train.txt"], "", "expected each fold once, got Fold1, fold01"),
     ],
 )
 def test_what_is_no_fold_says_what_is_there(tmp_path, files, read, message):
@@ -81,15 +74,6 @@ def test_what_is_no_fold_says_what_is_there(tmp_path, files, read, message):
         (tmp_path / name).write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ReadError, match=message):
         read_folds(tmp_path / read)
-
-
-def test_a_directory_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
-    def refuse(_path):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("pathlib.Path.iterdir", refuse)  # root may list anything
-    with pytest.raises(ReadError, match="cannot be listed: Permission denied"):
-        read_folds(tmp_path)
 
 
 def test_a_mistake_in_a_part_names_its_file_and_line(tmp_path):

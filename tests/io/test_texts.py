@@ -46,10 +46,7 @@ def test_numbers_may_be_ids_and_half_characters_are_replaced():
         ("", "docs.jsonl: the file is empty"),
         ('{"id": 1}\nhello', "docs.jsonl:2: expected one JSON object a line: Expecting value"),
         ('{"id": 1}\n7', "docs.jsonl:2: expected one JSON object a line, got '7'"),
-        (
-            '[\n{"id": 1}]',
-            "docs.jsonl:1: expected one JSON object a line: .*; a file of one JSON array must be written",
-        ),
+        ('[\n{"id": 1}]', "docs.jsonl:1: expected one JSON object a line: "),
         (
             '{"title": "a"}',
             "docs.jsonl: there is no column named id or docid or doc_id or _id or ",

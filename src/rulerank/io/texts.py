@@ -147,8 +147,8 @@ def read_texts(source: Any, *, id: str | None = None, format: str | None = None)
     Texts(1 document, fields: title, price)
     """
     columns, origin = read_columns(source, format, None if id else ("id", "text"), (".tsv",))
-    id = _find_column(columns, "id", origin, id)
-    ids = _id_strings(columns.pop(id), id, "a document id", origin)
+    id, ids = _ids(columns, "id", origin, id)
+    del columns[id]
     twice = first_repeat(ids.tolist())
     if twice:
         raise origin(
@@ -186,12 +186,12 @@ def read_queries(
     ['fresh milk', 'cheese']
     """
     columns, origin = read_columns(source, format, None if qid or query else ("qid", "query"), ("", ".tsv", ".txt"))
-    qid = _find_column(columns, "qid", origin, qid)
+    qid, qids = _ids(columns, "qid", origin, qid)
     others = {name: values for name, values in columns.items() if name != qid}
     query = _find_column(others, "query", origin, query)
     texts = columns[query]
     first: dict[str, int] = {}
-    for row, one in enumerate(_id_strings(columns[qid], qid, "a query id", origin).tolist()):
+    for row, one in enumerate(qids.tolist()):
         text = texts[row]
         if text is not None and not isinstance(text, str):
             raise origin(row, f"expected the query's text in {query!r}, got {text!r:.60}")
@@ -264,11 +264,8 @@ def read_columns(
     if bare and format is None and suffix in endings:
         cells = decoded(content, name).partition("\n")[0].rstrip("\r").split("\t")
         if len(cells) == 2 and not ({cell.lower() for cell in cells} & {*NAMES[bare[0]], *NAMES["query"]}):
-            content, format, n_added = (
-                "\t".join(bare).encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf"),
-                "tsv",
-                1,
-            )
+            format, n_added = "tsv", 1
+            content = "\t".join(bare).encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf")
     if format is None and suffix.removeprefix(".") not in TABLE_FORMATS:
         format = "jsonl" if suffix in JSON_ENDINGS or content.lstrip()[:1] in (b"{", b"[") else None
     if format == "jsonl":
@@ -304,8 +301,7 @@ def _read_jsonl(content: bytes, name: str) -> tuple[Columns, Origin]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            hint = "; a file of one JSON array must be written as one object a line" if text.lstrip()[:1] == "[" else ""
-            raise ReadError(name, line, f"expected one JSON object a line: {error}{hint}") from None
+            raise ReadError(name, line, f"expected one JSON object a line: {error}") from None
         if not isinstance(value, dict):
             raise ReadError(name, line, f"expected one JSON object a line, got {text.strip()[:60]!r}")
         rows[line] = value
@@ -333,25 +329,23 @@ def _find_column(columns: Mapping[str, object], role: str, origin: Origin, given
     return found
 
 
-def _id_strings(values: Sequence[Any], column: str, what: str, origin: Origin) -> Array:
-    """Return ids as text: whole numbers in decimal; an empty one is a mistake."""
-    found = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values):
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+def _ids(columns: Columns, role: str, origin: Origin, given: str | None = None) -> tuple[str, Array]:
+    """Return the column of ids and these as text: whole numbers in decimal; an empty one is a mistake."""
+    column = _find_column(columns, role, origin, given)
+    found = np.empty(len(columns[column]), dtype=object)
+    for row, value in enumerate(columns[column]):
+        whole = int(value) if isinstance(value, float) and value.is_integer() else value
+        if isinstance(whole, bool) or not isinstance(whole, str | int) or whole == "":
             came = "nothing" if value is None or value == "" else f"{value!r:.60}"
-            raise origin(row, f"expected {what} in {column!r}, text or a whole number, got {came}")
-        found[row] = clean(str(value))
-    return found
+            raise origin(row, f"expected a {WHAT[role]} in {column!r}, text or a whole number, got {came}")
+        found[row] = clean(str(whole))
+    return column, found
 
 
 def _pair_ids(columns: Columns, origin: Origin) -> tuple[Array, Array]:
     """Return the ids of queries and documents, each pair once."""
-    qid = "query" if "query" in columns and not {*columns} & {*NAMES["qid"]} else _find_column(columns, "qid", origin)
-    docid = _find_column(columns, "docid", origin)
-    qids = _id_strings(columns[qid], qid, "a query id", origin)
-    docids = _id_strings(columns[docid], docid, "a document id", origin)
+    no_id = "query" in columns and not {*columns} & {*NAMES["qid"]}
+    qids, docids = _ids(columns, "qid", origin, "query" if no_id else None)[1], _ids(columns, "docid", origin)[1]
     twice = first_repeat(list(zip(qids, docids, strict=True)))
     if twice:
         pair = f"document {docids[twice[1]]!r} of query {qids[twice[1]]!r}"
