@@ -3,7 +3,6 @@
 import io
 
 import polars as pl
-import pytest
 
 import rulerank as rr
 from rulerank.clicks.summary import summarise_clicks
@@ -49,24 +48,3 @@ def test_a_summary_counts_what_the_pool_knows_and_what_moves():
     assert found.to_dict()["pool"]["impressions"] == 90
     text = render_text(found.page())
     assert "\n1                  70      13  0.000 to 1.000       0.186\n" in text
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (
-            [("q", "a", 3, 5, 1), ("q", "b", 3, 5, 0)],
-            "all impressions are at position 3: what a position adds to clicks",
-        ),
-        ([("q", "a", 1, 5, 1), ("q", "b", 2, 5, 0)], "no document was seen at more than one position: what a position"),
-        ([("q", "a", 1, 5, 0), ("q", "a", 2, 5, 0)], "nothing was ever clicked: there is nothing to learn from"),
-        (
-            [("q", "a", 1, 5, 5), ("q", "a", 2, 5, 5)],
-            "every impression was clicked: the log seems to lack what was shown",
-        ),
-    ],
-)
-def test_a_log_that_teaches_little_says_so(rows, message):
-    found = summary_of(rows)
-    assert found.remarks()[0].startswith(message)
-    assert message[1:] in " ".join(render_text(found.page()).split())

@@ -16,7 +16,6 @@ from rulerank.training.few_labels import (
     compare_pairs,
     compare_tops,
     hand_over,
-    pairs_in_words,
     still_to_gain,
 )
 
@@ -117,19 +116,6 @@ def test_labels_that_say_it_is_worse_are_not_hidden(data, monkeypatch):
     assert lines[1].endswith("fewer pairs in the right order: keep the baseline ranking.")
     assert lines[2] == "Keep the baseline ranking until you have more labels."
     assert lines[-1] == "50 % of the documents are level with another: chance puts them in order."
-
-
-def test_few_queries_are_not_enough_to_tell_and_many_are():
-    rng = np.random.default_rng(0)
-    grades, queries = rng.integers(0, 2, 400), np.repeat(np.arange(40), 10)
-    right, chance = grades + 0.1 * rng.random(400), rng.random(400)
-    found = compare_pairs(right, chance, grades, queries)
-    assert found.verdict == "better"
-    assert pairs_in_words(found).endswith(": more pairs in the right order, top results unchecked")
-    assert compare_pairs(chance, right, grades, queries).verdict == "worse"
-    few = compare_pairs(right[:30], chance[:30], grades[:30], queries[:30])
-    assert few.verdict == "too few"
-    assert pairs_in_words(few) == "Pairs in order on held-out labels: not enough to tell yet"
 
 
 def test_of_equal_rankings_pairs_call_one_in_twenty_better():

@@ -146,14 +146,6 @@ def test_the_coefficient_of_today_is_free_and_the_others_are_held(strong):
     assert np.abs(coef[1:]).max() < 1e-3
 
 
-@pytest.mark.filterwarnings("ignore:no document")
-def test_few_clicks_keep_today():
-    learned = select_by_clicks(log(60), today=TODAY)
-    assert learned.facts["keep_today"]
-    assert learned.facts["against_today"]["gain"] is None
-    assert "are too few to compare a new ranking with today's (pagerank): keep today's." in learned.lines()[-2]
-
-
 def test_what_today_cannot_be_is_refused(strong):
     with pytest.raises(DataError, match="there is no feature 'bm26'"):
         select_by_clicks(strong, today="bm26")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import rulerank as rr
-from papers.baselines import AdaRank, RankBoost
+from papers.baselines import RankBoost
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.evaluation import evaluate
@@ -182,14 +182,3 @@ def test_on_a_validation_set_settings_and_rounds_are_found_as_if_each_were_fitte
     np.testing.assert_array_equal(tuned.scores, RankBoost(n, n_thresholds).fit(TRAIN).predict(VALI))
     assert best.mean == Scoring("NDCG@10").mean(VALI, tuned.scores)
     assert {trial.params["n_thresholds"] for trial in tuned.table} == {4, 64}
-
-
-def test_a_ranker_without_stages_is_fitted_once_for_each_setting_and_without_a_grid_as_it_is():
-    tuned = select(TRAIN, GlobalRules(), {"max_size": [1, 2]}, vali=VALI)
-    values = {size: value_of(GlobalRules(max_size=size).fit(TRAIN), "MAP") for size in (1, 2)}
-    assert {trial.params["max_size"]: trial.mean for trial in tuned.table} == values
-    assert tuned.table[0].stage is None
-    assert tuned.ranker.max_size == max(values, key=values.get)
-    alone = select(TRAIN, AdaRank(n_rounds=5, missing="mean"), vali=VALI)
-    assert len(alone.table) == 1
-    assert 1 <= alone.ranker.n_rounds <= 5

@@ -44,16 +44,6 @@ def same_order(data, one, two):
 
 
 @BOTH
-@pytest.mark.parametrize("labels", ["none", "of one grade"])
-def test_without_labels_it_ranks_as_the_model_does(data, clicks, kind, labels):
-    pool = label_first(data, 0)
-    if labels == "of one grade":
-        pool = replace(pool, y=np.where(np.arange(len(data)) < 30, 1, -1))
-    ranker = kind(today=clicks).fit(pool)
-    assert same_order(data, ranker.predict(data), clicks.predict(data))
-
-
-@BOTH
 def test_labels_move_it_and_many_labels_move_it_further(data, clicks, kind):
     def moved(n):
         ranker = kind(today=clicks).fit(label_first(data, n))
@@ -111,16 +101,6 @@ def test_columns_go_by_name_and_frames_do_as_well(data, clicks, kind):
     assert np.array_equal(ranker.predict(frame, qid=data.qid), ranker.predict(data))
     by_frame = kind(today=rr.QueryIntercepts(missing="mean").fit(frame, data.y, qid=data.qid))
     assert by_frame.fit(data[:200]).predict(data).shape == (len(data),)
-
-
-def test_a_model_of_fewer_features_will_do_and_arrays_go_by_position(data):
-    two = replace(data, X=data.X[:, [3, 0]], feature_names=(data.feature_names[3], data.feature_names[0]))
-    model = rr.QueryIntercepts(missing="mean").fit(two)
-    none = rr.Anchored(today=model).start(data.feature_names)
-    assert same_order(data, none.predict(data), model.predict(two))
-    arrays = rr.Anchored(today=rr.QueryIntercepts(missing="mean").fit(data.X, data.y, qid=data.qid))
-    arrays.fit(data.X[:200], data.y[:200], qid=data.qid[:200])
-    assert arrays.predict(data.X, qid=data.qid).shape == (len(data),)
 
 
 def test_categories_reach_the_model_by_name():

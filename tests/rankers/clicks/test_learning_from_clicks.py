@@ -43,14 +43,6 @@ def test_effects_and_weights_are_found_where_the_model_is_right():
     assert (abs(ranker.coef_ - WEIGHTS) < 4 * ranker.standard_errors_).all()
 
 
-def test_effects_never_rise_further_down():
-    effects = np.array([0.0, 1.0, 0.4, 1.5])
-    X, clicked, queries, position = true_clicks(60_000, effects, n_docs=4)
-    found = rr.QueryIntercepts().fit(X, clicked, queries, position=position).position_effects_
-    assert (np.diff(found.effects) >= 0).all()
-    assert found.effects[1] == found.effects[2]
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_it_warns_exactly_where_documents_do_not_lead_from_one_position_to_the_other(seed, n_positions):
