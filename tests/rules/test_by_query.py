@@ -14,41 +14,21 @@ from plain.by_query import (
     sets_of,
     share_of_right_pairs_plainly,
 )
+from rule_worlds import counted, known_bins, worlds
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rules import by_query as module
 from rulerank.rules.by_query import SHARE, ByQuery, Labels, TrustedVotes, most_competent, share_of_right_pairs
 from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout
-from rulerank.rules.tables import BinCounts, Rows, hide_unseen
+from rulerank.rules.tables import Rows
 
 pytestmark = pytest.mark.kernels
 SUPPORTS = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0])
 
 
-@st.composite
-def worlds(draw):
-    """Training bins, grades and queries (of one document, of one grade), and documents, some unseen."""
-    n_rows, n_features = draw(st.integers(1, 12)), draw(st.integers(1, 4))
-    n_bins = draw(st.lists(st.integers(1, 3), min_size=n_features, max_size=n_features))
-    row = st.tuples(*(st.integers(0, n - 1) for n in n_bins))
-    document = st.tuples(*(st.integers(0, n) for n in n_bins))
-    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
-    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 2))), min_size=n_rows, max_size=n_rows))
-    named = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
-    queries = np.unique(named, return_inverse=True)[1].tolist()
-    return rows, grades, queries, draw(st.lists(document, min_size=1, max_size=4))
-
-
 def learn(rows, grades, queries, max_size, min_support=0.0, n_jobs=None):
-    checked = Rows.of(np.array(rows).T, np.array(grades), np.array(queries))
-    counts = BinCounts.of(checked)
-    min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
-    layout = Layout.over(counts.n_bins, max_size)
-    return ByQuery(checked, np.array(queries), layout, n_jobs), counts.training(min_rows)
-
-
-def known_bins(by_query, documents):
-    return hide_unseen(np.array(documents).T, by_query.layout.n_bins)
+    checked, counts, training = counted(rows, grades, queries, min_support)
+    return ByQuery(checked, np.array(queries), Layout.over(counts.n_bins, max_size), n_jobs), training
 
 
 def same(found, expected):

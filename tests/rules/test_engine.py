@@ -6,44 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain.engine import score_plainly
+from rule_worlds import known_bins, learn, worlds
 from rulerank.errors import DataError, TooLargeError
-from rulerank.rules.engine import Engine
 from rulerank.rules.layout import Layout, check_set_cells, check_work, size_of_work
-from rulerank.rules.tables import UNIT, BinCounts, Counter, Counts, Rows, hide_unseen
+from rulerank.rules.tables import UNIT, BinCounts, Counter, Counts, Rows
 from rulerank.rules.votes import VOTES, votes_named
 
 pytestmark = pytest.mark.kernels
 
 
-@st.composite
-def worlds(draw):
-    """Training bins, grades, queries and documents, some with bins that training never saw."""
-    n_rows, n_features = draw(st.integers(1, 12)), draw(st.integers(1, 5))
-    n_bins = draw(st.lists(st.integers(1, 4), min_size=n_features, max_size=n_features))
-    row = st.tuples(*(st.integers(0, n - 1) for n in n_bins))
-    document = st.tuples(*(st.integers(0, n + 1) for n in n_bins))
-    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
-    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n_rows, max_size=n_rows))
-    queries = draw(st.lists(st.integers(0, min(2, n_rows - 1)), min_size=n_rows, max_size=n_rows))
-    return rows, grades, queries, draw(st.lists(document, min_size=1, max_size=6))
-
-
-def learn(rows, grades, queries, max_size, votes, min_support=0.0, **options):
-    checked = Rows.of(np.array(rows).T, np.array(grades), np.array(queries))
-    counts = BinCounts.of(checked)
-    min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
-    layout = Layout.over(counts.n_bins, max_size)
-    return Engine.learn(checked, layout, VOTES[votes], counts.training(min_rows), **options)
-
-
-def known_bins(engine, documents):
-    return hide_unseen(np.array(documents).T, engine.layout.n_bins)
-
-
 @given(worlds(), st.integers(1, 4), st.sampled_from(sorted(VOTES)), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
 def test_engine_agrees_with_the_plain_way(world, max_size, votes, min_support):
     rows, grades, queries, documents = world
-    engine = learn(rows, grades, queries, max_size, votes, min_support)
+    engine = learn(rows, grades, queries, max_size, VOTES[votes], min_support)
     plain = [
         score_plainly(rows, grades, queries, d, max_size=max_size, min_support=min_support, votes=votes)
         for d in documents
@@ -58,10 +33,10 @@ def test_threads_do_not_change_a_bit(votes):
     rows = rng.integers(0, 4, (700, 6))
     grades, queries = rng.integers(0, 3, 700), rng.integers(0, 9, 700)
     documents = rng.integers(0, 5, (1100, 6))
-    one = learn(rows, grades, queries, 3, votes, n_jobs=1)
+    one = learn(rows, grades, queries, 3, VOTES[votes], n_jobs=1)
     bins = known_bins(one, documents)
     expected = one.score(bins)
-    assert np.array_equal(expected, learn(rows, grades, queries, 3, votes, n_jobs=2).score(bins))
+    assert np.array_equal(expected, learn(rows, grades, queries, 3, VOTES[votes], n_jobs=2).score(bins))
     assert np.array_equal(expected, [one.score(bins[:, i : i + 1])[0] for i in range(bins.shape[1])])
 
 
@@ -87,7 +62,7 @@ def same_counts(one: Counts, other: Counts) -> bool:
 
 
 def test_a_document_that_no_rule_covers_gets_the_mean_grade():
-    engine = learn([(0, 0), (1, 1)], [0, 3], [0, 0], 2, "mean")
+    engine = learn([(0, 0), (1, 1)], [0, 3], [0, 0], 2, VOTES["mean"])
     assert engine.score(np.array([[255], [255]], dtype=np.uint8)).tolist() == [1.5]
 
 

@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from plain.engine import score_plainly, theta_plainly
+from rule_worlds import known_bins, learn, worlds
 from rulerank.errors import DataError
-from rulerank.rules.engine import Engine
-from rulerank.rules.layout import Layout
 from rulerank.rules.metrics import METRICS, check_metric, mapped_theta, theta
-from rulerank.rules.tables import BinCounts, Rows, hide_unseen
 from rulerank.rules.votes import MeanVotes, votes_named
 
 pytestmark = pytest.mark.kernels
@@ -47,29 +45,15 @@ def test_metrics_vote_as_worked_out_by_hand(case):
     assert votes == pytest.approx(expected, abs=1e-12)
 
 
-@st.composite
-def worlds(draw):
-    n_rows, n_features = draw(st.integers(1, 10)), draw(st.integers(1, 4))
-    row = st.tuples(*(st.integers(0, 2) for _ in range(n_features)))
-    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
-    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n_rows, max_size=n_rows))
-    return rows, grades, draw(st.lists(row, min_size=1, max_size=4))
-
-
-def learn(rows, grades, scheme, max_size=2, **options):
-    checked = Rows.of(np.array(rows).T, np.array(grades), np.zeros(len(rows), int))
-    counts = BinCounts.of(checked)
-    return Engine.learn(checked, Layout.over(counts.n_bins, max_size), scheme, counts.training(1), **options)
-
-
 @given(worlds(), st.integers(1, 3), st.booleans())
 def test_all_metrics_at_once_agree_with_the_plain_way(world, max_size, mapped):
-    rows, grades, documents = world
-    engine = learn(rows, grades, MeanVotes(METRICS, mapped), max_size)
-    found = engine.scheme.scores_by_metric(engine.sums(known(engine, documents)), engine.training)
+    rows, grades, _, documents = world
+    queries = [0] * len(rows)
+    engine = learn(rows, grades, queries, max_size, MeanVotes(METRICS, mapped))
+    found = engine.scheme.scores_by_metric(engine.sums(known_bins(engine, documents)), engine.training)
     options, near = {"max_size": max_size, "mapped": mapped}, 1e-9 if mapped else 1e-6  # divided by sums near zero
     for metric, scores in zip(METRICS, found.T, strict=True):
-        plain = [score_plainly(rows, grades, [0] * len(rows), d, metric=metric, **options) for d in documents]
+        plain = [score_plainly(rows, grades, queries, d, metric=metric, **options) for d in documents]
         assert scores == pytest.approx(plain, rel=near, abs=near)
 
 
@@ -96,16 +80,13 @@ def test_lifts_have_no_metric_to_be_unmapped():
 
 @given(worlds(), st.permutations(METRICS))
 def test_a_metric_scores_the_same_bits_alone_and_among_others(world, metrics):
-    rows, grades, documents = world
-    together = learn(rows, grades, MeanVotes(tuple(metrics)))
-    bins = known(together, documents)
+    rows, grades, _, documents = world
+    queries = [0] * len(rows)
+    together = learn(rows, grades, queries, 2, MeanVotes(tuple(metrics)))
+    bins = known_bins(together, documents)
     found = together.scheme.scores_by_metric(together.sums(bins), together.training)
     for metric, scores in zip(metrics, found.T, strict=True):
-        assert np.array_equal(scores, learn(rows, grades, votes_named("mean", metric)).score(bins))
-
-
-def known(engine, documents):
-    return hide_unseen(np.array(documents).T, engine.layout.n_bins)
+        assert np.array_equal(scores, learn(rows, grades, queries, 2, votes_named("mean", metric)).score(bins))
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -6,38 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plain.stability import score_literally, score_stably
-from rulerank.rules.engine import Engine, count
+from rule_worlds import known_bins, learn, worlds
+from rulerank.rules.engine import count
 from rulerank.rules.kernels import EXTREMES, LIFTS, SUMS, THETAS
-from rulerank.rules.layout import Layout
 from rulerank.rules.stable import AgreementVotes, ConfidenceVotes
-from rulerank.rules.tables import THETA_UNIT, UNIT, BinCounts, Rows, hide_unseen
+from rulerank.rules.tables import THETA_UNIT, UNIT, Rows
 
 pytestmark = pytest.mark.kernels
-
-
-@st.composite
-def worlds(draw):
-    """Training bins, grades and queries (some of one document, some of one grade), and documents, some never seen."""
-    n_rows, n_features = draw(st.integers(1, 14)), draw(st.integers(1, 4))
-    n_bins = draw(st.lists(st.integers(1, 3), min_size=n_features, max_size=n_features))
-    row = st.tuples(*(st.integers(0, n - 1) for n in n_bins))
-    document = st.tuples(*(st.integers(0, n) for n in n_bins))
-    rows = draw(st.lists(row, min_size=n_rows, max_size=n_rows))
-    grades = draw(st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=n_rows, max_size=n_rows))
-    queries = sorted(draw(st.lists(st.integers(0, draw(st.integers(0, 4))), min_size=n_rows, max_size=n_rows)))
-    return rows, grades, queries, draw(st.lists(document, min_size=1, max_size=4))
-
-
-def learn(rows, grades, queries, max_size, scheme, min_support=0.0, **options):
-    _, numbers = np.unique(queries, return_inverse=True)
-    checked = Rows.of(np.array(rows).T, np.array(grades), numbers).by_query(numbers)
-    counts = BinCounts.of(checked)
-    min_rows = max(1, int(np.ceil(round(min_support * len(rows), 9))))
-    return Engine.learn(checked, Layout.over(counts.n_bins, max_size), scheme, counts.training(min_rows), **options)
-
-
-def known_bins(engine, documents):
-    return hide_unseen(np.array(documents).T, engine.layout.n_bins)
 
 
 def literal(phi):
