@@ -9,7 +9,7 @@ import pytest
 
 import rulerank as rr
 from rulerank.cli.explain import write
-from rulerank.explain.changes import score_before
+from rulerank.explain import lift_of
 
 
 def test_a_document_is_explained(run, folder):
@@ -39,7 +39,7 @@ def test_the_text_of_a_few_label_model_names_the_baseline_ranking_and_adds_up(ru
     high, low, difference = map(Decimal, re.search(r"scores (\S+) and \S+ (\S+): (\S+) between", out).groups())
     assert high - low == difference == total
     assert "\nbaseline ranking" in table
-    assert re.search(r"\n\d+ others? that", table)
+    assert re.search(r"\n\d+ smaller parts", table)
     one = run("explain", "few.rulerank", "pool.csv", "--query", "q1", "--doc", "q1-d2").out
     table = one[one.index("Feature by feature") : one.index("these add up to ")]
     numbers = numbers_below("adds", table)
@@ -149,13 +149,14 @@ def test_a_document_in_two_queries_needs_its_query(run, folder):
     assert done.err == "error: document 'd' is in queries a, b: choose one with --query\n"
 
 
-def test_the_score_to_beat_is_that_of_the_other_or_of_the_one_before():
-    scores = np.array([0.5, 0.9, 0.7, 0.7])
-    assert score_before(scores, 0, None) == 0.7
-    assert score_before(scores, 1, None) is None
-    assert score_before(scores, 0, 1) == 0.9
-    assert score_before(scores, 1, 0) is None
-    assert score_before(scores, 2, 3) == 0.7
+def test_the_score_to_beat_is_that_of_the_other_or_of_the_one_before(folder):
+    data = rr.read_letor("test.txt")
+    own = data[data.qid == "q1"][:4]
+    scores, ranker = np.array([0.5, 0.9, 0.7, 0.7]), rr.load("model.rulerank")
+    expected = {(0, None): 0.7, (1, None): None, (0, 1): 0.9, (1, 0): None, (2, 3): 0.7}
+    for (row, other), above in expected.items():
+        lift = lift_of(ranker, own, scores, row, other)
+        assert (None if lift is None else lift.above) == above
 
 
 def test_a_terminal_gets_colours(folder, monkeypatch):

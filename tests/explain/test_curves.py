@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.explain.curves import count_values
+from rulerank.explain.curves import WIDE, count_values
 from rulerank.explain.figures import about_curves, curves_figure, drawn_kinds
-from rulerank.render.figures import figure_bytes
+from rulerank.render.figures import figure_bytes, inline_svg
 
 KINDS = ("Drama", "War", "Noir", "Comedy", "Western", "Short", "Music", "Sport", "News", "a$b")
 
@@ -87,7 +87,7 @@ def test_rules_of_several_features_are_in_as_their_mean_over_the_documents(data,
     ranker = rr.GlobalRules(max_size=max_size, drop_weakest=0).fit(data)
     tables, X = ranker.additive(), ranker.check_rows(data, None).astype(np.float64)
     found = ranker.curves(data)
-    assert found.with_others
+    assert found.how == WIDE
     for curve in found.curves:
         feature = data.feature_names.index(curve.feature)
         values = np.array([-1e9, *curve.cuts[:3], math.nan]) if curve.kinds is None else np.array([0.0, 5.0])
@@ -139,7 +139,7 @@ def test_the_most_important_feature_comes_first(fitted, data, curves):
     assert [curve.feature for curve in curves.curves] == [data.feature_names[f] for f in order[: len(curves.curves)]]
     overview = fitted.overview(data)
     drawn = [curve.feature for curve in overview.curves.curves]
-    assert drawn == [effect.feature for effect in overview.features[: len(drawn)]]
+    assert drawn == [one.feature for one in overview.features[: len(drawn)]]
 
 
 def test_every_feature_has_a_panel_on_one_scale_with_its_counts_below(curves, data):
@@ -188,34 +188,42 @@ def test_without_matplotlib_pages_have_numbers_alone(curves, monkeypatch):
     assert "adds most" in curves.to_html()
 
 
-def test_without_documents_training_rows_are_counted_or_nothing_is(fitted, data, tmp_path):
+@pytest.mark.parametrize("make", [rr.StableRules, rr.Competence, lambda: rr.GlobalRules(votes="mean")])
+def test_where_what_a_feature_adds_depends_on_others_a_curve_is_its_mean(make, numbers):
+    ranker = make().fit(numbers)
+    found = ranker.curves(numbers)
+    X = ranker.check_rows(numbers, None)
+    shares = ranker.contributions(numbers).by_feature(7)
+    for curve in found.curves:
+        column = numbers.feature_names.index(curve.feature)
+        adds = curve.adds(X[:, column])
+        assert adds.mean() == pytest.approx(0, abs=1e-9)
+        low = X[:, column] < curve.cuts[0]
+        own = shares[:, column]
+        assert adds[low] == pytest.approx(own[low].mean() - own.mean())
+    assert "Each step is a mean over the documents with such values" in about_curves(found)
+
+
+def test_names_with_dollars_are_names_and_no_formulas(numbers):
+    name = r"a$\badcmd{x}$b"
+    named = rr.Dataset(numbers.X[:, :2], numbers.y, numbers.qid, feature_names=(name, "$"))
+    assert name in inline_svg(curves_figure(rr.GlobalRules().fit(named).curves(named)), "curves")
+
+
+def test_without_documents_training_rows_are_counted(fitted):
     found = fitted.curves()
     assert f"the mean over {found.n_docs:,} training rows is 0" in about_curves(found)
-    fitted.save(tmp_path / "model.rulerank")
-    loaded = rr.load(tmp_path / "model.rulerank").curves()
-    assert loaded.n_docs is None
-    assert all(curve.counts is None and curve.mean == 0 for curve in loaded.curves)
-    assert "No documents were given" in about_curves(loaded)
-    figure = curves_figure(loaded)
-    assert len(figure.axes) == len(loaded.curves)
 
 
-def test_what_cannot_be_drawn_is_said(fitted, data, numbers, tmp_path):
+def test_what_cannot_be_drawn_is_said(fitted, data, tmp_path):
     with pytest.raises(DataError, match="most is how many features to draw, a whole number from 1: got 0"):
         fitted.curves(data, most=0)
-    with pytest.raises(DataError, match="curves need a Dataset with at least one document"):
-        fitted.curves(data.X)
-    with pytest.raises(DataError, match="curves need a Dataset with at least one document"):
-        fitted.curves(data[np.zeros(len(data), dtype=bool)])
-    with pytest.raises(DataError, match=r"GlobalRules\(votes='mean'\) is not additive"):
-        rr.GlobalRules(votes="mean").fit(data).curves(data)
-    for ranker, message in (
-        (rr.GlobalRules(), "rules of GlobalRules speak of several features together, .* give documents"),
-        (rr.QueryIntercepts(missing="mean"), "the lines of QueryIntercepts need the range of the values: give docu"),
-    ):
-        ranker.fit(numbers).save(tmp_path / "model.rulerank")
-        with pytest.raises(DataError, match=message):
-            rr.load(tmp_path / "model.rulerank").curves()
+    for nothing in (data.X, data[np.zeros(len(data), dtype=bool)]):
+        with pytest.raises(DataError, match="curves need a Dataset with at least one document"):
+            fitted.curves(nothing)
+    fitted.save(tmp_path / "model.rulerank")
+    with pytest.raises(DataError, match="this FittedRules has no training rows with it: give documents, "):
+        rr.load(tmp_path / "model.rulerank").curves()
     flat = rr.QueryIntercepts(l2=1.0).fit(np.zeros((4, 2)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
     with pytest.raises(DataError, match="there is no curve to draw: no feature moves the scores of this Query"):
         flat.curves()

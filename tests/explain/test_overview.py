@@ -1,4 +1,4 @@
-"""The model as a whole: influence, effects, interactions."""
+"""The model as a whole: importances, the strongest rules, curves."""
 
 import json
 
@@ -7,7 +7,6 @@ import pytest
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.explain.effects import beyond_sum
 
 
 @pytest.fixture(scope="module")
@@ -26,67 +25,35 @@ def found(world):
     return rr.GlobalRules(discretizer=None, drop_weakest=0).fit(world).overview(world)
 
 
-def test_features_that_decide_matter_most(found):
-    assert {effect.feature for effect in found.features[:2]} == {"decides", "copies"}
-    assert found.features[-1].influence < found.features[0].influence / 2
-    assert (found.n_docs, found.n_taken_apart) == (600, 400)
-
-
-def test_a_curve_is_the_mean_score_with_every_document_in_the_bin(world, found):
+def test_features_that_decide_matter_most(world, found):
+    assert {one.feature for one in found.features[:2]} == {"decides", "copies"}
+    assert sum(one.importance for one in found.features) == pytest.approx(1)
     ranker = rr.GlobalRules(discretizer=None, drop_weakest=0).fit(world)
-    effect = next(effect for effect in found.features if effect.feature == "decides")
-    rows = np.linspace(0, 599, 200).astype(int)
-    for bin, point in enumerate(effect.curve):
-        X = world.X[rows].copy()
-        X[:, 0] = bin
-        assert point.score == pytest.approx(ranker.predict(X).mean())
-        assert point.low <= point.score <= point.high
-        assert point.share == pytest.approx((world.X[:, 0] == bin).mean())
-    assert effect.swing == pytest.approx(effect.curve[1].score - effect.curve[0].score)
+    expected = dict(zip(world.feature_names, ranker.importances(world), strict=True))
+    assert {one.feature: one.importance for one in found.features} == pytest.approx(
+        {name: value for name, value in expected.items() if value}
+    )
+    assert (found.n_docs, found.n_taken_apart) == (600, 600)
 
 
-def test_an_interaction_is_found_and_a_copy_is_none(found):
-    assert found.interactions[0].features == ("one", "other")
-    assert abs(found.interactions[0].excess) == pytest.approx(0.5, abs=0.05)
-    assert ("decides", "copies") not in [one.features for one in found.interactions]
-
-
-def test_rules_that_cover_the_same_documents_are_folded(found):
-    leader = found.rules[0]
-    assert leader.n_alike >= 1  # decides=1, copies=1, and both
-    texts = [str(one.rule) for one in found.rules]
-    assert not {"decides=1", "copies=1"} <= set(texts)
-    assert leader.influence == max(one.influence for one in found.rules)
-
-
-def test_stability_counts_queries_of_the_data(world, found):
-    one = next(one for one in found.rules if str(one.rule) in ("decides=1", "copies=1"))
-    n_queries, better, worse = one.queries
-    means = [
-        world.y[(world.qid == q) & (world.X[:, 0] == 1)].mean() - world.y[world.qid == q].mean() for q in range(30)
-    ]
-    assert (n_queries, better, worse) == (30, sum(m > 0 for m in means), sum(m < 0 for m in means))
-
-
-def test_influence_is_the_mean_of_what_a_rule_adds_without_sign():
-    data = rr.make_ranking(n_queries=10, docs_per_query=8, n_features=4, seed=0)
-    ranker = rr.GlobalRules().fit(data)
-    sums = {}
-    for row in range(len(data)):
-        for group in ranker.explain(data.X[row], n_rules=None).groups:
-            for rule in group.rules:
-                sums[rule.items] = sums.get(rule.items, 0.0) + abs(rule.adds) / len(data)
-    found = ranker.overview(data)
-    assert found.rules
+def test_the_strongest_rules_are_those_that_add_most_to_most_documents(world, found):
+    ranker = rr.GlobalRules(discretizer=None, drop_weakest=0).fit(world)
+    parts = ranker.contributions(world)
+    strength = np.abs(parts.values).mean(axis=0)
+    assert [one.strength for one in found.rules] == pytest.approx(sorted(strength, reverse=True)[: len(found.rules)])
     for one in found.rules:
-        assert one.influence == pytest.approx(sums[one.rule.items])
-    assert found.rules[0].influence == pytest.approx(max(sums.values()))
+        items = {item.partition("=")[0]: float(item.partition("=")[2]) for item in one.rule.items}
+        columns = [world.feature_names.index(name) for name in items]
+        covered = (world.X[:, columns] == list(items.values())).all(axis=1)
+        term = parts.features.index(tuple(columns))
+        assert one.share == pytest.approx(covered.mean())
+        assert one.rule.adds == pytest.approx(parts.values[covered, term].mean())
+        assert sum(one.rule.rows_by_grade) == covered.sum()
 
 
-def test_documents_without_grades_have_no_stability(world):
-    ranker = rr.GlobalRules(discretizer=None).fit(world)
-    unlabelled = rr.Dataset(world.X, np.full(600, -1), world.qid, feature_names=world.feature_names)
-    assert all(one.queries is None for one in ranker.overview(unlabelled).rules)
+def test_a_pair_that_matters_only_together_is_among_the_rules_of_fitted_tables(world):
+    found = rr.FittedRules().fit(world).overview(world)
+    assert any(one.rule.items[0].startswith("one") and "other" in str(one.rule) for one in found.rules)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +81,3 @@ def test_data_that_is_no_data_set_is_refused(world):
     for data in (world.X, world[:0]):
         with pytest.raises(DataError, match="an overview needs a Dataset with at least one document"):
             ranker.overview(data)
-
-
-def test_a_table_that_is_a_sum_leaves_nothing():
-    rows = np.array([[3, 0], [2, 5], [1, 1]])
-    residual, n_free = beyond_sum(np.add.outer([0.1, 0.2, 0.4], [0.0, 1.0]) * (rows > 0), rows)
-    assert np.abs(residual).max() < 1e-12
-    assert n_free == 1

@@ -1,4 +1,7 @@
-"""Parts add up to the score, and a score without a feature is what the definitions give without it."""
+"""Parts add up to the score, whatever votes."""
+
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -7,8 +10,6 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 import rulerank as rr
-from plain.removal import global_score, literal_query_score, stable_score, trusted_query_score
-from rulerank.explain import explain_score
 from rulerank.rules.metrics import METRICS
 from rulerank.rules.votes import VOTES
 
@@ -27,103 +28,81 @@ def worlds(draw):
     return train.tolist(), grades.tolist(), queries.tolist(), documents.tolist()
 
 
+def literal_adds_plainly(train, grades, queries, document, weights, sets, min_support):
+    """What each set of items adds: its strength among the rules of a query for a grade, their shares, the weights."""
+    mean_grade, n_grades = np.mean(grades), max(grades) + 1
+    adds = np.zeros(len(sets))
+    for query, weight in enumerate(weights):
+        own = [row for row, q in enumerate(queries) if q == query]
+        least = max(1, -(-Fraction(str(min_support)) * len(own) // 1))
+        strength = np.zeros((len(sets), n_grades))
+        exists = np.zeros((len(sets), n_grades))
+        for place, members in enumerate(sets):
+            like = [row for row in own if all(train[row][f] == document[f] for f in members)]
+            for grade in range(n_grades):
+                hits = sum(grades[row] == grade for row in like)
+                if hits >= least:
+                    strength[place, grade], exists[place, grade] = hits / len(like), 1
+        means = strength.sum(axis=0) / np.maximum(exists.sum(axis=0), 1)
+        if weight and means.sum():
+            shares = strength / np.maximum(exists.sum(axis=0), 1) / means.sum()
+            adds += weight * shares @ (np.arange(n_grades) - mean_grade)
+    return adds
+
+
 def check_adds_up(explanation, score):
-    assert explanation.score == pytest.approx(score, abs=1e-9)
-    assert explanation.base + sum(group.adds for group in explanation.groups) == pytest.approx(score, abs=1e-9)
+    assert explanation.score == pytest.approx(score, abs=1e-12)
     assert explanation.base + sum(share.adds for share in explanation.features) == pytest.approx(score, abs=1e-9)
-    assert sum(group.n_rules for group in explanation.groups) == explanation.n_rules
+    assert len(explanation.rules) == explanation.n_rules
+    assert explanation.base + sum(rule.adds for rule in explanation.rules) == pytest.approx(score, abs=1e-9)
 
 
-def check_effects(explanation, names, plain, abs=1e-6):
-    """Compare each feature's effect with the score that plain(removed) gives."""
-    effects = {share.feature: share.effect for share in explanation.features}
-    for f, name in enumerate(names):
-        assert effects.get(name, 0.0) == pytest.approx(plain(()) - plain((f,)), abs=abs)
+def makers():
+    """Every way in which rules vote, by name."""
+    for votes in VOTES:
+        for metric in METRICS if votes == "mean" else ("confidence",):
+            yield f"{votes} {metric}", partial(rr.GlobalRules, votes=votes, metric=metric)
+    yield "unmapped", partial(rr.GlobalRules, votes="mean", metric="added_value", mapped=False)
+    yield "agreement", rr.StableRules
+    yield "mean over queries", partial(rr.StableRules, stability="mean", phi=0.3)
+    yield "literal stable", partial(rr.StableRules, literal=True, phi=0.3)
+    yield "trusted queries", partial(rr.QueryRules, n_trusted=2, shrink=5.0)
+    yield "literal queries", partial(rr.QueryRules, literal=True)
 
 
-@settings(max_examples=60)
-@given(worlds(), st.sampled_from(sorted(VOTES)), st.sampled_from(METRICS), st.integers(1, 3), st.sampled_from([0, 0.2]))
-def test_global_rules_are_taken_apart_by_every_vote_and_metric(world, votes, metric, max_size, min_support):
+MAKERS = dict(makers())
+
+
+@settings(max_examples=150)
+@given(worlds(), st.sampled_from(sorted(MAKERS)), st.integers(1, 3), st.sampled_from([0, 0.2]))
+def test_rules_are_taken_apart_in_every_form(world, name, max_size, min_support):
     train, grades, queries, documents = world
-    metric = metric if votes == "mean" else "confidence"
-    options = {"max_size": max_size, "min_support": min_support, "votes": votes, "metric": metric}
-    ranker = rr.GlobalRules(**options, **OPEN).fit(train, grades, qid=queries)
+    ranker = MAKERS[name](max_size=max_size, min_support=min_support, **OPEN).fit(train, grades, qid=queries)
     for document in documents:
-        found = ranker.explain(document)
+        found = ranker.explain(document, n_rules=None)
         check_adds_up(found, ranker.predict([document])[0])
-        check_effects(
-            found,
-            ranker.feature_names_,
-            lambda gone, d=document: global_score(train, grades, queries, d, gone, **options),
-        )
-
-
-@settings(max_examples=60)
-@given(worlds(), st.sampled_from(["agreement", "mean", "literal"]), st.integers(1, 3), st.integers(1, 2))
-def test_stable_rules_are_taken_apart_in_every_form(world, form, max_size, min_queries):
-    train, grades, queries, documents = world
-    literal = form in ("literal", "mean")
-    options = {"max_size": max_size, "min_queries": min_queries}
-    given = {"literal": True} if form == "literal" else {"stability": form}
-    given |= {"phi": 0.3} if literal else {}
-    ranker = rr.StableRules(**options, **given, **OPEN).fit(train, grades, qid=queries)
-    plainly = {"literal": False, "stability": form}
-    if literal:
-        plainly = {"literal": True, "phi": "0.3", "in_the_mean": form == "mean"}
-    for document in documents:
-        found = ranker.explain(document)
-        check_adds_up(found, ranker.predict([document])[0])
-
-        def plain(gone, d=document):
-            return stable_score(train, grades, queries, d, gone, **options, **plainly)
-
-        effects = {share.feature: share.effect for share in found.features}
-        for f, name in enumerate(ranker.feature_names_):
-            exact, fast = plain(()) - plain((f,)), effects.get(name, 0.0)
-            # "agreement" weighs by signs of sums that may be zero but for rounding
-            assert fast == pytest.approx(exact, abs=1e-6) or abs(plain(()) - found.score) > 1e-6
+        shares = ranker.contributions([document]).by_feature(len(document))[0]
+        assert {s.feature: s.adds for s in found.features} == pytest.approx(
+            {name: adds for name, adds in zip(ranker.feature_names_, shares, strict=True)
+             if name in {s.feature for s in found.features}}
+        )  # fmt: skip
 
 
 @settings(max_examples=40)
 @given(worlds(), st.integers(1, 2), st.sampled_from([0.0, 0.3]))
-def test_literal_query_rules_are_taken_apart(world, max_size, min_support):
+def test_the_cells_of_literal_query_rules_add_what_the_plain_way_gives(world, max_size, min_support):
     train, grades, queries, documents = world
-    options = {"max_size": max_size, "min_support": min_support}
-    first = {"leave_one_out": True, "ties": "first"}  # as the plain way has it
-    ranker = rr.QueryRules(literal=True, **first, **options, **OPEN).fit(train, grades, qid=queries)
+    ranker = rr.QueryRules(literal=True, max_size=max_size, min_support=min_support, **OPEN)
+    ranker.fit(train, grades, qid=queries)
     for document in documents:
-        found, score = ranker.explain(document), ranker.predict([document])[0]
-        check_adds_up(found, score)
-        if found.queries:
-            assert sum(vote.weight for vote in found.queries) == pytest.approx(1)
-            assert sum(vote.weight * vote.rank for vote in found.queries) == pytest.approx(score, abs=1e-9)
-            ranks = dict(zip(ranker.queries_, ranker.rank_by_query([document])[0], strict=True))
-            assert [vote.rank for vote in found.queries] == pytest.approx([ranks[v.query] for v in found.queries])
-        check_effects(
-            found,
-            ranker.feature_names_,
-            lambda gone, d=document: literal_query_score(train, grades, queries, d, gone, **options),
-        )
-
-
-@settings(max_examples=40)
-@given(worlds(), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0.0, 0.3]))
-def test_the_trusted_queries_of_query_rules_are_taken_apart(world, max_size, n_trusted, min_support):
-    train, grades, queries, documents = world
-    options = {"max_size": max_size, "shrink": 5.0, "min_support": min_support}
-    ranker = rr.QueryRules(n_trusted=n_trusted, **options, **OPEN).fit(train, grades, qid=queries)
-    trusted = ranker._trusted().tolist()
-    for document in documents:
-        found, score = ranker.explain(document), ranker.predict([document])[0]
-        check_adds_up(found, score)
-        if found.queries:
-            assert sorted(vote.query for vote in found.queries) == trusted
-            assert sum(vote.weight * vote.rank for vote in found.queries) == pytest.approx(score, abs=1e-9)
-        check_effects(
-            found,
-            ranker.feature_names_,
-            lambda gone, d=document: trusted_query_score(train, grades, queries, d, gone, trusted=trusted, **options),
-        )
+        weights, found = ranker.weights([document])[0], ranker.contributions([document])
+        ranks = ranker.rank_by_query([document])[0]
+        weights = np.where(np.isnan(ranks), 0.0, weights)
+        if not weights.any():
+            continue
+        weights /= weights.sum()
+        expected = literal_adds_plainly(train, grades, queries, document, weights, found.features, min_support)
+        assert found.values[0] == pytest.approx(expected, abs=1e-6)
 
 
 @settings(max_examples=30)
@@ -135,11 +114,11 @@ def test_a_linear_score_is_taken_apart_into_coefficient_times_value(seed, normal
     ranker = rr.QueryIntercepts(l2=1.0, missing="mean", normalize="zscore" if normalised else None)
     ranker.fit(X, grades, qid=queries)
     found = ranker.explain(X[:10], row=3)
-    check_adds_up(found, ranker.predict(X[:10], qid=queries[:10])[3])
+    assert found.score == pytest.approx(ranker.predict(X[:10], qid=queries[:10])[3])
+    assert found.score == pytest.approx(sum(share.adds for share in found.features))
     products = ranker.contributions(X[:10], qid=queries[:10]).values[3]
     for share in found.features:
-        product = products[ranker.feature_names_.index(share.feature)]
-        assert share.adds == pytest.approx(product) == pytest.approx(share.effect)
+        assert share.adds == pytest.approx(products[ranker.feature_names_.index(share.feature)])
 
 
 MEMBERS = {
@@ -159,35 +138,14 @@ def test_a_mixture_is_taken_apart_into_members_and_their_rules(members, form):
     ranker = rr.Competence(members, discretizer="equal_width", n_splits=2, **form).fit(X, grades, qid=queries)
     own = X[:8]
     scores = ranker.predict(own, qid=np.zeros(8))
+    found = ranker.contributions(own, qid=np.zeros(8))
+    assert found.scores == pytest.approx(scores, abs=1e-9)
     for row in range(3):
-        found = ranker.explain(own, row)
-        check_adds_up(found, scores[row])
-        assert sum(member.adds for member in found.members) == pytest.approx(scores[row], abs=1e-9)
-        assert sum(member.weight for member in found.members) == pytest.approx(1)
-        assert {m.name: m.score for m in found.members} == pytest.approx(
-            dict(zip(ranker.names_, ranker.member_scores(own, qid=np.zeros(8))[row], strict=True))
-        )
-        if form:
-            assert [member.weight for member in found.members][:2] == [1.0, 0.0]
-            assert found.members[0].name == ranker.chosen(own, qid=np.zeros(8))[row]
-
-
-def test_without_a_feature_a_mixture_has_members_without_it_and_keeps_their_weights():
-    rng = np.random.default_rng(1)
-    X, queries = rng.random((120, 3)), np.repeat(np.arange(15), 8)
-    grades = np.digitize(X[:, 0] + 0.3 * rng.random(120), [0.6, 0.9])
-    members = {"rules": MEMBERS["rules"], "linear": MEMBERS["linear"]}
-    ranker = rr.Competence(members, n_splits=2).fit(X, grades, qid=queries)
-    found = ranker.explain(X[:8], 2)
-    slopes = ranker._scale.slopes(ranker.member_scores(X[:8], qid=np.zeros(8)))
-    parts = {name: member.explain(X[2]) for name, member in zip(ranker.names_, ranker.members_, strict=True)}
-    weights = {member.name: member.weight for member in found.members}
-    for share in found.features:
-        effects = {
-            name: slope * next((own.effect for own in part.features if own.feature == share.feature), 0.0)
-            for (name, part), slope in zip(parts.items(), slopes, strict=True)
-        }
-        assert share.effect == pytest.approx(sum(weights[name] * effects[name] for name in parts))
+        why = ranker.explain(own, row)
+        assert why.score == pytest.approx(scores[row], abs=1e-12)
+        assert why.base + sum(share.adds for share in why.features) == pytest.approx(scores[row], abs=1e-9)
+        alone = f"The score is that of {ranker.chosen(own, qid=np.zeros(8))[row]}: it alone counts"
+        assert why.notes[0].startswith(alone if form else (alone, "Weights times members' estimates: "))
 
 
 def test_a_loaded_model_explains_the_same(tmp_path):
@@ -209,10 +167,8 @@ def test_a_loaded_model_explains_the_same(tmp_path):
 def test_all_rules_can_be_kept():
     data = rr.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
     ranker = rr.GlobalRules().fit(data)
-    found = explain_score(ranker, data.X[0], None, None)
-    rules = [rule for group in found.groups for rule in group.rules]
-    assert len(rules) == found.n_rules
-    assert found.base + sum(rule.adds for rule in rules) == pytest.approx(found.score, abs=1e-9)
-    assert sum(rule.weight for rule in rules) == pytest.approx(1)
-    covered = {(rule.items, rule.covered) for rule in ranker.rules_for(data.X[0])}
-    assert {(rule.items, rule.covered) for rule in rules} == covered
+    found = ranker.explain(data.X[0], n_rules=None)
+    assert found.base + sum(rule.adds for rule in found.rules) == pytest.approx(found.score, abs=1e-9)
+    covered = {(tuple(map(str, rule.items)), rule.covered) for rule in ranker.rules_for(data.X[0])}
+    assert {(rule.items, sum(rule.rows_by_grade)) for rule in found.rules} == covered
+    assert found.rules[:3] == ranker.explain(data.X[0], n_rules=3).rules

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import rulerank as rr
-from rulerank.explain.pages import changes_table
+from rulerank.explain import Lift
 from rulerank.render import render_text
 
 
@@ -114,8 +114,8 @@ def test_changes_are_a_table_or_a_sentence(ranker, world):
     scores = ranker.predict(world)
     order = np.argsort(-scores).tolist()
     changes = ranker.what_if(world, order[60], above=scores[order[59]])
-    table = changes_table("d1", scores[order[59]], changes)
+    table = Lift("d1", scores[order[59]], changes).block()
     assert table.title.startswith("What would lift d1 above ")
     assert len(table.rows) == min(10, len(changes)) > 0
-    none = changes_table("d1", 9.0, ())
+    none = Lift("d1", 9.0, ()).block()
     assert none.sentences == ("No change of a single feature does that, or it scores higher already.",)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from contextlib import suppress
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,36 +20,14 @@ from rulerank.normalize import normalize_by_query
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.foreign import fit_ranker, fresh, fresh_for_part, predict_ranker
 from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rules.additive import Contributions
 from rulerank.rules.by_query import TIES
 from rulerank.rules.metrics import METRICS, check_metric
 from rulerank.splitting import QueryKFold
 
+MEMBERS_BASELINES = "baseline ranking of members"  # a part of members that start from one
+LEAST = 5e-5  # weight of a member that is told
 Members = list[tuple[str, Any]]  # names and rankers; None instead of a ranker stands for the metric of that name
-
-
-class Mix(NamedTuple):
-    """How members' scores become the mixture's score of one document: sum of weight * estimate.
-
-    An estimate is slope * score + what depends on the other documents of the query alone.
-    """
-
-    method: str
-    names: tuple[str, ...]
-    scores: Array  # float64 (n_members,)
-    estimates: Array
-    weights: Array
-    slopes: Array
-    notes: tuple[str, ...]  # on what the weights rest
-    rules: MemberRules | None  # that the metrics read; None where members are rankers
-
-    @property
-    def factors(self) -> Array:
-        """What one more point of each member's score adds to the mixture's."""
-        return self.weights * self.slopes
-
-    def base(self, bases: Array) -> float:
-        """Return the mixture's score if the members scored `bases`."""
-        return float(self.weights @ (self.estimates + self.slopes * (bases - self.scores)))
 
 
 def named_members(members: Any) -> Members:
@@ -297,21 +276,58 @@ class Competence(Ranker):
             if isinstance(part, Ranker):
                 part.feature_names_, part.has_names_ = self.feature_names_, self.has_names_
 
-    def mix(self, X: Array, row: int) -> Mix:
-        """Return how the members' scores of one of the checked rows of a query are put together."""
-        queries, literal = np.zeros(len(X), dtype=np.int64), self.params_["literal"]
-        scores, weights = self._member_scores(X, queries), self._weights(X)[row]
-        if literal:
-            weights = np.eye(len(weights))[np.argmax(weights)]
-        method = f"Competence, {'literal' if literal else 'mix'} by {self.params_['centric']}"
-        estimates, slopes = self._estimates(scores, queries)[row], self._slopes(scores)
-        rules = None if self.members_ else self._rules
-        return Mix(method, self.names_, scores[row], estimates, weights, slopes, self._why(X, row), rules)
+    def checked_contributions(self, X: Any, queries: Array | None = None) -> Contributions:
+        if queries is None and self.needs_the_query():
+            raise DataError("the documents of a query are compared with each other: give contributions(X, qid=qid)")
+        numbers = np.zeros(len(X), dtype=np.int64) if queries is None else queries
+        scores, weights = self._member_scores(X, numbers), self._member_weights(X)
+        slopes = np.empty_like(scores)
+        for query in np.unique(numbers):
+            slopes[numbers == query] = self._slopes(scores[numbers == query])
+        parts = self._member_contributions(X, numbers, scores)
+        factors = weights * slopes  # what one more point of a member's score adds
+        bases = np.column_stack([part.base for part in parts])
+        base = weights * self._estimates(scores, numbers) + factors * (bases - scores)
+        places = {own: place for place, own in enumerate(dict.fromkeys(own for part in parts for own in part.features))}
+        values = np.zeros((len(X), len(places)))
+        for part, factor in zip(parts, factors.T, strict=True):
+            values[:, [places[own] for own in part.features]] += factor[:, None] * part.values
+        return Contributions.of(base.sum(axis=1), values, list(places), (*self.feature_names_, MEMBERS_BASELINES))
+
+    def _member_contributions(self, X: Array, queries: Array, scores: Array) -> list[Contributions]:
+        """Take the members' scores apart; those of other libraries are nothing but a base."""
+        if not self.members_:
+            return self._rules.contributions_by_metric(X)
+        parts = []
+        for member, own in zip(self.members_, scores.T, strict=True):
+            part = Contributions(own, np.zeros((len(X), 0)), (), ())
+            if isinstance(member, Ranker):
+                with suppress(DataError):
+                    part = member.checked_contributions(member.check_rows(X, queries), queries)
+            parts.append(part)
+        return parts
+
+    def _member_weights(self, X: Array) -> Array:
+        """Return what each member weighs in the score of each row: the literal form takes one of them."""
+        weights = self._weights(X)
+        return np.eye(len(self.names_))[np.argmax(weights, axis=1)] if self.params_["literal"] else weights
 
     @property
-    def picking_rules(self) -> MemberRules | None:
-        """The rules of the literal form over metrics, which scores each document by itself; None in other forms."""
-        return None if not self.params_["literal"] or self.params_["scale"] or self.members_ else self._rules
+    def metric_rules(self) -> MemberRules | None:
+        """The rules that metrics read; None where members are rankers."""
+        return None if self.members_ else self._rules
+
+    def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
+        queries = np.zeros(len(X), dtype=np.int64)
+        weights = self._member_weights(X)[row].tolist()
+        estimates = self._estimates(self._member_scores(X, queries), queries)[row].tolist()
+        rows = sorted(zip(weights, estimates, self.names_, strict=True), key=lambda one: -one[0])
+        counting = [one for one in rows if one[0] >= LEAST]
+        said = f"The score is that of {counting[0][2]}: it alone counts for this document."
+        if len(counting) > 1:
+            sums = " + ".join(f"{weight:.4f} * {estimate:.4f} ({name})" for weight, estimate, name in counting)
+            said = f"Weights times members' estimates: {sums}."
+        return (said, *self._why(X, row))
 
     def _why(self, X: Array, row: int) -> tuple[str, ...]:
         """Say on what the members' weights rest."""

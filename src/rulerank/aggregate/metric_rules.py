@@ -18,6 +18,7 @@ from rulerank.dataset import Array
 from rulerank.errors import ModelFileError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
+from rulerank.rules.additive import Contributions
 from rulerank.rules.by_query import SHARE, ByQuery, Labels, most_competent
 from rulerank.rules.kernels import widest_of
 from rulerank.rules.layout import FeatureSets
@@ -73,6 +74,15 @@ class MemberRules(RuleRanker):
 
     def _scores_of_bins(self, bins: Array) -> Array:
         return self._scheme.scores_by_metric(self.engine_.sums(bins), self._training)
+
+    def contributions_by_metric(self, X: Array) -> list[Contributions]:
+        """Return what rules over the same features add to documents' scores by each metric."""
+        bins, training, n_metrics = self.known_bins(X), self._training, len(self.metrics)
+        values = np.empty((n_metrics, bins.shape[1], self.engine_.layout.n_sets))
+        for row, votes in enumerate(self._votes_of_each(bins)):
+            for metric in range(n_metrics):
+                values[metric, row] = self._scheme.adds(votes, training, metric)
+        return [self._contributions(own) for own in values]
 
     def learn_members(self, distance: Array, queries: Array, centric: str, ties: str) -> None:
         """Label each training row with the member that is closest to its grade, or closest for most of its query.

@@ -183,7 +183,6 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     """Print or write an explanation in a format, with what would change it."""
     import json
 
-    from rulerank.explain.pages import changes_table
     from rulerank.io.outputs import write_bytes
     from rulerank.render import render_html, render_markdown, render_text, rich_page
 
@@ -192,7 +191,7 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     else:
         page = shown.page() if format != "html" else shown.drawn()
         if lift is not None:
-            page = replace(page, blocks=(*page.blocks, changes_table(*lift)))
+            page = replace(page, blocks=(*page.blocks, lift.block()))
         if format == "text" and out == "-" and sys.stdout.isatty() and (sys.stdout.encoding or "").startswith("utf"):
             from rich.console import Console
 

@@ -15,11 +15,8 @@ KINDS = ("effects",)
 def figure(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What to draw: {', '.join(KINDS)}.")],
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    source: Annotated[str, typer.Argument(metavar="DATA", help="Documents in any format, - for stdin.")],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The .png, .svg or .pdf file to write.")],
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="DATA", help="Documents, - for stdin. Effects of fitted rules do without."),
-    ] = None,
     format: DataFormat = None,
     qid: QidColumn = None,
     docid: DocidColumn = None,
@@ -30,7 +27,7 @@ def figure(
     """Draw a picture as PDF, SVG or PNG; the same bytes every time.
 
     effects: what each of the most influential features adds to the score, by its value, and below how many documents
-    have it; where the score is no sum, the mean score by bin.
+    have it.
 
     Example:
 
@@ -38,7 +35,7 @@ def figure(
         rulerank figure effects model.rulerank test.txt -o curves.svg
     """
     from rulerank.cli.output import report
-    from rulerank.explain.figures import curves_figure, effects_figure
+    from rulerank.explain.figures import curves_figure
     from rulerank.io.outputs import write_bytes
     from rulerank.model_file import load_ranker
     from rulerank.rankers.documents import read_documents
@@ -49,16 +46,10 @@ def figure(
     target = check_figure_file(out)
     check_matplotlib()
     ranker = load_ranker(model)
-    n_rows, about = 0, f"{kind} without documents"
-    if source is None:
-        drawn = curves_figure(ranker.curves())
-    else:
-        names = ranker.feature_names_
-        read = read_documents(source, format, columns(qid, docid, grade, features), wanted=names)
-        data = read.with_features(names)
-        overview = ranker.overview(data)
-        drawn = effects_figure(overview) if overview.curves is None else curves_figure(overview.curves)
-        n_rows, about = len(data), f"{kind} of {len(data):,} documents"
+    names = ranker.feature_names_
+    read = read_documents(source, format, columns(qid, docid, grade, features), wanted=names)
+    data = read.with_features(names)
+    drawn = curves_figure(ranker.curves(data))
     write_bytes(target, figure_bytes(drawn, target.suffix))
-    payload: dict[str, object] = {"figure": out, "kind": kind, "rows": n_rows}
-    report(payload, f"{out}: {about}", as_json=as_json, target=out)
+    payload: dict[str, object] = {"figure": out, "kind": kind, "rows": len(data)}
+    report(payload, f"{out}: {kind} of {len(data):,} documents", as_json=as_json, target=out)

@@ -1,4 +1,4 @@
-"""What one feature adds to the score, by its value: steps of tables, lines of weights; and how many have it."""
+"""What one feature adds to the score, by its value: steps of tables, lines of weights, means; how many have it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from rulerank.core.checks import is_whole
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
+from rulerank.explain.documents import bins_of
 from rulerank.explain.explanation import Shown
-from rulerank.rankers.rows import Sample, importances_of
+from rulerank.rankers.rows import Sample, importances_of, sample_of
 from rulerank.rankers.rule_ranker import RuleRanker
 from rulerank.render import Page
 from rulerank.rules.additive import AdditiveTables, Table
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 MOST = 9  # features
 N_BARS = 30  # of a histogram
-GIVE = "give documents, ranker.curves(data) or rulerank figure effects MODEL DATA"
+STEPS = 10  # of a curve that is a mean over documents
+WIDE = "Rules of several features are in it as their mean over these documents."
+OBSERVED = "Each step is a mean over the documents with such values: what a feature adds depends on the others, too."
 ENDS = (0.01, 0.99)  # shares of the values between which a curve is drawn
 
 
@@ -45,7 +48,8 @@ class ValueCounts:
 class FeatureCurve:
     """What a feature adds: the vote of the value's bin, plus slope times value, less the mean over the documents.
 
-    >>> curve = FeatureCurve("bm25", np.array([2.0, 5.0]), np.array([-0.5, 0.25, 1.0, 0.0]), mean=0.25)
+    >>> counts = count_values(np.array([1.0, 2.0]), None)
+    >>> curve = FeatureCurve("bm25", np.array([2.0, 5.0]), np.array([-0.5, 0.25, 1.0, 0.0]), counts, mean=0.25)
     >>> curve.adds(np.array([1.0, 2.0, 7.0, math.nan])).tolist()
     [-0.75, 0.0, 0.75, -0.25]
     """
@@ -53,6 +57,7 @@ class FeatureCurve:
     feature: str
     cuts: Array  # float64, ascending: bins are intervals [low, high)
     votes: Array  # float64 (len(cuts) + 2,), missing last: as the model's tables have them
+    counts: ValueCounts
     mean: float = 0.0  # over the documents, of what is not centred
     slope: float = 0.0
     fill: float = math.nan  # what stands for a missing value in slope times value
@@ -60,7 +65,6 @@ class FeatureCurve:
     slope_error: float | None = None  # one standard error
     middle: float = 0.0  # mean value of the documents: where an unsure slope does not matter
     kinds: tuple[str, ...] | None = None  # what the codes 0, 1, ... name
-    counts: ValueCounts | None = None
     date: bool = False  # the values are days since 1970-01-01
 
     def adds(self, values: Array) -> Array:
@@ -82,18 +86,17 @@ class FeatureCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values with all their digits."""
-        votes, spread = self.votes - self.mean, self.spread
-        counts = self.counts
+        spread, counts = self.spread, self.counts
         known = {
             "slope": self.slope or None,
             "slope_error": None if self.slope_error is None or math.isnan(self.slope_error) else self.slope_error,
             "spread": None if spread is None else spread.tolist(),
             "kinds": None if self.kinds is None else list(self.kinds),
-            "counts": None if counts is None else counts.counts.tolist(),
-            "count_edges": None if counts is None or self.kinds is not None else counts.edges.tolist(),
-            "n_missing": None if counts is None else counts.missing,
+            "counts": counts.counts.tolist(),
+            "count_edges": None if self.kinds is not None else counts.edges.tolist(),
+            "n_missing": counts.missing,
         }
-        plain = {"feature": self.feature, "cuts": self.cuts.tolist(), "adds": votes.tolist()}
+        plain = {"feature": self.feature, "cuts": self.cuts.tolist(), "adds": (self.votes - self.mean).tolist()}
         return plain | {name: value for name, value in known.items() if value is not None}
 
 
@@ -103,10 +106,10 @@ class FeatureCurves(Shown):
 
     method: str
     curves: tuple[FeatureCurve, ...]
-    n_docs: int | None  # that they are centred on; None: no documents, and the votes are as the model has them
+    n_docs: int  # that they are centred on
     noun: str = "document"  # or training row
     scale: str | None = None  # how features were put on one scale by query before
-    with_others: bool = False  # tables of several features are in them, as their mean over the documents
+    how: str = ""  # more on what they are, in a sentence
     n_left_out: int = 0  # weaker features
 
     def page(self) -> Page:
@@ -128,7 +131,7 @@ class FeatureCurves(Shown):
 def curves_of(
     ranker: Ranker, data: Dataset | None = None, most: int = MOST, remembered: Sample | None = None
 ) -> FeatureCurves:
-    """Return the curves of a ranker that is a sum, on documents; without any, on training rows that are remembered."""
+    """Return the curves of a ranker on documents; without any, on training rows that are remembered."""
     check_is_fitted(ranker)
     if data is not None and (not isinstance(data, Dataset) or not len(data)):
         raise DataError("curves need a Dataset with at least one document: make one with rr.Dataset(X, y, qid)")
@@ -136,38 +139,57 @@ def curves_of(
         raise DataError(f"most is how many features to draw, a whole number from 1: got {most!r}")
     rows = remembered if data is None else Sample(ranker.check_rows(data, None), query_index(data.qid)[0])
     if rows is None:
-        return make_curves(ranker, None, None, most)
-    ranker.additive()  # says why, if it is none
-    order = np.argsort(-importances_of(ranker, rows), kind="stable")
-    return make_curves(ranker, rows.X, order, most, "document" if data is not None else "training row")
-
-
-def make_curves(ranker: Ranker, X: Any, order: Array | None, most: int = MOST, noun: str = "document") -> FeatureCurves:
-    """Return the curves of the first features in an order, on checked rows or none."""
-    tables = ranker.additive()
-    errors: Array | None = getattr(ranker, "standard_errors_", None)
-    if errors is not None and X is None:
-        raise DataError(f"the lines of {type(ranker).__name__} need the range of the values: {GIVE}")
-    moved = moving(tables)
-    wide = any(len(table.features) > 1 for table in tables.tables) and isinstance(ranker, RuleRanker)
-    if wide and X is None:
         raise DataError(
-            f"rules of {type(ranker).__name__} speak of several features together, and what one adds is a mean over "
-            f"documents: {GIVE}"
+            f"this {type(ranker).__name__} has no training rows with it: give documents, ranker.curves(data) or "
+            "rulerank figure effects MODEL DATA"
         )
-    if order is None:
-        order = np.argsort([-swing(tables, f) for f in range(len(tables.feature_names))], kind="stable")
+    order = np.argsort(-importances_of(ranker, rows), kind="stable")
+    return make_curves(ranker, rows, order, most, "document" if data is not None else "training row")
+
+
+def make_curves(ranker: Ranker, rows: Sample, order: Array, most: int = MOST, noun: str = "document") -> FeatureCurves:
+    """Return the curves of the first features in an order, on checked rows."""
+    tables = ranker.as_tables()
+    if tables is None or tables.from_model:
+        return observed_curves(ranker, rows, order, most, noun)
+    moved = {feature for table in tables.tables if table.votes.any() for feature in table.features}
+    moved |= set() if tables.weights is None else set(np.flatnonzero(tables.weights).tolist())
+    wide = any(len(table.features) > 1 for table in tables.tables) and isinstance(ranker, RuleRanker)
+    cells = OtherCells(rows.X) if wide else None
+    errors = getattr(ranker, "standard_errors_", None)
     chosen = [f for f in order.tolist() if f in moved]
-    if not chosen:
+    curves = [one_curve(tables, f, rows.X, cells, errors) for f in chosen[:most]]
+    return _together(ranker, curves, len(chosen), len(rows.queries), noun, WIDE if wide else "")
+
+
+def observed_curves(ranker: Ranker, rows: Sample, order: Array, most: int, noun: str) -> FeatureCurves:
+    """Return what features add on average to the scores of documents, where what they add depends on the others."""
+    rows = sample_of(rows.X, np.unique(rows.queries, return_inverse=True)[1])
+    shares = ranker.checked_contributions(rows.X, rows.queries).by_feature(len(ranker.feature_names_) + 1)
+    chosen, curves = [f for f in order.tolist() if shares[:, f].any()], []
+    for feature in chosen[:most]:
+        name, values, adds = ranker.feature_names_[feature], column_of(rows.X, feature), shares[:, feature]
+        kinds, known = ranker.categories_.get(name), values[~np.isnan(values)]
+        cuts = np.arange(len(kinds or ())) + 0.5
+        if kinds is None and known.size:
+            cuts = np.unique(np.quantile(known, np.arange(1, STEPS) / STEPS))
+        bins = bins_of(values, cuts)
+        n = np.maximum(np.bincount(bins, minlength=len(cuts) + 2), 1)
+        votes, squares = (np.bincount(bins, own, len(cuts) + 2) / n for own in (adds, adds**2))
+        spread = np.sqrt(np.maximum(squares - votes**2, 0.0))
+        counts = count_values(values, kinds)
+        curves.append(FeatureCurve(name, cuts, votes, counts, float(adds.mean()), spread=spread, kinds=kinds))
+    return _together(ranker, curves, len(chosen), len(rows.queries), noun, OBSERVED)
+
+
+def _together(
+    ranker: Ranker, curves: list[FeatureCurve], n_chosen: int, n_docs: int, noun: str, how: str
+) -> FeatureCurves:
+    if not curves:
         raise DataError(f"there is no curve to draw: no feature moves the scores of this {type(ranker).__name__}")
-    cells = None if X is None or not wide else OtherCells(X)
     dates = ranker.dates_ if ranker.normalize_ is None else ()
-    curves = tuple(
-        replace(one_curve(tables, f, X, cells, errors), date=tables.feature_names[f] in dates) for f in chosen[:most]
-    )
-    n_docs = None if X is None else int(X.shape[0])
-    left_out = len(chosen) - len(curves)
-    return FeatureCurves(type(ranker).__name__, curves, n_docs, noun, ranker.normalize_, wide, left_out)
+    dated = tuple(replace(curve, date=curve.feature in dates) for curve in curves)
+    return FeatureCurves(type(ranker).__name__, dated, n_docs, noun, ranker.normalize_, how, n_chosen - len(dated))
 
 
 def one_curve(
@@ -190,15 +212,12 @@ def one_curve(
     error = None if errors is None or not slope else float(errors[feature])
     kinds = tables.categories.get(name)
     spread = np.sqrt(squares) if any(table.spread is not None for table in own) else None
-    curve = FeatureCurve(name, cuts, votes, 0.0, slope, fill, spread, error, 0.0, kinds)
-    if X is None:
-        return curve
     values = column_of(X, feature)
     known = values[~np.isnan(values)]
-    return FeatureCurve(
-        name, cuts, votes, float(curve.adds(values).mean()), slope, fill, spread, error,
-        float(known.mean()) if known.size else 0.0, kinds, count_values(values, kinds),
-    )  # fmt: skip
+    middle = float(known.mean()) if known.size else 0.0
+    counts = count_values(values, kinds)
+    curve = FeatureCurve(name, cuts, votes, counts, 0.0, slope, fill, spread, error, middle, kinds)
+    return replace(curve, mean=float(curve.adds(values).mean()))
 
 
 class OtherCells:
@@ -245,23 +264,6 @@ def count_values(values: Array, kinds: tuple[str, ...] | None) -> ValueCounts:
     edges = np.linspace(low, high, N_BARS + 1)
     places = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, N_BARS - 1)
     return ValueCounts(edges, np.bincount(places, minlength=N_BARS), missing)
-
-
-def bins_of(values: Array, cuts: Array) -> Array:
-    """Return the bin of each value: how many cuts are not above it; missing values have the one after the last."""
-    return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="right"))
-
-
-def moving(tables: AdditiveTables) -> set[int]:
-    """Return the features that have a say."""
-    found = {feature for table in tables.tables if table.votes.any() for feature in table.features}
-    return found | (set() if tables.weights is None else set(np.flatnonzero(tables.weights).tolist()))
-
-
-def swing(tables: AdditiveTables, feature: int) -> float:
-    """Return how far apart the votes of a feature's own tables lie."""
-    own = [table.votes for table in tables.tables if table.features == (feature,)]
-    return sum(float(votes.max() - votes.min()) for votes in own)
 
 
 def column_of(X: Any, feature: int) -> Array:

@@ -1,27 +1,43 @@
-"""Why one score: frozen values that print well and add up, rules that say the same folded into groups."""
+"""Why one score, and why one document stands above another: frozen values that print well and add up."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.arrays import unmasked
 from rulerank.core.checks import is_whole
-from rulerank.core.words import counted, decimal
-from rulerank.dataset import Array, Dataset, doc_name
+from rulerank.core.words import counted, joined
+from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.explain.cases import Case, GradeVote, MemberVote, QueryVote, case_of
-from rulerank.explain.standing import IN_ALL, About, Background, background_of, placed
+from rulerank.explain.documents import About, Documents, find_documents, placed
 from rulerank.rankers.base import Ranker
 from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
-from rulerank.render.document import Bar, only, sum_digits, summed, units
-from rulerank.rules.rule import Item
+from rulerank.render.document import (
+    Block,
+    Content,
+    Sentences,
+    Table,
+    in_digits,
+    only,
+    sum_digits,
+    summed_rows,
+    units,
+)
+
+Parts = Sequence[tuple[tuple[str, ...], float]]  # of a sum: cells of a table, and what they add
+IN_ALL = ("the same in all ", "as in all ")  # how the place of a value begins that tells no documents apart
+START = "where the two start"
+ALIKE = ("feature alike in both", "features alike in both")
+SEEN = "the model sees"  # a bin, or a value on the scale of the query
+LINES = 10  # of a table; the rest is one line more
+READS_TOO = (
+    "the baseline ranking's part is the model's own score, which reads features too; explain the model itself to take "
+    "it apart"
+)
 
 
 class Shown:
@@ -50,7 +66,7 @@ class Shown:
     def to_html(self) -> str:
         """Return a web page that needs nothing else: no scripts, no fonts, no other files.
 
-        Pictures of curves and pairs are drawn where Matplotlib is installed.
+        Pictures of curves are drawn where Matplotlib is installed.
         """
         return render_html(self.drawn())
 
@@ -70,83 +86,54 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class RuleVote:
-    """One rule that covers the document: its items, what it adds to the score, and the training rows behind it."""
+    """A rule that covers the document: its items, what it adds to the score, and the training rows behind it."""
 
-    items: tuple[Item, ...]
-    adds: float  # to the score
-    weight: float  # of what it says in the score; all add up to 1. 0 where votes are just added
-    by_grade: tuple[int, ...]  # training rows that hold the items, of grade 0, 1, ...; empty where that is not known
-    queries: tuple[int, int, int] | None = None  # training queries with such rows; where they lift; where they lower
-
-    @property
-    def is_rule(self) -> bool:
-        """Whether it speaks of bins, and not of a weight times a value."""
-        return all(item.bin >= 0 for item in self.items)
-
-    @property
-    def covered(self) -> int:
-        """How many training rows hold the items: the support."""
-        return sum(self.by_grade)
-
-    @property
-    def mean_grade(self) -> float:
-        """The mean grade of those rows."""
-        return sum(grade * n for grade, n in enumerate(self.by_grade)) / max(1, self.covered)
-
-    def confidence(self, grade: int) -> float:
-        """Return the share of those rows that have a grade: the confidence of items -> grade."""
-        return self.by_grade[grade] / max(1, self.covered)
+    items: tuple[str, ...]
+    adds: float
+    rows_by_grade: tuple[int, ...] = ()  # training rows that hold the items, of grade 0, 1, ...; empty: not known
+    queries: tuple[int, ...] | None = None  # training queries with such rows; where they are better; where worse
 
     @property
     def evidence(self) -> str:
         """What training knows of documents like this.
 
-        >>> RuleVote((Item(0, 2),), 0.1, 0.2, (12, 7, 26)).evidence
+        >>> RuleVote(("bm25 >= 2",), 0.1, (12, 7, 26)).evidence
         '45 like it in training: 58% grade 2, 16% grade 1, 27% grade 0'
         """
-        if not self.covered:
+        covered = sum(self.rows_by_grade)
+        if not covered:
             return ""
-        grades = [g for g in reversed(range(len(self.by_grade))) if self.by_grade[g]]
-        shares = ", ".join(f"{self.confidence(g):.0%} grade {g}" for g in grades)
+        known = [(grade, n) for grade, n in enumerate(self.rows_by_grade) if n]
+        shares = ", ".join(f"{n / covered:.0%} grade {grade}" for grade, n in reversed(known))
         agree = ""
         if self.queries is not None:
-            n, up, down = self.queries
-            agree = f"; up in {up}, down in {down} of {counted(n, 'query', 'queries')}"
-        return f"{self.covered:,} like it in training: {shares}{agree}"
+            n_queries, up, down = self.queries
+            agree = f"; up in {up}, down in {down} of {counted(n_queries, 'query', 'queries')}"
+        return f"{covered:,} like it in training: {shares}{agree}"
 
     def __str__(self) -> str:
-        return " & ".join(map(str, self.items))
+        return " & ".join(self.items)
 
-
-@dataclass(frozen=True, slots=True)
-class RuleGroup:
-    """Rules that share a feature with the strongest of them and point the same way."""
-
-    rules: tuple[RuleVote, ...]  # the strongest; the first leads
-    n_rules: int  # all of them
-    adds: float  # all of them together
-
-    def __str__(self) -> str:
-        others = self.n_rules - 1
-        return f"{self.rules[0]}" + (f" (and {counted(others, 'rule')} like it)" if others else "")
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, those that are known."""
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureShare:
-    """What one feature has to do with the score."""
+    """What one feature, or the baseline ranking, adds to a score."""
 
     feature: str
-    text: str  # its item in words, or its value
-    adds: float  # its part of the score: what each rule adds, shared alike by the rule's features
-    effect: float  # the score less the score without all rules that hold the feature
+    text: str  # what the model sees: a bin or a value, in words
+    adds: float  # what each rule adds is shared alike by the rule's features
     value: str = ""  # as it came, before any normalisation
     standing: str = ""  # of the value, among those of the query
 
     @property
     def said(self) -> str:
-        """The feature as a sentence names it: its value and where that stands, or its item.
+        """The feature as a sentence names it: its value and where that stands, or what the model sees.
 
-        >>> FeatureShare("bm25", "bm25 >= 3.85", 0.1, 0.1, "6.48", "highest of 40").said
+        >>> FeatureShare("bm25", "bm25 >= 3.85", 0.1, "6.48", "highest of 40").said
         'bm25 (6.48, highest of 40)'
         """
         known = placed(self.value, self.standing)
@@ -160,21 +147,17 @@ class FeatureShare:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Shown):
-    """Why a document has its score. score = base + what the groups add = base + what the features add, exactly."""
+    """Why a document has its score: score = base + what the features add, exactly."""
 
     document: str
     method: str
     score: float
     base: float
     base_text: str  # what the base is, in words
-    groups: tuple[RuleGroup, ...]  # the strongest first; each rule that voted is in one
     features: tuple[FeatureShare, ...]  # the largest share first
-    n_rules: int  # that voted
-    arithmetic: tuple[str, ...]  # how votes became the score, step by step
-    grades: tuple[GradeVote, ...] = ()
-    queries: tuple[QueryVote, ...] = ()
-    members: tuple[MemberVote, ...] = ()
-    notes: tuple[str, ...] = ()
+    rules: tuple[RuleVote, ...]  # the strongest of those that vote, the first the strongest; none for weighted sums
+    n_rules: int  # that vote, or features that count
+    notes: tuple[str, ...] = ()  # what else the score rests on, in sentences
     noun: str = "rule"  # what votes: rules, or features by themselves
     baseline: str = ""  # the part that is the baseline ranking's, as `features` names it; empty where there is none
     sees_values: bool = False  # the model sees the values as they came, and no bins or scales of them
@@ -183,8 +166,7 @@ class Explanation(Shown):
     @property
     def digits(self) -> int:
         """With how many decimals the score and its parts are printed."""
-        shares, groups = (share.adds for share in self.features), (group.adds for group in self.groups)
-        return sum_digits([self.base, *shares, *groups])
+        return sum_digits([self.base, *(share.adds for share in self.features), *(rule.adds for rule in self.rules)])
 
     @property
     def printed(self) -> str:
@@ -192,189 +174,305 @@ class Explanation(Shown):
         return f"{self.score:z.{self.digits}f}"
 
     @property
-    def printed_base(self) -> str:
-        """The base as it is printed."""
-        return f"{self.base:z.{self.digits}f}"
-
-    def parts(self, adds: Iterable[float]) -> list[Bar]:
-        """Return parts as they are printed: with the printed base they add up to the printed score."""
-        return summed(adds, units(self.score, self.digits) - units(self.base, self.digits), self.digits)
+    def added(self) -> int:
+        """What all parts add, as it is printed, in units of the last digit."""
+        return units(self.score, self.digits) - units(self.base, self.digits)
 
     def page(self) -> Page:
-        from rulerank.explain.pages import explanation_page
-
-        return explanation_page(self)
+        blocks: list[Block] = [*texts_table((self.document, self.about)), self._features(), *self._rules()]
+        blocks.append(Sentences("Notes", (*self.notes, f"Model: {self.method}.")))
+        lead = tuple(filter(None, (self._lead(), self._main_reasons())))
+        return Page(f"Why {self.document} scores {self.printed}", lead, tuple(blocks))
 
     def lines(self, n: int = 5) -> list[str]:
-        """Return plain sentences: the score, then the n strongest reasons."""
-        from rulerank.explain.pages import explanation_lines
+        """Return plain sentences: the score, then the n strongest reasons, then the others in one line."""
+        parts = [
+            ((f"{share.feature} {placed(share.value, share.standing)}".strip(),), share.adds) for share in self.features
+        ]
+        rows = summed_rows(parts, self.added, self.digits, n, "other feature")
+        return [self._lead(), *(f"{number}: {text}" for text, number in rows)]
 
-        return explanation_lines(self, n)
+    def _lead(self) -> str:
+        score = f"{self.document} scores {self.printed}"
+        if not self.n_rules:
+            nothing = "no feature counts for it" if self.noun == "feature" else "no rule votes on it"
+            return f"{score}: {nothing}, so it gets {self.base_text}."
+        if self.base == 0:
+            what = counted(self.n_rules, self.noun)
+            if self.baseline:
+                others = counted(self.n_rules - 1, "other feature" if self.noun == "feature" else self.noun)
+                what = f"the {self.baseline} and {others}"
+            return f"{score}: the sum of what {what} add."
+        start, s = f"{self.base:z.{self.digits}f}", "s" if self.n_rules == 1 else ""
+        change = f"{'raise' if self.added >= 0 else 'lower'}{s} it by {in_digits(abs(self.added), self.digits)}"
+        cover = f"that cover{s} it " if self.noun == "rule" else ""
+        voted = counted(self.n_rules, self.noun)
+        return f"{score}. It starts from {start}, {self.base_text}; the {voted} {cover}{change}."
+
+    def _main_reasons(self) -> str:
+        telling = [share for share in self.features if share.varies]
+        gains, costs = ([share.said for share in telling if sign * share.adds > 0] for sign in (1, -1))
+        said = [f"It gains most from {joined(gains[:3])}"] if gains else []
+        said += [f"{'it' if said else 'It'} loses most by {joined(costs[:2])}"] if costs else []
+        return "; ".join(said) + "." if said else ""
+
+    def _features(self) -> Table:
+        parts = [
+            ((share.feature, placed(share.value, share.standing), only(share.text, share.feature)), share.adds)
+            for share in self.features
+        ]
+        start = f"{self.base:z.{self.digits}f} and " if self.base else ""
+        how = (
+            "what a rule adds is shared alike by its features"
+            if self.noun == "rule"
+            else "each is a weight times a value"
+        )
+        note = f"{start}these add up to {self.printed}; {how}."
+        rows = summed_rows(parts, self.added, self.digits, LINES, "other feature")
+        table = Table("Feature by feature", ("feature", self.document, SEEN, "adds"), tuple(rows), 3, note)
+        return table.without(2) if self.sees_values else table
+
+    def _rules(self) -> list[Table]:
+        if not self.rules:
+            return []
+        parts = [((str(rule), rule.evidence), rule.adds) for rule in self.rules[:LINES]]
+        if self.n_rules > len(parts):
+            left = self.score - self.base - sum(adds for _, adds in parts)
+            parts.append(((counted(self.n_rules - len(parts), "other rule"), ""), left))
+        rows = tuple(summed_rows(parts, self.added, self.digits, len(parts), ""))
+        table = Table("The strongest rules", ("rule", "its evidence", "adds"), rows, 2)
+        return [table if any(rule.evidence for rule in self.rules) else table.without(1)]
 
     def to_dict(self) -> dict[str, Any]:
-        values = {name: value for name, value in asdict(self).items() if value != ()}
-        if not self.baseline:
-            del values["baseline"]
-        values["about"] = asdict(self.about)
-        values["groups"] = [group_dict(group) for group in self.groups]
-        values["queries"] = [asdict(vote) | {"query": _plain(vote.query)} for vote in self.queries]
-        return {"kind": "explanation"} | values
-
-
-def rule_dict(rule: RuleVote) -> dict[str, Any]:
-    """Return a rule as plain values, its items as text."""
-    values = {"items": [str(item) for item in rule.items], "adds": rule.adds, "weight": rule.weight}
-    known = {"rows_by_grade": list(rule.by_grade), "queries": rule.queries and list(rule.queries)}
-    return values | {name: value for name, value in known.items() if value}
-
-
-def group_dict(group: RuleGroup) -> dict[str, Any]:
-    return {"adds": group.adds, "n_rules": group.n_rules, "rules": [rule_dict(rule) for rule in group.rules]}
-
-
-def together(groups: Sequence[RuleGroup]) -> tuple[int, float]:
-    """Return how many rules some groups have, and what they add."""
-    return sum(group.n_rules for group in groups), sum(group.adds for group in groups)
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else getattr(value, "item", lambda: str(value))()
-
-
-class RowOfQuery(NamedTuple):
-    """One document among those of its query, checked and normalised as the ranker wants them."""
-
-    X: Array
-    row: int
-    name: str
-
-
-def find_row(ranker: Ranker, x: Any, row: int | None, name: str = "the document") -> RowOfQuery:
-    """Find the document that is meant, given alone, or as a row of the documents of its query, or of a Dataset."""
-    check_is_fitted(ranker)
-    # frames and sparse rows stay what they are: the ranker checks their columns
-    keeps = isinstance(x, Dataset) or issparse(x) or hasattr(x, "columns")
-    data = x if keeps else np.atleast_2d(np.asarray(unmasked(x)))
-    n_rows = len(x) if isinstance(x, Dataset) else data.shape[0]
-    whole_query = ranker.needs_the_query()
-    if row is None and (n_rows != 1 or whole_query):
-        raise DataError(
-            "this ranker compares the documents of a query with each other: give all of them and say which is meant, "
-            "explain(X_of_the_query, row=3)"
-            if whole_query
-            else f"expected one document: got {n_rows}; say which is meant, explain(X, row=3)"
-        )
-    number = 0 if row is None else row
-    if not is_whole(number, 0, n_rows - 1):
-        raise DataError(f"row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
-    if isinstance(data, Dataset):
-        name = doc_name(data, number)
-        rows = np.flatnonzero(data.qid == data.qid[number]) if whole_query else np.array([number])
-        return RowOfQuery(ranker.check_rows(data[rows], None), int(np.flatnonzero(rows == number)[0]), name)
-    name = name if row is None else f"row {number + 1}"
-    if whole_query:
-        return RowOfQuery(ranker.check_rows(data, np.zeros(n_rows)), number, name)
-    return RowOfQuery(ranker.check_rows(data[number : number + 1], np.zeros(1)), 0, name)
+        values = {
+            name: value for name, value in asdict(self).items() if value != () and (name, value) != ("baseline", "")
+        }
+        return {"kind": "explanation"} | values | {"rules": [rule.to_dict() for rule in self.rules]}
 
 
 def explain_score(ranker: Ranker, x: Any, row: int | None, n_rules: int | None) -> Explanation:
     """Explain the score of one document; x, row and n_rules are those of `Ranker.explain`."""
-    found = find_row(ranker, x, row)
-    return explained(case_of(ranker, found.X, found.row), found.name, background_of(ranker, x, row), n_rules)
+    return explained(*find_documents(ranker, x, row), n_rules)
 
 
-def explained(case: Case, name: str, behind: Background, n_rules: int | None) -> Explanation:
-    """Turn a case into an explanation that keeps the n_rules strongest rules of each group (None: all)."""
-    ballot = case.ballot
-    groups = fold(ballot.adds, ballot.holds, ballot.voted, ballot.by_grade.sum(axis=1))
-    score, without = ballot.score, ballot.scores_without
-    parts = np.flatnonzero(ballot.holds.any(axis=0) | (without != score)).tolist()
-    features = [share_of(case, behind, f, float(ballot.shares[f]), float(score - without[f])) for f in parts]
+def explained(documents: Documents, row: int, n_rules: int | None) -> Explanation:
+    """Explain the score of one of some documents, with its n_rules strongest rules (None: all)."""
+    ranker, tables, found = documents.ranker, documents.tables, documents.contributions(row)
+    values = found.values[0]
+    adds = found.by_feature(len(documents.features) + 1)[0]
+    parts = np.unique([part for term in np.flatnonzero(values) for part in found.features[term]]).astype(int).tolist()
+    shares = [share_of(documents, row, part, float(adds[part])) for part in parts]
+    strongest = strongest_first(values)[:n_rules] if documents.noun == "rule" else []
     return Explanation(
-        document=name,
-        method=case.method,
-        score=score,
-        base=ballot.base,
-        base_text=case.base_text,
-        groups=tuple(
-            RuleGroup(
-                tuple(rule_vote(case, int(cell), behind) for cell in cells[:n_rules]),
-                cells.size,
-                float(ballot.adds[cells].sum()),
+        document=documents.names[row],
+        method=" ".join(repr(ranker).split()),
+        score=documents.score(row),
+        base=float(found.base[0]),
+        base_text=ranker.base_text,
+        features=tuple(sorted(shares, key=lambda share: -abs(share.adds))),
+        rules=tuple(rule_votes(documents, row, strongest)),
+        n_rules=int(np.count_nonzero(values)),
+        notes=(READS_TOO,) if tables is not None and tables.from_model else ranker.notes_on(documents.checked, row),
+        noun=documents.noun,
+        baseline=documents.baseline if len(documents.features) in parts else "",
+        sees_values=all(documents.sees_value(row, part) for part in parts),
+        about=documents.about(row),
+    )
+
+
+def strongest_first(adds: Array) -> list[int]:
+    """Return the places of what is not 0, the largest first; equal but for rounding is equal."""
+    return np.argsort(-np.round(np.abs(adds), 12), kind="stable")[: np.count_nonzero(adds)].tolist()
+
+
+def share_of(documents: Documents, row: int, part: int, adds: float) -> FeatureShare:
+    """Return what one part adds to a score, with its value as it came and as the model sees it."""
+    seen, value = documents.seen(row, part), documents.value(row, part)
+    name = documents.name(part)
+    return FeatureShare(name, seen, adds, value or only(seen, name), documents.standing(row, part))
+
+
+def rule_votes(documents: Documents, row: int, terms: Sequence[int]) -> list[RuleVote]:
+    """Return some terms of a document's score as rules that a person can read."""
+    found, counts = documents.contributions(row), documents.counts(row) if terms else None
+    votes = []
+    for term in terms:
+        items, adds = documents.items(row, term, found.features[term]), float(found.values[0, term])
+        by_grade = () if counts is None else tuple(counts.grades[term].tolist())
+        queries = None if counts is None or not counts.tallies.shape[1] else tuple(counts.tallies[term, :3].tolist())
+        votes.append(RuleVote(items, adds, by_grade, queries))
+    return votes
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGap:
+    """What one feature has to do with the difference of two scores."""
+
+    feature: str
+    of_high: str  # what the model sees: a bin or a value, in words
+    of_low: str
+    adds: float  # to the difference
+    high_value: str = ""  # as it came
+    low_value: str = ""
+    high_standing: str = ""  # of the value, among those of its query
+    low_standing: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two differ as the model sees them."""
+        return self.of_high != self.of_low
+
+    @property
+    def against(self) -> str:
+        """The two values.
+
+        >>> FeatureGap("bm25", "bm25 >= 3.85", "bm25 < 1.8", 0.1, "6.48", "1.2").against
+        '6.48 against 1.2'
+        """
+        return f"{self.high_value} against {self.low_value}"
+
+
+@dataclass(frozen=True, repr=False)
+class Versus(Shown):
+    """Why one document scores above another. difference = base_difference + what the features add."""
+
+    high: Explanation
+    low: Explanation
+    difference: float
+    base_difference: float  # of where the two start: 0 except for mixtures
+    features: tuple[FeatureGap, ...]  # the largest first
+
+    @property
+    def tied(self) -> bool:
+        return self.difference == 0
+
+    @property
+    def digits(self) -> int:
+        """With how many decimals the two scores, their difference and its parts are printed."""
+        return sum_digits([self.base_difference, *(gap.adds for gap in self.features)], self.difference)
+
+    @property
+    def added(self) -> int:
+        """The difference of the two scores as they are printed, in units of the last digit."""
+        return units(self.high.score, self.digits) - units(self.low.score, self.digits)
+
+    def lines(self, n: int = 5) -> list[str]:
+        """Return plain sentences: who is above, then the n strongest reasons, then the others in one line."""
+        parts = [((f"{gap.feature}: {gap.against}",), gap.adds) for gap in self.features if gap.differs]
+        rows = summed_rows(with_the_rest(parts, self), self.added, self.digits, n, "smaller part")
+        return [self._lead(), *(f"{number} from {text}" for text, number in rows)]
+
+    def _lead(self) -> str:
+        high, low = self.high, self.low
+        if self.tied:
+            return f"{high.document} and {low.document} both score {high.score:z.{self.digits}f}: they are tied."
+        first, second = (f"{one.score:z.{self.digits}f}" for one in (high, low))
+        between = in_digits(self.added, self.digits)
+        return f"{high.document} scores {first} and {low.document} {second}: {between} between them."
+
+    def page(self) -> Page:
+        high, low = self.high.document, self.low.document
+        blocks: list[Block] = [*texts_table((high, self.high.about), (low, self.low.about)), self._features()]
+        notes = [f"{one.document}: {note}" for one in (self.high, self.low) for note in one.notes]
+        blocks += [Sentences("Notes", tuple(notes))] if notes else []
+        for_it, against = most_of(self.features, self.base_difference)
+        lead = [self._lead()]
+        if for_it and not self.tied:
+            but = f" {low} is better in {joined(against)}." if against else ""
+            lead.append(f"{high} is ahead mostly because of {joined(for_it)}.{but}")
+        title = f"Why {high} and {low} are tied" if self.tied else f"Why {high} is above {low}"
+        return Page(title, tuple(lead), tuple(blocks))
+
+    def _features(self) -> Table:
+        parts = [
+            (
+                (
+                    gap.feature,
+                    placed(gap.high_value, gap.high_standing),
+                    placed(gap.low_value, gap.low_standing),
+                    only(gap.of_high, gap.feature),
+                    only(gap.of_low, gap.feature),
+                ),
+                gap.adds,
             )
-            for cells in groups
-        ),
-        features=tuple(sorted(features, key=lambda share: -abs(share.adds))),
-        n_rules=int(ballot.voted.sum()),
-        arithmetic=case.arithmetic,
-        grades=case.grades,
-        queries=case.queries,
-        members=case.members,
-        notes=case.notes,
-        noun=case.noun,
-        baseline="" if case.baseline is None else case.baseline.name,
-        sees_values=all(sees_value(case, behind, f, share) for f, share in zip(parts, features, strict=True)),
-        about=behind.about,
-    )
+            for gap in self.features
+            if gap.differs
+        ]
+        rows = summed_rows(with_the_rest(parts, self), self.added, self.digits, LINES, "smaller part")
+        note = f"These add up to the difference, {in_digits(self.added, self.digits)}."
+        if self.high.noun == "rule":
+            note += " What a rule adds is shared by those of its features that differ."
+        high, low = self.high.document, self.low.document
+        table = Table(
+            "Feature by feature", ("feature", high, low, f"{SEEN}: {high}", low, "difference"), tuple(rows), 5, note
+        )
+        return table.without(3, 4) if self.high.sees_values and self.low.sees_values else table
+
+    def to_dict(self) -> dict[str, Any]:
+        docs = {"kind": "versus", "high": self.high.to_dict(), "low": self.low.to_dict()}
+        gaps = [asdict(gap) for gap in self.features]
+        return docs | {"difference": self.difference, "base_difference": self.base_difference, "features": gaps}
 
 
-def share_of(case: Case, behind: Background, part: int, adds: float, effect: float) -> FeatureShare:
-    """Return what one part of a score adds: a feature, or the baseline ranking."""
-    name, column, text = case.part_name(part), case.column(part), case.value(part)
-    known = (only(text, name), "") if column is None else (behind.value(column), behind.standing(column))
-    return FeatureShare(name, text, adds, effect, *known)
+def explain_versus(ranker: Ranker, x: Any, row: int | None, versus: Any, n_rules: int | None) -> Versus:
+    """Explain why one document stands above or below another."""
+    one = find_documents(ranker, x, row, "a")
+    beside = is_whole(versus, 0)
+    if beside and versus == row:
+        name = one[0].names[one[1]]
+        raise DataError(f"{name} cannot be compared with itself: row and versus must be two documents, got {row}")
+    other = find_documents(ranker, x, versus) if beside else find_documents(ranker, versus, None, "b")
+    first, second = explained(*one, n_rules), explained(*other, n_rules)
+    if second.score > first.score:
+        one, other, first, second = other, one, second, first
+    difference, base_difference = first.score - second.score, first.base - second.base
+    return Versus(first, second, difference, base_difference, feature_gaps(one, other))
 
 
-def sees_value(case: Case, behind: Background, part: int, share: FeatureShare) -> bool:
-    """Tell whether the model sees the value of a part as it came, and no bin or scale of it."""
-    column = case.column(part)
-    return column is not None and share.text == f"{share.feature} = {decimal(behind.number(behind.names[column]), 4)}"
+def feature_gaps(high: tuple[Documents, int], low: tuple[Documents, int]) -> tuple[FeatureGap, ...]:
+    """Return what features have to do with the difference of two scores, the largest first.
 
-
-def rule_vote(case: Case, cell: int, behind: Background | None = None) -> RuleVote:
-    """Return one cell of a case as a rule that a person can read, given the document with its raw values."""
-    ballot = case.ballot
-    tally = None
-    if case.tallies is not None:
-        n_queries, up, down = case.tallies[cell, :3].tolist()
-        tally = (n_queries, up, down)
-    items = [case.item(cell, feature) for feature in ballot.features_of(cell)]
-    if behind is not None:
-        items = [behind.item(item, case.column(item.feature)) for item in items]
-    return RuleVote(
-        tuple(items),
-        float(ballot.adds[cell]),
-        float(ballot.weights[cell]),
-        tuple(ballot.by_grade[cell].tolist()),
-        tally,
-    )
-
-
-def fold(adds: Array, holds: Array, voted: Array, covered: Array | None = None) -> list[Array]:
-    """Return groups of cells, the strongest group first and in each the strongest cell, its leader.
-
-    The strongest cell leads; the cells that share a feature with it and point the same way follow it. Then the
-    strongest of the rest leads, until each cell that voted is in one group. Those that add nothing form the last.
-
-    adds: float64 (n_cells,) what each adds to the score; holds: bool (n_cells, n_features); voted: bool (n_cells,)
-    covered: training rows of each cell, to tell leaders apart that add the same: more rows are better evidence.
-
-    >>> holds = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
-    >>> [group.tolist() for group in fold(np.array([0.2, 0.3, 0.1, -0.05]), holds, np.ones(4, dtype=bool))]
-    [[1, 0, 2], [3]]
+    What rules over the same features add to it is shared alike by those of them in which the two documents differ; a
+    rule that both have weighs differently among their other rules, and all its features share that.
     """
-    rows = np.zeros(len(adds)) if covered is None else covered
-    size = np.abs(adds)
-    strongest_first = np.lexsort((-rows, -np.round(size, 12)))  # equal but for rounding is equal
-    strongest_first = strongest_first[voted[strongest_first]]
-    left = voted & (size > 0)
-    groups = []
-    for leader in strongest_first:
-        if left[leader]:
-            alike = left & (np.sign(adds) == np.sign(adds[leader])) & holds[:, holds[leader]].any(axis=1)
-            left &= ~alike
-            groups.append(alike)
-    if (voted & (size == 0)).any():
-        groups.append(voted & (size == 0))
-    ordered = [strongest_first[members[strongest_first]] for members in groups]
-    return sorted(ordered, key=lambda cells: -abs(float(adds[cells].sum())))
+    above, below = (documents.contributions(row) for documents, row in (high, low))
+    voted = np.flatnonzero((above.values[0] != 0) | (below.values[0] != 0)).tolist()
+    net = above.values[0] - below.values[0]
+    parts = sorted({part for term in voted for part in above.features[term]})
+    shares = {part: [share_of(*doc, part, 0.0) for doc in (high, low)] for part in parts}
+    differs = {part for part, (one, two) in shares.items() if one.text != two.text}
+    adds = dict.fromkeys(parts, 0.0)
+    for term in voted:
+        own = [part for part in above.features[term] if part in differs] or above.features[term]
+        for part in own:
+            adds[part] += float(net[term]) / len(own)
+    gaps = [
+        FeatureGap(one.feature, one.text, two.text, adds[part], one.value, two.value, one.standing, two.standing)
+        for part, (one, two) in shares.items()
+    ]
+    return tuple(sorted(gaps, key=lambda gap: -abs(gap.adds)))
+
+
+def most_of(gaps: Sequence[FeatureGap], base_difference: float, n: int = 3) -> tuple[list[str], list[str]]:
+    """Return the n strongest reasons for a difference in words, and the names of the n strongest against it."""
+    parts = [(gap.adds, f"{gap.feature} ({gap.against})", gap.feature) for gap in gaps if gap.differs]
+    parts = sorted([*parts, (base_difference, START, START)], key=lambda part: -abs(part[0]))
+    return [words for adds, words, _ in parts if adds > 0][:n], [name for adds, _, name in parts if adds < 0][:n]
+
+
+def with_the_rest(parts: Parts, why: Any) -> Parts:
+    """Return all that a difference is made of: features that differ, the others together, where the two start."""
+    width = len(parts[0][0]) if parts else 1
+    alike = [gap.adds for gap in why.features if not gap.differs]
+    more = [(START, why.base_difference), (counted(len(alike), *ALIKE), sum(alike))]
+    parts = [*parts, *(((name, *[""] * (width - 1)), adds) for name, adds in more if adds)]
+    return sorted(parts, key=lambda part: -abs(part[1]))
+
+
+def texts_table(*docs: tuple[str, About]) -> list[Table]:
+    """Show what people read of documents, and what was asked; none where the data has no texts."""
+    names = dict.fromkeys(name for _, about in docs for name in about.texts)
+    asked = next((about.query_text for _, about in docs if about.query_text), "")
+    rows: list[tuple[Content, ...]] = [("asked for", asked, *[""] * (len(docs) - 1))] if asked else []
+    rows += [(name, *(about.texts.get(name, "") for _, about in docs)) for name in names]
+    return [Table("What people read", ("", *(name for name, _ in docs)), tuple(rows), len(docs) + 1)] if rows else []

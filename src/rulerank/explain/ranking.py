@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, joined, listed
-from rulerank.dataset import Array, Dataset, doc_name, query_index
+from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
-from rulerank.explain.cases import case_of
-from rulerank.explain.explanation import FeatureShare, Shown, share_of
-from rulerank.explain.pages import START, gap_parts, most_of
-from rulerank.explain.standing import About, about, background_of, placed
-from rulerank.explain.versus import Compared, FeatureGap, feature_gaps
+from rulerank.explain.documents import About, Documents, placed
+from rulerank.explain.explanation import (
+    START,
+    FeatureGap,
+    FeatureShare,
+    Shown,
+    feature_gaps,
+    most_of,
+    share_of,
+    strongest_first,
+    with_the_rest,
+)
 from rulerank.rankers.base import Ranker
 from rulerank.render.document import (
     Bar,
@@ -29,7 +36,7 @@ from rulerank.render.document import (
     Table,
     in_digits,
     sum_digits,
-    summed,
+    summed_rows,
     units,
 )
 from rulerank.today import Today, find_today, suggest_today
@@ -41,7 +48,7 @@ UP, DOWN, SAME = "▲", "▼", ""
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """Why a document passed another one, or was passed by it. difference = base_difference + what the gaps add."""
+    """Why a document passed another one, or was passed by it. difference = base_difference + what the features add."""
 
     passed: bool  # False: it was passed
     other: str
@@ -50,7 +57,7 @@ class Passing:
     other_today: int
     difference: float  # of the score of whoever is ahead now, less the other's
     base_difference: float  # of where the two start
-    gaps: tuple[FeatureGap, ...]  # the largest first; "high" is whoever is ahead now
+    features: tuple[FeatureGap, ...]  # the largest first; "high" is whoever is ahead now
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ class RankingExplanation(Shown):
     query: str
     query_text: str
     method: str
-    noun: str
+    noun: str  # what votes: rules, or features by themselves
     today: str | None  # the feature that ranks today
     n_docs: int
     n_risen: int
@@ -116,51 +123,37 @@ def explain_ranking(
     if not is_whole(n, 1):
         raise DataError(f"n must be a whole number from 1 on, how many documents to show: got {n!r}")
     own = rows_of(data, query)
-    found = today_of(own, today)
-    scores = ranker.predict(own)
+    baseline = today_of(own, today)
+    documents = Documents(ranker, own)
+    scores, shares = documents.scores, documents.shares
     ranks = ranks_of(scores)
-    before = None if found is None else ranks_of(found.scores(own.X))
-    X = ranker.check_rows(own, None)
-    whole = ranker.needs_the_query()
-    cases = [case_of(ranker, X, row) if whole else case_of(ranker, X[row : row + 1], 0) for row in range(len(own))]
-    shares = np.array([case.ballot.shares for case in cases])
-    usual = shares.mean(axis=0)
+    before = None if baseline is None else ranks_of(baseline.scores(own.X))
     mean_score = float(scores.mean())
-    mean_base = mean_score - float(usual.sum())
-    first = background_of(ranker, own, 0)
-    docs = [
-        Compared(case, doc_name(own, row), replace(first, row=row, about=about(own, row)))
-        for row, case in enumerate(cases)
-    ]
+    above_usual = shares - shares.mean(axis=0)
+    rest = scores - mean_score - above_usual.sum(axis=1)
 
     def made(row: int) -> RankedDocument:
-        adds, case, behind = shares[row] - usual, cases[row], docs[row].behind
-        features = [
-            share_of(case, behind, f, float(adds[f]), float(adds[f]))
-            for f in np.argsort(-np.abs(adds), kind="stable").tolist()
-            if adds[f] != 0
-        ]
+        adds = above_usual[row]
         return RankedDocument(
-            document=docs[row].name,
+            document=documents.names[row],
             rank=int(ranks[row]),
             n_tied=int((scores == scores[row]).sum()) - 1,
             score=float(scores[row]),
             today=None if before is None else int(before[row]),
-            about=behind.about,
-            features=tuple(features),
-            rest=float(scores[row] - shares[row].sum() - mean_base),
-            passing=None if before is None else passing(row, docs, ranks, before),
+            about=documents.about(row),
+            features=tuple(share_of(documents, row, part, float(adds[part])) for part in strongest_first(adds)),
+            rest=float(rest[row]),
+            passing=None if before is None else passing(row, documents, ranks, before),
         )
 
-    order = np.argsort(-scores, kind="stable")
-    shown = order[:n].tolist()
+    shown = np.argsort(-scores, kind="stable")[:n].tolist()
     gone = [] if before is None else [row for row in np.argsort(before, kind="stable").tolist() if before[row] <= n]
     return RankingExplanation(
         query=str(own.qid[0]),
-        query_text=docs[0].behind.about.query_text,
-        method=cases[0].method,
-        noun=cases[0].noun,
-        today=None if found is None else str(found),
+        query_text=documents.about(0).query_text,
+        method=" ".join(repr(ranker).split()),
+        noun=documents.noun,
+        today=None if baseline is None else str(baseline),
         n_docs=len(own),
         n_risen=0 if before is None else int((before > ranks).sum()),
         n_fallen=0 if before is None else int((before < ranks).sum()),
@@ -203,7 +196,7 @@ def ranks_of(scores: Array) -> Array:
     return np.searchsorted(falling, -scores, side="left") + 1
 
 
-def passing(row: int, docs: list[Compared], ranks: Array, before: Array) -> Passing | None:
+def passing(row: int, documents: Documents, ranks: Array, before: Array) -> Passing | None:
     """Say why a document moved, by the document next to it now that was on its other side before."""
     rose = before[row] > ranks[row]
     if rose:
@@ -213,17 +206,16 @@ def passing(row: int, docs: list[Compared], ranks: Array, before: Array) -> Pass
     if not others.size or before[row] == ranks[row]:
         return None
     other = int(others[ranks[others].argmin() if rose else ranks[others].argmax()])
-    high, low = (docs[row], docs[other]) if rose else (docs[other], docs[row])
-    above, below = high.case.ballot, low.case.ballot
+    high, low = (row, other) if rose else (other, row)
     return Passing(
         passed=bool(rose),
-        other=docs[other].name,
-        other_title=docs[other].behind.about.title,
+        other=documents.names[other],
+        other_title=documents.about(other).title,
         other_rank=int(ranks[other]),
         other_today=int(before[other]),
-        difference=above.score - below.score,
-        base_difference=above.base - below.base,
-        gaps=feature_gaps(high, low),
+        difference=float(documents.scores[high] - documents.scores[low]),
+        base_difference=float(documents.bases[high] - documents.bases[low]),
+        features=feature_gaps((documents, high), (documents, low)),
     )
 
 
@@ -234,7 +226,6 @@ def ranking_page(r: RankingExplanation) -> Page:
     if r.dropped:
         blocks.append(_dropped(r))
     blocks += [_card(doc, r) for doc in r.documents]
-    blocks.append(Sentences("How to read this", _how(r)))
     return Page(f"The ranking for {asked}", tuple(_lead(r)), tuple(blocks), footer=f"Model: {r.method}.")
 
 
@@ -261,7 +252,9 @@ def _overview(r: RankingExplanation) -> Table:
     today_column = () if r.today is None else ("today",)
     header = ("rank", "document", "mainly because of", *today_column, "score", "against the mean")
     left = r.n_docs - len(r.documents)
-    note = f"{counted(left, 'more document')} not shown." if left else ""
+    note = f"{counted(left, 'more document')} not shown. " if left else ""
+    note += "“2=”: tied, which share the best of their ranks."
+    note += "" if r.today is None else " “5 → 2 ▲”: fifth today, second now."
     return Table(f"The first {len(r.documents):,}", header, tuple(rows), 3, note)
 
 
@@ -275,28 +268,25 @@ def _dropped(r: RankingExplanation) -> Table:
 
 
 def _card(doc: RankedDocument, r: RankingExplanation) -> Section:
-    known = [(share.feature, placed(share.value, share.standing), share.adds) for share in doc.features[:LINES]]
-    left = [share.adds for share in doc.features[LINES:]]
-    known += [(counted(len(left), "other feature"), "", sum(left))] if left else []
-    known += [("where it starts", "", doc.rest)] if abs(doc.rest) > 1e-9 else []
-    numbers = summed((adds for *_, adds in known), _above_mean(doc, r), r.digits)
-    rows = tuple((name, value, number) for (name, value, _), number in zip(known, numbers, strict=True))
+    parts = [((share.feature, placed(share.value, share.standing)), share.adds) for share in doc.features]
+    parts += [(("where it starts", ""), doc.rest)] if abs(doc.rest) > 1e-9 else []
+    rows = summed_rows(parts, _above_mean(doc, r), r.digits, LINES, "other part")
     mean = f"{r.mean_score:z.{r.digits}f}"
     note = f"With {mean}, the mean score of this query's documents, these add up to {_score(doc, r)}."
-    parts: list[Table | Sentences] = []
+    blocks: list[Table | Sentences] = []
     texts = tuple(f"{name}: {text}" for name, text in doc.about.texts.items() if text != doc.about.title)
     if texts:
-        parts.append(Sentences("What people read", texts))
-    parts.append(Table("Why it stands here", ("feature", "value", "adds"), rows, 2, note))
+        blocks.append(Sentences("What people read", texts))
+    blocks.append(Table("Why it stands here", ("feature", "value", "adds"), tuple(rows), 2, note))
     if doc.passing is not None:
-        parts.append(Sentences("Why it moved", (_why(doc.passing), *_against(doc.passing))))
+        blocks.append(Sentences("Why it moved", (_why(doc.passing), *_against(doc.passing))))
     tied = f", tied with {counted(doc.n_tied, 'other')}" if doc.n_tied else ""
-    today = ""
+    baseline = ""
     if r.today is not None:
         way = f"up {doc.moved:,}" if doc.moved > 0 else f"down {-doc.moved:,}" if doc.moved else "where it stands now"
-        today = f" Today at rank {doc.today:,}: {way}."
+        baseline = f" Today at rank {doc.today:,}: {way}."
     named = "" if doc.name == doc.document else f"{doc.document}; "
-    return Section(f"{doc.rank}. {doc.name}", tuple(parts), about=f"{named}score {_score(doc, r)}{tied}.{today}")
+    return Section(f"{doc.rank}. {doc.name}", tuple(blocks), about=f"{named}score {_score(doc, r)}{tied}.{baseline}")
 
 
 def _score(doc: RankedDocument, r: RankingExplanation) -> str:
@@ -314,7 +304,7 @@ def _why(why: Passing) -> str:
     The other is its neighbour now among those that were on its other side today.
     """
     other = why.other_title or why.other
-    for_it, _ = most_of(why.gaps, why.base_difference, REASONS)
+    for_it, _ = most_of(why.features, why.base_difference, REASONS)
     reasons = joined(for_it or [START])
     places = f"{why.other_today} today, {why.other_rank} now"
     if why.passed:
@@ -323,14 +313,13 @@ def _why(why: Passing) -> str:
 
 
 def _against(why: Passing) -> list[str]:
-    _, against = most_of(why.gaps, why.base_difference, REASONS)
+    _, against = most_of(why.features, why.base_difference, REASONS)
     behind = f"{why.other_title or why.other} is" if why.passed else "It is"
     better = [f"{behind} better in {joined(against)}."] if against else []
-    parts = gap_parts(why.gaps, why.base_difference, LINES, lambda gap: gap.feature)
-    digits = sum_digits((adds for adds, _ in parts), why.difference)
-    numbers = summed((adds for adds, _ in parts), units(why.difference, digits), digits)
-    told = [f"{number} from {name}" for number, (_, name) in zip(numbers, parts, strict=True)]
-    made = f", made up of {joined(told)}" if told else ""
+    parts = with_the_rest([((gap.feature,), gap.adds) for gap in why.features if gap.differs], why)
+    digits = sum_digits((adds for _, adds in parts), why.difference)
+    rows = summed_rows(parts, units(why.difference, digits), digits, LINES, "smaller part")
+    made = f", made up of {joined([f'{number} from {name}' for name, number in rows])}" if rows else ""
     return [*better, f"The difference of the two scores is {why.difference:z.{digits}f}{made}."]
 
 
@@ -350,19 +339,3 @@ def _reasons(doc: RankedDocument) -> str:
     """Return the main reasons in a few words, those that lower it with a minus."""
     telling = [share for share in doc.features if share.varies][:REASONS]
     return ", ".join(f"{'' if share.adds > 0 else 'despite '}{share.feature} {share.value}" for share in telling)
-
-
-def _how(r: RankingExplanation) -> tuple[str, ...]:
-    seen = "what rules say is shared alike by their features" if r.noun == "rule" else "a weight times a value"
-    lines = [
-        "Every number is exact: what the features of a document add, against the average document of the query, and "
-        f"the mean score make up its score ({seen}).",
-        "“Higher than 80 % of 40 documents”: 40 documents of the query have a value, and 80 % of them a lower one.",
-    ]
-    if r.today is not None:
-        lines.append(
-            "“5 → 2 ▲”: fifth today, second now. Why it moved is told by the document next to it now that was on "
-            "its other side today."
-        )
-    lines.append("“2=”: tied; documents of one score share the best of their ranks.")
-    return tuple(lines)

@@ -230,13 +230,16 @@ class Ranker(HasParameters, BaseEstimator, ABC):
     def checked_contributions(self, X: Any, queries: Array | None = None) -> Contributions:
         """Return the contributions to the scores of checked rows, with the numbers of their queries."""
         tables = self.as_tables()
-        if tables is not None:
-            return tables.contributions(X)
-        from rulerank.explain.cases import contributions_of
+        if tables is None:
+            raise DataError(
+                f"{type(self).__name__} gives no explanation: its score is not a sum of parts that can be read; "
+                "FittedRules, GlobalRules, StableRules, QueryRules, QueryIntercepts and Competence give one"
+            )
+        return tables.contributions(X)
 
-        if queries is None and self.needs_the_query():
-            raise DataError("the documents of a query are compared with each other: give contributions(X, qid=qid)")
-        return contributions_of(self, X, np.arange(len(X)) if queries is None else queries)
+    def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
+        """Say in sentences what else the score of one of the checked rows of a query rests on."""
+        return ()
 
     def fit_prepared(
         self,
@@ -501,18 +504,18 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         return X
 
     @overload
-    def explain(self, x: Any, row: int | None = None, *, n_rules: int | None = 3) -> Explanation: ...
+    def explain(self, x: Any, row: int | None = None, *, n_rules: int | None = 10) -> Explanation: ...
     @overload
-    def explain(self, x: Any, row: int | None = None, *, versus: Any, n_rules: int | None = 3) -> Versus: ...
+    def explain(self, x: Any, row: int | None = None, *, versus: Any, n_rules: int | None = 10) -> Versus: ...
     def explain(
-        self, x: Any, row: int | None = None, *, versus: Any = None, n_rules: int | None = 3
+        self, x: Any, row: int | None = None, *, versus: Any = None, n_rules: int | None = 10
     ) -> Explanation | Versus:
         """Say why a document has its score, or why it stands above or below another one.
 
         x: the document's features; or those of all documents of its query, or a Dataset, `row` saying which one is
             meant. A ranker that compares the documents of a query with each other needs all of them.
         versus: another document: its features, or its row number in x.
-        n_rules: how many rules of each group to keep; None keeps all.
+        n_rules: how many of the strongest rules to keep; None keeps all.
 
         >>> import rulerank as rr
         >>> world = rr.make_ranking(n_queries=20, seed=0)
@@ -561,13 +564,15 @@ class Ranker(HasParameters, BaseEstimator, ABC):
         return what_if(self, collected(x), row, above)
 
     def overview(self, data: Dataset) -> ModelOverview:
-        """Say what the model as a whole does on documents: influential rules, effects of features, interactions."""
+        """Say what the model as a whole does on documents: which features matter, their curves, the strongest rules."""
         from rulerank.explain import overview_of
 
         return overview_of(self, data)
 
     def curves(self, data: Dataset | None = None, most: int = 9) -> FeatureCurves:
-        """Return what each feature adds to the score by its value, of a ranker that is a sum; the most important first.
+        """Return what each feature adds to the score by its value, the most important first.
+
+        Where the score is a sum these are the model's own votes or weights; else means over the documents.
 
         data: documents that the curves are centred on and whose values are counted; without any, the training rows
             that the ranker still has with it.

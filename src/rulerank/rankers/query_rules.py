@@ -9,10 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
+from rulerank.core.words import counted
 from rulerank.dataset import Array
 from rulerank.errors import ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
+from rulerank.rules.additive import Contributions
 from rulerank.rules.by_query import (
     OTHER,
     TIES,
@@ -216,6 +218,37 @@ class QueryRules(RuleRanker):
         unheard = weight == 0
         heard[unheard] = self.engine_.score(np.ascontiguousarray(bins[:, unheard]))
         return heard / np.where(unheard, 1.0, weight)
+
+    def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
+        queries = counted(self.queries_.size, "training query", "training queries")
+        if not self.params_["literal"]:
+            return (f"The {self._trusted().size} most trusted of {queries} are heard, all alike.",)
+        ranks, weights = (found[0] for found in self._heard(self.known_bins(X[row : row + 1])))
+        heard = np.flatnonzero(weights)
+        if not heard.size:
+            return ("No training query knows this document: the rules of all of them vote.",)
+        first = heard[np.argsort(-weights[heard], kind="stable")[:3]]
+        said = ", ".join(f"{self.queries_[q]} (weight {weights[q]:.1%}, estimate {ranks[q]:.2f})" for q in first)
+        return (f"{heard.size} of {queries} are heard, each with its own estimate, most of all {said}.",)
+
+    def _heard(self, bins: Array) -> tuple[Array, Array]:
+        """Return the queries' own estimates and how much each is heard, (n_rows, n_queries) each (literal only)."""
+        ranks = self._by_columns(bins.shape[1], lambda first, last: self._ranks(bins, first, last))
+        weights = self._by_columns(bins.shape[1], lambda first, last: self._strengths(bins, first, last))
+        weights[np.isnan(ranks)] = 0.0
+        total = weights.sum(axis=1, keepdims=True)
+        return ranks, np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+    def _bin_contributions(self, bins: Array) -> Contributions:
+        found = super()._bin_contributions(bins)  # what RE-GR says where no query is heard
+        if not self.params_["literal"]:
+            return found
+        above = np.arange(self._training.n_grades) - self._training.mean_grade
+        for row, weights in enumerate(self._heard(bins)[1]):
+            if weights.any():
+                row_bins = np.ascontiguousarray(bins[:, row])
+                found.values[row] = self._by_query.literal_adds(row_bins, weights, above, self.params_["min_support"])
+        return found
 
     def _ranks(self, bins: Array, first: int, last: int, *, without_own: bool = False) -> Array:
         given, training, functions = self.params_, self._training, self._by_query

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -33,6 +33,7 @@ from rulerank.discretize import (
 from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.rows import labelled_grades, query_numbers
+from rulerank.rules.additive import Contributions, features_of
 from rulerank.rules.engine import Engine
 from rulerank.rules.kept_rows import KeptRows
 from rulerank.rules.layout import Layout, check_work
@@ -152,6 +153,28 @@ class RuleRanker(Ranker):
     def _score_bins(self, bins: Array) -> Array:
         """Score documents given as bins uint8 (n_features, n_documents)."""
         return self.engine_.score(bins)
+
+    def checked_contributions(self, X: Any, queries: Array | None = None) -> Contributions:
+        tables = self.as_tables()
+        return self._bin_contributions(self.known_bins(X)) if tables is None else tables.contributions(X)
+
+    def _bin_contributions(self, bins: Array) -> Contributions:
+        """Return what the rules over the same features add to the scores of documents given as bins."""
+        engine = self.engine_
+        values = np.empty((bins.shape[1], engine.layout.n_sets))
+        for row, votes in enumerate(self._votes_of_each(bins)):
+            values[row] = engine.scheme.adds(votes, engine.training)
+        return self._contributions(values)
+
+    def _votes_of_each(self, bins: Array) -> Iterator[Array]:
+        """Yield the votes of each document's cells."""
+        for row in range(bins.shape[1]):
+            yield self.engine_.votes_of(np.ascontiguousarray(bins[:, row]))[1]
+
+    def _contributions(self, values: Array) -> Contributions:
+        """Return what each feature set adds, (n_rows, n_sets), with what the sets are called."""
+        base = np.full(len(values), self.engine_.training.mean_grade)
+        return Contributions.of(base, values, features_of(self.engine_.layout.members), self.feature_names_)
 
     def _one_document(self, x: Any, row: int | None) -> Array:
         """Return the bins of one document, given alone or as a row among all documents of its query."""

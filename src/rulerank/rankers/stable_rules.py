@@ -11,7 +11,7 @@ from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import IncrementalRules
-from rulerank.rules.kernels import EXTREMES, SUMS
+from rulerank.rules.kernels import EXTREMES, N_QUERIES, SUMS
 from rulerank.rules.rule import Rule
 from rulerank.rules.stable import AgreementVotes, ConfidenceVotes
 from rulerank.rules.tables import Rows
@@ -123,6 +123,16 @@ class StableRules(IncrementalRules):
         stable = votes[:, n_grades : 2 * n_grades] if by_rule else np.repeat(votes[:, 1:2], n_grades, axis=1)
         keep = stable[counts.grades >= self.engine_.training.min_rows] > 0
         return [rule for rule, kept in zip(self._rules(row_bins, counts), keep, strict=True) if kept]
+
+    def notes_on(self, X: Any, row: int) -> tuple[str, ...]:
+        counts, votes = self.engine_.votes_of(np.ascontiguousarray(self.known_bins(X[row : row + 1])[:, 0]))
+        n_grades = self.engine_.training.n_grades
+        by_rule = isinstance(self.engine_.scheme, ConfidenceVotes)
+        n_stable = int((votes[:, n_grades : 2 * n_grades] if by_rule else votes[:, 1:2]).any(axis=1).sum())
+        if not n_stable:
+            return ("No stable rule covers it, so all rules vote.",)
+        n_covering = int((counts.tallies[:, N_QUERIES] > 0).sum())
+        return (f"{n_stable:,} of the {n_covering:,} rules that cover it are stable; they alone vote.",)
 
     def check_parameters(self) -> None:
         """Raise a DataError that names a parameter with a value it may not have."""

@@ -6,8 +6,10 @@ The terminal, Markdown, LaTeX and HTML render a `Page`; explanations and reports
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from rulerank.core.words import counted
 
 DASH = "–"  # where a number is missing
 
@@ -74,6 +76,13 @@ class Table:
     def is_words(self, place: int) -> bool:
         """Tell whether a column holds words."""
         return place < self.n_left or self.header[place] in self.words
+
+    def without(self, *places: int) -> Table:
+        """Return the table without some of its columns."""
+        kept = [place for place in range(len(self.header)) if place not in places]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        n_left = self.n_left - sum(place < self.n_left for place in places)
+        return replace(self, header=tuple(self.header[place] for place in kept), rows=rows, n_left=n_left)
 
     @property
     def word_places(self) -> set[int]:
@@ -194,6 +203,27 @@ def summed(parts: Iterable[float], total: int, digits: int) -> list[Bar]:
         Bar(value, largest, text=in_digits(own, digits, signed=True))
         for value, own in zip(values, printed, strict=True)
     ]
+
+
+def summed_rows(
+    parts: Sequence[tuple[tuple[str, ...], float]], total: int, digits: int, most: int, rest: str
+) -> list[tuple[Content, ...]]:
+    """Return the parts of a sum as rows that end in their numbers, as `summed` has them; the last of many as one.
+
+    rest: what one of the others is called.
+
+    >>> for row in summed_rows([(("bm25",), 0.5), (("age",), 0.25), (("length",), 0.25)], 10, 1, 1, "other feature"):
+    ...     print(*row)
+    bm25 +0.5
+    2 other features +0.5
+    """
+    first = list(parts if len(parts) <= most + 1 else parts[:most])
+    left = parts[len(first) :]
+    if left:
+        name = counted(len(left), rest)
+        first.append(((name, *[""] * (len(parts[0][0]) - 1)), sum(adds for _, adds in left)))
+    numbers = summed((adds for _, adds in first), total, digits)
+    return [(*cells, number) for (cells, _), number in zip(first, numbers, strict=True)]
 
 
 def units(value: float, digits: int) -> int:

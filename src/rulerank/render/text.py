@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import shutil
-import textwrap
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -126,19 +124,7 @@ def render_text(page: Page, width: int = WIDTH) -> str:
     feature  adds
     bm25     +0.2
     """
-    parts = [_wrapped(page.title), "\n".join(_wrapped(sentence) for sentence in page.lead)]
-    parts += ["\n".join(f"{name}: {value}" for name, value in page.facts)] if page.facts else []
-    for _, block in page.in_words():
-        lines = [_wrapped(block.title)]
-        if isinstance(block, Section):
-            lines += [_wrapped(block.about)] if block.about else []
-        elif isinstance(block, Sentences):
-            lines += [_wrapped(sentence) for sentence in block.sentences]
-        else:
-            lines.append(text_table(block, width))
-            lines += [_wrapped(block.note)] if block.note else []
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    return _plain(rich_page(page, width), width)
 
 
 def text_table(block: Table, width: int = WIDTH) -> str:
@@ -149,28 +135,15 @@ def text_table(block: Table, width: int = WIDTH) -> str:
     x   10  so
     yy   9  because
     """
-    rows = [[str(cell) for cell in row] for row in block.rows]
-    return plain_table(block.header, fitted(block, rows, width), block.n_left, block.word_places)
+    return _plain(_rich_table(block, width), width)
 
 
-def fitted(block: Table, rows: list[list[str]], width: int) -> list[list[str]]:
-    """Break the longest columns of words into lines, until a table is no wider than the terminal.
+def _plain(drawing: Any, width: int) -> str:
+    from rich.console import Console
 
-    >>> table = Table("", ("why", "n"), (("so many words that they are too long", "1"),))
-    >>> fitted(table, [[str(cell) for cell in row] for row in table.rows], 28)
-    [['so many words that they', '1'], ['are too long', '']]
-    """
-    widths = widths_of(block, width, GAP, [len(name) for name in block.header])
-    lines = []
-    for row in rows:
-        cells = [
-            textwrap.wrap(cell, widths[place], break_on_hyphens=False) or [""]
-            if place in block.word_places and len(cell) > widths[place]
-            else [cell]
-            for place, cell in enumerate(row)
-        ]
-        lines += [list(line) for line in itertools.zip_longest(*cells, fillvalue="")]
-    return lines
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(drawing)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).rstrip()
 
 
 def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]:
@@ -192,42 +165,47 @@ def widths_of(block: Table, width: int, gap: int, least: list[int]) -> list[int]
     return widths
 
 
-def rich_page(page: Page) -> Any:
-    """Draw a page with Rich."""
+def rich_page(page: Page, width: int | None = None) -> Any:
+    """Draw a page with Rich; width: of text without bars and lines."""
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[Any] = [Text(page.title, style="bold"), *(Text(sentence) for sentence in page.lead)]
-    parts += [*(Text(f"  {name}: {value}", style="dim") for name, value in page.facts), Text("")]
+    margin = "  " if width is None else ""
+    facts = [Text(f"{margin}{name}: {value}", style="dim") for name, value in page.facts]
+    gap = [] if width is None else [Text("")]
+    parts: list[Any] = [Text(page.title, style="bold"), *gap, *(Text(sentence) for sentence in page.lead)]
+    parts += [*(gap if facts else []), *facts, Text("")]
     for depth, block in page.in_words():
         parts.append(Text(block.title, style="bold cyan" if depth == 2 else "cyan"))
-        if isinstance(block, Section):
-            parts += [Text(f"  {block.about}")] if block.about else []
-        elif isinstance(block, Sentences):
-            parts += [Text(f"  {sentence}") for sentence in block.sentences]
+        if isinstance(block, Table):
+            parts += [_rich_table(block, width), *([Text(f"{margin}{block.note}", style="dim")] if block.note else [])]
         else:
-            parts.append(_rich_table(block))
-            parts += [Text(f"  {block.note}", style="dim")] if block.note else []
+            sentences = block.sentences if isinstance(block, Sentences) else (block.about,) if block.about else ()
+            parts += [Text(f"{margin}{sentence}") for sentence in sentences]
         parts.append(Text(""))
     return Group(*parts)
 
 
-def _rich_table(block: Table) -> Any:
+def _rich_table(block: Table, text_width: int | None = None) -> Any:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    width = shutil.get_terminal_size((WIDTH, 50)).columns
-    barred = width >= WIDTH and any(isinstance(row[-1], Bar) for row in block.rows)
-    both = len(block.header) - 1 in block.diverging
+    width = text_width or shutil.get_terminal_size((WIDTH, 50)).columns
+    barred = text_width is None and width >= WIDTH and any(isinstance(row[-1], Bar) for row in block.rows)
     least = [max(map(len, name.split()), default=0) for name in block.header]
-    widths = widths_of(block, width - EDGE - (BAR + EDGE if barred else 0), EDGE, least)
+    if text_width is None:
+        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+        widths = widths_of(block, width - EDGE - (BAR + EDGE if barred else 0), EDGE, least)
+    else:
+        table = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+        widths = widths_of(block, width, GAP, [len(name) for name in block.header])
     for place, name in enumerate(block.header):
         justify: Any = "left" if block.is_words(place) else "right"
         table.add_column(Text(name), justify=justify, width=widths[place], overflow="fold")
     if barred:
         table.add_column("", min_width=BAR)
+    both = len(block.header) - 1 in block.diverging
     for row in block.rows:
         cells = [Text(str(cell), style=_colour(cell)) for cell in row]  # Text: a name in brackets is no markup
         if barred:
@@ -258,10 +236,6 @@ def _colour(cell: object) -> str:
     if not cell.signed:
         return "cyan"
     return "green" if cell.value > 0 else "red"
-
-
-def _wrapped(sentence: str) -> str:
-    return textwrap.fill(sentence, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def render_markdown(page: Page) -> str:

@@ -57,6 +57,13 @@ class Contributions:
     terms: tuple[str, ...]
     features: tuple[tuple[int, ...], ...]  # of each term: columns; the baseline ranking is the one after the last
 
+    @staticmethod
+    def of(base: Array, values: Array, features: Sequence[tuple[int, ...]], names: Sequence[str]) -> Contributions:
+        """Return contributions whose terms are called by the names of their features."""
+        return Contributions(
+            base, values, tuple(" & ".join(names[f] for f in own) for own in features), tuple(features)
+        )
+
     def __repr__(self) -> str:
         return f"Contributions({counted(len(self.base), 'row')}, {counted(len(self.terms), 'term')})"
 
@@ -82,6 +89,15 @@ def padded(sets: Sequence[Sequence[int]]) -> Array:
     for place, members in enumerate(sets):
         out[place, : len(members)] = members
     return out
+
+
+def features_of(sets: Array) -> list[tuple[int, ...]]:
+    """Return the rows of such an array as sets of features.
+
+    >>> features_of(np.array([[3, -1], [0, 1]]))
+    [(3,), (0, 1)]
+    """
+    return [tuple(feature for feature in members if feature >= 0) for members in sets.tolist()]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

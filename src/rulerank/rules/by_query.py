@@ -204,6 +204,26 @@ class ByQuery:
         self._unpack(partial(kernels.expected_grades, sums, n_grades, *units, ranks), len(sums))
         return ranks
 
+    def literal_adds(self, row_bins: Array, weights: Array, above: Array, min_support: float) -> Array:
+        """Return what each feature set adds to the weighted mean of the queries' ranks of a document, (n_sets,).
+
+        weights: of each query, of those with a rank; above: what each grade is worth above the mean grade.
+        """
+        n_sets, n_grades = self.layout.n_sets, self.rows.n_grades
+        units, adds = packing(n_sets)[0], np.zeros(n_sets)
+        for first, last in self.blocks(n_sets):
+            hits = np.zeros((n_sets, last - first, n_grades), dtype=np.int64)
+            kernels.count_codes_like(
+                *self._graded(first, last), self.layout.members, row_bins, hits.reshape(n_sets, -1)
+            )
+            exists = hits >= np.maximum(rows_needed(min_support, self.sizes[first:last]), 1)[:, None]
+            theta = np.floor(hits * (units / np.maximum(hits.sum(axis=2, keepdims=True), 1)) + 0.5) / units * exists
+            n_rules = np.maximum(exists.sum(axis=0), 1)
+            totals = (theta.sum(axis=0) / n_rules).sum(axis=1)
+            shares = weights[first:last] / np.where(totals > 0, totals, 1.0)
+            adds += np.einsum("cqr,qr->cr", theta, shares[:, None] / n_rules) @ above
+        return adds
+
     def label_strengths(self, bins: Array, labels: Labels, first: int, last: int, *, min_support: float = 0.0) -> Array:
         """Return the mean confidence of the rules X -> q of D* for the queries first..last-1, (n_queries, n_docs)."""
         units = packing(self.layout.n_sets)

@@ -271,3 +271,22 @@ def count_right_pairs(
                         right[q] += level[high] * (2 * lower[low] + level[low])
                 lower += level
                 i = end
+
+
+@compiled
+def count_codes_like(bins: Array, codes: Array, shares: Array, sets: Array, row_bins: Array, counts: Array) -> None:
+    """Add up, for each set, the shares of the rows of every code that have one document's bins.
+
+    sets      int32[n_sets, size]     features of each set, -1 where it has fewer
+    row_bins  uint8[n_features]       the document's bins
+    counts    int64[n_sets, n_codes]
+    """
+    for s in range(sets.shape[0]):
+        for i in range(bins.shape[1]):
+            same = True
+            for j in range(sets.shape[1]):
+                if sets[s, j] >= 0 and bins[sets[s, j], i] != row_bins[sets[s, j]]:
+                    same = False
+                    break
+            if same:
+                counts[s, codes[i]] += shares[i]

@@ -8,7 +8,7 @@ from rulerank.dataset import Array
 from rulerank.rules.kernels import LIFTS, N_DOWN, N_QUERIES, N_UP, SUMS, THETAS
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.tables import THETA_UNIT, UNIT, Counts, Training
-from rulerank.rules.votes import LiftVotes, MeanVotes, Parts, weighted_parts
+from rulerank.rules.votes import LiftVotes, MeanVotes, parts_of_mean
 
 LIFT_SHRINK = 1.0  # queries' worth of "no difference" mixed into each cell's mean lift
 SLACK = 1e-9  # a confidence of 0.4 is within 0.1 of 0.3, whatever floating point makes of it
@@ -49,8 +49,8 @@ class AgreementVotes:
         mean = np.divide(sums[:, 0], sums[:, 1], out=np.zeros(len(sums)), where=stable)
         return np.where(stable, training.mean_grade + mean, self.otherwise.scores(sums[:, 2:], training))
 
-    def parts(self, votes: Array, training: Training) -> Parts:
-        return weighted_parts(votes) if votes[:, 1].any() else self.otherwise.parts(votes[:, 2:], training)
+    def adds(self, votes: Array, training: Training) -> Array:
+        return parts_of_mean(votes) if votes[:, 1].any() else self.otherwise.adds(votes[:, 2:], training)
 
 
 class ConfidenceVotes:
@@ -93,7 +93,7 @@ class ConfidenceVotes:
         by_stable, by_all = (self.mean.scores(part, training) for part in (sums[:, :width], sums[:, width:]))
         return np.where(stable, by_stable, by_all)
 
-    def parts(self, votes: Array, training: Training) -> Parts:
+    def adds(self, votes: Array, training: Training) -> Array:
         width = self.mean.width(training)
         stable = votes[:, training.n_grades : width].any()
-        return self.mean.parts(votes[:, :width] if stable else votes[:, width:], training)
+        return self.mean.adds(votes[:, :width] if stable else votes[:, width:], training)

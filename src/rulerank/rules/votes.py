@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -20,18 +20,6 @@ CELLS_PER_THREAD = 100_000
 ROUNDING = 1e-12  # signed votes that add up to less cancel out
 
 
-class Parts(NamedTuple):
-    """A document's score taken apart: the mean grade of training plus the sum of `adds`.
-
-    Equally, the weighted mean of what the cells say: a cell's `adds` is its weight times how far what it says lies
-    above the mean grade, and the weights add up to 1.
-    """
-
-    adds: Array  # float64 (n_cells,)
-    weights: Array  # float64 (n_cells,)
-    voted: Array  # bool (n_cells,) a cell without weight may have a say: it can lower the mean of its grade
-
-
 class Votes(Protocol):
     """A scheme: the votes of each cell of some feature sets, and the score from a document's sum of votes."""
 
@@ -46,7 +34,9 @@ class Votes(Protocol):
 
     def scores(self, sums: Array, training: Training) -> Array: ...
 
-    def parts(self, votes: Array, training: Training) -> Parts: ...
+    def adds(self, votes: Array, training: Training) -> Array:
+        """Return what each cell of a document with these votes adds to the mean grade: together, the score."""
+        ...
 
 
 class MeanVotes:
@@ -91,20 +81,16 @@ class MeanVotes:
             total[np.abs(total) <= ROUNDING] = 0.0
         return _divide(weighted, total, training.mean_grade)
 
-    def total(self, means: Array) -> float:
-        """Return what the grades' means add up to, 0 where signed ones cancel out."""
-        total = float(means.sum())
-        return 0.0 if not self.mapped and abs(total) <= ROUNDING else total
-
-    def parts(self, votes: Array, training: Training, metric: int = 0) -> Parts:
-        """Take the score by one metric, the first unless said, of a document with these votes apart."""
+    def adds(self, votes: Array, training: Training, metric: int = 0) -> Array:
+        """Return what each cell of a document adds to its score by one metric, the first unless said."""
         n_grades = training.n_grades
         theta, exists = votes[:, metric * n_grades : (metric + 1) * n_grades], votes[:, -n_grades:]
         n_rules = np.maximum(exists.sum(axis=0), 1)
-        total = self.total(theta.sum(axis=0) / n_rules)
-        weights = theta / (n_rules * total) if total else np.zeros(theta.shape)
-        adds = weights @ (np.arange(n_grades) - training.mean_grade)
-        return Parts(adds, weights.sum(axis=1), exists.sum(axis=1) > 0)
+        total = float((theta.sum(axis=0) / n_rules).sum())
+        if not total or (not self.mapped and abs(total) <= ROUNDING):
+            return np.zeros(len(theta))
+        found: Array = theta / (n_rules * total) @ (np.arange(n_grades) - training.mean_grade)
+        return found
 
 
 class LiftVotes:
@@ -147,10 +133,9 @@ class LiftVotes:
     def scores(self, sums: Array, training: Training) -> Array:
         return training.mean_grade + _divide(sums[:, 0], sums[:, 1], 0.0)
 
-    def parts(self, votes: Array, training: Training) -> Parts:
-        """Take the score of a document with these votes apart."""
-        parts = weighted_parts(votes)
-        return parts._replace(voted=votes[:, 0] != 0) if self.additive else parts
+    def adds(self, votes: Array, training: Training) -> Array:
+        """Return what each cell of a document with these votes adds to the mean grade."""
+        return parts_of_mean(votes)
 
 
 VOTES: dict[str, Votes] = {
@@ -194,14 +179,14 @@ def vote_table(
     return votes
 
 
-def weighted_parts(votes: Array) -> Parts:
+def parts_of_mean(votes: Array) -> Array:
     """Take a weighted mean apart, given weight * value and weight of each cell.
 
-    >>> weighted_parts(np.array([[0.5, 1.0], [-0.6, 3.0]])).adds.tolist()
+    >>> parts_of_mean(np.array([[0.5, 1.0], [-0.6, 3.0]])).tolist()
     [0.125, -0.15]
     """
-    adds, weights = votes[:, :2].T / (votes[:, 1].sum() or 1.0)
-    return Parts(adds, weights, weights > 0)
+    parts: Array = votes[:, 0] / (votes[:, 1].sum() or 1.0)
+    return parts
 
 
 def _divide(above: Array, below: Array, otherwise: float) -> Array:

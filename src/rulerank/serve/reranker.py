@@ -161,7 +161,7 @@ class Reranker:
         versus: Any = None,
         docs: Any = None,
         *,
-        n_rules: int | None = 3,
+        n_rules: int | None = 10,
         candidates: int = CANDIDATES,
         vectors: Mapping[str, Sequence[float]] | None = None,
     ) -> Explanation | Versus:

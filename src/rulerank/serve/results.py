@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from rulerank.core.words import counted
-from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.explain.cases import Case, case_of
-from rulerank.explain.standing import Background, background_of
+from rulerank.explain.documents import Documents, placed
 from rulerank.rankers.base import Ranker
 
 if TYPE_CHECKING:
@@ -47,72 +45,36 @@ class Scored:
         self.ranker = ranker
         self.rows = rows
 
-    @cached_property
-    def checked(self) -> Array:
-        """The rows as the ranker scores them."""
-        return self.ranker.check_rows(self.rows.data, self.rows.qid)
-
     def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
         """Return the parts of a score, the base first, then the n strongest, then what all others add together.
 
         None if the ranker cannot tell. What is the same in all documents comes last: it is no reason for their order.
         """
         try:
-            base, shares = self._parts(row)
+            base, shares = float(self.documents.bases[row]), self.documents.shares[row]
         except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
             return ()
         there = np.flatnonzero(shares)
-        columns = [self._column(part) for part in there.tolist()]
-        alike = np.array([column is not None and not self.behind.varies[column] for column in columns], dtype=bool)
-        strongest = there[np.lexsort((-np.abs(shares[there]), alike))]
+        strongest = there[np.lexsort((-np.abs(shares[there]), ~self.documents.varies[there]))]
         first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
-        values, behind = self.rows.values(row, self.ranker), replace(self.behind, row=row)
-        own = (self._reason(values, behind, row, part, float(shares[part])) for part in first.tolist())
-        found = [Reason(None, self.ranker.base_text, base), *own]
+        values = self.rows.values(row, self.ranker)
+        found = [Reason(None, self.ranker.base_text, base)]
+        found += [self._reason(values, row, part, float(shares[part])) for part in first.tolist()]
         if rest.size:
             found.append(Reason(None, f"{counted(rest.size, 'other part')} together", float(shares[rest].sum())))
         return tuple(found)
 
-    def _reason(
-        self, values: Mapping[str, float | str | None], behind: Background, row: int, part: int, adds: float
-    ) -> Reason:
-        names, column = self.ranker.feature_names_, self._column(part)
-        if part < len(names):
-            return Reason(names[part], behind.said(part), adds, values[names[part]])
-        case = self._case(row)
+    def _reason(self, values: Mapping[str, float | str | None], row: int, part: int, adds: float) -> Reason:
+        docs, column = self.documents, self.documents.column(part)
         if column is None:  # the scores of a model
-            return Reason(case.part_name(part), case.value(part), adds)
-        text = case.part_name(part) + behind.said(column).removeprefix(names[column])
-        return Reason(case.part_name(part), text, adds, values[names[column]])
-
-    def _column(self, part: int) -> int | None:
-        """Return the column of the raw values of a part of a score; None for a model's scores."""
-        if part < len(self.ranker.feature_names_):
-            return part
-        tables = self.ranker.as_tables()
-        return None if tables is None or tables.from_model else tables.baseline
-
-    def _case(self, row: int) -> Case:
-        return case_of(self.ranker, self.checked, row)
-
-    def _parts(self, row: int) -> tuple[float, Array]:
-        """Return where a score starts, and what each part adds: features, and the baseline ranking."""
-        if self.ranker.as_tables() is None:
-            ballot = self._case(row).ballot
-            return float(ballot.base), ballot.shares
-        bases, shares = self._of_all
-        return float(bases[row]), shares[row]
+            return Reason(docs.name(part), docs.seen(row, part), adds)
+        text = f"{docs.name(part)} {placed(docs.value(row, part), docs.standing(row, part))}"
+        return Reason(docs.name(part), text, adds, values[docs.features[column]])
 
     @cached_property
-    def _of_all(self) -> tuple[Array, Array]:
-        """Where the scores of all documents start, and what each part adds to them."""
-        found = self.ranker.checked_contributions(self.checked)
-        return found.base, found.by_feature(len(self.ranker.feature_names_) + 1)
-
-    @cached_property
-    def behind(self) -> Background:
-        """The documents by their raw values."""
-        return background_of(self.ranker, self.rows.data, 0)
+    def documents(self) -> Documents:
+        """The documents by their raw values, with what each part adds to their scores."""
+        return Documents(self.ranker, self.rows.data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,351 @@
+"""The documents of a query: their raw values with their place among each other, what people read, what a model sees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from rulerank.core.arrays import unmasked
+from rulerank.core.checks import is_whole
+from rulerank.core.intervals import on_scale
+from rulerank.core.words import as_date, counted, decimal
+from rulerank.dataset import Array, Dataset, doc_name
+from rulerank.errors import DataError
+from rulerank.rankers.base import Ranker
+from rulerank.rankers.rows import recoded
+from rulerank.rankers.rule_ranker import RuleRanker
+from rulerank.rules.additive import Contributions, baseline_name
+from rulerank.rules.layout import UNSEEN
+from rulerank.rules.tables import Counts
+
+MOST_LETTERS = 280  # of a text
+TITLES = ("title", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What people read of a document: the query it was found for, and its texts."""
+
+    query: str = ""  # its id
+    query_text: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)  # by name, as long as people like to read
+
+    @property
+    def title(self) -> str:
+        """The document's title, where it has one."""
+        return next((self.texts[name] for name in TITLES if name in self.texts), "")
+
+
+def about(data: Dataset, row: int) -> About:
+    """Return what people read of a row."""
+    texts = {name: clipped(str(column[row])) for name, column in data.texts.items() if column[row] is not None}
+    query_text = texts.pop("query_text", "") or texts.pop("query", "")
+    return About(str(data.qid[row]), query_text, {name: text for name, text in texts.items() if text})
+
+
+def clipped(text: str, most: int = MOST_LETTERS) -> str:
+    """Return a text in one line, of a long one the beginning.
+
+    >>> clipped("a long  text of\\nwords", 12)
+    'a long text …'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[:most].rsplit(' ', 1)[0]} …"
+
+
+def rules_of(ranker: Any) -> RuleRanker | None:
+    """Return the rules whose bins a ranker reads; None where it has none."""
+    found: RuleRanker | None = ranker if isinstance(ranker, RuleRanker) else getattr(ranker, "metric_rules", None)
+    return found
+
+
+class Documents:
+    """The documents that are ranked together: rows as they came, and as the ranker scores them.
+
+    A part of a score is a feature, by its column, or the baseline ranking, which comes after the features.
+    """
+
+    def __init__(self, ranker: Ranker, x: Any, rows: Array | None = None) -> None:
+        """Take all rows of x, or those of a Dataset that are given."""
+        self.ranker = ranker
+        self.features = ranker.feature_names_
+        self.tables = ranker.as_tables()
+        self.rules = rules_of(ranker)
+        self.categories: Mapping[str, tuple[str, ...]] = ranker.categories_
+        self.dates: Collection[str] = ranker.dates_
+        self.data = x[rows] if isinstance(x, Dataset) and rows is not None else x
+        if isinstance(self.data, Dataset):
+            columns = [x.feature_names.index(name) for name in self.features]
+            self.raw = self.data.X[:, columns]
+            self.categories, self.dates = {**self.categories, **x.categories}, {*self.dates, *x.dates}
+            self.names = [doc_name(x, int(row)) for row in (range(len(x)) if rows is None else rows)]
+        else:
+            if hasattr(x, "columns") and ranker.has_names_:
+                values: Any = ranker.frame_rows(x)
+            else:
+                # sparse rows stay what they are: the ranker checks them
+                self.data = x if issparse(x) or hasattr(x, "columns") else np.atleast_2d(np.asarray(unmasked(x)))
+                values = x.toarray() if issparse(x) else self.data
+            self.raw = np.asarray(values, dtype=np.float64)
+            self.names = [f"row {row + 1}" for row in range(len(self.raw))]
+
+    @cached_property
+    def checked(self) -> Any:
+        """The rows as the ranker scores them."""
+        return self.ranker.check_rows(self.data, np.zeros(len(self.raw)))
+
+    def about(self, row: int) -> About:
+        """Return what people read of a document."""
+        return about(self.data, row) if isinstance(self.data, Dataset) else About()
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def contributions(self, row: int) -> Contributions:
+        """Return where the score of one document starts, and what each term adds to it."""
+        if "_all" in self.__dict__ or (self.tables is None and self.ranker.needs_the_query()):
+            found, own = self._all, slice(row, row + 1)  # a mixture compares the documents of the query
+            return Contributions(found.base[own], found.values[own], found.terms, found.features)
+        return self.ranker.checked_contributions(self.checked[row : row + 1], np.zeros(1, dtype=np.int64))
+
+    def score(self, row: int) -> float:
+        """Return the score of one document, as `predict` gives it."""
+        if self.ranker.needs_the_query():
+            return float(self.scores[row])
+        return float(self.ranker.checked_scores(self.checked[row : row + 1])[0])
+
+    @cached_property
+    def scores(self) -> Array:
+        """The scores of all documents."""
+        return self.ranker.predict_codes(self.data, np.zeros(len(self)))
+
+    @cached_property
+    def _all(self) -> Contributions:
+        return self.ranker.checked_contributions(self.checked, np.zeros(len(self), dtype=np.int64))
+
+    @cached_property
+    def bases(self) -> Array:
+        """Where the score of each document starts."""
+        return self._all.base
+
+    @cached_property
+    def shares(self) -> Array:
+        """What each part adds to the score of each document, (n_docs, n_features + 1)."""
+        return self._all.by_feature(len(self.features) + 1)
+
+    @cached_property
+    def noun(self) -> str:
+        """What the terms of a score are: rules, features by themselves, or parts of several models."""
+        if self.rules is not None or (self.tables is not None and self.tables.tables):
+            return "rule"
+        return "part" if self.tables is None else "feature"
+
+    @cached_property
+    def baseline(self) -> str:
+        """What the part after the features is called."""
+        tables = self.tables
+        if tables is None:
+            return "baseline ranking of members"
+        return "" if tables.baseline is None else baseline_name(tables.feature_names[tables.baseline])
+
+    def name(self, part: int) -> str:
+        """Return what a part of a score is called."""
+        return self.features[part] if part < len(self.features) else self.baseline
+
+    def column(self, part: int) -> int | None:
+        """Return the column of the raw values of a part of a score; None for the scores of models."""
+        if part < len(self.features):
+            return part
+        return None if self.tables is None or self.tables.from_model else self.tables.baseline
+
+    def value(self, row: int, part: int) -> str:
+        """Return a document's value of a part as people write it."""
+        column = self.column(part)
+        return "" if column is None else self.written(column, float(self.raw[row, column]))
+
+    def written(self, column: int, value: float) -> str:
+        """Return any value of a feature as people write it."""
+        name = self.features[column]
+        return as_date(value) if name in self.dates else written(value, self.categories.get(name))
+
+    @cached_property
+    def coded(self) -> Array:
+        """The raw values, with the codes of the ranker where they name kinds."""
+        if isinstance(self.data, Dataset):
+            return recoded(self.raw, self.data, self.features, self.ranker.categories_)
+        return self.raw
+
+    def coded_text(self, column: int, value: float) -> str:
+        """Return such a value as people write it."""
+        name = self.features[column]
+        return as_date(value) if name in self.dates else written(value, self.ranker.categories_.get(name))
+
+    def standing(self, row: int, part: int) -> str:
+        """Say where a document's value of a part stands among those of the query."""
+        column = self.column(part)
+        if column is None:
+            return ""
+        return standing(self.raw[:, column], row, category=self.features[column] in self.categories)
+
+    @cached_property
+    def varies(self) -> Array:
+        """In which parts the documents differ, bool (n_features + 1,): the others are no reason for their order."""
+        first = self.raw[:1]
+        differs = ((first != self.raw) & ~(np.isnan(self.raw) & np.isnan(first))).any(axis=0) | (len(self) < 2)
+        column = self.column(len(self.features))
+        return np.append(differs, True if column is None else differs[column])
+
+    def seen(self, row: int, part: int) -> str:
+        """Say what the model sees of a document's value: its bin, or the value that a weight takes."""
+        name, tables, n_features = self.name(part), self.tables, len(self.features)
+        if self.rules is not None:
+            bin = int(self._bins(row)[part])
+            return f"{name}: not seen in training" if bin == UNSEEN else self.rules.item_text(part, bin)
+        if tables is None:
+            return name if part == n_features else f"{name} = {decimal(float(self.raw[row, part]), 4)}"
+        column = tables.baseline if part == n_features else part
+        assert column is not None
+        value = float(self.dense(row)[column])
+        if part < n_features and tables.tables:
+            if part not in tables.finest:
+                return f"{name} has no vote"
+            table, axis = tables.finest[part]
+            bin = tables.cells_of(self.dense(row))[table][axis]
+            return tables.item_text(table, axis, bin, self.ranker.normalize_, self.ranker.dates_)
+        if not np.isnan(value) or tables.fill is None:
+            return value_text(self.ranker, name, value)
+        stands_for = "behind all others" if part == n_features else "the training mean"
+        return f"{value_text(self.ranker, name, float(tables.fill[column]))} (missing: {stands_for})"
+
+    def sees_value(self, row: int, part: int) -> bool:
+        """Tell whether the model sees the value of a part as it came, and no bin or scale of it."""
+        column = self.column(part)
+        raw = math.nan if column is None else float(self.raw[row, column])
+        return self.seen(row, part) == f"{self.name(part)} = {decimal(raw, 4)}"
+
+    def items(self, row: int, term: int, members: tuple[int, ...]) -> tuple[str, ...]:
+        """Return a term as a rule that covers the document: what it says of each of its features."""
+        if self.rules is not None or self.tables is None or term >= len(self.tables.tables):
+            return tuple(self.seen(row, part) for part in members)
+        bins = self.tables.cells_of(self.dense(row))[term]
+        scale, dates = self.ranker.normalize_, self.ranker.dates_
+        return tuple(self.tables.item_text(term, axis, bin, scale, dates) for axis, bin in enumerate(bins))
+
+    def bins_of(self, term: int, members: tuple[int, ...]) -> Array | None:
+        """Return the bins of all documents on the axes of a term, (n_members, n_docs); None where it is a weight."""
+        if self.rules is not None:
+            return self.rules.known_bins(self.checked)[list(members)]
+        if self.tables is None or term >= len(self.tables.tables):
+            return None
+        cuts = self.tables.tables[term].cuts
+        return np.array([bins_of(self.checked[:, f], own) for f, own in zip(members, cuts, strict=True)])
+
+    def counts(self, row: int) -> Counts | None:
+        """Return what training has counted of the rules that cover a document, by term; None: that is not known."""
+        return None if self.rules is None else self.rules.engine_.votes_of(self._bins(row))[0]
+
+    def dense(self, row: int) -> Array:
+        """Return a document as the ranker scores it, float64."""
+        own = self.checked[row : row + 1]
+        return np.asarray(own.toarray() if issparse(own) else own, dtype=np.float64)[0]
+
+    def _bins(self, row: int) -> Array:
+        assert self.rules is not None
+        return np.ascontiguousarray(self.rules.known_bins(self.checked[row : row + 1])[:, 0])
+
+
+def bins_of(values: Array, cuts: Array) -> Array:
+    """Return the bin of each value: how many cuts are not above it; missing values have the one after the last."""
+    return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="right"))
+
+
+def value_text(ranker: Ranker, name: str, value: float) -> str:
+    """Return a value that a weight takes in words, with the name of the scale that it is on."""
+    scale = ranker.scale_of(name)
+    number = as_date(round(value)) if name in ranker.dates_ and scale is None else decimal(value, 4)
+    return on_scale(f"{name} = {number}", name, scale)
+
+
+def find_documents(ranker: Ranker, x: Any, row: int | None, name: str = "the document") -> tuple[Documents, int]:
+    """Return the document that is meant, given alone, or as a row of the documents of its query, or of a Dataset."""
+    check_is_fitted(ranker)
+    rows = None
+    if isinstance(x, Dataset) and is_whole(row, 0, len(x) - 1):
+        rows = np.flatnonzero(x.qid == x.qid[row])
+    documents = Documents(ranker, x, rows)
+    n_rows = len(x) if isinstance(x, Dataset) else len(documents)
+    whole_query = ranker.needs_the_query()
+    if row is None and (n_rows != 1 or whole_query):
+        raise DataError(
+            "this ranker compares the documents of a query with each other: give all of them and say which is meant, "
+            "explain(X_of_the_query, row=3)"
+            if whole_query
+            else f"expected one document: got {n_rows}; say which is meant, explain(X, row=3)"
+        )
+    number = 0 if row is None else row
+    if not is_whole(number, 0, n_rows - 1):
+        raise DataError(f"row must be a whole number from 0 to {n_rows - 1}: got {row!r}")
+    if row is None and not isinstance(x, Dataset):
+        documents.names = [name]
+    return documents, number if rows is None else int(np.flatnonzero(rows == number)[0])
+
+
+def placed(value: str, standing: str) -> str:
+    """Return a value and where it stands, whichever is known.
+
+    >>> placed("6.48", "highest of 40"), placed("6.48", "")
+    ('6.48, highest of 40', '6.48')
+    """
+    return ", ".join(filter(None, (value, standing)))
+
+
+def written(value: float, kinds: tuple[str, ...] | None = None) -> str:
+    """Return a raw value as people write it.
+
+    >>> written(6.4812), written(1999.0), written(float("nan")), written(1.0, ("Drama", "War"))
+    ('6.48', '1999', 'missing', 'War')
+    """
+    if kinds is not None and not np.isnan(value):
+        return kinds[int(value)] if 0 <= int(value) < len(kinds) else "one not seen in training"
+    return decimal(value)
+
+
+def standing(values: Array, row: int, *, category: bool = False) -> str:
+    """Say where a value lies among those of its query, exactly: percentages are rounded down.
+
+    Empty where there is nothing to compare it with.
+
+    >>> values = np.array([6.5, 3.0, 3.0, 1.0, 0.5, 0.0, 0.0, np.nan])
+    >>> [standing(values, row) for row in (0, 1, 4, 5)]
+    ['highest of 7', 'higher than 57 % of 7 documents', 'lower than 57 % of 7 documents', 'lowest of 7, with 1 other']
+    >>> standing(values, 7), standing(np.array([1.0, 2.0, 2.0, 2.0, 3.0]), 1)
+    ('as in 1 of 8 documents', 'the same in 3 of 5 documents')
+    """
+    n_docs = len(values)
+    if n_docs < 2:
+        return ""
+    value, known = values[row], values[~np.isnan(values)]
+    if np.isnan(value):
+        return f"as in {f'{n_docs - len(known):,} of' if len(known) else 'all'} {n_docs:,} documents"
+    n, n_same = len(known), int((known == value).sum())
+    if n_same == n:
+        if n < n_docs:
+            return f"the same in the {n:,} documents that have a value" if n > 1 else "the only one with a value"
+        return f"the same in all {n:,} documents"
+    if category:
+        return f"as in {n_same:,} of {n:,} documents"
+    n_above, n_below = int((known > value).sum()), int((known < value).sum())
+    others = f", with {counted(n_same - 1, 'other')}" if n_same > 1 else ""
+    if not n_above or not n_below:
+        return f"{'highest' if not n_above else 'lowest'} of {n:,}{others}"
+    if 2 * n_same > n:
+        return f"the same in {n_same:,} of {n:,} documents"
+    share = 100 * max(n_above, n_below) // n
+    return f"{'higher' if n_below >= n_above else 'lower'} than {share} % of {n:,} documents"
