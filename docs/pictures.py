@@ -39,7 +39,7 @@ FRAME = """\
 
 def main() -> None:
     draw_demo()
-    draw_decision()
+    draw_curves()
     draw_tables()
     draw_ranking()
     if os.environ.get("RULERANK_DATA"):
@@ -57,19 +57,16 @@ def draw_demo() -> None:
 
 
 def draw_tables() -> None:
-    """Draw the tables of fitted-rules.md."""
+    """Draw the curves of fitted-rules.md."""
     import matplotlib
 
     import rulerank as rr
-    from rulerank.explain.figures import curves_figure, pairs_figure
+    from rulerank.explain.figures import curves_figure
 
     world = rr.make_ranking(n_queries=400, seed=1)
-    ranker = rr.FittedRules().fit(world)
-    curves, pairs = curves_figure(ranker.curves(world, most=6)), pairs_figure(ranker.tables_, most=3)
+    curves = curves_figure(rr.FittedRules().fit(world).curves(world, most=6))
     with matplotlib.rc_context({"svg.hashsalt": "fitted-rules", "svg.fonttype": "none"}):
-        for name, figure in (("curves", curves), ("pairs", pairs)):
-            path = Path(__file__).with_name(f"fitted-rules-{name}.svg")
-            figure.savefig(path, metadata={"Date": None})
+        curves.savefig(Path(__file__).with_name("fitted-rules-curves.svg"), metadata={"Date": None})
 
 
 def draw_ranking() -> None:
@@ -93,20 +90,16 @@ def draw_ranking() -> None:
             browser.close()
 
 
-def draw_decision() -> None:
-    """Draw the decision that explain.md walks through, and the curves of its model."""
+def draw_curves() -> None:
+    """Draw the curves of the model that explain.md walks through."""
     import matplotlib
 
     import rulerank as rr
-    from rulerank.explain.figures import curves_figure, decision_figure
+    from rulerank.explain.figures import curves_figure
 
     fold = rr.make_folds(rr.make_ranking(n_queries=100, seed=0))[0]
-    query = fold.test[fold.test.qid == "q3"]
-    one, other = (query.docid.tolist().index(name) for name in ("q3-d33", "q3-d21"))
     ranker = rr.GlobalRules().fit(fold.train)
-    versus = ranker.explain(query, one, versus=other)
     with matplotlib.rc_context({"svg.hashsalt": "explain"}):  # the same ids in every run
-        decision_figure(versus).savefig(Path(__file__).with_name("explain.svg"), metadata={"Date": None})
         curves = curves_figure(ranker.curves(fold.test, most=3))
         curves.savefig(Path(__file__).with_name("explain-curves.svg"), metadata={"Date": None})
 

@@ -9,7 +9,6 @@ import rulerank
 def test_mistakes_end_in_one_line(run, folder):
     for args, message in [
         (("loud", "query.rulerank", "test.txt", "-o", "map.png"), "unknown figure 'loud'; choose from effects"),
-        (("effects", "model.rulerank", "-o", "x.svg"), "rules of GlobalRules speak of several features together"),
         (("effects", "query.rulerank", "test.txt", "-o", "map.gif"), "a figure is written as .png, .svg or .pdf"),
         (("effects", "none.rulerank", "test.txt", "-o", "map.png"), "there is no such file"),
     ]:

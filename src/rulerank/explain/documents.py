@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,19 @@ def rules_of(ranker: Any) -> RuleRanker | None:
     """Return the rules whose bins a ranker reads; None where it has none."""
     found: RuleRanker | None = ranker if isinstance(ranker, RuleRanker) else getattr(ranker, "metric_rules", None)
     return found
+
+
+def method_of(ranker: Ranker) -> str:
+    """Return what a fitted ranker is called: its class, with the words and switches that were chosen.
+
+    >>> import rulerank as rr
+    >>> method_of(rr.GlobalRules(votes="mean").fit([[0.0], [1.0]], [0, 1], qid=[1, 1]))
+    "GlobalRules(votes='mean')"
+    """
+    defaults = {name: one.default for name, one in signature(type(ranker)).parameters.items()}
+    chosen = {name: own for name, own in ranker.params_.items() if isinstance(own, str | bool) and name != "members"}
+    said = ", ".join(f"{name}={own!r}" for name, own in chosen.items() if own != defaults[name])
+    return f"{type(ranker).__name__}({said})" if said else type(ranker).__name__
 
 
 class Documents:

@@ -13,7 +13,7 @@ from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, joined
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.explain.documents import About, Documents, find_documents, placed
+from rulerank.explain.documents import About, Documents, find_documents, method_of, placed
 from rulerank.rankers.base import Ranker
 from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
 from rulerank.render.document import (
@@ -192,6 +192,11 @@ class Explanation(Shown):
         rows = summed_rows(parts, self.added, self.digits, n, "other feature")
         return [self._lead(), *(f"{number}: {text}" for text, number in rows)]
 
+    def rule_lines(self, n: int = 5) -> list[str]:
+        """Return the n strongest rules with their evidence, and the others in one line: they add up, too."""
+        rows = self._strongest_rules(n)
+        return [f"{number}: {rule}{'; ' if evidence else ''}{evidence}" for rule, evidence, number in rows]
+
     def _lead(self) -> str:
         score = f"{self.document} scores {self.printed}"
         if not self.n_rules:
@@ -232,14 +237,19 @@ class Explanation(Shown):
         table = Table("Feature by feature", ("feature", self.document, SEEN, "adds"), tuple(rows), 3, note)
         return table.without(2) if self.sees_values else table
 
-    def _rules(self) -> list[Table]:
-        if not self.rules:
-            return []
-        parts = [((str(rule), rule.evidence), rule.adds) for rule in self.rules[:LINES]]
+    def _strongest_rules(self, n: int) -> list[tuple[Content, ...]]:
+        parts: list[tuple[tuple[str, ...], float]] = [
+            ((str(rule), rule.evidence), rule.adds) for rule in self.rules[:n]
+        ]
         if self.n_rules > len(parts):
             left = self.score - self.base - sum(adds for _, adds in parts)
             parts.append(((counted(self.n_rules - len(parts), "other rule"), ""), left))
-        rows = tuple(summed_rows(parts, self.added, self.digits, len(parts), ""))
+        return summed_rows(parts, self.added, self.digits, len(parts), "")
+
+    def _rules(self) -> list[Table]:
+        if not self.rules:
+            return []
+        rows = tuple(self._strongest_rules(LINES))
         table = Table("The strongest rules", ("rule", "its evidence", "adds"), rows, 2)
         return [table if any(rule.evidence for rule in self.rules) else table.without(1)]
 
@@ -265,7 +275,7 @@ def explained(documents: Documents, row: int, n_rules: int | None) -> Explanatio
     strongest = strongest_first(values)[:n_rules] if documents.noun == "rule" else []
     return Explanation(
         document=documents.names[row],
-        method=" ".join(repr(ranker).split()),
+        method=method_of(ranker),
         score=documents.score(row),
         base=float(found.base[0]),
         base_text=ranker.base_text,

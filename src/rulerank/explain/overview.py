@@ -13,7 +13,7 @@ from rulerank.core.words import counted
 from rulerank.dataset import Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.curves import FeatureCurves, make_curves
-from rulerank.explain.documents import Documents
+from rulerank.explain.documents import Documents, method_of
 from rulerank.explain.explanation import RuleVote, Shown, rule_votes
 from rulerank.explain.figures import curves_picture, curves_table
 from rulerank.rankers.base import Ranker
@@ -116,7 +116,7 @@ def overview_of(ranker: Ranker, data: Dataset) -> ModelOverview:
         curves = None
     order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)].tolist()
     return ModelOverview(
-        method=" ".join(repr(ranker).split()),
+        method=method_of(ranker),
         n_docs=len(data),
         n_taken_apart=len(some.queries),
         features=tuple(FeatureImportance(documents.name(part), float(sizes[part] / sizes.sum())) for part in order),

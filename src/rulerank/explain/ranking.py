@@ -12,7 +12,7 @@ from rulerank.core.checks import is_whole
 from rulerank.core.words import counted, joined, listed
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
-from rulerank.explain.documents import About, Documents, placed
+from rulerank.explain.documents import About, Documents, method_of, placed
 from rulerank.explain.explanation import (
     START,
     FeatureGap,
@@ -151,7 +151,7 @@ def explain_ranking(
     return RankingExplanation(
         query=str(own.qid[0]),
         query_text=documents.about(0).query_text,
-        method=" ".join(repr(ranker).split()),
+        method=method_of(ranker),
         noun=documents.noun,
         today=None if baseline is None else str(baseline),
         n_docs=len(own),

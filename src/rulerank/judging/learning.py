@@ -182,7 +182,7 @@ class Learning:
             grade=round(float(np.clip(score, 0, self._max_grade)), 2),
             rank=1 + int((scores > score).sum()),
             n_docs=len(rows),
-            reasons=tuple(why.lines(n_reasons)[1:]),
+            reasons=tuple(why.rule_lines(n_reasons)),
             n_labels=len(others),
         )
 

@@ -41,6 +41,7 @@ def inline_svg(figure: Figure, key: str, dpi: int = 110) -> str:
     import matplotlib as mpl
 
     out = io.StringIO()
+    _settle(figure)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": key}):
         figure.savefig(out, format="svg", dpi=dpi, transparent=True, metadata={"Date": None})
     text = out.getvalue()
@@ -72,11 +73,22 @@ def figure_bytes(figure: Figure, suffix: str, dpi: int = 160) -> bytes:
     import matplotlib as mpl
 
     out = io.BytesIO()
+    _settle(figure)
     # letters stay letters in a PDF, and ids of an SVG do not depend on the process
     with mpl.rc_context({"svg.hashsalt": "rulerank", "pdf.fonttype": 42}):
         kind = suffix.lower().removeprefix(".")
         figure.savefig(out, format=kind, dpi=dpi, metadata=TIMELESS[kind])
     return out.getvalue()
+
+
+def _settle(figure: Figure) -> None:
+    """Lay a figure out, once: the last digits of places, and ids made of them, depend on what was drawn before."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for axis in figure.axes:
+            left, bottom, width, height = (round(side, 9) for side in axis.get_position().bounds)
+            axis.set_position((left, bottom, width, height))
 
 
 def check_matplotlib() -> None:
