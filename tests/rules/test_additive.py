@@ -54,7 +54,6 @@ def test_shares_and_bins_are_the_plain_ones_and_add_up(model, data):
     X = np.array(data.draw(st.lists(st.lists(VALUES, min_size=n, max_size=n), min_size=1, max_size=5)))
     for x, shares, score in zip(X, model.contributions(X).by_feature(n), model.score(X), strict=True):
         cells = [table.bins([x[f] for f in table.features]) for table in model.tables]
-        assert model.cells_of(x) == cells
         plain = np.zeros(n)
         for table, cell in zip(model.tables, cells, strict=True):
             for feature in table.features:

@@ -73,21 +73,6 @@ def test_strength_has_its_ones_only_when_it_is_mapped_and_stays_finite_without()
     assert theta("strength", 8, 8, 9, 20) == pytest.approx(888_888.9, abs=0.1)  # the paper's 888,888
 
 
-<<<<<<< HEAD
-=======
-def test_rules_can_vote_unmapped_and_come_back_from_their_file(tmp_path):
-    data = rr.make_ranking(n_queries=3, docs_per_query=8, seed=3)
-    options = {"votes": "mean", "metric": "certainty", "max_size": 1, "discretizer": rr.EqualFrequency(n_bins=3)}
-    signed, mapped = (rr.GlobalRules(**options, mapped=mapped).fit(data) for mapped in (False, True))
-    assert not np.allclose(signed.predict(data), mapped.predict(data))
-    signed.save(tmp_path / "model.rulerank")
-    assert np.array_equal(rr.load(tmp_path / "model.rulerank").predict(data), signed.predict(data))
-    why = signed.explain(data, 3)
-    assert "mapped=False" in why.method
-    assert why.base + sum(share.adds for share in why.features) == pytest.approx(signed.predict(data)[3])
-
-
->>>>>>> 7662a1f (Docs of explanations: contributions, curves of every ranker, what_if in the units of the data)
 def test_lifts_have_no_metric_to_be_unmapped():
     with pytest.raises(DataError, match=r"votes='evidence' vote with lifts, .*: mapped=False needs votes='mean'"):
         rr.GlobalRules(mapped=False).fit([[0], [1]], [0, 1], qid=[0, 0])

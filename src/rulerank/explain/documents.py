@@ -94,6 +94,8 @@ class Documents:
         self.rules = rules_of(ranker)
         self.categories: Mapping[str, tuple[str, ...]] = ranker.categories_
         self.dates: Collection[str] = ranker.dates_
+        self._rows: dict[int, Contributions] = {}
+        self._last_bins: tuple[int, Array] | None = None
         self.data = x[rows] if isinstance(x, Dataset) and rows is not None else x
         if isinstance(self.data, Dataset):
             columns = [x.feature_names.index(name) for name in self.features]
@@ -124,10 +126,14 @@ class Documents:
 
     def contributions(self, row: int) -> Contributions:
         """Return where the score of one document starts, and what each term adds to it."""
-        if "_all" in self.__dict__ or (self.tables is None and self.ranker.needs_the_query()):
-            found, own = self._all, slice(row, row + 1)  # a mixture compares the documents of the query
-            return Contributions(found.base[own], found.values[own], found.terms, found.features)
-        return self.ranker.checked_contributions(self.checked[row : row + 1], np.zeros(1, dtype=np.int64))
+        if row not in self._rows:
+            if "_all" in self.__dict__ or (self.tables is None and self.ranker.needs_the_query()):
+                found, own = self._all, slice(row, row + 1)  # a mixture compares the documents of the query
+                self._rows[row] = Contributions(found.base[own], found.values[own], found.terms, found.features)
+            else:
+                one = self.checked[row : row + 1]
+                self._rows[row] = self.ranker.checked_contributions(one, np.zeros(1, dtype=np.int64))
+        return self._rows[row]
 
     def score(self, row: int) -> float:
         """Return the score of one document, as `predict` gives it."""
@@ -231,24 +237,24 @@ class Documents:
             if part not in tables.finest:
                 return f"{name} has no vote"
             table, axis = tables.finest[part]
-            bin = tables.cells_of(self.dense(row))[table][axis]
+            bin = self._table_bins(row, table)[axis]
             return tables.item_text(table, axis, bin, self.ranker.normalize_, self.ranker.dates_)
         if not np.isnan(value) or tables.fill is None:
             return value_text(self.ranker, name, value)
         stands_for = "behind all others" if part == n_features else "the training mean"
         return f"{value_text(self.ranker, name, float(tables.fill[column]))} (missing: {stands_for})"
 
-    def sees_value(self, row: int, part: int) -> bool:
-        """Tell whether the model sees the value of a part as it came, and no bin or scale of it."""
+    def sees_value(self, row: int, part: int, seen: str) -> bool:
+        """Tell whether what the model sees is the value as it came, and no bin or scale of it."""
         column = self.column(part)
         raw = math.nan if column is None else float(self.raw[row, column])
-        return self.seen(row, part) == f"{self.name(part)} = {decimal(raw, 4)}"
+        return seen == f"{self.name(part)} = {decimal(raw, 4)}"
 
     def items(self, row: int, term: int, members: tuple[int, ...]) -> tuple[str, ...]:
         """Return a term as a rule that covers the document: what it says of each of its features."""
         if self.rules is not None or self.tables is None or term >= len(self.tables.tables):
             return tuple(self.seen(row, part) for part in members)
-        bins = self.tables.cells_of(self.dense(row))[term]
+        bins = self._table_bins(row, term)
         scale, dates = self.ranker.normalize_, self.ranker.dates_
         return tuple(self.tables.item_text(term, axis, bin, scale, dates) for axis, bin in enumerate(bins))
 
@@ -270,9 +276,17 @@ class Documents:
         own = self.checked[row : row + 1]
         return np.asarray(own.toarray() if issparse(own) else own, dtype=np.float64)[0]
 
+    def _table_bins(self, row: int, number: int) -> tuple[int, ...]:
+        assert self.tables is not None
+        table, values = self.tables.tables[number], self.dense(row)
+        return table.bins([float(values[feature]) for feature in table.features])
+
     def _bins(self, row: int) -> Array:
         assert self.rules is not None
-        return np.ascontiguousarray(self.rules.known_bins(self.checked[row : row + 1])[:, 0])
+        if self._last_bins is None or self._last_bins[0] != row:
+            bins = self.rules.known_bins(self.checked[row : row + 1])[:, 0]
+            self._last_bins = row, np.ascontiguousarray(bins)
+        return self._last_bins[1]
 
 
 def bins_of(values: Array, cuts: Array) -> Array:

@@ -270,7 +270,7 @@ def explained(documents: Documents, row: int, n_rules: int | None) -> Explanatio
     ranker, tables, found = documents.ranker, documents.tables, documents.contributions(row)
     values = found.values[0]
     adds = found.by_feature(len(documents.features) + 1)[0]
-    parts = np.unique([part for term in np.flatnonzero(values) for part in found.features[term]]).astype(int).tolist()
+    parts = sorted({part for term in np.flatnonzero(values).tolist() for part in found.features[term]})
     shares = [share_of(documents, row, part, float(adds[part])) for part in parts]
     strongest = strongest_first(values)[:n_rules] if documents.noun == "rule" else []
     return Explanation(
@@ -285,7 +285,7 @@ def explained(documents: Documents, row: int, n_rules: int | None) -> Explanatio
         notes=(READS_TOO,) if tables is not None and tables.from_model else ranker.notes_on(documents.checked, row),
         noun=documents.noun,
         baseline=documents.baseline if len(documents.features) in parts else "",
-        sees_values=all(documents.sees_value(row, part) for part in parts),
+        sees_values=all(documents.sees_value(row, part, share.text) for part, share in zip(parts, shares, strict=True)),
         about=documents.about(row),
     )
 

@@ -17,7 +17,6 @@ out                                 float64[n_rows], float64[n_rows, n_terms], o
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -278,25 +277,6 @@ class AdditiveTables:
                 f"got {X.dtype} of shape {X.shape}"
             )
         return X
-
-    def cells_of(self, x: Array) -> list[tuple[int, ...]]:
-        """Return the bins of one document in each table, as `Table.bins` has them."""
-        values = np.asarray(x, dtype=np.float64).tolist()
-        return [
-            tuple(
-                len(cuts) + 1 if values[feature] != values[feature] else bisect_right(cuts, values[feature])
-                for feature, cuts in axes
-            )
-            for axes in self._axes
-        ]
-
-    @cached_property
-    def _axes(self) -> list[list[tuple[int, list[float]]]]:
-        """The features of each table with their cuts: lists, which are quicker than arrays for one document."""
-        return [
-            [(feature, own.tolist()) for feature, own in zip(table.features, table.cuts, strict=True)]
-            for table in self.tables
-        ]
 
     def on_grid(self, bits: int = BITS) -> AdditiveTables:
         """Return the same model rounded so that no sum of its votes ever rounds."""
