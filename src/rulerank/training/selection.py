@@ -500,7 +500,7 @@ def compare_fits(
 
 def best_stage(ranker: Any, X: Any, part: Dataset, scoring: Scoring) -> tuple[Any, int | None]:
     """Return a ranker that learns in steps as it was when it ranked these rows best, and that step; others as is."""
-    if not hasattr(ranker, "staged_predict"):  # one fit gives it after every number of steps
+    if not hasattr(ranker, "at_stage"):  # boosters of other libraries have staged_predict alone
         return ranker, None
     staged = ranker.staged_predict(X) if isinstance(X, Dataset) else ranker.staged_predict(X, qid=part.qid)
     by_stage = [scoring.mean(part, scores) for scores in staged]
