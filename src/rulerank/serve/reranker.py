@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -19,14 +19,89 @@ from rulerank.explain import Explanation, Versus
 from rulerank.features.text_features import TextFeatures
 from rulerank.model_file import described, rebuilt, save, version_of
 from rulerank.rankers.base import Ranker
-from rulerank.serve.results import Ranking, Result, Scored
-from rulerank.serve.rows import ENGINE, FeatureRows, as_docs, bring_features, rows_of_features, rows_of_texts
+from rulerank.serve.rows import ENGINE, FeatureRows, Reason, as_docs, bring_features, rows_of_features, rows_of_texts
 from rulerank.today import Today, find_today
 
 if TYPE_CHECKING:
     from rulerank.serve.model_watch import WatchedReranker
 
 CANDIDATES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One document of an answer. What takes time (features, reasons, document) is made when it is asked for."""
+
+    id: str
+    score: float
+    rank: int  # from 1
+    place: int  # among the documents as they came, from 0
+    today: int | None  # its rank today, from 1
+    rows: FeatureRows = field(repr=False, compare=False)
+
+    @property
+    def features(self) -> dict[str, float | str | None]:
+        """The features that the ranker reads, by name; None where missing."""
+        return self.rows.values(self.place)
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The fields of the document, where they are known."""
+        return self.rows.document(self.place)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The parts that add up to the score, the base first; none for rankers that cannot tell."""
+        return self.rows.reasons(self.place)
+
+    def top_reasons(self, n: int = 3) -> tuple[Reason, ...]:
+        """Return the base, the n strongest parts, and all others as one: they add up to the score, too."""
+        return self.rows.reasons(self.place, n)
+
+    def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
+        """Return plain values; n_reasons as in `top_reasons`, 0 for none and None for all."""
+        found: dict[str, Any] = {"id": self.id, "score": self.score, "rank": self.rank, "today": self.today}
+        if features:
+            found["features"] = self.features
+        if n_reasons != 0:
+            found["reasons"] = [reason.to_dict() for reason in self.rows.reasons(self.place, n_reasons)]
+        return found
+
+
+class Ranking(tuple[Result, ...]):
+    """The answer to one query, best first: results, and which model gave them."""
+
+    query: str
+    n_docs: int  # that were scored; results are the first of them
+
+    def __new__(cls, query: str, results: Iterable[Result], n_docs: int, version: Callable[[], str]) -> Self:
+        made = super().__new__(cls, results)
+        made.query, made.n_docs, made._version = query, n_docs, version
+        return made
+
+    _version: Callable[[], str]
+
+    @property
+    def version(self) -> str:
+        """By what the model is called that gave this answer: `Reranker.version`."""
+        return self._version()
+
+    @property
+    def ids(self) -> list[str]:
+        return [result.id for result in self]
+
+    @property
+    def scores(self) -> list[float]:
+        return [result.score for result in self]
+
+    def to_dict(self, *, features: bool = True, n_reasons: int | None = 3) -> dict[str, Any]:
+        """Return plain values, as JSON has them."""
+        results = [result.to_dict(features=features, n_reasons=n_reasons) for result in self]
+        return {"query": self.query, "version": self.version, "n_docs": self.n_docs, "results": results}
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{result.id} {result.score:.4g}" for result in self[:5])
+        return f"Ranking({first}{', ...' if len(self) > 5 else ''})"
 
 
 class Reranker:
@@ -147,9 +222,8 @@ class Reranker:
         scores = np.asarray(self.ranker.predict(rows.data), dtype=np.float64)
         order = np.argsort(-scores, kind="stable")[:top].tolist()
         today = self._ranks_today(rows)
-        scored = Scored(self.ranker, rows)
         results = [
-            Result(rows.ids[place], float(scores[place]), rank, place, int(today[place]), scored)
+            Result(rows.ids[place], float(scores[place]), rank, place, int(today[place]), rows)
             for rank, place in enumerate(order, start=1)
         ]
         return Ranking(query, results, len(rows), lambda: self.version)
@@ -221,7 +295,7 @@ class Reranker:
         kinds = {*self.ranker.categories_, *self.ranker.dates_}
         rows = rows_of_features([{name: None if name in kinds else 0.0 for name in self.feature_names}], self.ranker)
         self.ranker.predict(rows.data)
-        Scored(self.ranker, rows).reasons(0)
+        rows.reasons(0)
         return self
 
     def __repr__(self) -> str:
@@ -237,10 +311,7 @@ class Reranker:
         given = None if docs is None else as_docs(docs)
         if given and bring_features(given, self.features):
             return rows_of_features(given, self.ranker)
-        brought = tuple(
-            name for name in self.feature_names if name in ENGINE and name not in self.features.feature_names_
-        )
-        return rows_of_texts(self.features, query, given, brought, candidates=candidates, vectors=vectors)
+        return rows_of_texts(self.features, query, given, self.ranker, candidates=candidates, vectors=vectors)
 
     def _ranks_today(self, rows: FeatureRows) -> Array:
         """Return each document's rank today, from 1."""

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -18,6 +19,7 @@ from rulerank.core.parameters import shown
 from rulerank.core.words import as_date, counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError
+from rulerank.explain.documents import Documents, placed
 from rulerank.features.text_features import TextFeatures
 from rulerank.io.columns import day_number, is_a_category, is_frame, to_polars
 from rulerank.rankers.base import Ranker
@@ -29,10 +31,31 @@ FIRST_DAY, LAST_DAY = 3652, 40176  # of numbers for dates: 1980 to 2079; years, 
 NUMBERS = {float, int, bool, type(None), np.float64, np.float32, np.int64, np.int32, np.bool_}
 
 
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One part of a score. The parts of a document add up to its score.
+
+    >>> print(Reason("bm25", "bm25 3.2, higher than 80 % of 40 documents", 0.25, 3.2))
+    +0.25 bm25 3.2, higher than 80 % of 40 documents
+    """
+
+    feature: str | None  # or the baseline ranking; None: where every document starts, or several parts together
+    text: str  # the value in the units of the data, and its place among the documents
+    adds: float
+    value: float | str | None = None  # of the feature, as it came; None where it is missing
+
+    def __str__(self) -> str:
+        return f"{self.adds:+.3g} {self.text}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"feature": self.feature, "text": self.text, "adds": self.adds, "value": self.value}
+
+
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
-    """Documents of one query, in the order they came."""
+    """Documents of one query, in the order they came, and what their reasons are made of when somebody asks."""
 
+    ranker: Ranker
     data: Dataset
     ids: Sequence[str]
     documents: Sequence[Mapping[str, Any]] = ()  # as they were given; empty where only numbers were
@@ -40,33 +63,55 @@ class FeatureRows:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def qid(self) -> Array:
-        """One query for all rows."""
-        return self.data.qid
-
     def document(self, row: int) -> dict[str, Any] | None:
         """Return the fields of a document, as they were given or as the index keeps them for people to read."""
         if self.documents:
             return dict(self.documents[row])
         return {name: texts[row] for name, texts in self.data.texts.items() if name != "query_text"} or None
 
-    def values(self, row: int, ranker: Ranker) -> dict[str, float | str | None]:
+    @cached_property
+    def explained(self) -> Documents:
+        """The documents by their raw values, with what each part adds to their scores."""
+        return Documents(self.ranker, self.data)
+
+    def values(self, row: int) -> dict[str, float | str | None]:
         """Return the features that the ranker reads, by name: None where missing, a category by what it is called."""
-        data, names = self.data, ranker.feature_names_
-        found = dict(zip(data.feature_names, data.X[row].tolist(), strict=True))
-        if data.feature_names == names and not ranker.categories_ and not ranker.dates_:  # the usual, and the quickest
-            return {name: None if value != value else value for name, value in found.items()}
-        shown: dict[str, float | str | None] = {}
-        for name in names:
-            value, kinds = found[name], data.categories.get(name) or ranker.categories_.get(name)
+        docs = self.explained
+        found: dict[str, float | str | None] = {}
+        for name, value in zip(docs.features, docs.raw[row].tolist(), strict=True):
+            kinds = docs.categories.get(name)
             if value != value:
-                shown[name] = None
-            elif name in ranker.dates_:
-                shown[name] = as_date(value)
+                found[name] = None
+            elif name in docs.dates:
+                found[name] = as_date(value)
             else:
-                shown[name] = value if kinds is None else kinds[int(value)]
-        return shown
+                found[name] = value if kinds is None else kinds[int(value)]
+        return found
+
+    def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
+        """Return the parts of a score, the base first, then the n strongest, then what all others add together.
+
+        None if the ranker cannot tell. What is the same in all documents comes last: it is no reason for their order.
+        """
+        docs = self.explained
+        try:
+            base, shares = float(docs.bases[row]), docs.shares[row]
+        except DataError:  # its score is no sum of parts that can be read; Reranker.explain says so
+            return ()
+        there = np.flatnonzero(shares)
+        strongest = there[np.lexsort((-np.abs(shares[there]), ~docs.varies[there]))]
+        first, rest = strongest[:n], strongest[n:] if n is not None else strongest[:0]
+        values, found = self.values(row), [Reason(None, self.ranker.base_text, base)]
+        for part in first.tolist():
+            name, column, adds = docs.name(part), docs.column(part), float(shares[part])
+            if column is None:  # the scores of a model
+                found.append(Reason(name, docs.seen(row, part), adds))
+            else:
+                text = f"{name} {placed(docs.value(row, part), docs.standing(row, part))}"
+                found.append(Reason(name, text, adds, values[docs.features[column]]))
+        if rest.size:
+            found.append(Reason(None, f"{counted(rest.size, 'other part')} together", float(shares[rest].sum())))
+        return tuple(found)
 
     def column(self, name: str) -> Array:
         """Return one value per document, which the ranker need not know, float64, NaN where missing."""
@@ -88,7 +133,7 @@ def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
     if isinstance(docs, Dataset):
         if len(docs) and (docs.qid != docs.qid[0]).any():
             raise DataError("docs must be the documents of one query: the Dataset has several")
-        return FeatureRows(docs, numbered(docs.docid, len(docs)))
+        return FeatureRows(ranker, docs, numbered(docs.docid, len(docs)))
     if is_frame(docs):
         docs = to_polars(docs).to_dicts()
     if isinstance(docs, Sequence) and docs and all(isinstance(doc, Mapping) for doc in docs):
@@ -97,9 +142,9 @@ def rows_of_features(docs: Any, ranker: Ranker) -> FeatureRows:
             own = [_with_days(row, ranker.dates_, place) for place, row in enumerate(own)]
         kinds = {name: with_new_names(name, kinds, own) for name, kinds in ranker.categories_.items()}
         ids = numbered(None if ID in names else [doc.get(ID) for doc in docs], len(docs))
-        return FeatureRows(_dataset(feature_matrix(own, names, kinds), names, kinds), ids, docs)
+        return FeatureRows(ranker, _dataset(feature_matrix(own, names, kinds), names, kinds), ids, docs)
     X = _matrix(docs, names)
-    return FeatureRows(_dataset(X, names, {}), numbered(None, len(X)))
+    return FeatureRows(ranker, _dataset(X, names, {}), numbered(None, len(X)))
 
 
 def _dataset(X: Array, names: tuple[str, ...], kinds: Mapping[str, tuple[str, ...]]) -> Dataset:
@@ -234,16 +279,16 @@ def rows_of_texts(
     features: TextFeatures,
     query: str,
     docs: list[Any] | None,
-    brought: tuple[str, ...],
+    ranker: Ranker,
     *,
     candidates: int,
     vectors: Mapping[str, Sequence[float]] | None,
 ) -> FeatureRows:
     """Return the features of a query and its documents: ids, dicts of fields, or the index's own for None.
 
-    Dicts that name no field are documents of the index, by their ids. brought: features of the ranker that
-    documents must bring beside their texts.
+    Dicts that name no field are documents of the index, by their ids.
     """
+    brought = tuple(name for name in ranker.feature_names_ if name in ENGINE and name not in features.feature_names_)
     if docs is None and not is_whole(candidates, 1):
         raise DataError(f"candidates must be a whole number from 1: got {shown(candidates)}")
     dicts = docs if docs and isinstance(docs[0], Mapping) else None
@@ -258,13 +303,13 @@ def rows_of_texts(
         asked = [str(doc[ID]) for doc in dicts]
     data = features.for_query(query, asked, top=candidates, vectors=vectors)
     if dicts is None:
-        return FeatureRows(data, numbered(data.docid, len(data)))
+        return FeatureRows(ranker, data, numbered(data.docid, len(data)))
     if brought:
         data = _with_columns(data, brought, dicts)
     if in_index:
         read = {name: texts for name, texts in data.texts.items() if name != "query_text"}
         dicts = [{name: texts[row] for name, texts in read.items()} | dict(doc) for row, doc in enumerate(dicts)]
-    return FeatureRows(data, numbered([doc.get(ID) for doc in dicts], len(dicts)), dicts)
+    return FeatureRows(ranker, data, numbered([doc.get(ID) for doc in dicts], len(dicts)), dicts)
 
 
 def as_docs(docs: Any) -> list[Any]:

@@ -15,8 +15,7 @@ from rulerank.features.text_features import TextFeatures
 from rulerank.rankers.base import Ranker
 from rulerank.rankers.foreign import fit_ranker, fresh
 from rulerank.serve.adapters.documents import AnyReranker, opened
-from rulerank.serve.reranker import CANDIDATES, Reranker
-from rulerank.serve.results import Result
+from rulerank.serve.reranker import CANDIDATES, Reranker, Result
 
 try:
     import pandas as pd

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rulerank.serve.model_watch import WatchedReranker
 from rulerank.serve.reranker import Reranker
-from rulerank.serve.results import Reason
+from rulerank.serve.rows import Reason
 from rulerank.serve.web.ranking import Service, value_types
 from rulerank.web.endpoint import REFUSALS, Endpoint, describe, many, record, routes_of
 from rulerank.web.pages import Pages

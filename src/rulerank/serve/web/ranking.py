@@ -14,8 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
 from rulerank.serve.model_watch import WatchedReranker
-from rulerank.serve.reranker import CANDIDATES, Reranker
-from rulerank.serve.results import Ranking, Result
+from rulerank.serve.reranker import CANDIDATES, Ranking, Reranker, Result
 from rulerank.web.requests import MAX_TEXT, RequestError, text, whole
 
 LONGEST_VECTOR = 10_000
