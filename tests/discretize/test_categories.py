@@ -5,7 +5,6 @@ import pytest
 
 import rulerank as rr
 from rulerank.discretize import EqualWidth, WithCategories, discretizer_from_state
-from rulerank.discretize.binning import kind_bins
 from rulerank.errors import DataError, ModelFileError
 
 KINDS = ("Drama", "War", "Crime", "Noir")
@@ -67,19 +66,9 @@ def test_their_codes_are_not_normalised(films):
     assert set(ranker.check_rows(films, None)[:, 1]) == {0, 1, 2, 3}
 
 
-def test_a_ranker_that_reads_numbers_says_so(films):
-    with pytest.warns(UserWarning, match="QueryIntercepts reads the categories of genre as numbers"):
-        rr.QueryIntercepts().fit(films)
-
-
 def test_a_category_cannot_be_monotone(films):
     with pytest.raises(DataError, match="monotone names 'genre', whose categories have no order"):
         rr.FittedRules(monotone={"genre": 1}).fit(films)
-
-
-def test_beyond_the_most_bins_the_rarest_share_one():
-    codes = np.repeat(np.arange(6.0), [9, 8, 7, 6, 5, 1])
-    assert kind_bins(codes, 6, most=4).tolist() == [0, 1, 2, 3, 3, 3, 3]
 
 
 def test_bins_that_do_not_fit_their_kinds_are_refused():

@@ -124,15 +124,6 @@ def test_packed_values_sort_as_floats_do_and_come_back(values):
     assert unpack(packed[0, : n_present[0]]).tolist() == np.sort(X[np.isfinite(X)]).tolist()
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 1000, 100_000])
-def test_the_table_uses_the_room_it_has_and_no_more(n_rows):
-    table, scale = n_log_n(n_rows)
-    n = np.arange(1, n_rows + 1)
-    np.testing.assert_allclose(table[1:] / scale, n * np.log2(n), rtol=1e-15, atol=1e-12)
-    assert table.max() < 2**61
-    assert n_rows == 1 or table.max() >= 2**59
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_cut_parts_even_neighbouring_floats(dtype):
     low = dtype(0.1)

@@ -79,12 +79,3 @@ def test_a_name_that_is_there_twice_is_refused():
     frame = pd.DataFrame(FILLED.X[:, [0, 0, 1, 2, 3, 4, 5]], columns=[FILLED.feature_names[0], *FILLED.feature_names])
     with pytest.raises(DataError, match="column names must differ: 'bm25_body' is there twice"):
         rr.GlobalRules().fit(FILLED).predict(frame)
-
-
-def test_missing_values_of_a_frame_are_missing():
-    ranker = rr.GlobalRules().fit(DATA)
-    names = list(DATA.feature_names)
-    nullable = pd.DataFrame(DATA.X, columns=names).astype("Float64")
-    assert np.array_equal(ranker.predict(nullable[names[::-1]]), ranker.predict(DATA))
-    nulls = pl.DataFrame(DATA.X, schema=names).fill_nan(None)
-    assert np.array_equal(ranker.predict(nulls[names[::-1]]), ranker.predict(DATA))

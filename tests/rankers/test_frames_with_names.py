@@ -1,7 +1,6 @@
 """Frames of pandas and Polars with names, dates and gaps: one rule for from_frame, fit and predict."""
 
 import datetime
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -126,18 +125,6 @@ def test_a_column_that_cannot_be_used_is_named_by_fit(column, message, kind):
     frame = frame.assign(x=column) if kind == "pandas" else frame.with_columns(x=pl.Series(column))
     with pytest.raises(DataError, match=message):
         rr.GlobalRules().fit(frame, GRADE, qid=QID)
-
-
-def test_a_pool_with_names_gives_a_model_that_knows_them():
-    pool = rr.from_frame(FRAMES["polars"].with_columns(qid=pl.Series(QID), grade=pl.Series(GRADE)))
-    frame = FRAMES["pandas category"]
-    ranker = rr.GlobalRules(normalize="rank", discretizer="equal_frequency").fit(pool)
-    assert ranker.categories_ == pool.categories
-    assert np.array_equal(ranker.predict(frame, qid=QID), ranker.predict(pool))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        anchored = rr.Anchored(today="price").fit(pool)
-    assert np.array_equal(anchored.predict(frame, qid=QID), anchored.predict(pool))
 
 
 @pytest.mark.parametrize("made", [rr.GlobalRules(), rr.FittedRules()], ids=repr)

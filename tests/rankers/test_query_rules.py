@@ -99,27 +99,6 @@ def test_the_default_score_is_the_mean_over_the_most_competent_queries():
     assert weights[0].sum() == pytest.approx(1)
 
 
-def test_queries_that_contradict_all_others_are_not_trusted():
-    train, grades, queries = small_world(n_rows=400)
-    grades = np.where(queries == 5, 2 - grades, grades)
-    ranker = QueryRules(discretizer=EqualFrequency(4), shrink=1.0).fit(train, grades, qid=queries)
-    assert ranker.queries_[ranker.trust_.argmin()] == 5
-
-
-@pytest.mark.parametrize("options", [{}, {"ties": "share"}])
-def test_competence_is_in_the_order_of_the_training_rows(options):
-    train, grades, queries = small_world()
-    order = np.random.default_rng(0).permutation(160)
-    settings = {"discretizer": EqualFrequency(3), "literal": True} | options
-    one = QueryRules(**settings).fit(train, grades, qid=queries)
-    other = QueryRules(**settings).fit(train[order], grades[order], qid=queries[order])
-    columns = [other.queries_.tolist().index(q) for q in one.queries_]
-    assert one.competence_[order] == pytest.approx(other.competence_[:, columns], nan_ok=True)
-    assert one.competence_ == pytest.approx(np.abs(one.rank_by_query(train) - grades[:, None]), nan_ok=True)
-    without_own = QueryRules(**settings, leave_one_out=True).fit(train, grades, qid=queries)
-    assert not np.allclose(without_own.competence_, one.competence_, equal_nan=True)
-
-
 @pytest.mark.parametrize("options", [{}, {"literal": True}])
 def test_documents_that_no_query_knows_are_scored_by_global_rules(options):
     ranker = QueryRules(discretizer=None, **options).fit([[0], [1], [1]], [0, 1, 2], qid=[7, 7, 8])

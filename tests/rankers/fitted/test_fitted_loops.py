@@ -172,13 +172,6 @@ def test_a_zero_that_most_rows_have_gets_a_bin_and_the_others_share_the_rest():
     assert sizes[1:].max() <= 10
 
 
-def test_bins_are_intervals_closed_below_and_missing_is_the_last():
-    X = np.array([[0.0], [1.0], [1.0], [3.0], [np.nan]])
-    axes = find_axes(X, 8)
-    assert bins_on(X, axes).tolist() == [[0, 1, 1, 2, 3]]
-    assert bins_on(np.array([[axes[0].cuts[0]], [-5.0], [99.0]]), axes).tolist() == [[1, 0, 2]]
-
-
 def test_coarser_bins_are_unions_of_fine_ones():
     X = np.random.default_rng(0).normal(size=(500, 1))
     (axis,) = find_axes(X, 64)
