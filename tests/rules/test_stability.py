@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from plain.stability import score_literally, score_stably
 from rule_worlds import known_bins, learn, worlds
 from rulerank.rules.engine import count
-from rulerank.rules.kernels import EXTREMES, LIFTS, SUMS, THETAS
-from rulerank.rules.stable import AgreementVotes, ConfidenceVotes
-from rulerank.rules.tables import THETA_UNIT, UNIT, Rows
+from rulerank.rules.tables import EXTREMES, LIFTS, SUMS, THETA_UNIT, THETAS, UNIT, Rows
+from rulerank.rules.votes import AgreementVotes, ConfidenceVotes
 
 pytestmark = pytest.mark.kernels
 

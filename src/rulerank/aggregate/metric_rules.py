@@ -20,10 +20,9 @@ from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import Prepared, RuleRanker
 from rulerank.rules.additive import Contributions
 from rulerank.rules.by_query import SHARE, ByQuery, Labels, most_competent
-from rulerank.rules.kernels import widest_of
 from rulerank.rules.layout import FeatureSets
 from rulerank.rules.metrics import mapped_theta
-from rulerank.rules.tables import Counter, Training, rows_needed
+from rulerank.rules.tables import Counter, Training, rows_needed, widest_of
 from rulerank.rules.votes import MeanVotes
 
 PASS_CELLS = 1 << 16  # counted between two looks at the rows

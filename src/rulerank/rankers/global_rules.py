@@ -15,9 +15,8 @@ from rulerank.discretize import Discretizer, WithCategories
 from rulerank.errors import DataError
 from rulerank.rankers.rule_ranker import IncrementalRules
 from rulerank.rules.additive import MAX_SIZE, AdditiveTables, Table
-from rulerank.rules.engine import Engine
+from rulerank.rules.engine import Engine, Rule, RuleBook
 from rulerank.rules.metrics import METRICS
-from rulerank.rules.rule import Rule, RuleBook
 from rulerank.rules.votes import VOTES, LiftVotes, Votes, votes_named
 
 

@@ -34,10 +34,9 @@ from rulerank.errors import DataError, ModelFileError, TooLargeError
 from rulerank.rankers.base import Labelled, Ranker
 from rulerank.rankers.rows import labelled_grades, query_numbers
 from rulerank.rules.additive import Contributions, features_of
-from rulerank.rules.engine import Engine
+from rulerank.rules.engine import Engine, Rule, describe_items
 from rulerank.rules.kept_rows import KeptRows
 from rulerank.rules.layout import Layout, check_work
-from rulerank.rules.rule import Rule, describe_items
 from rulerank.rules.tables import (
     BinCounts,
     Counts,

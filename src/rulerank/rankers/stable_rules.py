@@ -11,11 +11,9 @@ from rulerank.core.parameters import Flag, Number, Parameter, Whole, Word
 from rulerank.errors import DataError
 from rulerank.rankers.base import Labelled
 from rulerank.rankers.rule_ranker import IncrementalRules
-from rulerank.rules.kernels import EXTREMES, N_QUERIES, SUMS
-from rulerank.rules.rule import Rule
-from rulerank.rules.stable import AgreementVotes, ConfidenceVotes
-from rulerank.rules.tables import Rows
-from rulerank.rules.votes import Votes
+from rulerank.rules.engine import Rule
+from rulerank.rules.tables import EXTREMES, N_QUERIES, SUMS, Rows
+from rulerank.rules.votes import AgreementVotes, ConfidenceVotes, Votes
 
 MEAN = "mean"
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from rulerank.core.compiled import compiled, sort_places
 from rulerank.dataset import Array
-from rulerank.rules.kernels import prefix_cells, same_prefix, widest_of
 from rulerank.rules.layout import FeatureSets
+from rulerank.rules.tables import prefix_cells, same_prefix, widest_of
 
 BLOCK = 64  # documents whose cells are found at a time
 GROUP = 64  # sets that go by at a time
