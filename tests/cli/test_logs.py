@@ -41,7 +41,7 @@ def test_a_mistake_is_one_line(run, folder):
     Path("q9.json").write_text('{"hits": {"hits": [{"_id": "a"}]}}')
     done = run("logs", "q9.json", "-o", "pool.csv")
     assert done.code == 2
-    assert done.err.startswith("error: q9.json: document 1: 'a' has no features, 'fields._ltrlog'; log them")
+    assert done.err.startswith("error: q9.json: answer 1: document 1: 'a' has no features, 'fields._ltrlog'; log them")
     assert run("logs", "q9.json", "-o", "pool.what").err.startswith(
         "error: cannot tell the format to write from the name"
     )

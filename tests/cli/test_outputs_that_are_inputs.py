@@ -31,7 +31,7 @@ OVER_INPUTS = {
     "export {} --to opensearch-ltr -o {}": "linear.rulerank",
     "train {} -o {} --from letor": "data.svg",
     "train pool.csv --labels {} -o {}": "graded.csv",
-    "curve {} --from letor -o {} --method QI --draws 1 --sizes 5": "data.svg",
+    "curve {} --from letor -o {} --method QI --today f1 --splits 2 --sizes 5": "data.svg",
     "labels judged.db --pool {} -o {}": "pool.csv",
     "judge {} --labels judged.db --train --model {}": "pool.csv",
     "clicks {} pool.csv -o {}": "log.csv",

@@ -60,7 +60,8 @@ def make_ranking(
     }
     for name, (value, least, most) in bounds.items():
         if not least <= value <= most:
-            raise DataError(f"{name} must be between {least:,} and {most:,}: got {value}")
+            bound = f"at most {most:,}" if value > most else f"at least {least}"
+            raise DataError(f"{name} must be {bound}: got {value}")
     rng = np.random.default_rng(seed)
     n_docs = rng.integers(low, high + 1, size=n_queries)
     query = np.repeat(np.arange(n_queries), n_docs)
