@@ -30,7 +30,7 @@ def pools(draw):
 
 
 methods = st.fixed_dictionaries(
-    {"max_size": st.integers(1, 2), "partitions": st.integers(1, 3), "per_query": st.booleans()}
+    {"max_size": st.integers(1, 4), "partitions": st.integers(1, 3), "per_query": st.booleans()}
 )
 
 
@@ -178,7 +178,6 @@ X = [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]
         ({"ask": lambda row: 1.5}, r"^a grade must be .*: got 1.5 for row"),
         ({"ask": lambda row: "good"}, r"^a grade must be .*: got 'good' for row"),
         ({"ask": lambda row: 10**400}, r"^a grade must be a whole number from 0 to 31: got 1000"),
-        ({"max_size": 3}, "^max_size must be a whole number between 1 and 2: got 3$"),
         ({"partitions": 3}, r"^partitions must be at most the number of features, 2: got 3$"),
         ({"per_query": True}, r"^per_query=True visits the queries in turn: give the query of each row, qid=qid$"),
         ({"normalize": "zscore"}, r"^normalize='zscore' puts .* by query: give the query of each row, qid=qid$"),
@@ -206,7 +205,7 @@ X = [[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):
-    names = ("per_query", "discretizer", "normalize", "partitions", "max_size")
+    names = ("per_query", "discretizer", "normalize", "partitions")
     params = {name: arguments.pop(name) for name in names if name in arguments}
     with pytest.raises(DataError, match=message):
         rr.SSAR(**params).select(**{"X": X, "ask": lambda row: 0} | arguments)

@@ -31,7 +31,7 @@ class SSAR(Sampler):
 
     Parameters
     ----------
-    max_size: most items of a rule, 1 or 2.
+    max_size: most items of a rule.
     partitions: more than 1 is SSARP: the features are dealt into this many groups, each chooses from no labels on, and
         a grade that one group asked for serves the others. The paper has 5, of about 12 features each.
     per_query: visit the queries in turn and choose among the documents of that query, with the rules of all labels so
@@ -55,7 +55,7 @@ class SSAR(Sampler):
     n_rules_: Array
 
     parameter_table: ClassVar[Mapping[str, Parameter]] = {
-        "max_size": Whole(1, 2, meaning="items of a rule at most"),
+        "max_size": Whole(1, meaning="items of a rule at most"),
         "partitions": Whole(1, meaning="groups of features, each of which chooses for itself"),
         "per_query": Flag(meaning="visit the queries in turn"),
         "discretizer": DISCRETIZER,
