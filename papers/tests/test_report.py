@@ -14,8 +14,8 @@ from papers.sampled import AtRandom, FromTheTop
 from papers.sampling_tables import sampling_tables
 from papers.systems import SYSTEMS, systems_named, with_top_feature
 from rulerank.experiment.report import summarise
-from rulerank.render import render_markdown
 from rulerank.render.document import DASH
+from rulerank.render.text import render_markdown
 
 FOLDS = rr.make_folds(rr.make_ranking(n_queries=20, docs_per_query=12, n_features=5), n_folds=5)
 NAMES = [

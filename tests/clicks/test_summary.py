@@ -6,7 +6,7 @@ import polars as pl
 
 import rulerank as rr
 from rulerank.clicks.summary import summarise_clicks
-from rulerank.render import render_text
+from rulerank.render.text import render_text
 
 POOL = rr.Dataset([[0.5], [0.1], [0.9]], [-1, -1, -1], ["q1", "q1", "q2"], docid=["a", "b", "z"])
 

@@ -16,7 +16,9 @@ from rulerank.evaluation import compare_results, evaluate
 from rulerank.experiment.report import check_formats, check_rules, make_report, mark, summarise, write_report
 from rulerank.experiment.run import run_experiment
 from rulerank.experiment.systems import Rank, System, choose_systems
-from rulerank.render import render_html, render_latex, render_markdown
+from rulerank.render.html import render_html
+from rulerank.render.latex import render_latex
+from rulerank.render.text import render_markdown
 
 FOLDS = rr.make_folds(rr.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=5)
 NASTY = '<script>alert("1")</script>|&_%'

@@ -10,7 +10,7 @@ from rich.console import Console
 import rulerank as rr
 from rulerank.cli.explain import write
 from rulerank.explain.documents import standing, written
-from rulerank.render import rich_page
+from rulerank.render.text import rich_page
 
 SCALES = {"zscore": "z-score", "minmax": "min-max value", "rank": "rank share"}
 KINDS = {

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from rulerank.render import Cell, Page, Picture, Section, Sentences, Table, render_latex
-from rulerank.render.document import cells, number_cell
+from rulerank.render.document import Cell, Page, Picture, Section, Sentences, Table, cells, number_cell
+from rulerank.render.latex import render_latex
 from rulerank.render.text import latex_text
 
 NASTY = 'a_b & 50 % of $x^2$ {~} \\ <b> | "q" # 字 ±\n▲'

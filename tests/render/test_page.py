@@ -7,21 +7,9 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from rulerank.render import (
-    Bar,
-    Cell,
-    Page,
-    Picture,
-    Section,
-    Sentences,
-    Table,
-    render_fragment,
-    render_html,
-    render_markdown,
-    render_text,
-    rich_page,
-)
-from rulerank.render.document import bars, cells, number_cell
+from rulerank.render.document import Bar, Cell, Page, Picture, Section, Sentences, Table, bars, cells, number_cell
+from rulerank.render.html import render_fragment, render_html
+from rulerank.render.text import render_markdown, render_text, rich_page
 
 SYSTEMS = Table(
     "All",

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import rulerank as rr
 from rulerank.explain import Lift
-from rulerank.render import render_text
+from rulerank.render.text import render_text
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ def clicks(
 
 def show(page: Page, to: TextIO) -> None:
     """Print a page: drawn on a terminal, as aligned text in a pipe."""
-    from rulerank.render import render_text, rich_page
+    from rulerank.render.text import render_text, rich_page
 
     if to.isatty() and (to.encoding or "").startswith("utf"):
         from rich.console import Console

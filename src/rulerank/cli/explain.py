@@ -184,7 +184,8 @@ def write(shown: Shown, format: str, out: str, lift: Lift | None = None) -> None
     import json
 
     from rulerank.io.outputs import write_bytes
-    from rulerank.render import render_html, render_markdown, render_text, rich_page
+    from rulerank.render.html import render_html
+    from rulerank.render.text import render_markdown, render_text, rich_page
 
     if format == "json":
         text = json.dumps(shown.to_dict() | ({} if lift is None else {"what_if": lift.to_dict()}), indent=2)

@@ -92,12 +92,12 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
     if score > above:
         return ()
     axes = None if whole_query else axes_by_feature(documents)
-    if axes is None and len(documents) < 2:
+    if axes is None and not whole_query and len(documents) < 2:
         raise DataError(
             f"{type(ranker).__name__} has no bins whose edges are known: give all documents of the query, whose values "
             "are tried, and say which is meant, what_if(X_of_the_query, row=3, above=...)"
         )
-    X = documents.coded
+    X = documents.raw
     if not whole_query:
         X, place = np.asarray(X[place : place + 1], dtype=np.float64), 0
     found = []
@@ -113,9 +113,7 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
         ]
         if lifted:
             share, minus, step = min(lifted)
-            found.append(
-                (share, feature, Change(name, documents.coded_text(feature, now), step.text, step.move, -minus))
-            )
+            found.append((share, feature, Change(name, documents.written(feature, now), step.text, step.move, -minus)))
     return tuple(change for *_, change in sorted(found, key=lambda one: one[:2]))
 
 
@@ -170,14 +168,14 @@ def edges(documents: Documents, feature: int, now: float, axes: dict[int, RuleAx
         if axis.kinds is not None or whole:
             value = float(bin)
             move = math.nan if axis.kinds is not None or missing else value - now
-            steps.append(Step(value, documents.coded_text(feature, value), move))
+            steps.append(Step(value, documents.written(feature, value), move))
         elif bin > here or (missing and bin):
             cut = float(axis.cuts[bin - 1])
-            steps.append(Step(cut, f"{documents.coded_text(feature, cut)} or more", cut - now))
+            steps.append(Step(cut, f"{documents.written(feature, cut)} or more", cut - now))
         elif len(axis.cuts):
             cut = float(axis.cuts[bin])
             steps.append(
-                Step(math.nextafter(cut, -math.inf), f"less than {documents.coded_text(feature, cut)}", cut - now)
+                Step(math.nextafter(cut, -math.inf), f"less than {documents.written(feature, cut)}", cut - now)
             )
     return steps
 
@@ -190,7 +188,7 @@ def solved(documents: Documents, feature: int, now: float, weight: float, gap: f
     if not weight or math.isnan(now):
         return []
     value = now + (gap + A_LITTLE * max(1.0, abs(gap))) / weight
-    return [Step(value, f"{documents.coded_text(feature, value)} or {'more' if weight > 0 else 'less'}", value - now)]
+    return [Step(value, f"{documents.written(feature, value)} or {'more' if weight > 0 else 'less'}", value - now)]
 
 
 def values_of_others(documents: Documents, feature: int, now: float) -> list[Step]:
@@ -198,16 +196,16 @@ def values_of_others(documents: Documents, feature: int, now: float) -> list[Ste
 
     A smaller move to a value that no document has may do as well.
     """
-    values = documents.coded[:, feature].astype(np.float64)
+    values = documents.raw[:, feature].astype(np.float64)
     others = np.unique(values[np.isfinite(values) & (values != now)])
     some = others[np.linspace(0, len(others) - 1, min(len(others), MOST_TRIED)).astype(np.int64)].tolist()
     kinds = documents.features[feature] in documents.ranker.categories_
-    return [Step(value, documents.coded_text(feature, value), math.nan if kinds else value - now) for value in some]
+    return [Step(value, documents.written(feature, value), math.nan if kinds else value - now) for value in some]
 
 
 def spread(documents: Documents, feature: int, axes: dict[int, RuleAxis] | None) -> float:
     """Return the range of a feature: of the documents' values, or between the outermost cuts; else its deviation."""
-    known = documents.coded[np.isfinite(documents.coded[:, feature]), feature].astype(np.float64)
+    known = documents.raw[np.isfinite(documents.raw[:, feature]), feature].astype(np.float64)
     if axes is not None and feature in axes:
         known = np.append(known, axes[feature].cuts)
     scale = getattr(documents.ranker, "scale_", None)

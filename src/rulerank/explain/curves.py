@@ -16,7 +16,7 @@ from rulerank.explain.documents import bins_of
 from rulerank.explain.explanation import Shown
 from rulerank.rankers.rows import Sample, importances_of, sample_of
 from rulerank.rankers.rule_ranker import RuleRanker
-from rulerank.render import Page
+from rulerank.render.document import Page
 from rulerank.rules.additive import AdditiveTables, Table
 
 if TYPE_CHECKING:

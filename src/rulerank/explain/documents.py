@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
@@ -83,6 +83,8 @@ def method_of(ranker: Ranker) -> str:
 class Documents:
     """The documents that are ranked together: rows as they came, and as the ranker scores them.
 
+    Kinds have the ranker's codes in both.
+
     A part of a score is a feature, by its column, or the baseline ranking, which comes after the features.
     """
 
@@ -92,15 +94,13 @@ class Documents:
         self.features = ranker.feature_names_
         self.tables = ranker.as_tables()
         self.rules = rules_of(ranker)
-        self.categories: Mapping[str, tuple[str, ...]] = ranker.categories_
-        self.dates: Collection[str] = ranker.dates_
+        self.categories, self.dates = ranker.categories_, ranker.dates_
         self._rows: dict[int, Contributions] = {}
         self._last_bins: tuple[int, Array] | None = None
         self.data = x[rows] if isinstance(x, Dataset) and rows is not None else x
         if isinstance(self.data, Dataset):
             columns = [x.feature_names.index(name) for name in self.features]
-            self.raw = self.data.X[:, columns]
-            self.categories, self.dates = {**self.categories, **x.categories}, {*self.dates, *x.dates}
+            self.raw = recoded(self.data.X[:, columns], self.data, self.features, self.categories)
             self.names = [doc_name(x, int(row)) for row in (range(len(x)) if rows is None else rows)]
         else:
             if hasattr(x, "columns") and ranker.has_names_:
@@ -194,18 +194,6 @@ class Documents:
         """Return any value of a feature as people write it."""
         name = self.features[column]
         return as_date(value) if name in self.dates else written(value, self.categories.get(name))
-
-    @cached_property
-    def coded(self) -> Array:
-        """The raw values, with the codes of the ranker where they name kinds."""
-        if isinstance(self.data, Dataset):
-            return recoded(self.raw, self.data, self.features, self.ranker.categories_)
-        return self.raw
-
-    def coded_text(self, column: int, value: float) -> str:
-        """Return such a value as people write it."""
-        name = self.features[column]
-        return as_date(value) if name in self.dates else written(value, self.ranker.categories_.get(name))
 
     def standing(self, row: int, part: int) -> str:
         """Say where a document's value of a part stands among those of the query."""

@@ -15,10 +15,10 @@ from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.explain.documents import About, Documents, find_documents, method_of, placed
 from rulerank.rankers.base import Ranker
-from rulerank.render import Page, render_fragment, render_html, render_markdown, render_text, rich_page
 from rulerank.render.document import (
     Block,
     Content,
+    Page,
     Sentences,
     Table,
     in_digits,
@@ -27,6 +27,8 @@ from rulerank.render.document import (
     summed_rows,
     units,
 )
+from rulerank.render.html import render_fragment, render_html
+from rulerank.render.text import render_markdown, render_text, rich_page
 
 Parts = Sequence[tuple[tuple[str, ...], float]]  # of a sum: cells of a table, and what they add
 IN_ALL = ("the same in all ", "as in all ")  # how the place of a value begins that tells no documents apart

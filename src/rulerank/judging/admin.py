@@ -294,7 +294,8 @@ def label_report(overview: LabelOverview, source: str, combined: str) -> str:
     >>> "Labels of pool.csv" in label_report(overview, "pool.csv", "the median")
     True
     """
-    from rulerank.render import Block, Page, Sentences, Table, render_html
+    from rulerank.render.document import Block, Page, Sentences, Table
+    from rulerank.render.html import render_html
 
     o = overview
     facts = (

@@ -5,26 +5,3 @@
 Matplotlib into pages and files. Evaluation, rankers, clicks, judging and experiments build pages as
 explanations do, so that this stands below all of them; nothing here knows of ranking.
 """
-
-from rulerank.render.document import Bar, Block, Cell, Content, Page, Picture, Section, Sentences, Table
-from rulerank.render.html import render_fragment, render_html
-from rulerank.render.latex import render_latex
-from rulerank.render.text import render_markdown, render_text, rich_page
-
-__all__ = [
-    "Bar",
-    "Block",
-    "Cell",
-    "Content",
-    "Page",
-    "Picture",
-    "Section",
-    "Sentences",
-    "Table",
-    "render_fragment",
-    "render_html",
-    "render_latex",
-    "render_markdown",
-    "render_text",
-    "rich_page",
-]

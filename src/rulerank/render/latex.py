@@ -31,7 +31,7 @@ TEXT_INCHES = 6.6  # how wide the text of the page is
 LONG = 34  # letters; a column with longer texts breaks its lines
 LONG_CM = 4.2  # how wide such a column is
 LETTERS = 26  # in a line of it, at the smallest size
-MOST_LINES = 52  # of a table that stands on one page
+MOST_LINES = 45  # of a table that stands on one page
 SIZES = ((72, r"\small", "6pt"), (96, r"\footnotesize", "4pt"), (10**9, r"\scriptsize", "3pt"))  # by letters of a line
 
 
@@ -65,29 +65,21 @@ def render_latex(page: Page, figures: str | None = None) -> str:
     parts = [f"{PREAMBLE}{title}\\begin{{document}}\n\\maketitle", *map(latex_text, page.lead)]
     if page.facts:
         parts.append("; ".join(f"{latex_text(name)}: {latex_text(value)}" for name, value in page.facts) + ".")
-    labels = _Labels()
+    labels: set[str] = set()
     for block in page.blocks:
         parts += _section(block, labels, figures) if isinstance(block, Section) else _part(block, labels, figures)
     return "\n\n".join([*parts, "\\end{document}"]) + "\n"
 
 
-class _Labels:
-    """Labels of one document, each there once."""
-
-    def __init__(self) -> None:
-        self._given: set[str] = set()
-
-    def give(self, kind: str, name: str) -> str:
-        base = f"{kind}:{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'untitled'}"
-        label, number = base, 1
-        while label in self._given:
-            number += 1
-            label = f"{base}-{number}"
-        self._given.add(label)
-        return label
+def _label(given: set[str], kind: str, name: str) -> str:
+    """Return a label that no other part of the document has."""
+    base = f"{kind}:{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') or 'untitled'}"
+    label = next(one for n in range(1, len(given) + 2) if (one := base if n == 1 else f"{base}-{n}") not in given)
+    given.add(label)
+    return label
 
 
-def _section(section: Section, labels: _Labels, figures: str | None) -> list[str]:
+def _section(section: Section, labels: set[str], figures: str | None) -> list[str]:
     parts = [one for part in section.parts for one in _part(part, labels, figures)]
     if not parts:
         return []
@@ -95,11 +87,11 @@ def _section(section: Section, labels: _Labels, figures: str | None) -> list[str
     return [*head, *([latex_text(section.about)] if section.about else []), *parts, r"\clearpage"]
 
 
-def _part(part: Table | Sentences | Picture, labels: _Labels, figures: str | None) -> list[str]:
+def _part(part: Table | Sentences | Picture, labels: set[str], figures: str | None) -> list[str]:
     if isinstance(part, Table):
-        return [_table(part, labels.give("tab", part.key or part.title))]
+        return [_table(part, _label(labels, "tab", part.key or part.title))]
     if isinstance(part, Picture):
-        return [] if figures is None or part.draw is None else [_figure(part, labels.give("fig", part.key), figures)]
+        return [] if figures is None or part.draw is None else [_figure(part, _label(labels, "fig", part.key), figures)]
     items = "\n".join(f"\\item {latex_text(sentence)}" for sentence in part.sentences)
     return [f"\\subsection*{{{latex_text(part.title)}}}\n\\begin{{itemize}}\n{items}\n\\end{{itemize}}"]
 
@@ -107,16 +99,9 @@ def _part(part: Table | Sentences | Picture, labels: _Labels, figures: str | Non
 def _figure(picture: Picture, label: str, figures: str) -> str:
     width = f"{picture.inches}in" if 0 < picture.inches < TEXT_INCHES else r"\linewidth"
     size = rf"width={width},height=0.8\textheight,keepaspectratio"
-    return "\n".join(
-        [
-            r"\begin{figure}[htbp]",
-            r"\centering",
-            rf"\includegraphics[{size}]{{{figures}/{picture.key}.pdf}}",
-            _caption(picture.title, picture.about),
-            rf"\label{{{label}}}",
-            r"\end{figure}",
-        ]
-    )
+    picked = rf"\includegraphics[{size}]{{{figures}/{picture.key}.pdf}}"
+    lines = [r"\begin{figure}[htbp]", r"\centering", picked, _caption(picture.title, picture.about)]
+    return "\n".join([*lines, rf"\label{{{label}}}", r"\end{figure}"])
 
 
 def _table(table: Table, label: str) -> str:
@@ -126,7 +111,7 @@ def _table(table: Table, label: str) -> str:
     look = rf"\centering{size}\setlength{{\tabcolsep}}{{{gap}}}"
     caption, mark = _caption(table.title, table.note), rf"\label{{{label}}}"
     body = list(_lines(table))
-    if _height(table) <= MOST_LINES:
+    if len(table.rows) <= MOST_LINES:
         return "\n".join(
             [
                 r"\begin{table}[htbp]", look, caption, mark, rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule",
@@ -152,7 +137,8 @@ def _columns(table: Table) -> tuple[str, int]:
     """Return how the columns are set, and about how many letters a line has."""
     kinds, width = [], 0
     for place in range(len(table.header)):
-        longest = max([_longest_word(table.header[place]), *(len(_text(row[place])) for row in table.rows)])
+        words = textwrap.wrap(table.header[place], HEAD, break_long_words=False)
+        longest = max([*map(len, words), *(len(str(row[place])) for row in table.rows)], default=0)
         if table.is_words(place) and longest > LONG:
             kinds.append(rf">{{\raggedright\arraybackslash}}p{{{LONG_CM}cm}}")
             width += LETTERS
@@ -162,16 +148,6 @@ def _columns(table: Table) -> tuple[str, int]:
     return "".join(kinds), width
 
 
-def _height(table: Table) -> int:
-    """Return about how many lines of text the rows take."""
-    wraps = [
-        place
-        for place in range(len(table.header))
-        if table.is_words(place) and any(len(_text(row[place])) > LONG for row in table.rows)
-    ]
-    return sum(max([1, *(-(-len(_text(row[place])) // LETTERS) for place in wraps)]) for row in table.rows)
-
-
 def _heading(table: Table, place: int) -> str:
     """Write a column's title; a long one stands in several lines, so that numbers keep together."""
     name = table.header[place]
@@ -179,11 +155,6 @@ def _heading(table: Table, place: int) -> str:
         return latex_text(name)
     lines = r" \\ ".join(latex_text(line) for line in textwrap.wrap(name, HEAD, break_long_words=False))
     return rf"\shortstack[r]{{{lines}}}"
-
-
-def _longest_word(name: str) -> int:
-    """Return how wide a column's title is."""
-    return max(map(len, textwrap.wrap(name, HEAD, break_long_words=False)), default=0)
 
 
 def _lines(table: Table) -> Iterator[str]:
@@ -203,7 +174,3 @@ def _entry(table: Table, place: int, content: Content) -> str:
         return text
     mark = f"$^{{{latex_text(content.mark).strip('$')}}}$"
     return text + (mark if table.is_words(place) else rf"\rlap{{{mark}}}")  # so that digits stand below each other
-
-
-def _text(content: Content) -> str:
-    return str(content)
