@@ -8,7 +8,7 @@ itself.
 """
 
 from rulerank.explain.changes import Change, Lift, lift_of, what_if
-from rulerank.explain.curves import FeatureCurve, FeatureCurves, curves_of
+from rulerank.explain.curves import FeatureCurves, curves_of
 from rulerank.explain.explanation import Explanation, Shown, Versus, explain_score, explain_versus
 from rulerank.explain.overview import ModelOverview, overview_of
 from rulerank.explain.ranking import RankingExplanation, explain_ranking
@@ -16,7 +16,6 @@ from rulerank.explain.ranking import RankingExplanation, explain_ranking
 __all__ = [
     "Change",
     "Explanation",
-    "FeatureCurve",
     "FeatureCurves",
     "Lift",
     "ModelOverview",

@@ -92,7 +92,7 @@ def what_if(ranker: Ranker, x: Any, row: int | None, above: float) -> tuple[Chan
     if score > above:
         return ()
     axes = None if whole_query else axes_by_feature(documents)
-    if axes is None and not whole_query and len(documents) < 2:
+    if axes is None and not whole_query and len(documents.raw) < 2:
         raise DataError(
             f"{type(ranker).__name__} has no bins whose edges are known: give all documents of the query, whose values "
             "are tried, and say which is meant, what_if(X_of_the_query, row=3, above=...)"

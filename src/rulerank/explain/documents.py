@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -121,9 +120,6 @@ class Documents:
         """Return what people read of a document."""
         return about(self.data, row) if isinstance(self.data, Dataset) else About()
 
-    def __len__(self) -> int:
-        return len(self.raw)
-
     def contributions(self, row: int) -> Contributions:
         """Return where the score of one document starts, and what each term adds to it."""
         if row not in self._rows:
@@ -144,11 +140,11 @@ class Documents:
     @cached_property
     def scores(self) -> Array:
         """The scores of all documents."""
-        return self.ranker.predict_codes(self.data, np.zeros(len(self)))
+        return self.ranker.predict_codes(self.data, np.zeros(len(self.raw)))
 
     @cached_property
     def _all(self) -> Contributions:
-        return self.ranker.checked_contributions(self.checked, np.zeros(len(self), dtype=np.int64))
+        return self.ranker.checked_contributions(self.checked, np.zeros(len(self.raw), dtype=np.int64))
 
     @cached_property
     def bases(self) -> Array:
@@ -206,7 +202,7 @@ class Documents:
     def varies(self) -> Array:
         """In which parts the documents differ, bool (n_features + 1,): the others are no reason for their order."""
         first = self.raw[:1]
-        differs = ((first != self.raw) & ~(np.isnan(self.raw) & np.isnan(first))).any(axis=0) | (len(self) < 2)
+        differs = ((first != self.raw) & ~(np.isnan(self.raw) & np.isnan(first))).any(axis=0) | (len(self.raw) < 2)
         column = self.column(len(self.features))
         return np.append(differs, True if column is None else differs[column])
 
@@ -231,12 +227,6 @@ class Documents:
             return value_text(self.ranker, name, value)
         stands_for = "behind all others" if part == n_features else "the training mean"
         return f"{value_text(self.ranker, name, float(tables.fill[column]))} (missing: {stands_for})"
-
-    def sees_value(self, row: int, part: int, seen: str) -> bool:
-        """Tell whether what the model sees is the value as it came, and no bin or scale of it."""
-        column = self.column(part)
-        raw = math.nan if column is None else float(self.raw[row, column])
-        return seen == f"{self.name(part)} = {decimal(raw, 4)}"
 
     def items(self, row: int, term: int, members: tuple[int, ...]) -> tuple[str, ...]:
         """Return a term as a rule that covers the document: what it says of each of its features."""
@@ -296,7 +286,7 @@ def find_documents(ranker: Ranker, x: Any, row: int | None, name: str = "the doc
     if isinstance(x, Dataset) and is_whole(row, 0, len(x) - 1):
         rows = np.flatnonzero(x.qid == x.qid[row])
     documents = Documents(ranker, x, rows)
-    n_rows = len(x) if isinstance(x, Dataset) else len(documents)
+    n_rows = len(x) if isinstance(x, Dataset) else len(documents.raw)
     whole_query = ranker.needs_the_query()
     if row is None and (n_rows != 1 or whole_query):
         raise DataError(

@@ -287,7 +287,7 @@ def explained(documents: Documents, row: int, n_rules: int | None) -> Explanatio
         notes=(READS_TOO,) if tables is not None and tables.from_model else ranker.notes_on(documents.checked, row),
         noun=documents.noun,
         baseline=documents.baseline if len(documents.features) in parts else "",
-        sees_values=all(documents.sees_value(row, part, share.text) for part, share in zip(parts, shares, strict=True)),
+        sees_values=documents.noun != "rule" and ranker.normalize_ is None,
         about=documents.about(row),
     )
 

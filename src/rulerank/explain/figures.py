@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,30 +35,20 @@ PAD = 0.02  # of the axis, on either side
 LONG = 14  # letters of a kind's name
 
 
-def curves_figure(found: FeatureCurves, columns: int = COLUMNS) -> Figure:
+def curves_figure(found: FeatureCurves, limits: tuple[float, float] | None = None) -> Figure:
     """Draw a panel for each curve, all on one scale: steps or lines with bands of two deviations, and counts below."""
     check_matplotlib()
     from matplotlib.figure import Figure
 
-    n_columns = min(columns, len(found.curves))
+    n_columns = min(COLUMNS, len(found.curves))
     n_lines = math.ceil(len(found.curves) / n_columns)
     figure = Figure(figsize=(WIDTH * n_columns, HEIGHT * n_lines), layout="constrained")
     grid = figure.add_gridspec(n_lines, n_columns, hspace=0.1)
-    limits = score_range(found)
+    limits = limits or score_range(found)
     for place, curve in enumerate(found.curves):
         upper = _draw_panel(figure, grid[place], curve, limits, found.scale)
         upper.tick_params(labelleft=place % n_columns == 0)
     figure.supylabel("adds to the score", fontsize=9)
-    return figure
-
-
-def panel_figure(curve: FeatureCurve, limits: tuple[float, float], scale: str | None = None) -> Figure:
-    """Draw one curve by itself, between given limits; scale: what values are put on by query."""
-    check_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-    _draw_panel(figure, figure.add_gridspec(1, 1)[0], curve, limits, scale)
     return figure
 
 
@@ -104,7 +95,7 @@ def curves_picture(found: FeatureCurves) -> list[Block]:
     limits = score_range(found)
     try:
         panels = [
-            inline_svg(panel_figure(curve, limits, found.scale), f"{key}-{place}")
+            inline_svg(curves_figure(replace(found, curves=(curve,)), limits), f"{key}-{place}")
             for place, curve in enumerate(found.curves)
         ]
     except MissingExtraError:

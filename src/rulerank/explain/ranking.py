@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from rulerank.core.checks import is_whole
@@ -43,7 +44,6 @@ from rulerank.today import Today, find_today, suggest_today
 
 REASONS = 3  # of a document, in the table
 LINES = 6  # of a card
-UP, DOWN, SAME = "▲", "▼", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,6 @@ class RankingExplanation(Shown):
     query: str
     query_text: str
     method: str
-    noun: str  # what votes: rules, or features by themselves
     today: str | None  # the feature that ranks today
     n_docs: int
     n_risen: int
@@ -109,7 +108,10 @@ class RankingExplanation(Shown):
         return sum_digits([self.mean_score, *parts])
 
     def page(self) -> Page:
-        return ranking_page(self)
+        asked = f"“{self.query_text}”" if self.query_text else f"query {self.query}"
+        blocks: list[Block] = [_overview(self), *([_dropped(self)] if self.dropped else [])]
+        blocks += [_card(doc, self) for doc in self.documents]
+        return Page(f"The ranking for {asked}", tuple(_lead(self)), tuple(blocks), footer=f"Model: {self.method}.")
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "ranking"} | asdict(self)
@@ -152,7 +154,6 @@ def explain_ranking(
         query=str(own.qid[0]),
         query_text=documents.about(0).query_text,
         method=method_of(ranker),
-        noun=documents.noun,
         today=None if baseline is None else str(baseline),
         n_docs=len(own),
         n_risen=0 if before is None else int((before > ranks).sum()),
@@ -192,17 +193,14 @@ def ranks_of(scores: Array) -> Array:
     >>> ranks_of(np.array([0.5, 0.9, 0.5, 0.1])).tolist()
     [2, 1, 2, 4]
     """
-    falling = np.sort(-scores)
-    return np.searchsorted(falling, -scores, side="left") + 1
+    return np.asarray(rankdata(-scores, method="min"), dtype=np.int64)
 
 
 def passing(row: int, documents: Documents, ranks: Array, before: Array) -> Passing | None:
     """Say why a document moved, by the document next to it now that was on its other side before."""
     rose = before[row] > ranks[row]
-    if rose:
-        others = np.flatnonzero((before < before[row]) & (ranks > ranks[row]))
-    else:
-        others = np.flatnonzero((before > before[row]) & (ranks < ranks[row]))
+    way = 1 if rose else -1
+    others = np.flatnonzero((way * before < way * before[row]) & (way * ranks > way * ranks[row]))
     if not others.size or before[row] == ranks[row]:
         return None
     other = int(others[ranks[others].argmin() if rose else ranks[others].argmax()])
@@ -219,16 +217,6 @@ def passing(row: int, documents: Documents, ranks: Array, before: Array) -> Pass
     )
 
 
-def ranking_page(r: RankingExplanation) -> Page:
-    """Lay the ranking of a query out."""
-    asked = f"“{r.query_text}”" if r.query_text else f"query {r.query}"
-    blocks: list[Block] = [_overview(r)]
-    if r.dropped:
-        blocks.append(_dropped(r))
-    blocks += [_card(doc, r) for doc in r.documents]
-    return Page(f"The ranking for {asked}", tuple(_lead(r)), tuple(blocks), footer=f"Model: {r.method}.")
-
-
 def _lead(r: RankingExplanation) -> list[str]:
     first = r.documents[0]
     best = [share for share in first.features if share.adds > 0 and share.varies][:REASONS]
@@ -236,25 +224,22 @@ def _lead(r: RankingExplanation) -> list[str]:
     top = f"On top, tied with {counted(first.n_tied, 'other')}," if first.n_tied else "On top"
     lines = [f"{counted(r.n_docs, 'document')}, ranked by the model. {top} is {first.name}{why}."]
     if r.today is not None:
-        moved = f"{r.n_risen:,} rose and {r.n_fallen:,} fell" if r.n_risen or r.n_fallen else "none moved"
-        lines.append(f"Against today's ranking ({r.today}), {moved}.")
+        lines.append(f"Against today's ranking ({r.today}), {r.n_risen:,} rose and {r.n_fallen:,} fell.")
     return lines
 
 
 def _overview(r: RankingExplanation) -> Table:
     above = [doc.score - r.mean_score for doc in r.documents]
-    largest = max(map(abs, above))
     rows: list[tuple[Content, ...]] = []
     for doc, value in zip(r.documents, above, strict=True):
         today = () if r.today is None else (_move(doc),)
-        number = Bar(value, largest, text=in_digits(_above_mean(doc, r), r.digits, signed=True))
+        number = Bar(value, max(map(abs, above)), text=in_digits(_above_mean(doc, r), r.digits, signed=True))
         rows.append((_rank(doc), doc.name, _reasons(doc), *today, _score(doc, r), number))
-    today_column = () if r.today is None else ("today",)
-    header = ("rank", "document", "mainly because of", *today_column, "score", "against the mean")
+    moves = () if r.today is None else ("today",)
+    header = ("rank", "document", "mainly because of", *moves, "score", "against the mean")
     left = r.n_docs - len(r.documents)
     note = f"{counted(left, 'more document')} not shown. " if left else ""
-    note += "“2=”: tied, which share the best of their ranks."
-    note += "" if r.today is None else " “5 → 2 ▲”: fifth today, second now."
+    note += f"“2=”: tied, the best of their ranks.{'' if r.today is None else ' “5 → 2 ▲”: fifth today, second now.'}"
     return Table(f"The first {len(r.documents):,}", header, tuple(rows), 3, note)
 
 
@@ -263,16 +248,15 @@ def _dropped(r: RankingExplanation) -> Table:
         (_rank(doc), doc.name, _why(doc.passing) if doc.passing else "", _move(doc), _score(doc, r))
         for doc in r.dropped
     )
-    title = f"Among the first {len(r.documents):,} today, and no more"
-    return Table(title, ("rank", "document", "why", "today", "score"), rows, 3)
+    header = ("rank", "document", "why", "today", "score")
+    return Table(f"Among the first {len(r.documents):,} today, and no more", header, rows, 3)
 
 
 def _card(doc: RankedDocument, r: RankingExplanation) -> Section:
     parts = [((share.feature, placed(share.value, share.standing)), share.adds) for share in doc.features]
     parts += [(("where it starts", ""), doc.rest)] if abs(doc.rest) > 1e-9 else []
     rows = summed_rows(parts, _above_mean(doc, r), r.digits, LINES, "other part")
-    mean = f"{r.mean_score:z.{r.digits}f}"
-    note = f"With {mean}, the mean score of this query's documents, these add up to {_score(doc, r)}."
+    note = f"With {r.mean_score:z.{r.digits}f}, the mean score of the query, these add up to {_score(doc, r)}."
     blocks: list[Table | Sentences] = []
     texts = tuple(f"{name}: {text}" for name, text in doc.about.texts.items() if text != doc.about.title)
     if texts:
@@ -330,7 +314,7 @@ def _rank(doc: RankedDocument) -> Cell:
 def _move(doc: RankedDocument) -> Cell:
     if doc.today is None:
         return Cell("")
-    mark = UP if doc.moved > 0 else DOWN if doc.moved < 0 else SAME
+    mark = "▲" if doc.moved > 0 else "▼" if doc.moved < 0 else ""
     text = f"{doc.today} → {doc.rank}" if doc.moved else str(doc.today)
     return Cell(text, float(doc.moved), mark=mark)
 

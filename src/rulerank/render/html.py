@@ -90,8 +90,9 @@ def _content(part: Table | Sentences | Picture, page: Page) -> str:
 
 def _table(table: Table, page: Page) -> str:
     marked, both = table.marked, table.diverging
+    button = '<button type="button">{}</button>' if page.sortable else "{}"
     head = "".join(
-        f'<th scope="col" class="{_column(table, place)}">{_heading(name, page)}</th>'
+        f'<th scope="col" class="{_column(table, place)}">{button.format(escape(name))}</th>'
         for place, name in enumerate(table.header)
     )
     rows = []
@@ -114,10 +115,6 @@ def _table(table: Table, page: Page) -> str:
 
 def _column(table: Table, place: int) -> str:
     return "word" if table.is_words(place) else "n"
-
-
-def _heading(name: str, page: Page) -> str:
-    return f'<button type="button">{escape(name)}</button>' if page.sortable else escape(name)
 
 
 def _entry(table: Table, place: int, content: Content, marked: bool, both: bool, dot: str) -> str:
@@ -193,9 +190,6 @@ class ShownTable:
 
     def __repr__(self) -> str:
         return "\n".join([text_table(self.table), *([self.table.note] if self.table.note else [])])
-
-    def __str__(self) -> str:
-        return repr(self)
 
     def _repr_html_(self) -> str:
         return html_table(self.table)
