@@ -5,7 +5,7 @@
 Training queries of a fold are asked at random; production, QueryIntercepts on the grades of 1 % of the queries (2 at
 least), shows its ten best, scores of deviation 1 by query with noise of deviation `explore` added to each list (0.5, so
 that documents move; 0: never). Users are those of `rr.simulate_clicks`, noise 0.1. Ours see counts of
-clicks; "trained" is what `rulerank train --today production.rulerank` keeps. The peers see
+clicks; "trained" is what `rulerank train --baseline production.rulerank` keeps. The peers see
 every list as a group and each row's click; each is the better, by true grades of validation queries, of two settings,
 which is more than logs could tell. OUT.json keeps every finished figure, by query: a run that was cut goes on.
 `compare_clicks_table.py OUT.json` makes tables of it.

@@ -91,9 +91,18 @@ def by_command_line(split: Split, method: str | None = None) -> Iterator[tuple[s
         write_any(split.pool, pool)
         write_any(split.test, test)
         for size in SIZES:
-            today = ["--today", split.today.option]
+            today = ["--baseline", split.today.option]
             rulerank(
-                "sample", pool, *today, "--seed", str(split.seed), "--own-grades", "--budget", str(size), "-o", labels
+                "sample",
+                pool,
+                *today,
+                "--sampler",
+                f"strata:seed={split.seed}",
+                "--own-grades",
+                "-n",
+                str(size),
+                "-o",
+                labels,
             )
             rulerank("train", pool, "--labels", labels, *today, *asked, "-o", model)
             rulerank("rank", model, test, "-o", scores)

@@ -30,7 +30,7 @@ LOOKS = {
 }
 TODAY = "bm25(all)"
 TOKEN = "a secret of yours"
-COMMAND = "rulerank judge shop.parquet --train --model model.rulerank --method {}"
+COMMAND = "rulerank train shop.parquet --labels labels.db --method {} -o model.rulerank"
 
 
 def main() -> None:

@@ -75,11 +75,11 @@ def draw_ranking() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         for command in (
-            "world shop --texts",
+            "make-data shop --texts",
             "features shop/documents.jsonl shop/queries.tsv --qrels shop/judgements.qrels -o shop.parquet",
             "train shop.parquet --method FR -o shop.rulerank",
-            f"figure effects shop.rulerank shop.parquet -o {Path(__file__).resolve().with_name('shop-curves.svg')}",
-            "explain shop.rulerank shop.parquet --query q9 --ranking -o ranking.html",
+            f"explain shop.parquet shop.rulerank -o {Path(__file__).resolve().with_name('shop-curves.svg')}",
+            "explain shop.parquet shop.rulerank --query q9 -o ranking.html",
         ):
             subprocess.run([sys.executable, "-m", "rulerank", *command.split()], check=True, cwd=folder)
         with sync_playwright() as player:
@@ -108,7 +108,7 @@ def draw_gains(folder: Path) -> None:
     """Draw the gains of few-labels.md, for the LETOR sets; those of texts come from the command that stands there."""
     for name, today in (("letor3-ohsumed", "f41"), ("letor4-mq2008", "f25")):
         target = Path(__file__).with_name(f"few-labels-{name.partition('-')[2]}.svg")
-        command = ["rulerank", "curve", str(folder / name), "--today", today, "--splits", "20", "-o", str(target)]
+        command = ["rulerank", "curve", str(folder / name), "--baseline", today, "--splits", "20", "-o", str(target)]
         subprocess.run([sys.executable, "-m", *command], check=True)
 
 

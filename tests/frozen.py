@@ -32,49 +32,47 @@ FROZEN = Path(__file__).parent / "data" / "v0.1"
 # run in a folder with the files of files.tar.gz, each line in its own copy, with --json
 COMMANDS = """
     demo --queries 12
+    make-data new.txt --queries 5
     features docs.jsonl queries.tsv --qrels qrels.txt --top 10 -o new.parquet --keep new.rulerank
-    train train.txt --method RE-GR -o new.rulerank
-    train train.txt --vali vali.txt --method QI --set missing=mean -o new.rulerank
-    train pool.csv --labels graded.csv --today bm25_body -o new.rulerank
-    train pool.csv --labels each.csv --judges gpt -o new.rulerank
-    train pool-with-clicks.parquet -o new.rulerank --propensities looked-at.csv
-    train parts -o new.rulerank --method RE-GR
-    train --parameters FR
-    rank model.rulerank test.txt
-    explain model.rulerank test.txt --query q1 --doc q1-d3
-    explain model.rulerank test.txt --query q1 --doc q1-d3 --versus q1-d5 --what-if
-    explain model.rulerank test.txt --query q1 --ranking --today f3
-    explain query.rulerank test.txt --query q1 --doc q1-d3
-    explain linear.rulerank linear.csv --doc q1-d3
-    explain model.rulerank test.txt
-    fuse one.run two.run --method rrf
-    evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3
-    evaluate test.csv one.run scores.txt --compare
-    evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5
-    compare --list
-    compare test.csv --folds 3 --method RE-GR --method QI --run engine=one.run --to csv --jobs 1
-    sample pool.csv --today bm25_body -n 5
-    sample train.txt --sampler ssar -n 5
-    sample train.txt --today f1 --own-grades --budget 20 -o new.csv
-    sample train.txt --grades qrels.txt --partitions 5 -o new.txt
-    check train.txt model.rulerank --today f1 --grades qrels.txt
-    curve train.txt --today f1 --splits 3 --sizes 10,20 --method QI --sampler strata
-    figure effects model.rulerank test.txt -o new.svg
-    export model.rulerank --to opensearch-ltr --feature-set movies -o new.json
-    export model.rulerank --check scored.jsonl
     convert train.txt new.parquet
-    logs q7.json --qrels judged.qrels -o new.parquet
+    convert q7.json new.parquet --qrels judged.qrels
     clicks log.parquet pool.csv -o new.parquet
-    interleave --clicks teams.csv --name-a today --name-b new
-    world new.txt --queries 5
     judge pool.csv --rater ann --overlap 10%
+    sample pool.csv --baseline bm25_body -n 5
+    sample train.txt --sampler ssar -n 5
+    sample train.txt --baseline f1 --own-grades -n 20 -o new.csv
+    sample train.txt --sampler ssar:partitions=5 --own-grades -n 1000 -o new.txt
     labels labels.db
     labels labels.db -o new.qrels
-    labels labels.db -o new.csv --per-rater
+    labels labels.db -o new.csv --combine none
     labels judged.db --import llm.csv --rater gpt --kind llm
     labels labels.db --disputes
     labels labels.db --agreement
-    labels labels.db --set judgements=2 --set combine=majority
+    train train.txt --method RE-GR -o new.rulerank
+    train train.txt --vali vali.txt --method QI --set missing=mean -o new.rulerank
+    train pool.csv --labels graded.csv --baseline bm25_body -o new.rulerank
+    train pool.csv --labels each.csv --raters gpt -o new.rulerank
+    train pool-with-clicks.parquet -o new.rulerank --propensities looked-at.csv
+    train parts -o new.rulerank --method RE-GR
+    methods FR
+    evaluate test.txt scores.txt -m NDCG@10 -m MAP --convention letor3
+    evaluate test.csv one.run scores.txt --compare
+    evaluate --qrels qrels.txt one.run two.run -m MAP -m P@5
+    compare test.csv --folds 3 --method RE-GR --method QI --run engine=one.run --jobs 1
+    check train.txt model.rulerank --baseline f1 --own-grades
+    label-curve train.txt --baseline f1 --splits 3 --sizes 10,20 --method QI --sampler strata
+    fuse one.run two.run --method rrf
+    interleave --clicks teams.csv
+    rank test.txt model.rulerank
+    explain test.txt model.rulerank --query q1 --doc q1-d3
+    explain test.txt model.rulerank --query q1 --doc q1-d3 --versus q1-d5 --what-if
+    explain test.txt model.rulerank --query q1 --baseline f3
+    explain test.txt query.rulerank --query q1 --doc q1-d3
+    explain linear.csv linear.rulerank --doc q1-d3
+    explain test.txt model.rulerank
+    explain test.txt model.rulerank -o new.svg
+    export model.rulerank --to opensearch-ltr --feature-set movies -o new.json
+    export model.rulerank --check scored.jsonl
 """
 
 CHANGING = re.compile(r"second|time|version|since|date|token|identity|digest|pid|bytes")  # keys of values that change

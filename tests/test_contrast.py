@@ -124,7 +124,7 @@ def folder(tmp_path, monkeypatch, world):
         (["train", "positive.csv", "-o", "m.rulerank"], "learn from"),
         (["evaluate", "positive.csv", "--feature", "bm25_body"], "tell rankings apart by"),
         (["compare", "positive.csv", "--method", "QI", "--jobs", "1"], "compare systems by"),
-        (["curve", "positive.csv", "--today", "bm25_body", "--splits", "2"], "show gains by"),
+        (["label-curve", "positive.csv", "--baseline", "bm25_body", "--splits", "2"], "show gains by"),
     ],
 )
 def test_a_command_says_what_to_do_and_writes_nothing(run, folder, command, nothing):

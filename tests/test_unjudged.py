@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import rulerank as rr
-from rulerank.cli.features import found_features
+from rulerank.cli.features import alone
 from rulerank.errors import DataError
 from rulerank.evaluation.rankings import all_judgements, left_out
 from rulerank.io.formats import write_any
@@ -227,7 +227,7 @@ def test_a_query_without_candidates_counts_0_where_it_has_relevant_documents():
     assert (counting.n_missed_queries, counting.n_queries, counting.n_extra) == (1, 0, 2)
     texts = [remark.text for remark in left_out(counting)]
     assert texts == ["2 documents count as missed: not among the candidates", "1 query without candidates counts 0"]
-    assert found_features(data)[0]["NDCG@10"] == 0.5
+    assert alone(data)[0]["NDCG@10"] == 0.5
 
 
 def test_what_is_left_out_agrees_in_number():

@@ -130,9 +130,9 @@ def check_overwrite(out: str, sources: Sequence[str]) -> None:
 
 
 def load_beside_data(path: str, source: str, *, command: str = "rank") -> Ranker:
-    """Read the model that a command takes before its data, and notice when the two were swapped."""
+    """Read the model that a command takes after its data, and notice when the two were swapped."""
     if is_model_file(source) and not is_model_file(path):
-        raise DataError(f"MODEL comes first, then DATA: rulerank {command} {source} {path}")
+        raise DataError(f"the data come first, then the model: rulerank {command} {path} {source}")
     return load_ranker(path)
 
 

@@ -69,7 +69,7 @@ def write_files(folder):
     np.savetxt("scores.txt", data.X[:, 0])
     write_run(run_from_scores(data, data.X[:, 0], "one"), "one.run")
     write_run(run_from_scores(data, data.X[:, 2], "two"), "two.run")
-    write_run(run_from_scores(data, data.X[:, 2], "today"), "today.run")
+    write_run(run_from_scores(data, data.X[:, 2], "engine"), "engine.run")
     write_texts(read_letor("test.txt"))
     train = read_letor("train.txt")
     Path("parts").mkdir()

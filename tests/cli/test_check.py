@@ -1,74 +1,63 @@
-"""rulerank check: duels with grades that are known, and what is said when something is missing."""
+"""rulerank check: side-by-side comparisons, decided by labels or by grades that are known."""
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
+import rulerank as rr
 from rulerank.judging.store import LabelStore
 
 
 @pytest.fixture
 def model(run, folder):
-    run("sample", "pool.csv", "--today", "bm25_body", "--own-grades", "--budget", "10", "-o", "labels.csv")
-    run("train", "pool.csv", "--labels", "labels.csv", "--today", "pagerank", "-o", "few.rulerank")
+    run("sample", "pool.csv", "--baseline", "bm25_body", "--own-grades", "-n", "10", "-o", "labels.csv")
+    run("train", "pool.csv", "--labels", "labels.csv", "--baseline", "pagerank", "-o", "few.rulerank")
+    return ("check", "pool.csv", "few.rulerank")
 
 
-def test_known_grades_fight_the_duels(run, folder, model):
-    done = run("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--own-grades", "--labels", "labels.csv")
+def test_known_grades_decide(run, model):
+    done = run(*model, "--baseline", "-bm25_title", "--own-grades", "--labels", "labels.csv")
     assert done.code == 0
     assert done.err.startswith("The top 3 differs in ")
-    shown = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--today", "-bm25_title", "--json").out)
-    assert shown["today"] == "-bm25_title"
+    shown = json.loads(run(*model, "--own-grades", "--baseline", "-bm25_title", "--json").out)
+    assert shown["baseline"] == "-bm25_title"
     assert shown["won"] + shown["lost"] + shown["drawn"] > 0
+    assert json.loads(run(*model, "--own-grades", "--json").out)["baseline"] == "pagerank"  # the model's own
 
 
-def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, folder, model):
-    run("sample", "pool.csv", "--today", "bm25_body", "--own-grades", "--budget", "1000", "-o", "all.csv")
-    asked = ("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--own-grades", "--labels", "all.csv")
-    done = run(*asked)
+def test_where_every_query_has_labels_it_is_said_and_nothing_else(run, model):
+    run("sample", "pool.csv", "--baseline", "bm25_body", "--own-grades", "-n", "1000", "-o", "all.csv")
+    done = run(*model, "--baseline", "-bm25_title", "--own-grades", "--labels", "all.csv")
     assert done.code == 0
-    assert re.fullmatch(
-        r"The top 3 differs in \d+ % of queries, (\d+) of these have labels already: 0 comparisons available.\n",
-        done.err,
-    )
-    assert re.fullmatch(
-        r"There is nothing to check: the top 3 differs in \d+ queries, which all have labels .*\n", done.out
-    )
+    said = r"The top 3 differs in \d+ % of queries, (\d+) of these have labels already: 0 comparisons available.\n"
+    assert re.fullmatch(said, done.err)
+    nothing = r"There is nothing to check: the top 3 differs in \d+ queries, which all have labels .*\n"
+    assert re.fullmatch(nothing, done.out)
 
 
-def test_without_a_ranking_the_models_own_is_taken(run, folder, model):
-    shown = json.loads(run("check", "pool.csv", "few.rulerank", "--own-grades", "--json").out)
-    assert shown["today"] == "pagerank"
+def test_labels_decide_unless_the_page_had_them_when_it_trained(run, model):
+    by_store = json.loads(run(*model, "--baseline", "-bm25_title", "--labels", "judged.db", "--json").out)
+    by_grades = json.loads(run(*model, "--baseline", "-bm25_title", "--own-grades", "--json").out)
+    assert by_store | {"labels": None} == by_grades  # the store has all of them
+    with LabelStore("judged.db") as store:
+        store.note_check(max(label.id for label in store.history()), "Anchored", "bm25_body")
+    done = run(*model, "--baseline", "-bm25_title", "--labels", "judged.db")
+    assert "There is nothing to check" in done.out
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ([], "every answer is kept in a label store: name it, --labels labels.db"),
-        (["--labels", "labels.csv"], "every answer is kept in a label store: name it, --labels labels.db"),
-        (["--own-grades", "--grades", "qrels.txt"], "--grades and --own-grades are two ways to get grades: choose one"),
-        (
-            ["--own-grades", "--labels", "high.csv", "--max-grade", "2"],
-            "high.csv:2: expected grades from 0 to 2, as --max-grade or",
-        ),
-        (["--own-grades", "--today", "bm26"], "today: there is no feature 'bm26'; the data has bm25_body, "),
-    ],
-)
-def test_mistakes_end_in_one_line(run, folder, model, args, message):
-    Path("high.csv").write_text(re.sub(r"\d+$", "3", "\n".join(Path("labels.csv").read_text().split("\n")[:2])))
-    done = run("check", "pool.csv", "few.rulerank", *args)
-    assert done.code == 2
-    assert done.err.startswith(f"error: {message}")
-
-
-def test_a_person_answers_into_a_label_store(run, folder, model, answer):
-    answer("1", "0", "q")
-    asked = ("check", "pool.csv", "few.rulerank", "--today", "-bm25_title", "--labels", "labels.db")
-    done = run(*asked, "--json")
-    assert (json.loads(done.out)["stop"], json.loads(done.out)["labels"]) == ("quit", "labels.db")
-    with LabelStore("labels.db") as store:
-        assert [label.grade for label in store.labels()] == [1, 0]
-    answer("q")
-    assert ", 1 of these have labels already" in run(*asked).err
+def test_what_lacks_a_grade_is_counted(run, folder):
+    world = rr.make_ranking(n_queries=30, docs_per_query=12, seed=0)
+    rr.GlobalRules().fit(world).save("g.rulerank")
+    y = [-1] * len(world)
+    for start in range(0, len(world), 12):
+        low = sorted(range(start, start + 12), key=lambda row: world.X[row, 0])[:4]
+        for row, grade in zip(low, (0, 1, 0, 1), strict=True):
+            y[row] = grade
+    rr.write_table(rr.Dataset(world.X, y, world.qid, world.docid, world.feature_names), "low.csv")
+    words = ("check", "low.csv", "g.rulerank", "--baseline", world.feature_names[0], "--own-grades")
+    done = run(*words)
+    n = json.loads(run(*words, "--json").out)["n_without_grades"]
+    assert n > 20
+    assert f"comparisons available, {n} more without grades." in done.err
+    assert f"Could not decide {n} of " in done.out

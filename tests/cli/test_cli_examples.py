@@ -1,12 +1,15 @@
-"""Every command shows examples, and every example runs."""
+"""Every command shows examples, and every example runs; no command has more options than fit a screen."""
 
 import io
+import json
 import shlex
 
 import pytest
 import typer
 
 from rulerank.cli import app
+from rulerank.core.parameters import parameters_of
+from rulerank.methods import METHODS, method_named
 
 COMMANDS = typer.main.get_command(app).commands
 
@@ -16,35 +19,41 @@ def examples(command):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_every_command_ends_with_an_example(name, run):
+def test_help_of_every_command_ends_with_an_example_and_fits_a_screen(name, run):
     done = run(name, "--help")
     assert done.code == 0
     *_, last = done.out.strip().splitlines()
     assert last.strip().startswith(f"rulerank {name}")
     assert "Example:" in done.out
+    options = [parameter for parameter in COMMANDS[name].params if parameter.param_type_name == "option"]
+    assert len(options) <= 15
+    assert "--json" in [option for parameter in options for option in parameter.opts]
+
+
+def test_there_are_few_parameters_and_each_means_the_same_in_every_command():
+    assert sum(len(command.params) for command in COMMANDS.values()) <= 180
+    helps = {}
+    for command in COMMANDS.values():
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option in ("--json", "--qid", "--docid", "--grade", "--features", "--queries", "--host", "--token"):
+                    helps.setdefault(option, set()).add(parameter.help)
+    assert all(len(texts) == 1 for texts in helps.values())
 
 
 @pytest.mark.parametrize("example", [line for command in COMMANDS.values() for line in examples(command)])
 def test_every_example_runs(example, run, folder, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))  # whoever is asked quits
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     done = run(*shlex.split(example)[1:])
     assert (done.code, done.err.count("error")) == (0, 0), done.err
     assert done.out
 
 
-def test_an_option_means_the_same_in_every_command():
-    helps = {}
-    for command in COMMANDS.values():
-        for parameter in command.params:
-            for option in parameter.opts:
-                if option in ("--json", "--qid", "--docid", "--grade", "--seed", "--queries"):
-                    helps.setdefault(option, set()).add(parameter.help)
-                if option == "--features" and command.name != "world":
-                    helps.setdefault(option, set()).add(parameter.help)
-    assert helps["--json"] == {"Print JSON."}
-    assert all(len(texts) == 1 for texts in helps.values())
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_can_print_json(name):
-    assert "--json" in [option for parameter in COMMANDS[name].params for option in parameter.opts]
+def test_methods_are_listed_by_class_with_their_codes_and_parameters(run):
+    listed = json.loads(run("methods", "--json").out)
+    assert {row["method"]: row["also"] for row in listed} == {one.class_name: one.name for one in METHODS.values()}
+    for method in METHODS.values():
+        assert method_named(method.short) is method_named(method.name.lower()) is method_named(method.class_name)
+    lines = run("methods", "FR").out.splitlines()
+    assert lines[0].split() == ["parameter", "default", "may", "be", "meaning"]
+    assert [line.split()[0] for line in lines[1:]] == list(parameters_of(method_named("fitted").ranker_class()))

@@ -130,16 +130,15 @@ def test_a_damaged_file_is_read_or_refused_in_words(folder):
     assert not failures, "\n".join(failures)
 
 
-COMMANDS = ["demo --queries", "train", "rank", "explain", "fuse", "evaluate", "sample", "figure", "export", "convert",
-            "world", "labels", "judge --train", "curve --draws 1 --sizes 5", "compare --jobs 1"]  # fmt: skip
+COMMANDS = ["demo --queries", "train", "rank", "fuse", "explain", "evaluate", "sample", "export", "convert", "methods",
+            "make-data", "labels", "check", "label-curve --splits 1 --sizes 5", "compare --jobs 1"]  # fmt: skip
 WORDS = ["train.txt", "test.csv", "pool.csv", "judged.db", "model.rulerank", "one.run", "two.run", "qrels.txt", "-", "",
          "nowhere.txt", ".", "nowhere/out.csv", "out.csv", "out.txt", "-o", "--to", "--from", "letor", "csv", "quepid",
-         "parquet", "run", "--features", "--qid", "--docid", "--grade", "f1", "--method", "QI", "RE-GR", "nobody",
-         "--set", "l2=abc", "l2=nan", "x", "=", "--measure", "NDCG@0", "NDCG@10", "--queries", "-1", "0",
+         "parquet", "run", "--features", "--qid", "--docid", "--grade", "f1", "--method", "QI", "GlobalRules:x=1",
+         "nobody", "--set", "l2=abc", "l2=nan", "x", "=", "--measure", "NDCG@0", "NDCG@10", "--queries", "-1", "0",
          "99999999999999999999", "nan", "--seed", "--json", "--query", "q1", "--doc", "--versus", "--nonsense", "-n",
-         "--grades", "--resume", "--labels", "--pool", "--weights", "0.5,0.5", "a,b", "--own-grades", "--csv",
-         "--folds", "2", "ü", "\udcff", "a\x00b", "--max-size", "--tune", "--literal", "--import",
-         "--rater"]  # fmt: skip
+         "--labels", "--weights", "0.5,0.5", "a,b", "--own-grades", "--baseline", "--convention", "letor3:ties=x",
+         "--folds", "2", "ü", "\udcff", "a\x00b", "--tune", "literal=true", "--import", "--rater"]  # fmt: skip
 
 
 def test_a_wrong_command_line_ends_in_words_and_changes_no_input(run, folder, monkeypatch):
@@ -168,7 +167,7 @@ def test_a_wrong_command_line_ends_in_words_and_changes_no_input(run, folder, mo
 
 @pytest.mark.parametrize(
     "line",
-    ["rank model.rulerank bad.csv -o out.txt", "train bad.csv -o new.rulerank", "convert bad.csv out.parquet",
+    ["rank bad.csv model.rulerank -o out.txt", "train bad.csv -o new.rulerank", "convert bad.csv out.parquet",
      "evaluate bad.csv --feature a", "sample bad.csv -n 2 -o out.csv", "fuse one.run bad.csv -o out.run"],
 )  # fmt: skip
 def test_a_failure_is_no_success_and_leaves_no_output(run, folder, line):

@@ -23,12 +23,12 @@ def run_without(packages, *args):
 @pytest.mark.parametrize(
     ("packages", "args"),
     [
-        (PAGE, ("judge", "pool.csv", "--labels", "judged.db", "--train")),
+        (PAGE, ("train", "pool.csv", "--labels", "judged.db", "-o", "few.rulerank")),
         (PAGE, ("labels", "judged.db", "-o", "judged.qrels")),
-        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "--today", "f1", "-n", "3")),
+        (f"{PAGE},sqlalchemy", ("sample", "train.txt", "--baseline", "f1", "-n", "3")),
         (
             f"{PAGE},sqlalchemy",
-            ("sample", "train.txt", "--today", "f1", "--own-grades", "--budget", "3", "-o", "few.csv"),
+            ("sample", "train.txt", "--baseline", "f1", "--own-grades", "-n", "3", "-o", "few.csv"),
         ),
         (f"{PAGE},sqlalchemy", ("train", "pool.csv", "--labels", "graded.csv", "-o", "few.rulerank")),
     ],
@@ -40,11 +40,5 @@ def test_a_command_needs_only_what_it_uses(folder, packages, args):
 
 def test_a_store_without_its_package_says_what_to_install(folder):
     done = run_without("sqlalchemy", "labels", "judged.db")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: this needs SQLAlchemy, which is not installed; install it with: pip install")
-
-
-def test_asking_in_the_terminal_needs_the_store(folder):
-    done = run_without("sqlalchemy", "sample", "train.txt", "--today", "f1", "--ask", "-o", "a.db")
     assert done.returncode == 2
     assert done.stderr.startswith("error: this needs SQLAlchemy, which is not installed; install it with: pip install")

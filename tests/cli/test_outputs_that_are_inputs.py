@@ -19,34 +19,30 @@ from rulerank.judging.store import LabelStore
 OVER_INPUTS = {
     "convert {} {} --to quepid": "pool.csv",
     "convert {} {} --from csv --to csv": "pool.csv",
+    "convert pool.csv {1} --to csv --qrels {0}": "qrels.txt",
     "sample {} -n 5 -o {}": "pool.csv",
-    "sample pool.csv --grades {} -o {}": "graded.csv",
-    "sample pool.csv --resume {} -o {} -n 2": "graded.csv",
-    "rank model.rulerank {} -o {}": "test.txt",
-    "rank {} test.txt -o {}": "model.rulerank",
-    "explain model.rulerank {} -o {} --to text": "test.txt",
-    "explain {} test.txt -o {} --to json": "model.rulerank",
+    "sample pool.csv --labels {} -o {} -n 2": "graded.csv",
+    "rank {} model.rulerank -o {}": "test.txt",
+    "rank test.txt {} -o {}": "model.rulerank",
+    "explain {} model.rulerank -o {}": "test.txt",
     "fuse {} two.run -o {}": "one.run",
     "fuse one.run {} -o {}": "two.run",
     "export {} --to opensearch-ltr -o {}": "linear.rulerank",
-    "train {} -o {} --from letor": "data.svg",
+    "train {} -o {}": "train.txt",
+    "train test.txt --vali {} -o {}": "vali.txt",
     "train pool.csv --labels {} -o {}": "graded.csv",
-    "curve {} --from letor -o {} --method QI --today f1 --splits 2 --sizes 5": "data.svg",
-    "labels judged.db --pool {} -o {}": "pool.csv",
-    "judge {} --labels judged.db --train --model {}": "pool.csv",
+    "label-curve {} --baseline bm25_body --splits 2 --sizes 5 -o {}": "pool.csv",
     "clicks {} pool.csv -o {}": "log.csv",
     "clicks log.csv {} -o {}": "pool.csv",
+    "interleave {} two.run -o {}": "one.run",
 }
 STORE_WRITERS = [
-    "labels judged.db -o judged.db --to csv",
-    "labels judged.db -o judged.db --to csv --per-rater",
     "convert pool.csv judged.db --to csv",
-    "world judged.db --to letor --queries 3",
     "sample pool.csv -n 5 -o judged.db",
-    "rank model.rulerank test.txt -o judged.db",
+    "rank test.txt model.rulerank -o judged.db",
     "fuse one.run two.run -o judged.db",
     "export linear.rulerank --to opensearch-ltr -o judged.db",
-    "explain model.rulerank test.txt -o judged.db --to text",
+    "interleave one.run two.run -o judged.db",
     "train train.txt -o judged.db",
 ]
 
@@ -90,7 +86,6 @@ def digests(folder):
 @pytest.mark.parametrize("other_name", NAMES)
 @pytest.mark.parametrize("line", OVER_INPUTS)
 def test_an_output_that_is_an_input_is_refused(run, folder, line, other_name):
-    Path("train.txt").rename("data.svg")
     name = OVER_INPUTS[line]
     line = line.format(name, other_name(name))
     before = digests(folder)
@@ -145,8 +140,8 @@ def test_a_file_that_is_the_same_by_another_case_is_the_same(tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("rank model.rulerank - -o test.txt < test.txt", "test.txt is the same file as stdin"),
-        ("rank model.rulerank test.txt >> test.txt", "stdout goes to test.txt"),
+        ("rank - model.rulerank -o test.txt < test.txt", "test.txt is the same file as stdin"),
+        ("rank test.txt model.rulerank >> test.txt", "stdout goes to test.txt"),
         ("fuse one.run two.run 1<>one.run", "stdout goes to one.run"),
     ],
 )

@@ -60,7 +60,7 @@ def test_features_on_positive_only_judgements_rank_candidates_and_say_how(run, c
     assert "--unjudged skip leaves them out" in done.err
     assert "left out of training and evaluation: 1 query without any judgement" in done.err
     assert "that are candidates only because they are judged" in done.err
-    assert "documents without a judgement count as not relevant" in done.out
+    assert "unjudged documents count as not relevant" in done.out
     figures = [float(line.split()[2]) for line in done.out.splitlines() if line.startswith("bm25(all)")]
     assert figures
     assert figures[0] < 0.9
@@ -76,7 +76,7 @@ def test_one_ranking_has_the_same_figures_in_features_evaluate_and_compare(run, 
     by_qrels = answer(run, "evaluate", "--qrels", "positive.qrels", "bm25.run", *measures)["rankings"][0]["means"]
     alone = answer(run, "evaluate", "pool.parquet", "--feature", "bm25(all)", *measures)["rankings"][0]["means"]
     beside = answer(run, "evaluate", "pool.parquet", "bm25.run", *measures)["rankings"][0]["means"]
-    options = ("--folds", "7", "--method", "Best feature", "--run", "bm25=bm25.run", "--jobs", "1", "--to", "csv")
+    options = ("--folds", "7", "--method", "Best feature", "--run", "bm25=bm25.run", "--jobs", "1")
     compared = answer(run, "compare", "pool.parquet", *options, "-m", "NDCG@10,MAP", "-o", "kept")["means"]["bm25"]
     for other in (alone, beside, compared):
         assert other == pytest.approx(by_qrels, abs=1e-12)
@@ -88,7 +88,7 @@ def test_compare_warns_where_the_recall_base_is_not_known(run, collection):
     make_pool(run)
     data = read_any("pool.parquet")
     rr.write_table(rr.Dataset(data.X, data.y, data.qid, data.docid, data.feature_names), "plain.csv")
-    done = run("compare", "plain.csv", "--folds", "7", "--method", "Best feature", "--jobs", "1", "--to", "csv")
+    done = run("compare", "plain.csv", "--folds", "7", "--method", "Best feature", "--jobs", "1")
     assert "the recall base is not known" in done.err
 
 
@@ -101,69 +101,19 @@ def test_training_leaves_out_what_would_leak(run, collection):
     data = read_any("pool.parquet")
     kept = answer(run, "train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")["rows"]
     assert kept == int((data.qid != "q7").sum()) - 7
-    more = ("--judged-extra", "yes", "--method", "QI", "--set", "missing=mean")
-    assert answer(run, "train", "pool.parquet", "-o", "m.rulerank", *more)["rows"] == kept + 7
-    skipped = run("train", "pool.parquet", "-o", "m.rulerank", "--unjudged", "skip", *more)
-    assert "without a judgement (--unjudged 0 counts them)" in skipped.err
 
 
-def test_extra_documents_need_not_be_written(run, collection):
-    make_pool(run, "--judged-extra", "no")
-    data = read_any("pool.parquet")
-    assert not data.base.extra.any()
-    assert set(data.base.grades[data.qid == "q0"]) == {"1:5"}
-
-
-def test_a_sample_of_positive_only_judgements_has_both_grades(run, collection):
-    make_pool(run, "--unjudged", "skip")
-    own = run("sample", "pool.parquet", "--today", "bm25(all)", "--own-grades", "--unjudged", "0", "-o", "own.csv")
-    assert own.code == 0
-    done = run("sample", "pool.parquet", "--today", "bm25(all)", "--grades", "positive.qrels", "-o", "labels.csv")
-    assert "no judgement has grade 0" in done.err
+def test_a_sample_and_a_check_of_positive_only_judgements_have_both_grades(run, collection):
+    make_pool(run)
+    done = run("sample", "pool.parquet", "--baseline", "bm25(all)", "--own-grades", "-n", "40", "-o", "labels.csv")
     assert "left out: 7 documents that are candidates only because they are judged" in done.err
     assert {grade for *_, grade in labels_in("labels.csv")} == {0, 1}
-    assert labels_in("own.csv") == labels_in("labels.csv")
-    assert Path("own.csv").read_text().startswith("qid,docid,grade\n")  # labels have no recall base
-    alone = run("sample", "pool.parquet", "--today", "bm25(all)", "--grades", "positive.qrels", "--unjudged", "skip",
-                "-o", "ones.csv")  # fmt: skip
-    assert alone.code == 0
-    assert {grade for *_, grade in labels_in("ones.csv")} == {1}
-
-
-def test_a_check_lets_unjudged_documents_lose(run, collection):
-    make_pool(run)
+    assert Path("labels.csv").read_text().startswith("qid,docid,grade\n")  # labels have no recall base
     run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean")
-    options = ("check", "pool.parquet", "m.rulerank", "--today", "-length(all)", "--grades", "positive.qrels")
-    done = run(*options)
-    assert done.code == 0
-    assert "left out: 7 documents that are candidates only because they are judged" in done.err
+    options = ("check", "pool.parquet", "m.rulerank", "--baseline", "-length(all)", "--own-grades")
+    assert "left out: 7 documents that are candidates only because they are judged" in run(*options).err
     counted = answer(run, *options)
     assert sum(counted[name] for name in ("won", "lost", "drawn")) > 0
-    skipped = run(*options, "--unjudged", "skip")
-    assert skipped.code == 2
-    assert "have grade 1), so there is nothing to decide comparisons by: " in skipped.err
-
-
-@pytest.mark.parametrize(("command", "message"), [
-    (("features", "docs.jsonl", "queries.tsv", "-o", "x.csv", "--unjudged", "0"), "add --qrels FILE"),
-    (("features", "docs.jsonl", "queries.tsv", "-o", "x.csv", "--judged-extra", "no"), "add --qrels FILE"),
-    (("logs", "answers.jsonl", "-o", "x.csv", "--unjudged", "0"), "add --qrels FILE"),
-    (("train", "pool.parquet", "-o", "m.rulerank", "--unjudged", "never"), "unjudged must be 0"),
-    (("train", "pool.parquet", "-o", "m.rulerank", "--judged-extra", "never"), "judged_extra must be yes or no"),
-    (("train", ".", "-o", "m.rulerank", "--unjudged", "0"), "need the data in memory"),
-    (("sample", "pool.parquet", "--unjudged", "0"), "add --grades FILE or --own-grades"),
-    (("check", "pool.parquet", "m.rulerank", "--labels", "l.csv", "--unjudged", "0"), "add --grades FILE"),
-    (("evaluate", "--qrels", "positive.qrels", "a.run", "--judged-extra", "no"), "with --qrels the files are runs"),
-    (("compare", ".", "--unjudged", "0"), "is a directory, which has its folds as LETOR files: leave out --unjudged"),
-])  # fmt: skip
-def test_options_that_have_nothing_to_do_are_refused(run, collection, command, message):
-    make_pool(run)
-    if command[0] == "compare":
-        for part in ("train", "vali", "test"):
-            Path(f"{part}.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.1\n")
-    done = run(*command)
-    assert done.code != 0
-    assert message in done.err
 
 
 def test_data_without_any_grade_cannot_be_measured(run, collection):
@@ -185,31 +135,13 @@ def test_queries_without_candidates_are_told(run, collection):
     assert "1 query without candidates counts 0" in done.out + done.err
 
 
-def test_a_check_by_grades_of_other_documents_says_that_they_lack(run, collection):
-    world = rr.make_ranking(n_queries=30, docs_per_query=12, seed=0)
-    rr.GlobalRules().fit(world).save("g.rulerank")
-    y = [-1] * len(world)
-    for start in range(0, len(world), 12):
-        low = sorted(range(start, start + 12), key=lambda row: world.X[row, 0])[:4]
-        for row, grade in zip(low, (0, 1, 0, 1), strict=True):
-            y[row] = grade
-    rr.write_table(rr.Dataset(world.X, y, world.qid, world.docid, world.feature_names), "low.csv")
-    options = ("check", "low.csv", "g.rulerank", "--today", world.feature_names[0], "--own-grades")
-    done = run(*options)
-    assert done.code == 0, done.err
-    n = answer(run, *options)["n_without_grades"]
-    assert n > 20
-    assert f"comparisons available, {n} more without grades." in done.err
-    assert f"Could not decide {n} of " in done.out
-    assert "documents have no grade. Add grades for them, or count them as not relevant, --unjudged 0." in done.out
-    assert "No more queries differ" not in done.out
-
-
 def test_data_with_some_grades_are_measured_by_what_is_asked_for(run, collection):
     Path("some.csv").write_text("qid,docid,grade,x\na,d,0,3\na,e,?,2\na,f,1,1\n")
     skipped = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP")["rankings"][0]
     assert (skipped["means"]["MAP"], skipped["n_not_judged"]) == (0.5, 1)
-    counted = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP", "--unjudged", "0")["rankings"][0]
+    counted = answer(run, "evaluate", "some.csv", "--feature", "x", "-m", "MAP", "--convention", "standard:unjudged=0")[
+        "rankings"
+    ][0]
     assert counted["means"]["MAP"] == pytest.approx(1 / 3)
     assert "n_not_judged" not in counted
 
@@ -231,6 +163,6 @@ def test_a_ranking_of_the_pool_does_not_find_what_is_there_only_because_it_is_ju
     by_run, by_feature = (ranking["means"]["MAP"] for ranking in found["rankings"])
     assert by_run == pytest.approx(by_feature)
     assert run("train", "pool.parquet", "-o", "m.rulerank", "--method", "QI", "--set", "missing=mean").code == 0
-    done = run("rank", "m.rulerank", "pool.parquet", "-o", "model.run")
+    done = run("rank", "pool.parquet", "m.rulerank", "-o", "model.run")
     assert f"{int(data.base.extra.sum())} documents left out: in pool.parquet only because they are judged" in done.err
     assert len(rr.read_run("model.run")) == int((~data.base.extra).sum())

@@ -44,7 +44,7 @@ def test_a_file_that_takes_no_more_is_an_error():
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    ("line", "unbuffered"), [("world - --to csv --queries 3", "1"), ("compare --list --json", ""), ("--help", "1")]
+    ("line", "unbuffered"), [("make-data - --queries 3", "1"), ("methods --json", ""), ("--help", "1")]
 )
 def test_a_full_disk_is_an_error(line, unbuffered):
     env = os.environ | {"PYTHONUNBUFFERED": unbuffered}
@@ -56,7 +56,7 @@ def test_a_full_disk_is_an_error(line, unbuffered):
 def test_a_pipe_that_does_not_wait_and_is_not_read_is_an_error():
     reads, writes = os.pipe()
     os.set_blocking(writes, False)
-    command = [*PROGRAM, "world", "-", "--to", "csv", "--queries", "200"]  # more than the 64 kB that fit
+    command = [*PROGRAM, "make-data", "-", "--queries", "200"]  # more than the 64 kB that fit
     process = subprocess.Popen(command, stdout=writes, stderr=subprocess.PIPE, env=UNBUFFERED)
     os.close(writes)
     process.stderr.read()
@@ -67,7 +67,7 @@ def test_a_pipe_that_does_not_wait_and_is_not_read_is_an_error():
 
 @pytest.mark.parametrize(("stop", "moment"), [(signal.SIGINT, "working"), (signal.SIGTERM, "starting")])
 def test_compare_ends_without_a_traceback(tmp_path, run, stop, moment):
-    assert run("world", str(tmp_path / "w"), "--folds", "3", "--queries", "60").code == 0
+    assert run("make-data", str(tmp_path / "w"), "--folds", "3", "--queries", "60").code == 0
     process = subprocess.Popen(
         [*PROGRAM, "compare", "w", "--jobs", "2", "--method", "RE-GR", "--method", "QI", "--method", "RE-QR"],
         cwd=tmp_path,

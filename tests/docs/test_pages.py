@@ -1,6 +1,5 @@
 """Every block of the docs is run, compared or said not to be; commands inside sentences exist."""
 
-import io
 import re
 import shlex
 import shutil
@@ -18,9 +17,6 @@ from rulerank.cli import app
 # blocks that nobody types here, by page and how they begin, each with the reason
 NOT_RUN = {
     ("CONTRIBUTING.md", ".venv/bin/python -m pytest"): "it would run these tests inside themselves",
-    ("docs/active-sampling.md", "2,384 documents"): "what the terminal shows while a person answers",
-    ("docs/active-sampling.md", "query q30"): "the same",
-    ("docs/active-sampling.md", "query q9"): "the same",
     ("docs/architecture.md", "texts --features"): "a drawing",
     ("docs/export.md", '{"id": "movie-12"'): "a line of a file",
     ("docs/fitted-rules.md", "score(document) ="): "a formula",
@@ -34,18 +30,12 @@ NOT_RUN = {
         "from rulerank.serve.adapters.",
     ): "pipelines of other libraries; tests/serve/adapters runs them",
 }
-# what a person answers where a page's commands ask
-ANSWERS = {
-    "docs/active-sampling.md": "2\n0\n1\n0\n2\n0\n1\n0\n2\n1\nq\nq\n",
-    "docs/few-labels.md": "2\n0\n1\n0\n2\n0\nq\nq\nq\n",
-}
 # the road, not the figures: commands that would take minutes are typed with less to do
 SMALLER = {
     "--splits 20": "--splits 2 --sizes 8,16",
     "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report --method RE-GR --method QI",
     "compare OHSUMED/ --method": "compare OHSUMED/ --jobs 1 -o other --method",
     "compare judged.csv --folds 5": "compare judged.csv --folds 3 --jobs 1 -o more",
-    "curve FOLDS": "curve FOLDS --draws 2 --sizes 8",
 }
 # shop texts under the names that a page gives its own
 NAMED = {
@@ -91,7 +81,6 @@ def test_every_block_is_run_or_stands_in_the_table_with_a_reason():
     "page", sorted({block.page for block in blocks() if block.kind == "shell" and not reason_for(block)})
 )
 def test_the_commands_of_a_page_run(page, run, files, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO(ANSWERS.get(page, "")))
     for name, source in NAMED.get(page, {}).items():
         shutil.copy(files / "shop" / source, files / name)
     if page == "docs/explain.md":

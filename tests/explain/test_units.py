@@ -191,7 +191,7 @@ def test_a_table_on_a_narrow_terminal_keeps_its_numbers_whole(monkeypatch):
 
 
 def test_the_page_of_a_model_has_its_curves(tmp_path):
-    write(rr.FittedRules(normalize="zscore").fit(DATA).overview(DATA), "html", str(tmp_path / "model.html"))
+    write(rr.FittedRules(normalize="zscore").fit(DATA).overview(DATA), ".html", str(tmp_path / "model.html"), None)
     assert "<svg" in (tmp_path / "model.html").read_text()
 
 

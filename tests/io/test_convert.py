@@ -62,7 +62,8 @@ def test_judgements_go_to_every_format_that_holds_grades(source, target):
     assert done == Converted(2)
 
 
-PAIRS = [(source, target) for source in FORMATS for target in FORMATS]
+WRITTEN = [name for name in FORMATS if name != "logs"]  # an engine's, which are only read
+PAIRS = [(source, target) for source in WRITTEN for target in WRITTEN]
 REFUSED = {
     **{(source, "run"): "a run needs " for source in FORMATS if source != "run"},
     **{
@@ -154,7 +155,7 @@ def test_judgements_need_doc_ids(target):
         through(b"2 qid:1 1:0.5\n", "letor", target)
 
 
-@pytest.mark.parametrize("target", [target for target in FORMATS if target != "quepid"])
+@pytest.mark.parametrize("target", [target for target in WRITTEN if target != "quepid"])
 def test_a_format_is_known_by_its_first_line_or_its_name(target):
     assert detect("-", HEADS[target]) == target
     for suffix in FORMATS[target].suffixes:

@@ -12,25 +12,65 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from rulerank import __version__
+from rulerank.cli.options import NEW_OPTIONS
 from rulerank.errors import RulerankError
 from rulerank.io.streams import inputs_watched
 
 NAMES = (
-    "demo features train rank explain fuse evaluate compare sample check curve figure export serve convert logs clicks "
-    "interleave world judge labels"
+    "demo make_data features convert clicks judge sample labels train methods evaluate compare check label_curve fuse "
+    "interleave rank explain export serve"
 )  # of the commands, each in a file of its name
 COMMANDS = tuple(getattr(import_module(f"rulerank.cli.{name}"), name) for name in NAMES.split())
+NEW_COMMANDS = {  # commands of version 0.1, and what does the same now
+    "world": "make-data",
+    "curve": "label-curve",
+    "logs": "convert --from logs",
+    "figure": "explain DATA MODEL -o FILE.svg",
+}
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+class Command(TyperCommand):
+    """A command that knows the options of version 0.1."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Suggest what an old option is called now, in the usual error."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            new = NEW_OPTIONS.get(getattr(error, "option_name", ""))
+            if new is not None and hasattr(error, "possibilities"):
+                error.possibilities = [new]
+            raise
+
+
+class Group(TyperGroup):
+    """Commands, and what those of version 0.1 are called now."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Suggest the new name of an old command, in the usual error."""
+        if args and args[0] in NEW_COMMANDS:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {NEW_COMMANDS[args[0]]!r}?")
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    cls=Group, add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
 for command in COMMANDS:
     about, _, examples = inspect.cleandoc(command.__doc__ or "").partition("\nExample:\n")
     # the epilog comes after the options, so that help ends with the examples; \b keeps their lines
-    app.command(help=about, epilog=f"\b\nExample:\n{examples}", no_args_is_help=command.__name__ != "demo")(command)
+    app.command(
+        cls=Command,
+        help=about,
+        epilog=f"\b\nExample:\n{examples}",
+        no_args_is_help=command.__name__ not in ("demo", "methods"),
+    )(command)
 
 
 def show_version(asked: bool) -> None:

@@ -2,128 +2,95 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rulerank.cli.options import (
     AsJson,
-    DataFormat,
-    DocidColumn,
-    FeatureColumns,
-    GradeColumn,
-    JudgedExtra,
-    QidColumn,
-    Seed,
-    Unjudged,
+    Convention,
+    Docid,
+    Grade,
+    Measures,
+    Qid,
+    argument,
     columns,
+    name_and_settings,
+    option,
+    pair_of,
     report_left_out,
 )
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.experiment.compare import CompareReport
-    from rulerank.experiment.run import Step
-
-SECONDS_BETWEEN_LINES = 10.0
 
 
 def compare(
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="DATA", help="A folder with Fold1, Fold2, ... or one fold; or a file, which is split."),
-    ] = None,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Where the report goes.")] = "report",
+    source: Annotated[str, argument("DATA", "A folder with Fold1, Fold2, ... or a file, which is split.")],
+    out: Annotated[str, option("DIR", "Where the report goes.", "--out", "-o")] = "report",
     method: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A system to run; repeat it [all of --list].")
-    ] = None,
-    ranker: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=MODULE:OBJECT", help="A ranker of your own, from Python code; repeat it."),
+        option("NAME", "A method, or your own: NAME=MODULE:OBJECT; repeat it."),
     ] = None,
     run: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="A TREC run, or a table with qid, docid, score; repeat it."),
+        list[str] | None, option("NAME=FILE", "A TREC run, or a table of scores with ids; repeat it.")
     ] = None,
-    unjudged: Unjudged = None,
-    judged_extra: JudgedExtra = None,
-    folds: Annotated[int | None, typer.Option(metavar="N", help="Parts that a file is split into [5].")] = None,
-    seed: Seed = 0,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", metavar="NAME", help="Measures of the first table; repeat it [MAP, NDCG, P]."),
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The system that the others are tested against [RE-GR].")
-    ] = None,
-    tune_by: Annotated[str, typer.Option(metavar="MEASURE", help="What parameters are chosen by, on vali.")] = "MAP",
-    convention: Annotated[str, typer.Option(help="standard, standard-exp, letor3 or letor4.")] = "standard",
-    ties: Annotated[str | None, typer.Option(help="expected, file or docid [the convention's own].")] = None,
-    formats: Annotated[str, typer.Option("--to", metavar="A,B,...", help="html, markdown, latex, csv.")] = (
-        "html,markdown,latex,csv"
-    ),
-    title: Annotated[str | None, typer.Option(help="Title of the report [the name of DATA].")] = None,
-    jobs: Annotated[int, typer.Option(metavar="N", help="Processes [-1: one per core].")] = -1,
-    format: DataFormat = None,
-    qid: QidColumn = None,
-    docid: DocidColumn = None,
-    grade: GradeColumn = None,
-    features: FeatureColumns = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the systems and stop.")] = False,
+    folds: Annotated[int | None, option("N", "Parts that a file is split into [5].")] = None,
+    measure: Measures = None,
+    baseline: Annotated[str | None, option("NAME", "What the others are tested against.")] = None,
+    convention: Convention = "standard",
+    jobs: Annotated[int, option("N", "Processes [-1: one per core].")] = -1,
+    qid: Qid = None,
+    docid: Docid = None,
+    grade: Grade = None,
     as_json: AsJson = False,
 ) -> None:
     """Run every method over the folds, and write a report.
 
     A folder holds folds as LETOR lays them out; a file of graded documents is split by query (--folds). Every system
-    learns from train, chooses its parameters on vali and is measured on test. Beside the systems of --list go your own:
-    rankers with fit and predict, of any library, and runs, which meet the documents by ids.
+    learns from train, chooses its parameters by MAP on vali and is measured on test. `rulerank methods` lists the
+    methods; "Best feature" is one more. Beside them go your own: rankers with fit and predict, of any library, and
+    runs, which meet the documents by ids.
 
-    A file of retrieved documents lacks the relevant documents that were not retrieved; a table that `rulerank features
-    --qrels` wrote has them, and counts them as missed.
+    A file of retrieved documents lacks the relevant documents that were not retrieved. `rulerank convert --qrels` and
+    `rulerank features --qrels` write tables that count these as missed.
 
-    What is finished lies in the folder of the report: run again, and only what is missing or has changed runs. A system
-    that fails is told in the report and does not stop the others; the exit code is then 1.
+    The folder of the report has HTML, Markdown, LaTeX and csv. What is finished lies there:
+    run again, and only what is missing or has changed runs. A system that fails is told in the report and does not
+    stop the others; the exit code is then 1.
 
     Example:
 
     \b
-        rulerank compare --list
-        rulerank compare . --method RE-GR --method QI --to markdown,csv --jobs 1
-        rulerank compare test.csv --folds 3 --method RE-GR --run engine=one.run --jobs 1 -o mine
-        rulerank compare . --method RE-GR+ --method QI --jobs 1 --title "A small world" -o small
+        rulerank compare . --method GlobalRules --method QueryIntercepts --jobs 1
+        rulerank compare test.csv --folds 3 --method FittedRules --run engine=one.run --jobs 1
+        rulerank compare test.csv --folds 3 --method GlobalRules:votes=mean --method GlobalRules --jobs 1 -o small
     """
-    if listed:
-        list_systems(as_json)
-        return
-    if source is None:
-        raise DataError("expected folds, or a file to split: rulerank compare DATA, or --list for the systems")
     from rulerank.cli.output import print_json, print_table
     from rulerank.experiment.compare import compare_folds
     from rulerank.experiment.report import HEADLINE, failure_of
 
+    systems, rankers = chosen_methods(method)
+    runs = [pair_of(text, "--run") for text in run or []]
+    twice = next((name for name, _ in runs if [other for other, _ in runs].count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"--run {twice!r} is there twice: give each a name of its own")
+    convention, given = name_and_settings(convention, "--convention", ("ties", "unjudged"))
     compared = compare_folds(
         source,
         out,
-        method,
-        rankers=by_name(ranker, "--ranker"),
-        runs=by_name(run, "--run"),
+        systems,
+        rankers=rankers,
+        runs=dict(runs),
         n_folds=folds,
-        seed=seed,
-        format=format,
-        columns=columns(qid, docid, grade, features),
-        unjudged=unjudged,
-        judged_extra=judged_extra,
+        columns=columns(qid, docid, grade),
+        unjudged=given.get("unjudged"),
         measures=[name for several in measure or HEADLINE for name in several.split(",")],
-        against=against,
-        tune_by=tune_by,
+        against=baseline,
         convention=convention,
-        ties=ties,
-        formats=[name.strip().lower() for name in formats.split(",")],
-        title=title,
+        ties=given.get("ties"),
         n_jobs=jobs,
-        on_step=Lines().tell,
     )
     if compared.found is not None:
         report_left_out(compared.found, compared.found.rows.size + compared.n_ungraded)
@@ -143,6 +110,25 @@ def compare(
         raise typer.Exit(1)
 
 
+def chosen_methods(given: list[str] | None) -> tuple[list[Any] | None, dict[str, str]]:
+    """Return what --method names: systems of the library, some with settings, and places of your own in Python code."""
+    from rulerank.cli.train import make_ranker
+
+    systems: list[Any] = []
+    rankers: dict[str, str] = {}
+    for text in given or []:
+        if "=" in text.partition(":")[0]:
+            name, place = pair_of(text, "--method")
+            if name in rankers:
+                raise DataError(f"--method {name!r} is there twice: give each a name of its own")
+            rankers[name] = place
+        elif ":" in text:
+            systems.append({text: make_ranker(*name_and_settings(text, "--method"))})
+        else:
+            systems.append(text)
+    return systems if given else None, rankers
+
+
 def marked_rows(compared: CompareReport) -> list[list[str]]:
     """Return the systems with their figures, the best by the first measure on top, marked as the note says."""
     good = {measure: compared.summary.ties_with_best(measure) for measure in compared.measures}
@@ -154,49 +140,3 @@ def marked_rows(compared: CompareReport) -> list[list[str]]:
     first = compared.measures[0]
     ordered = sorted(compared.means.items(), key=lambda item: -item[1][first])
     return [[name, *(figure(name, measure, value) for measure, value in row.items())] for name, row in ordered]
-
-
-def by_name(given: list[str] | None, option: str) -> dict[str, str]:
-    """Return NAME=VALUE options as a dict.
-
-    >>> by_name(["engine=x.run"], "--run")
-    {'engine': 'x.run'}
-    """
-    values: dict[str, str] = {}
-    for text in given or []:
-        name, _, value = (part.strip() for part in text.partition("="))
-        if not name or not value:
-            raise DataError(f"{option} takes NAME=VALUE, such as {option} mine=...: got {text!r}")
-        if name in values:
-            raise DataError(f"{option} {name!r} is there twice: give each a name of its own")
-        values[name] = value
-    return values
-
-
-def list_systems(as_json: bool) -> None:
-    from rulerank.cli.output import print_json, print_table
-    from rulerank.experiment.systems import SYSTEMS
-
-    rows = [[system.name, system.group, system.about] for system in SYSTEMS.values()]
-    header = ["system", "group", "what it is"]
-    if as_json:
-        print_json([dict(zip(header, row, strict=True)) for row in rows])
-    else:
-        print_table(header, rows, n_left=3)
-
-
-class Lines:
-    """Tells on stderr how far the work is, where no bar is drawn, and every failure."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def tell(self, step: Step) -> None:
-        from rulerank.core.progress import somebody_looks
-
-        if step.failure is not None:
-            what = "skipped" if step.failure.skipped else "failed"
-            print(f"{step.system}, {step.fold}: {what}: {step.failure.reason}", file=sys.stderr)
-        if time.monotonic() - self._last >= SECONDS_BETWEEN_LINES and not somebody_looks():
-            self._last = time.monotonic()
-            print(f"{step.n_done} of {step.n_cells} cells", file=sys.stderr)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from rulerank.cli.options import AsJson, Queries, Seed
+from rulerank.cli.options import AsJson, Queries
 from rulerank.errors import DataError
 
 WIDTH = 118
 
 
-def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> None:
-    """See the road from texts to a ranker, in a minute.
+def demo(queries: Queries = 100, as_json: AsJson = False) -> None:
+    """Show the way from texts to a ranker, in a minute.
 
     Makes a small shop with texts, features of its products and queries, and rankers that learn from grades; shows what
     they gain over BM25 alone, with all labels and with few of them, starting from BM25. It needs no file.
 
     Example:
         rulerank demo
-        rulerank demo --queries 60 --seed 3 --json
+        rulerank demo --queries 60 --json
     """
     from rulerank.cli.output import print_json, print_results
     from rulerank.experiment.demo import BEST, BM25, MIN_QUERIES, TOP, reasons, run_demo
 
     if queries < MIN_QUERIES:
         raise DataError(f"--queries must be at least {MIN_QUERIES}, two to test in each fold: got {queries}")
-    shown = run_demo(queries, seed)
+    shown = run_demo(queries, seed=0)
     if as_json:
         print_json(shown.to_dict())
         return
@@ -45,6 +45,6 @@ def demo(queries: Queries = 100, seed: Seed = 0, as_json: AsJson = False) -> Non
     print("  and by what queries lead one to expect. Which of the two is ahead depends on the data")
     print("ridge regression and query intercepts read brand and category as numbers, rules as what they are")
     print(f"\n{shown.closing()}\n")
-    print("4. Labels are costly: start from today's ranking, BM25 alone, and grade ten products each of a few queries.")
+    print("4. Labels are costly: start from the baseline, BM25 alone, and grade ten products each of a few queries.")
     print("\n".join(fill(line, WIDTH) for line in shown.few_labels[0]))
     print(f"\n5. {reasons(shown.folds[0].train, shown.folds[0].test)}")

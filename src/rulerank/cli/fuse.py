@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from rulerank.cli.options import AsJson
+from rulerank.cli.options import AsJson, Out, argument, option
 from rulerank.errors import DataError
 
 
 def fuse(
-    files: Annotated[list[str], typer.Argument(metavar="RUN", help="TREC runs, two or more, - for stdin.")],
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The file to write, - for stdout.")] = "-",
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="comb_sum, comb_mnz, borda, condorcet, rrf or linear.")
-    ] = "comb_mnz",
-    weights: Annotated[
-        str | None, typer.Option(metavar="W,W,...", help="One number per run, for --method linear.")
-    ] = None,
-    tag: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the new run [the method's].")] = None,
+    files: Annotated[list[str], argument("RUN", "TREC runs, two or more, - for stdin.")],
+    out: Out = "-",
+    method: Annotated[str, option("NAME", "comb_sum, comb_mnz, borda, condorcet, rrf, linear.")] = "comb_mnz",
+    weights: Annotated[str | None, option("W,W,...", "One number per run, for linear.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Put TREC runs together into one.
@@ -36,29 +29,17 @@ def fuse(
     from rulerank.core.words import counted
     from rulerank.io.trec import read_run, write_run
 
-    if len(files) < 2:
-        raise DataError(f"expected two runs or more to put together: got {len(files)}")
     twice = next((name for name in files if files.count(name) > 1), None)
-    if twice:
-        raise DataError(f"each run may be named once: {twice!r} is there twice")
+    if len(files) < 2 or twice:
+        raise DataError(f"expected two runs or more, each once: got {f'{twice!r} twice' if twice else len(files)}")
+    try:
+        numbers = None if weights is None else [float(word) for word in weights.split(",")]
+    except ValueError:
+        raise DataError(f"expected numbers such as 0.7,0.3 for --weights: got {weights!r}") from None
     name = method.lower().replace("-", "_")
-    fused = fuse_runs([read_run(file) for file in files], name, _numbers(weights), tag)
+    fused = fuse_runs([read_run(file) for file in files], name, numbers)
     write_run(fused, out)
     n_queries = len(set(fused.qid))
     payload = {"rows": len(fused), "queries": n_queries, "runs": len(files), "method": name}
     size = f"{counted(len(fused), 'document')} of {counted(n_queries, 'query', 'queries')}"
     report(payload, f"{out}: {size} from {len(files)} runs by {name}", as_json=as_json, target=out)
-
-
-def _numbers(text: str | None) -> list[float] | None:
-    """Return the numbers of a list such as 0.7,0.3.
-
-    >>> _numbers("0.7, 0.3")
-    [0.7, 0.3]
-    """
-    if text is None:
-        return None
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError:
-        raise DataError(f"expected numbers such as 0.7,0.3 for --weights: got {text!r}") from None

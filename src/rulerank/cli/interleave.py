@@ -5,36 +5,19 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
-from rulerank.cli.options import AsJson, LogColumns, Seed, named_columns
+from rulerank.cli.options import AsJson, LogColumns, argument, log_columns, option
 from rulerank.cli.output import print_json, report
 from rulerank.errors import DataError
 
 
 def interleave(
-    first: Annotated[
-        str | None, typer.Argument(metavar="A", help="A ranking: a TREC run, or a table of qid, docid and score.")
-    ] = None,
-    second: Annotated[str | None, typer.Argument(metavar="B", help="The other one.")] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="The mixed lists, one JSON object a line.")
-    ] = None,
-    clicks: Annotated[
-        str | None, typer.Option(metavar="LOG", help="What was clicked in mixed lists: say who wins.")
-    ] = None,
-    keys: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Sessions, one a line: a list for each and every query.")
-    ] = None,
-    lists: Annotated[int, typer.Option(help="How many lists of each query, with the keys 1, 2, ...")] = 1,
-    top: Annotated[int, typer.Option(help="How long a list is at most.")] = 10,
-    seed: Seed = 0,
-    name_a: Annotated[str | None, typer.Option(metavar="NAME", help="What to call A [its file, or A].")] = None,
-    name_b: Annotated[str | None, typer.Option(metavar="NAME", help="What to call B [its file, or B].")] = None,
-    log_columns: LogColumns = None,
-    log_format: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help="Format of LOG [by its name].")
-    ] = None,
+    first: Annotated[str | None, argument("[A]", "A TREC run, or a table of qid, docid, score.")] = None,
+    second: Annotated[str | None, argument("[B]", "The other one.")] = None,
+    out: Annotated[str | None, option("FILE", "The mixed lists, a JSON object a line.", "--out", "-o")] = None,
+    clicks: Annotated[str | None, option("LOG", "What was clicked in mixed lists: say who wins.")] = None,
+    sessions: Annotated[str | None, option("FILE", "Sessions, one a line: a list for each and query.")] = None,
+    top: Annotated[int, option("N", "How long a list is at most.")] = 10,
+    columns: LogColumns = None,
     as_json: AsJson = False,
 ) -> None:
     """Mix two rankings, or say which of them clicks prefer.
@@ -48,7 +31,7 @@ def interleave(
 
     Example:
         rulerank interleave one.run two.run -o mixed.jsonl
-        rulerank interleave --clicks teams.csv --name-a today --name-b new
+        rulerank interleave one.run two.run --clicks teams.csv
     """
     from rulerank.clicks.interleaving import contest_as_dict, contest_in_words, interleave_runs, read_contest
     from rulerank.core.words import counted
@@ -59,23 +42,20 @@ def interleave(
     if (out is None) == (clicks is None):
         raise DataError("say what to do: -o FILE writes mixed lists, --clicks LOG says who wins; one thing at a time")
     if clicks is not None:
-        names = (name_a or first or "A", name_b or second or "B")
-        contest = read_contest(clicks, columns=named_columns(log_columns), names=names, format=log_format)
+        names = (first or "A", second or "B")
+        contest = read_contest(clicks, columns=log_columns(columns), names=names)
         if as_json:
             print_json(contest_as_dict(contest))
-            return
-        print(contest_in_words(contest))
+        else:
+            print(contest_in_words(contest))
         return
+    assert out is not None
     if first is None or second is None:
         raise DataError("name two rankings: rulerank interleave A B -o mixed.jsonl")
-    assert out is not None
     runs = read_scored(first), read_scored(second)
-    if lists < 1:
-        raise DataError(f"--lists must be a whole number from 1: got {lists}")
-    sessions = [str(number) for number in range(1, lists + 1)] if keys is None else read_ids(keys)
     made = [
         {"query": query, "session": session, **mixed.to_dict()}
-        for query, session, mixed in interleave_runs(*runs, sessions, top=top, seed=seed)
+        for query, session, mixed in interleave_runs(*runs, ["1"] if sessions is None else read_ids(sessions), top=top)
     ]
     write_text(out, "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in made))
     n_queries = len({one["query"] for one in made})

@@ -2,202 +2,159 @@
 
 from __future__ import annotations
 
+import shlex
+import socket
 import sys
-from collections.abc import Sequence
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
-import typer
-
-from rulerank.cli.judge_page import PageChoices, Words, personal_links, print_links, print_model, serve, server_port
 from rulerank.cli.options import (
     AsJson,
-    DocidColumn,
-    FeatureColumns,
-    GuidelinesFile,
-    QidColumn,
-    TodayFeature,
+    Baseline,
+    Docid,
+    Host,
+    Port,
+    Qid,
+    Token,
+    argument,
+    baseline_feature,
     columns,
-    rater_option,
-    refuse_model,
-    today_of,
+    flag,
+    option,
 )
+from rulerank.cli.output import print_json
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
-    from rulerank.judging.guidelines import Guidelines
-    from rulerank.today import Today
+    from rulerank.judging.loop import Judging
 
-COMMAND_LINE = "the command line"  # who says so, in the history
 NO_MODEL = (
-    "the judging page ranks by a feature: give the pool the model's scores as a column (rulerank rank MODEL POOL "
-    "--to csv writes them), and name that"
+    "the judging page ranks by a feature: give the pool the model's scores as a column (rulerank rank POOL MODEL "
+    "-o scores.csv writes them), and name that"
 )
 
 
-def text_column(flag: str, what: str, usual: str) -> Any:
-    return typer.Option(flag, metavar="COLUMN", help=f"Column of the {what} [{usual}].")
-
-
 def judge(
-    context: typer.Context,
-    source: Annotated[
-        str | None, typer.Argument(metavar="[POOL]", help="The documents to judge: LETOR text or a table.")
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(metavar="STORE", help="Where labels are kept: a file or a postgresql:// URL [labels.db]."),
-    ] = None,
-    rater: Annotated[str | None, typer.Option(metavar="NAME", help="Who judges [asked on the first visit].")] = None,
-    guidelines: GuidelinesFile = None,
-    max_grade: Annotated[
-        int | None, typer.Option(min=1, max=9, help="Grades go from 0 to this [as --guidelines say, else 4].")
-    ] = None,
-    n_listed: Annotated[
-        int | None,
-        typer.Option(
-            "--list", metavar="N", min=1, max=50, help="Start with lists: the first N documents of a query on one page."
-        ),
-    ] = None,
-    show_rank: Annotated[
-        bool, typer.Option("--show-rank", help="Lists in today's order, with the rank; it leads raters [by lot].")
-    ] = False,
-    whole_pool: Annotated[
-        bool,
-        typer.Option(
-            "--whole-pool", help="Choose among all documents, not query by query: for more queries than you will judge."
-        ),
-    ] = False,
-    overlap: Annotated[str, typer.Option(metavar="SHARE", help="Documents that two raters judge, as 10%.")] = "0%",
-    judgements: Annotated[
-        int | None, typer.Option(min=1, max=9, help="People who judge each document; kept in STORE [1].")
-    ] = None,
-    model: Annotated[str, typer.Option(metavar="FILE", help="Where training saves the model.")] = "model.rulerank",
-    train: Annotated[bool, typer.Option("--train", help="Train a model on the labels, save it and stop.")] = False,
-    method: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="What --train trains [Anchored; without a ranking of today RE-GR]."),
-    ] = None,
-    today: TodayFeature = None,
-    host: Annotated[str, typer.Option(help="Where to listen; beyond this machine it needs --token.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port, 0 for any [8765, or any].")] = None,
-    token: Annotated[
-        str | None, typer.Option(envvar="RULERANK_TOKEN", help="A secret that every request must bring.")
-    ] = None,
-    invite: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Print a personal link: its holder judges as NAME only. Needs --token; can be repeated.",
-        ),
-    ] = None,
-    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
-    query_text: Annotated[str | None, text_column("--query-text", "query's words", "query_text, query")] = None,
-    description: Annotated[str | None, text_column("--description", "query's description", "description")] = None,
-    title: Annotated[str | None, text_column("--title", "document's title", "title")] = None,
-    text: Annotated[str | None, text_column("--text", "document's text", "text, body, abstract")] = None,
-    url: Annotated[str | None, text_column("--url", "document's address", "url, link")] = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option("--show", metavar="COLUMN", help="Another column that raters see, as a price; can be repeated."),
-    ] = None,
-    image: Annotated[str | None, text_column("--image", "address of a picture", "image, image_url, thumbnail")] = None,
-    images: Annotated[
-        list[str] | None,
-        typer.Option("--images", metavar="HOST", help="Show pictures from this host; can be repeated [no pictures]."),
-    ] = None,
-    qid: QidColumn = None,
-    docid: DocidColumn = None,
-    features: FeatureColumns = None,
-    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of POOL [by name].")] = None,
+    source: Annotated[str, argument("POOL", "The documents to judge: LETOR text or a table.")],
+    labels: Annotated[str, option("STORE", "Where labels are kept: a file or postgresql:// URL.")] = "labels.db",
+    rater: Annotated[str | None, option("NAME", "Who judges [asked on the first visit].")] = None,
+    guidelines: Annotated[str | None, option("FILE", "The grades, as 2: good - Answers it all [0 to 4].")] = None,
+    n_listed: Annotated[int | None, option("N", "Start with lists of N documents.", "--list", min=1, max=50)] = None,
+    show: Annotated[str | None, option("A,B,...", "Other columns that raters see.")] = None,
+    overlap: Annotated[str, option("SHARE", "Documents that two raters judge, as 10%.")] = "0%",
+    baseline: Baseline = None,
+    model: Annotated[str, option("FILE", "Where training saves the model.")] = "model.rulerank",
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    token: Token = None,
+    open_browser: Annotated[bool, flag("Open the page in the browser.", "--open/--no-open")] = True,
+    qid: Qid = None,
+    docid: Docid = None,
     as_json: AsJson = False,
 ) -> None:
     """Judge documents on a local page, the most telling first.
 
-    Shows one query and one document at a time in the order of SSAR, takes a grade with one key and keeps it at once.
-    Ctrl-C stops it; the labels stay in STORE, and the next start goes on from there. --invite without POOL only prints.
+    Shows one query and one document at a time, from all over the baseline ranking or, where there is none, in the order
+    of SSAR; takes a grade with one key and keeps it at once. Columns called title, text, url and query are shown as
+    what they are. The admin's page has personal links for raters (with --token), progress, disputes, settings and
+    training. Ctrl-C stops it; the labels stay in STORE, and the next start goes on from there.
 
     Example:
         rulerank judge pool.csv
-        rulerank judge pool.csv --rater ann --overlap 10%
-        rulerank judge pool.csv --judgements 2
-        rulerank judge pool.csv --list 20 --images images.example.org
-        rulerank judge pool.csv --labels judged.db --train --method QI
-        rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --invite ann --invite ben
-        rulerank judge --token "a secret of yours" --invite cem
+        rulerank judge pool.csv --rater ann --overlap 10% --list 20
+        rulerank judge pool.csv --host 0.0.0.0 --token "a secret of yours" --labels judged.db
     """
     from rulerank.judging.loop import Judging
     from rulerank.judging.offers import ListChoices
     from rulerank.judging.pool import read_pool
     from rulerank.judging.web import check_packages
-    from rulerank.methods import method_named
+
+    check_packages()
+    from rulerank.judging.guidelines import parse_guidelines, read_guidelines
+    from rulerank.judging.labels import check_rater
+    from rulerank.judging.store import LabelStore
     from rulerank.sampling.ssar import SSAR
     from rulerank.sampling.strata import Strata
+    from rulerank.web import server
 
-    if not train:
-        check_packages()
-    from rulerank.judging.store import LabelStore
-
-    if not train:
-        from rulerank.web.server import check_token
-
-        check_token(host, token)
-    links = [] if train else personal_links(invite or [], token)
-    if links and source is None:
-        print_links(links, f"http://{host}:{port or server_port()}/", as_json=as_json)
-        return
-    if source is None:
-        raise DataError("name the documents to judge; `rulerank world shop --texts` makes some to try the page on")
-    named = {"query_text": query_text, "description": description, "title": title, "text": text}
-    named |= {"url": url, "image": image}
-    chosen: dict[str, Any] = {role: column for role, column in named.items() if column}
-    chosen |= columns(qid, docid, None, features)
-    pool = read_pool(source, format=format, show=show or (), **chosen)
-    target = labels or "labels.db"
-    if train and "://" not in target and not Path(target).exists():
-        raise DataError(f"{target}: there is no such label store, so there is nothing to learn from: judge first")
-    meant = grade_texts(guidelines, max_grade)
-    lists = ListChoices(n_listed or 10, come_first=n_listed is not None, shows_rank=show_rank)
-    words = Words(context, source, model)
-    with LabelStore(target) as store:
-        found = todays_ranking(pool.data.feature_names, today)
-        sampler = SSAR(per_query=not whole_pool) if whole_pool or found is None else Strata(today=found.option)
-        where = None if found is None else found.option
-        judging = Judging(pool, store, sampler=sampler, today=where, max_grade=meant.max_grade, overlap=share(overlap))
-        if judgements is not None and judgements != store.settings().judgements:
-            store.change_setting("judgements", judgements, COMMAND_LINE, page="terminal")
-        if train:
-            chosen_method = method_named(method or judging.usual_method).name
-            print_model(judging.save_model(model, chosen_method), words, as_json=as_json)
-        else:
-            store.check_writable()
-            name = None if rater is None else rater_option(rater)
-            choices = PageChoices(meant, tuple(images or ()), lists)
-            serve(judging, words, host, port, name, choices, token, links, open_browser=open_browser, as_json=as_json)
-
-
-def todays_ranking(names: Sequence[str], given: str | None) -> Today | None:
-    """Return today's ranking as it was named, or by its name; None, which stderr is told, when no name says so."""
-    from rulerank.today import suggest_today
-
-    if given is None and suggest_today(names) is None:
+    server.check_token(host, token)
+    rater = None if rater is None else check_rater(rater)
+    shown = [name.strip() for name in show.split(",")] if show else []
+    pool = read_pool(source, show=shown, **columns(qid, docid))
+    meant = parse_guidelines("", None) if guidelines is None else read_guidelines(guidelines, None)
+    found = baseline_feature(pool.data.feature_names, baseline, NO_MODEL)
+    if found is None:
         print(
             "no feature's name says that it ranks the documents now: documents are chosen by SSAR, query by query; "
-            "--today FEATURE lets models start from today's ranking and be compared with it",
+            "--baseline FEATURE lets models start from that ranking and be compared with it",
             file=sys.stderr,
         )
-        return None
-    refuse_model(given, NO_MODEL)
-    return today_of(names, given)
+    option = None if found is None else found.option
+
+    def training(method: str) -> str:
+        """Return the command that trains on these documents and labels."""
+        named = [("--qid", qid), ("--docid", docid), ("--baseline", option)]
+        given = [word for name, value in named if value is not None for word in (name, value)]
+        words = ["rulerank", "train", source, "--labels", labels, *given, "--method", method, "-o", model]
+        return shlex.join(words)
+
+    with LabelStore(labels) as store:
+        judging = Judging(
+            pool,
+            store,
+            sampler=SSAR(per_query=True) if option is None else Strata(today=option),
+            today=option,
+            max_grade=meant.max_grade,
+            overlap=share(overlap),
+        )
+        store.check_writable()
+        threading.Thread(target=judging.prepare, daemon=True).start()  # while the rest is loaded
+        from rulerank.judging.web.app import create_app
+
+        app = create_app(
+            judging,
+            rater=rater,
+            guidelines=meant,
+            lists=ListChoices(n_listed or 10, come_first=n_listed is not None),
+            token=token,
+            model_path=model,
+            command=training,
+        )
+        with server.open_socket(host, port) as listening:
+            secret = "" if token is None else "?" + urlencode({"token": token})
+            url = server.url_of(listening) + secret
+            beyond = "" if server.is_loopback(host) else f"{socket.gethostname()}:{listening.getsockname()[1]}"
+            print_hello(judging, url, f"http://{beyond}/{secret}" if beyond else None, as_json=as_json)
+            if open_browser:
+                threading.Thread(target=server.open_page, args=(url,), daemon=True).start()
+            server.serve(app, listening)
+        if not as_json:
+            print_goodbye(judging, source, model, training(judging.usual_method))
 
 
-def grade_texts(path: str | None, max_grade: int | None) -> Guidelines:
-    """Return what the grades mean by a file of guidelines, which also says how many there are, or without one."""
-    from rulerank.judging.guidelines import parse_guidelines, read_guidelines
+def print_hello(judging: Judging, url: str, beyond: str | None, *, as_json: bool) -> None:
+    pool, store = judging.pool, judging.store
+    if as_json:
+        print_json({"url": url, "labels": store.name, "documents": len(pool), "queries": len(pool.queries)})
+    else:
+        print(f"{pool!r}\nJudge at {url}")
+        if beyond is not None:
+            print(f"On other machines: {beyond}; the admin's page makes personal links for raters")
+        print(f"Labels go to {store.name}; Ctrl-C stops.")
+    sys.stdout.flush()
 
-    if path is not None:
-        return read_guidelines(path, max_grade)
-    return parse_guidelines("", max_grade)
+
+def print_goodbye(judging: Judging, source: str, model: str, training: str) -> None:
+    from rulerank.core.words import counted
+
+    n_labels = len(judging.store.labels())
+    print(f"\n{counted(n_labels, 'label')} in {judging.store.name}.")
+    if n_labels:
+        print(f"Train a model on them:\n    {training}")
+    if Path(model).is_file():
+        print(f"Rank with {model}:\n    {shlex.join(['rulerank', 'rank', source, model])}")
 
 
 def share(text: str) -> float:

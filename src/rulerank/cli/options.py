@@ -1,9 +1,11 @@
-"""Options that several commands share, declared once."""
+"""Options that several commands share, declared once, and what they mean."""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,88 +18,137 @@ if TYPE_CHECKING:
     from rulerank.recall_base import CountedRows
     from rulerank.today import Today
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Seed = Annotated[int, typer.Option(help="Another seed draws otherwise.")]
-Queries = Annotated[int, typer.Option(help="How many queries to make.")]
 
-DataFormat = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Format of DATA [by name].")]
-QidColumn = Annotated[str | None, typer.Option("--qid", metavar="COLUMN", help="Column of the query id [qid].")]
-DocidColumn = Annotated[
-    str | None, typer.Option("--docid", metavar="COLUMN", help="Column of the document id [docid].")
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """Return an argument of a command."""
+    return typer.Argument(metavar=metavar, help=help, **more)
+
+
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """Return an option with a value, called as the parameter is or by these names."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(help: str, *names: str, **more: Any) -> Any:
+    """Return an option without a value, or with a plain number or word."""
+    return typer.Option(*names, help=help, **more)
+
+
+AsJson = Annotated[bool, flag("Print JSON.", "--json")]
+Queries = Annotated[int, flag("How many queries to make.")]
+Measures = Annotated[list[str] | None, option("NAME", "MAP, NDCG@10, P@1, MRR, ...; repeat it.", "--measure", "-m")]
+Qid = Annotated[str | None, option("COLUMN", "Column of the query id [qid].", "--qid")]
+Docid = Annotated[str | None, option("COLUMN", "Column of the document id [docid].", "--docid")]
+Grade = Annotated[str | None, option("COLUMN", "Column of the grade [grade].", "--grade")]
+Features = Annotated[str | None, option("A,B,...", "Columns of the features [all others that hold numbers].")]
+LogColumns = Annotated[str | None, option("query=A,doc=B,...", "Columns of LOG whose names do not tell what they are.")]
+Out = Annotated[str, option("FILE", "The file to write, - for stdout.", "--out", "-o")]
+Convention = Annotated[
+    str, option("NAME[:SETTING=VALUE,...]", "standard, standard-exp, letor3, letor4; as letor3:ties=docid,unjudged=0.")
 ]
-GradeColumn = Annotated[str | None, typer.Option("--grade", metavar="COLUMN", help="Column of the grade [grade].")]
-GuidelinesFile = Annotated[
-    str | None,
-    typer.Option("--guidelines", metavar="FILE", help="Which grades there are, in lines as 2: good - Answers it all."),
+Baseline = Annotated[
+    str | None, option("FEATURE", "What ranks the documents now: a feature, -NAME: lowest first; or a model [by name].")
 ]
-FeatureColumns = Annotated[
-    str | None,
-    typer.Option("--features", metavar="A,B,...", help="Columns of the features [all others that hold numbers]."),
-]
+Host = Annotated[str, flag("Where to listen; beyond this machine it needs --token.")]
+Port = Annotated[int | None, flag("Port, 0 for any [8765, or any].", min=0, max=65535)]
+Token = Annotated[str | None, flag("A secret that every request must bring.", envvar="RULERANK_TOKEN")]
 
-LogColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="query=A,doc=B,...",
-        help="Columns of LOG whose names do not tell what they are: query, doc, position, clicked and so on.",
-    ),
-]
-
-Unjudged = Annotated[
-    str | None,
-    typer.Option(
-        metavar="0|skip",
-        help="Documents without a judgement: 0 counts them as not relevant, skip leaves them out [default: as the file "
-        "was written; else 0 where fewer than a fifth of the judgements have grade 0].",
-    ),
-]
-JudgedExtra = Annotated[
-    str | None,
-    typer.Option(
-        metavar="yes|no",
-        help="Documents that are candidates only because they are judged [default: no where documents without a "
-        "judgement count as not relevant, else yes].",
-    ),
-]
-
-TodayFeature = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FEATURE",
-        help="The feature that ranks the documents now, such as bm25 or engine_rank; -NAME for lowest first "
-        "[one whose name says so].",
-    ),
-]
+# options of version 0.1, and what does the same now
+NEW_OPTIONS = {
+    "--today": "--baseline",
+    "--against": "--baseline",
+    "--judges": "--raters",
+    "--first": "--top",
+    "--keys": "--sessions",
+    "--csv": "-o FILE.csv",
+    "--markdown": "-o FILE.md",
+    "--format": "-o FILE",
+    "--to": "-o FILE",
+    "--from": "`rulerank convert IN OUT --from FORMAT`",
+    "--list": "`rulerank methods`",
+    "--parameters": "`rulerank methods NAME`",
+    "--ranking": "--query ID without --doc",
+    "--budget": "-n",
+    "--resume": "--labels",
+    "--grades": "--own-grades",
+    "--ask": "`rulerank judge`",
+    "--train": "`rulerank train POOL --labels STORE`",
+    "--per-rater": "--combine none",
+    "--ranker": "--method NAME=MODULE:OBJECT",
+    "--literal": "--set literal=true",
+    **{
+        f"--{name}": f"--convention NAME:{name.replace('-', '_')}=..." for name in ("ties", "unjudged", "relevant-from")
+    },
+    **{
+        f"--{name}": f"--set {name.replace('-', '_')}=..."
+        for name in ("votes", "max-size", "min-support", "discretizer", "normalize", "drop-weakest")
+    },
+}
 
 
-TodayStart = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FEATURE",
-        help="The feature that ranks the documents now, such as bm25 or engine_rank; -NAME for lowest first; or the "
-        "file of a model, such as one learned from clicks [a feature whose name says so].",
-    ),
-]
+def columns(
+    qid: str | None, docid: str | None, grade: str | None = None, features: str | None = None
+) -> dict[str, Any]:
+    """Return the columns that were named, as the readers of tables take them.
+
+    >>> columns("query", None, features="bm25, tf")
+    {'qid': 'query', 'features': ['bm25', 'tf']}
+    """
+    listed = features and [name.strip() for name in features.split(",")]
+    named = {"qid": qid, "docid": docid, "grade": grade, "features": listed}
+    return {role: column for role, column in named.items() if column}
 
 
-def named_columns(given: str | None) -> dict[str, str]:
-    """Return the columns that a text names.
+def log_columns(text: str | None) -> dict[str, str]:
+    """Return the columns of a log that a text names.
 
-    >>> named_columns("query=search term,doc=sku")
+    >>> log_columns("query=search term, doc=sku")
     {'query': 'search term', 'doc': 'sku'}
     """
-    pairs = [part.partition("=") for part in given.split(",")] if given else []
-    bad = next((role + sign for role, sign, name in pairs if not (role and name)), None)
-    if bad is not None:
-        raise DataError(f"--columns takes query=A,doc=B and so on: got {bad!r}")
-    return {role.strip(): name for role, _, name in pairs}
+    return dict(pair_of(part, "--columns") for part in text.split(",")) if text else {}
 
 
-def refuse_model(given: str | None, why: str) -> None:
-    """Refuse the file of a model where today's ranking must be a feature."""
-    if given is not None and names_model(given):
-        raise DataError(f"--today {given}: {why}")
+def pair_of(text: str, option: str) -> tuple[str, str]:
+    """Return the two sides of NAME=VALUE.
+
+    >>> pair_of("engine = x.run", "--run")
+    ('engine', 'x.run')
+    """
+    name, _, value = (part.strip() for part in text.partition("="))
+    if not name or not value:
+        raise DataError(f"{option} takes NAME=VALUE: got {text!r}")
+    return name, value
+
+
+def settings(given: Sequence[str] | None, option: str = "--set") -> dict[str, Any]:
+    """Return NAME=VALUE texts as parameters: numbers, true, false and none as what they say, else text.
+
+    >>> settings(["l2=10", "leave_one_out=false", "ties=share"])
+    {'l2': 10, 'leave_one_out': False, 'ties': 'share'}
+    """
+    words = {"true": True, "false": False, "none": None}
+    made: dict[str, Any] = {}
+    for text in given or []:
+        name, value = pair_of(text, option)
+        try:
+            made[name] = json.loads(value)
+        except ValueError:
+            made[name] = words.get(value.lower(), value)
+    return made
+
+
+def name_and_settings(text: str, option: str, known: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+    """Return a name and the settings behind it, all of which must be known where any are.
+
+    >>> name_and_settings("letor3:ties=docid,relevant_from=2", "--convention")
+    ('letor3', {'ties': 'docid', 'relevant_from': 2})
+    """
+    name, _, rest = text.partition(":")
+    given = settings([part for part in rest.split(",") if part], option)
+    unknown = next((one for one in given if known and one not in known), None)
+    if unknown is not None:
+        raise DataError(f"{option} has no setting {unknown!r} here; it has {', '.join(known)}")
+    return name.strip(), given
 
 
 def names_model(given: str) -> bool:
@@ -106,83 +157,56 @@ def names_model(given: str) -> bool:
     >>> names_model("clicks.rulerank"), names_model("bm25")
     (True, False)
     """
-    from pathlib import Path
-
     from rulerank.model_file import is_model_file
 
     return Path(given).suffix == ".rulerank" or is_model_file(given)
 
 
-def today_of(names: Sequence[str], given: str | None, otherwise: str = "") -> Today:
-    """Return today's ranking as it was named, or the feature whose name says that it is, which stderr is told.
+def baseline_of(names: Sequence[str], given: str | Ranker | None, otherwise: str = "") -> Today | TodayModel:
+    """Return the baseline ranking: the feature or model that was named, or a feature whose name says so (on stderr).
 
     otherwise: what to do for someone who has no such feature.
     """
     from rulerank.core.words import listed
-    from rulerank.today import find_today, suggest_today
-
-    if given is not None:
-        return find_today(names, given)
-    found = suggest_today(names)
-    if found is None:
-        raise DataError(
-            f"which feature ranks the documents now? Say --today FEATURE, one of {listed(list(names))}{otherwise}"
-        )
-    print(f"today's ranking is taken to be {found}, by its name; --today says otherwise", file=sys.stderr)
-    return found
-
-
-def start_of(names: Sequence[str], given: str | Ranker | None, otherwise: str = "") -> Today | TodayModel:
-    """Return today's ranking as `today_of` does, or the model whose file was named; a feature's name comes first."""
     from rulerank.model_file import load_ranker
     from rulerank.rankers.anchored.baseline import find_start
+    from rulerank.today import suggest_today
 
     if given is None:
-        return today_of(names, None, otherwise)
-    if isinstance(given, str) and not {given, given[1:]} & {*names}:
-        given = load_ranker(given) if names_model(given) else given
+        suggested = suggest_today(names)
+        if suggested is None:
+            all_names = listed(list(names))
+            raise DataError(f"which feature ranks the documents now? Say --baseline FEATURE, of {all_names}{otherwise}")
+        print(f"the baseline is taken to be {suggested}, by its name; --baseline says otherwise", file=sys.stderr)
+        return suggested
+    if isinstance(given, str) and not {given, given[1:]} & {*names} and names_model(given):
+        given = load_ranker(given)
     return find_start(names, given)
 
 
-def columns(qid: str | None, docid: str | None, grade: str | None, features: str | None) -> dict[str, Any]:
-    """Return the columns that were named, as the readers of tables take them.
+def baseline_feature(names: Sequence[str], given: str | None, why_no_model: str) -> Today | None:
+    """Return the baseline where it must be a feature; None: none was named, and no name says so."""
+    from rulerank.today import Today, suggest_today
 
-    >>> columns("query", None, None, "bm25, tf")
-    {'qid': 'query', 'features': ['bm25', 'tf']}
-    """
-    named: Mapping[str, str | list[str] | None] = {
-        "qid": qid,
-        "docid": docid,
-        "grade": grade,
-        "features": features and [name.strip() for name in features.split(",")],
-    }
-    return {role: column for role, column in named.items() if column}
+    if given is None and suggest_today(names) is None:
+        return None
+    if given is not None and given not in names and names_model(given):
+        raise DataError(f"--baseline {given}: {why_no_model}")
+    found = baseline_of(names, given)
+    assert isinstance(found, Today)
+    return found
 
 
-def report_left_out(found: CountedRows, n_rows: int, what_is_left: str = "left out") -> None:
+def report_left_out(counting: CountedRows, n_rows: int, what_is_left: str = "left out") -> None:
     """Print on stderr what the rule for documents without a judgement left out of n_rows."""
     from rulerank.core.words import counted
 
     left_out = (
-        (found.n_queries, "query", "queries", "without any judgement"),
-        (found.n_skipped, "document", "documents", f"of {n_rows:,} without a judgement (--unjudged 0 counts them)"),
-        (found.n_extra, "document", "documents", "that are candidates only because they are judged"),
-        (found.n_missed_queries, "query", "queries", "without candidates, whose relevant documents were all missed"),
+        (counting.n_queries, "query", "queries", "without any judgement"),
+        (counting.n_skipped, "document", "documents", f"of {n_rows:,} without a judgement (unjudged 0 counts them)"),
+        (counting.n_extra, "document", "documents", "that are candidates only because they are judged"),
+        (counting.n_missed_queries, "query", "queries", "without candidates, whose relevant documents were all missed"),
     )
     for n, one, several, what in left_out:
         if n:
             print(f"{what_is_left}: {counted(n, one, several)} {what}", file=sys.stderr)
-
-
-def rater_option(rater: str, option: str = "--rater") -> str:
-    """Return the name given with an option, or say what is wrong with it.
-
-    >>> rater_option(" ann ")
-    'ann'
-    """
-    from rulerank.judging.labels import check_rater
-
-    try:
-        return check_rater(rater)
-    except DataError as error:
-        raise DataError(f"{option}: {error}") from None

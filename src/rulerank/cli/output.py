@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
-from rulerank.core.progress import somebody_looks
 from rulerank.errors import DataError
 
 if TYPE_CHECKING:
     from rulerank.evaluation import ComparisonTable, Result
+    from rulerank.render.document import Page
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int = 1) -> None:
@@ -40,70 +42,79 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: in
     Console().print(table)
 
 
+def print_page(page: Page, to: TextIO) -> None:
+    """Print a page: drawn on a terminal, as aligned text in a pipe."""
+    from rulerank.render.text import render_text, rich_page
+
+    if to.isatty() and (to.encoding or "").startswith("utf"):
+        from rich.console import Console
+
+        Console(file=to).print(rich_page(page))
+    else:
+        print(render_text(page).rstrip(), file=to)
+
+
 def print_json(payload: object) -> None:
     print(json.dumps(payload, indent=2))
 
 
-def report(payload: dict[str, object], sentence: str, *, as_json: bool, target: str) -> None:
+def report(payload: Mapping[str, object], sentence: str, *, as_json: bool, target: str = "") -> None:
     """Say what was written; on stderr when the data itself went to stdout."""
     print(json.dumps(payload, indent=2) if as_json else sentence, file=sys.stderr if target == "-" else sys.stdout)
+
+
+def ending_of(out: str, endings: Sequence[str]) -> str:
+    """Return how the name of a file ends, which says what is written to it.
+
+    >>> ending_of("why.HTML", [".html", ".md"])
+    '.html'
+    """
+    ending = Path(out).suffix.lower()
+    if ending not in endings:
+        raise DataError(f"cannot tell the format from the name {out!r}; end it in one of {', '.join(endings)}")
+    return ending
+
+
+def results_text(
+    results: Mapping[str, Result],
+    comparison: ComparisonTable | None,
+    ending: str,
+    *,
+    per_query: bool,
+) -> str:
+    """Return results as csv, with all digits, or as Markdown."""
+    from rulerank.evaluation.evaluation import by_query, note_of, said, side_by_side
+    from rulerank.render.text import csv_table, markdown_table
+
+    header, rows = by_query(results) if per_query else side_by_side(results)
+    if ending == ".csv":
+        if comparison is not None:
+            raise DataError("--compare has no csv; write .md, or print --json")
+        return csv_table(header, rows)
+    table = markdown_table(header, as_text(rows), 2 if per_query else 1)
+    parts = [table, "\n".join([note_of(results), *said(results)])]
+    if comparison is not None:
+        parts += [markdown_table(*comparison.rows(), n_left=3), comparison.note]
+    return "\n\n".join(parts) + "\n"
 
 
 def print_results(
     results: Mapping[str, Result],
     comparison: ComparisonTable | None = None,
-    form: str = "table",
     *,
     per_query: bool = False,
 ) -> None:
-    """Print results as a table, csv, Markdown or JSON."""
-    from rulerank.evaluation.evaluation import as_dict, by_query, note_of, said, side_by_side
-    from rulerank.render.text import csv_table, markdown_table
+    """Print results as a table, and how they differ."""
+    from rulerank.evaluation.evaluation import by_query, note_of, said, side_by_side
 
-    if form == "json":
-        print_json(as_dict(results, comparison, per_query=per_query))
-        return
     header, rows = by_query(results) if per_query else side_by_side(results)
-    n_left = 2 if per_query else 1
-    if form == "csv":
-        if comparison is not None:
-            raise DataError("--compare has no csv; choose --json or --markdown")
-        print(csv_table(header, rows), end="")
-        for line in said(results):
-            print(f"note: {line}", file=sys.stderr)
-        return
-    lines = [[f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    if form == "markdown":
-        print(markdown_table(header, lines, n_left), end="\n\n")
-    else:
-        print_table(header, lines, n_left)
+    print_table(header, as_text(rows), 2 if per_query else 1)
     print("\n".join([note_of(results), *said(results)]))
-    if comparison is None:
-        return
-    print()
-    if form == "markdown":
-        print(markdown_table(*comparison.rows(), n_left=3), end="\n\n")
-    else:
+    if comparison is not None:
+        print()
         print_table(*comparison.rows(), n_left=3)
-    print(comparison.note)
+        print(comparison.note)
 
 
-class StatusLine:
-    """One line of stderr that is kept up to date while somebody looks, and cleared in the end."""
-
-    def __enter__(self) -> Self:
-        self._said = time.monotonic()
-        return self
-
-    def say(self, text: Callable[[], str]) -> None:
-        """Show another text, which is only made when the last one has stood for a moment."""
-        if time.monotonic() - self._said > 0.2:
-            self._said = time.monotonic()
-            self._show(text)
-
-    def __exit__(self, *_: object) -> None:
-        self._show(str)
-
-    def _show(self, text: Callable[[], str]) -> None:
-        if somebody_looks():
-            print(f"\r\x1b[K{text()}", end="", file=sys.stderr, flush=True)
+def as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    return [[f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]

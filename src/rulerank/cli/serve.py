@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import typer
 
-from rulerank.cli.options import AsJson, TodayFeature
+from rulerank.cli.options import AsJson, Baseline, Host, Port, Token, argument, flag, option
 from rulerank.cli.output import print_json
 from rulerank.core.words import counted
 
@@ -28,23 +28,16 @@ if TYPE_CHECKING:
 
 
 def serve(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A saved ranker, or a saved Reranker with its texts.")],
-    texts: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Documents to search: what `rulerank features --keep` wrote."),
-    ] = None,
-    features_only: Annotated[
-        bool, typer.Option("--features-only", help="Documents come with their features; there are no texts.")
-    ] = False,
-    today: TodayFeature = None,
-    host: Annotated[str, typer.Option(help="Where to listen; beyond this machine it needs --token.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port, 0 for any [8765, or any].")] = None,
-    token: Annotated[
-        str | None, typer.Option(envvar="RULERANK_TOKEN", help="A secret that every request must bring.")
-    ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="So many processes answer.")] = 1,
-    max_docs: Annotated[int, typer.Option(min=1, max=100_000, help="So many documents a request may have.")] = 1000,
-    timeout: Annotated[float, typer.Option(min=0.01, max=3600, help="Seconds an answer may take.")] = 10.0,
+    model: Annotated[str, argument("MODEL", "A saved ranker, or a saved Reranker with its texts.")],
+    texts: Annotated[str | None, option("FILE", "Documents to search, by `rulerank features --keep`.")] = None,
+    features_only: Annotated[bool, flag("Documents come with their features.", "--features-only")] = False,
+    baseline: Baseline = None,
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    token: Token = None,
+    workers: Annotated[int, flag("So many processes answer.", min=1, max=64)] = 1,
+    max_docs: Annotated[int, flag("So many documents a request may have.", min=1, max=100000)] = 1000,
+    timeout: Annotated[float, flag("Seconds an answer may take.", min=0.01, max=3600)] = 10.0,
     as_json: AsJson = False,
 ) -> None:
     """Rank documents over HTTP with a model, and say why.
@@ -63,10 +56,13 @@ def serve(
     from rulerank.web.server import check_token
 
     check_token(host, token, "client")
-    with collecting_no_garbage():  # a tenth of the time until the first answer
-        from rulerank.serve.model_watch import open_model
+    gc.disable()  # much is made that stays: a tenth of the time until the first answer
+    from rulerank.serve.model_watch import open_model
 
-        reranker = open_model(model, texts, features_only=features_only, today=today)
+    try:
+        reranker = open_model(model, texts, features_only=features_only, today=baseline)
+    finally:
+        gc.enable()
     with shared_counts(workers):
         code = answer_requests(reranker, host, port, token, workers, max_docs, timeout, as_json=as_json)
     if code:
@@ -116,16 +112,6 @@ def answer_requests(
         beyond = None if is_loopback(host) else f"http://{socket.gethostname()}:{listening.getsockname()[1]}/"
         hello = partial(print_hello, reranker, url, beyond, token, workers, as_json=as_json)
         return run(prepare, listening, workers, timeout + 1, reranker, metrics, hello)
-
-
-@contextmanager
-def collecting_no_garbage() -> Iterator[None]:
-    """Let Python not look for garbage while much is made that stays."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def print_hello(

@@ -173,7 +173,7 @@ def judgements_from(source: Any, **reading: Any) -> Qrels:
     return all_judgements(with_keys(read_found(named, graded=True, **reading).data))
 
 
-def queries_apart(run: Run, qrels: Qrels, *, complete: bool, otherwise: str = "--complete") -> tuple[Remark, ...]:
+def queries_apart(run: Run, qrels: Qrels, *, complete: bool, otherwise: str = "complete=true") -> tuple[Remark, ...]:
     """Say how many queries are only in the judgements, and how many only in the run; otherwise: how to count them.
 
     >>> run, qrels = Run(["a"], ["d"], [1.0], ["me"]), Qrels(["a", "b", "c"], ["d", "d", "d"], [1, 1, 1])

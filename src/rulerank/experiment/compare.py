@@ -91,7 +91,7 @@ def compare_folds(
 
     What can be wrong is said before the work.
 
-    systems: names from `rulerank compare --list`; all of them by default, or none beside your own when [].
+    systems: names from `rulerank.experiment.SYSTEMS`; all of them by default, or none beside your own when [].
     rankers, runs: your own by name: places in Python code (`module:object`), files of runs.
     n_folds, seed, format, columns: how a file is read and split.
     unjudged, judged_extra: as in `Dataset.labelled`.
@@ -131,7 +131,7 @@ def open_folds(
     """
     name, columns = os.fspath(source), columns or {}
     if Path(source).is_dir():
-        told = {"--from": format, "--folds": n_folds, "--unjudged": unjudged, "--judged-extra": judged_extra}
+        told = {"format": format, "--folds": n_folds, "unjudged": unjudged, "judged_extra": judged_extra}
         told |= {f"--{role}": column for role, column in columns.items()}
         given = [option for option, value in told.items() if value is not None]
         if given:

@@ -135,7 +135,7 @@ def run_experiment(
 ) -> Experiment:
     """Train every system on every fold's train, choose its parameters on vali, and score test.
 
-    systems: names from `rulerank compare --list` and your own in one list: ["RE-GR", {"mine": ranker, "engine": run}].
+    systems: names from `SYSTEMS` and your own in one list: ["RE-GR", {"mine": ranker, "engine": run}].
         Yours are rankers of any library with fit and predict, or runs (`rr.read_run`), which meet the documents by ids.
         All known systems by default.
     out: a directory that keeps finished cells; run again, it takes up where it stopped.

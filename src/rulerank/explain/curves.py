@@ -141,7 +141,7 @@ def curves_of(
     if rows is None:
         raise DataError(
             f"this {type(ranker).__name__} has no training rows with it: give documents, ranker.curves(data) or "
-            "rulerank figure effects MODEL DATA"
+            "rulerank explain DATA MODEL -o curves.svg"
         )
     order = np.argsort(-importances_of(ranker, rows), kind="stable")
     return make_curves(ranker, rows, order, most, "document" if data is not None else "training row")

@@ -168,7 +168,7 @@ def _answers(source: Source) -> list[_Answer]:
         raise ReadError(name, None, "the file is empty: expected answers of a search engine as JSON")
     values = _values(decoded(content, name), name)
     answers = [answer for value, line in values for answer in _unwrapped(value, name, line)]
-    if len(answers) == 1 and answers[0].qid is None and isinstance(source, str | os.PathLike) and source != "-":
+    if len(answers) == 1 and answers[0].qid is None and Path(name.removesuffix(".gz")).suffix:
         return [answers[0]._replace(qid=Path(name.removesuffix(".gz")).stem)]
     return [answer._replace(place=place) for place, answer in enumerate(answers, 1)]
 
@@ -228,9 +228,7 @@ def _rows(answer: _Answer, key: str) -> list[_Row]:
             f"expected an answer of OpenSearch or Elasticsearch ('hits') or Solr ('response'), or one in {WRAPPED}"
         )
     if answer.qid is None:
-        raise _AnswerError(
-            f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (ids=; on the command line --ids)"
-        )
+        raise _AnswerError(f"whose query is this? Write {WRAPPED}, or name the ids, one per answer (in Python ids=)")
     if "error" in value:
         error = value["error"]
         raise _AnswerError(

@@ -21,6 +21,7 @@ from rulerank.dataset import Dataset
 from rulerank.errors import DataError, ReadError
 from rulerank.io.columns import ids, is_frame
 from rulerank.io.doc_names import require_docids
+from rulerank.io.engine_logs import read_logs
 from rulerank.io.letor import read_letor, write_letor
 from rulerank.io.outputs import check_output
 from rulerank.io.streams import NamedBytes, Source, format_suffix, read_bytes
@@ -38,9 +39,10 @@ UNSURE = (".txt", ".dat")  # LETOR by custom, but TREC files are often named so 
 FRAME = "a data frame"
 NO_DOCUMENTS = "a run holds scores, and neither grades nor features"
 JSON = (
-    "this is JSON, which holds no features: make them from documents with `rulerank features`, "
-    "or read a search engine's answers with `rulerank logs`"
+    "this is JSON, and no answer of a search engine with logged features: make features from documents with "
+    "`rulerank features`"
 )
+ANSWERS = (b'"hits"', b'"response"', b'"docs"', b'"responses"')  # in the answer of an engine
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,10 @@ def _write_quepid(data: Dataset, target: Source) -> None:
     write_frame(frame, target, format="csv")
 
 
+def _only_read(data: Dataset, target: Source) -> None:
+    raise DataError("logs are read and not written: choose another format")
+
+
 GRADES_ONLY = ("features", "comments", "texts", "clicks", "recall base")
 FORMATS = {
     "letor": Format(
@@ -75,6 +81,7 @@ FORMATS = {
     "run": Format(read_run, write_run, (".run",)),
     "qrels": Format(read_qrels, write_qrels, (".qrels",), GRADES_ONLY),
     "quepid": Format(partial(read_table, format="csv"), _write_quepid, (), GRADES_ONLY),
+    "logs": Format(read_logs, _only_read),  # answers of a search engine, with features
 }
 
 
@@ -90,6 +97,8 @@ def detect(path: str | os.PathLike[str], head: bytes) -> str:
     if found is not None:
         return found
     is_json = suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] in (b"{", b"[")
+    if is_json and any(word in head for word in ANSWERS):
+        return "logs"
     unknown = f"cannot tell the format; name it: {', '.join(FORMATS)} (command line: --from)"
     raise ReadError(os.fspath(path), None, JSON if is_json else unknown)
 
@@ -270,6 +279,8 @@ def _read(
     if is_frame(source):
         return read_table(source, **options, **columns), FRAME, FRAME
     stream, found = _open(source, format)
+    if found == "logs":
+        return read_logs(stream, key=columns.get("docid", "id")), stream.name, found
     _check_columns(columns, found, stream.name)
     if found == "letor":
         options = {"repeats": options.get("repeats", False)}

@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
-from rulerank.core.arrays import Array
 from rulerank.errors import DataError, ReadError, RulerankError
+
+if TYPE_CHECKING:
+    from rulerank.core.arrays import Array  # loads NumPy, which help does without
 
 GZIP = b"\x1f\x8b"  # how such a file begins
 MODEL_MAGIC = b"RULERANK"  # a model file begins with it and a version, whose bytes are no text

@@ -32,10 +32,10 @@ from rulerank.recall_base import CountedRows, RecallBase, check_unjudged, counte
 COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
 FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
 SQLITE = b"SQLite format 3\0"  # how the file of a label store begins
-HOW_TO_COUNT = "--judges {} counts them in, with intercepts of their own"
+HOW_TO_COUNT = "--raters {} counts them in, with intercepts of their own"
 SHOWN_ALONE = (  # of a table with clicks
     "which has what was shown and nothing else; learn in two steps: rulerank train {} -o clicks.rulerank, and then, "
-    "from the whole pool, rulerank train POOL --labels LABELS --today clicks.rulerank -o both.rulerank"
+    "from the whole pool, rulerank train POOL --labels LABELS --baseline clicks.rulerank -o both.rulerank"
 )
 
 
@@ -241,7 +241,7 @@ def _check_judges(judges: Collection[str], raters: Collection[str], kinds: dict[
     """Refuse a judge of whom a file has nothing, or who is a person."""
     for judge in judges:
         if kinds.get(judge) == PERSON:
-            raise DataError(f"{name}: {judge!r} is a person, and people's labels count anyway; --judges names others")
+            raise DataError(f"{name}: {judge!r} is a person, and people's labels count anyway; --raters names others")
         if judge not in raters:
             known = sorted(rater for rater in raters if kinds.get(rater) != PERSON)
             there = (
@@ -256,7 +256,7 @@ def _tell_left_out(each: EachLabel, kinds: dict[str, str], name: str, let_in: st
     counts = {who: count for who, count in counts.items() if count}
     if counts:
         said = ", ".join(f"{counted(count, 'label')} of {who} ({kinds[who]})" for who, count in counts.items())
-        how = f"; {let_in.format(' --judges '.join(map(quote, counts)))}" if let_in else ""
+        how = f"; {let_in.format(' --raters '.join(map(quote, counts)))}" if let_in else ""
         warnings.warn(f"{name}: {said} left out, as they are no people's{how}", stacklevel=4)
     return sum(counts.values())
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LEAST_LABELS = 4
 SHRINK = 10  # rows' worth of "no difference" mixed into the rules that are shown as the strongest
 PATIENCE = 1.0  # seconds that a request waits for new sentences
-NO_TODAY = "Say which feature ranks the documents now (--today FEATURE), and the model is compared with that ranking."
+NO_TODAY = "Say which feature ranks the documents now (--baseline FEATURE), and the model is compared with it."
 FIRST = "What can be said of a model of these labels is being worked out: look again in a while."
 
 

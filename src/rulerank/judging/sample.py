@@ -116,4 +116,4 @@ def ask_person(
 def check_budget(budget: int | None) -> None:
     """Refuse a budget that is no number of labels."""
     if budget is not None and not is_whole(budget, 1):
-        raise DataError(f"--budget must be a whole number from 1: got {budget}")
+        raise DataError(f"-n must be a whole number from 1: got {budget}")

@@ -82,7 +82,7 @@ def export_labels(
     agreed = dict.fromkeys(given) | dict.fromkeys(counting.decided) | grades
     if not agreed:
         names = ", ".join(counting.judges)
-        raise DataError(f"{store.name}: all labels are of judges who are no people ({names}); --per-rater writes them")
+        raise DataError(f"{store.name}: no label is a person's, only of {names}; --combine none writes them")
     pairs = [*agreed] if pool is None else [pool.pairs[row] for row in sorted(pool.rows_in(agreed))]
     if not pairs:
         raise DataError(f"{store.name}: none of its {counted(len(agreed), 'document')} is in the pool")

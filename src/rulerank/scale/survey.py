@@ -117,7 +117,7 @@ def _looked_at(part: Part) -> tuple[tuple[str, ...], Mapping[str, tuple[str, ...
     if isinstance(part, TablePart) and any(column in part.schema() for column in BASE_COLUMNS):
         warnings.warn(
             f"{part.name}: {' and '.join(BASE_COLUMNS)} are not used in parts: documents that are candidates only "
-            "because they are judged count too (`rulerank features --judged-extra no` does not write them)",
+            "because they are judged count too (in Python, `TextFeatures.dataset(judged_extra=False)` leaves them out)",
             stacklevel=2,
         )
     return part.look()

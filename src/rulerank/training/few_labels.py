@@ -352,7 +352,7 @@ def warn_of_few_labels(method: str, n_labels: int, ranker: Ranker, pool: Dataset
     if method in BY_RULES and n_labels < MANY:
         warnings.warn(
             f"{method} learned from {n_labels:,} labels is mostly worse than today's ranking (docs/few-labels.md); "
-            "Anchored and AnchoredRules start from it: --method Anchored --today FEATURE",
+            "Anchored and AnchoredRules start from it: --method Anchored --baseline FEATURE",
             stacklevel=3,
         )
 

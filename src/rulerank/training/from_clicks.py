@@ -143,7 +143,7 @@ def clicks_in_words(found: Comparison, baseline: str | None, n_impressions: int)
     """Say whether held-out clicks support a change from the baseline ranking, by its name; None: it is not known."""
     seen = f"{counted(n_impressions, 'impression')}, with clicks in {counted(found.n_queries, *QUERIES)},"
     if baseline is None:
-        return "Today's ranking is not known, so nothing says that the new one is better: name it, today= or --today."
+        return "Today's ranking is not known, so nothing says that the new one is better: name it (--baseline)."
     if math.isnan(found.difference):
         return f"{seen} are too few to compare a new ranking with today's ({baseline}): keep today's."
     if found.verdict == "better":

@@ -42,7 +42,7 @@ def create_app(
     lists: ListChoices | None = None,
     token: str | None = None,
     model_path: str | Path = "model.rulerank",
-    command: Callable[[str], str] = lambda method: f"rulerank judge ... --train --method {method}",
+    command: Callable[[str], str] = lambda method: f"rulerank train POOL --labels STORE --method {method} -o FILE",
 ) -> Guard:
     """Return the ASGI application that shows a judging loop to its raters.
 

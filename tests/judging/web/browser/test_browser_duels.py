@@ -120,4 +120,4 @@ def test_a_model_without_a_ranking_of_today_has_no_duels(tmp_path):
             judging.grade("ann", *judging.pool.pairs[row], row % 2)
         judging.save_model(tmp_path / "model.rulerank", "QI")
         assert judging.check is None
-        assert judging.overview().standing[0].startswith("Say which feature ranks the documents now (--today FEATURE)")
+        assert judging.overview().standing[0].startswith("Say which feature ranks the documents now (--base")

@@ -1,0 +1,38 @@
+"""rulerank label-curve: the table and the files."""
+
+import json
+from pathlib import Path
+
+from rulerank.datasets.ranking import make_ranking
+from rulerank.experiment.label_curve import RANKERS
+from rulerank.io.formats import write_any
+from rulerank.splitting import make_folds
+
+SPLITS = ("--splits", "2", "--sizes", "10,20")
+
+
+def test_splits_show_what_is_gained_over_the_baseline(run, folder):
+    done = run("label-curve", "train.txt", "--baseline", "f1", *SPLITS, "-o", "gains.png", "-o", "gains.csv")
+    assert done.code == 0, done.err
+    for ranker in RANKERS:
+        assert done.out.count(f"\n{ranker} ") == 5
+    assert "\nbaseline f1: NDCG@10 0." in done.out
+    assert "in 2 splits:\nmean/worst, in brackets how many of them lost more than 0.02" in done.out
+    assert "\ngains.png: curve\n" in done.out
+    assert Path("gains.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("gains.csv").read_text().startswith("ranker,sampler,n_labels,n_asked,value,gain,worst,n_losses\n")
+
+
+def test_folds_are_read_or_split_anew(run, folder):
+    data = make_ranking(n_queries=24, docs_per_query=12, n_features=5)
+    write_any(data, "whole.csv")
+    for fold in make_folds(data, 3):
+        for part in ("train", "vali", "test"):
+            Path("folds", fold.name).mkdir(parents=True, exist_ok=True)
+            write_any(getattr(fold, part), f"folds/{fold.name}/{part}.txt")
+    few = (*SPLITS, "--method", "Anchored", "--sampler", "strata", "--json")
+    whole = json.loads(run("label-curve", "whole.csv", *few).out)
+    parts = json.loads(run("label-curve", "folds", *few, "--baseline", "f1").out)
+    assert (whole["today"], parts["today"]) == ("bm25_body", "f1")  # the first is found by its name
+    assert {point["ranker"] for point in parts["points"]} == {"Anchored"}
+    assert (parts["n_pool"], parts["n_splits"]) == (whole["n_pool"], 2)

@@ -1,0 +1,297 @@
+"""A user's mistake ends in one line that says what was expected, what came and what to do; and leaves no file."""
+
+import shlex
+
+import pytest
+
+from rulerank.datasets.ranking import make_ranking
+from rulerank.io.formats import write_any
+from rulerank.rankers.stable_rules import StableRules
+
+MISTAKES = [
+    ("make-data w.xyz", "cannot tell the format to write from the name 'w.xyz'; name one: letor,"),
+    ("make-data w.txt --queries 0", "n_queries must be "),
+    ("make-data w.txt --seed -1", "seed must be "),
+    ("make-data w --folds 2", "n_folds must be at least 3: got 2"),
+    ("make-data - --folds 3", "folds and texts need a folder to be written to: got -"),
+    ("make-data nowhere/w.txt", "cannot write nowhere/w.txt: No such file or directory"),
+    ("make-data o.txt --queries 99999999999999999999", "n_queries must be "),
+    ("demo --queries 9", "--queries must be at least 10, two to test in each fold: got 9"),
+    ("convert nothere.txt out.csv", "nothere.txt: there is no such file"),
+    ("convert parts out.csv", "parts stands for many files, which only logs of an engine may: add --from logs"),
+    ("convert train.csv out.txt", "train.csv: there is no column 'qid'; the columns are query,"),
+    ("convert test.txt out.csv --qid q", "test.txt: only tables have named columns (qid): this is letor"),
+    ("convert test.txt out.run", "test.txt: a run needs scores, and letor files hold none; rank the documents first"),
+    ("convert test.csv out.run --grade grade", "a run holds scores, and neither grades nor features: leave out grade="),
+    ("convert test.txt out.csv --from csv", "test.txt"),
+    ("convert q9.json pool.csv", "q9.json: answer 1: document 1: 'a' has no features, 'fields._ltrlog'; log them"),
+    ("convert q7.json pool.what", "cannot tell the format to write from the name"),
+    ("convert test.csv out.json --to logs", "logs are read and not written: choose another format"),
+    ("features queries.tsv ./queries.tsv -o out.csv", "documents and queries are the same file, queries.tsv: name one"),
+    ("clicks log.csv -o x.csv", "-o needs the documents: rulerank clicks LOG POOL -o FILE"),
+    ("clicks log.csv pool.csv -o x.txt", "-o writes a table, csv, tsv, parquet: letor cannot carry it"),
+    ("clicks pool.csv", "pool.csv: no column is known to be the position"),
+    ("clicks log.csv --columns query=q", "log.csv: there is no column 'q'; the columns are query, doc, position"),
+    ("clicks log.csv --columns query", "--columns takes NAME=VALUE: got 'query'"),
+    ("clicks log.csv --first-position 5", "first_position must be 1, or 0 where the log counts from 0: got 5"),
+    ("judge pool.csv --host 0.0.0.0", "--host 0.0.0.0 opens the page to other machines, which needs --token"),
+    ("judge pool.csv --token short", "--token must have at least 12 characters: got 5"),
+    ("judge pool.csv --baseline m.rulerank", "--baseline m.rulerank: the judging page ranks by a feature: give "),
+    ("judge pool.csv --overlap lots", "--overlap must be a share such as 10% or 0.1: got 'lots'"),
+    ("judge pool.csv --rater ''", "a rater's name has 1 to 50 printable characters"),
+    ("judge pool.csv --guidelines no.txt", "no.txt: No such file or directory"),
+    ("judge pool.csv --show heading", "pool.csv: there is no column 'heading'"),
+    ("labels none.db", "none.db: there is no such label store"),
+    ("labels judged.db --import qrels.txt", "--import takes labels in and needs --rater: whose they are"),
+    ("labels judged.db --kind llm", "--import takes labels in and needs --rater"),
+    ("labels judged.db -o judged.txt", "LETOR lines hold features, which labels have not"),
+    ("labels judged.db --disputes --agreement", "one thing at a time: got --disputes, --agreement"),
+    ("labels judged.db --combine mean", "--combine says how several labels become one in the file of -o"),
+    ("labels judged.db --import llm.csv --rater gpt --kind robot", "a rater is one of person, llm, clicks"),
+    ("labels judged.db --import llm.csv --rater ann --kind llm", "'ann' has judged as a person: take these labels"),
+    ("labels judged.db -o out.csv --combine vote", "labels are combined by median, mean, majority, reliability, dawid"),
+    ("sample train.txt", "which feature ranks the documents now? Say --baseline FEATURE, of f1, f2, "),
+    ("sample train.txt --sampler best", "unknown sampler 'best'; choose from strata, ssar"),
+    ("sample train.txt --sampler ssar:size=1", "--sampler has no setting 'size' here; it has max_size, partitions"),
+    ("sample train.txt --sampler ssar:max_size=0", "max_size must be a whole number between 1 and 2: got 0"),
+    ("sample train.txt --sampler ssar --baseline f1", "ssar does without the baseline ranking: leave out --baseline"),
+    ("sample train.txt --sampler ssar -n 0", "-n must be a whole number from 1: got 0"),
+    (
+        "sample train.txt --sampler ssar --labels other.csv",
+        "other.csv: document 'd9' of query 'q1' is not in train.txt",
+    ),
+    (
+        "sample train.txt --sampler ssar --labels bare.txt",
+        "bare.txt: expected labels with document ids; there are none",
+    ),
+    ("sample train.txt --baseline none.rulerank", "none.rulerank: there is no such file"),
+    ("sample twice.txt", "twice.txt:13: document 'q1-d1' of query 'q1' is there twice, first in line 1: keep one"),
+    ("check pool.csv clicks.rulerank", "by which labels? Name a store or a file, --labels labels.db, or simulate"),
+    (
+        "check pool.csv clicks.rulerank --own-grades --baseline bm26",
+        "today: there is no feature 'bm26'; the data has b",
+    ),
+    ("check clicks.rulerank pool.csv", "by which labels?"),
+    (
+        "check clicks.rulerank pool.csv --own-grades",
+        "the data come first, then the model: rulerank check pool.csv clic",
+    ),
+    ("train train.txt -o -", "a model is written to a file: name one, such as -o model.rulerank"),
+    ("train train.txt -o model.gz", "a model file is not compressed: name it model.rulerank, not model.gz"),
+    ("train train.txt -o no/model", "cannot write no/model: there is no directory no"),
+    ("train train.txt -o .", "cannot write .: it is a directory"),
+    ("train - --vali - -o m", "only one file can be stdin: - is there twice"),
+    ("train nothing.txt -o m", "nothing.txt: there is no such file"),
+    ("train docs.jsonl -o m", "docs.jsonl: this is JSON, and no answer of a search engine with logged features"),
+    ("train qrels.txt -o m", "qrels.txt has no features: expected LETOR text, or a table with columns of nu"),
+    ("train none.txt -o m", "none.txt: no document has a grade, so there is nothing to learn from"),
+    ("train test.txt -o test.csv", "test.csv exists and is not a model; choose another name or remove it"),
+    ("train train.txt -o m --method RE-XX", "unknown method 'RE-XX'; choose from"),
+    ("train train.txt -o m --method GlobalRules --set votes=loud", "unknown votes 'loud'; choose from mean, evidence"),
+    ("train train.txt -o m --method GlobalRules --set normalize=max", "unknown normalize 'max'; choose from None"),
+    ("train train.txt -o m --method GlobalRules --set max_size=0", "max_size must be a whole number from 1, or None"),
+    ("train train.txt -o m --method GlobalRules --set min_queries=2", "GlobalRules has no parameter 'min_queries'; it"),
+    ("train train.txt -o m --method QueryIntercepts --set l2", "--set takes NAME=VALUE: got 'l2'"),
+    (
+        "train train.txt -o m --set l2=1",
+        "--set l2 is of one method: name it, such as --method GlobalRules --set l2=...",
+    ),
+    ("train relevance.csv -o m", "relevance.csv: there is no column 'grade'; the columns are qid, relevance, a; name "),
+    ("train model.rulerank -o m", "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
+    ("train train.txt -o m --baseline f1", "--baseline is where Anchored starts from: leave it out, or add --labels"),
+    (
+        "train train.txt -o m --propensities looked-at.csv",
+        "--propensities is for clicks, and train.txt holds none: `ru",
+    ),
+    ("train train.txt -o m --unjudged never", "unjudged must be 0"),
+    ("train pool.csv -o m --raters gpt", "--raters says who counts besides people in --labels: add --labels"),
+    ("train pool.csv -o m --labels graded.csv --tune", "--labels is for few labels, too few to choose"),
+    ("train pool.csv -o m --labels blank.csv", "blank.csv: no document has a grade, so there is nothing to"),
+    ("train pool.csv -o m --labels other.csv", "other.csv: document 'd9' of query 'q1' is not in pool.csv"),
+    ("train pool.csv -o m --labels same.csv", "no query has documents of two grades (all 2 have grade 1), so there is"),
+    (
+        "train pool.csv -o m --labels graded.csv --baseline bm25",
+        "today: there is no feature 'bm25'; the data has bm25_",
+    ),
+    (
+        "train pool.csv -o m --labels graded.csv --features clicks,pagerank",
+        "which feature ranks the documents now? Say --baseline FEATURE, of clicks, pagerank; or a method that does wit",
+    ),
+    ("train pool.csv -o m --labels graded.csv --baseline text.rulerank", "text.rulerank: expected a ranker, which `ru"),
+    ("train pool.csv -o m --labels graded.csv --method AnchoredRules --set n_bins=1", "n_bins must be a whole number "),
+    ("train pool.csv -o m --labels each.csv --raters gpt --method Anchored", "labels of gpt count in training, each "),
+    (
+        "train pool.csv -o m --labels each.csv --raters ann",
+        "each.csv: 'ann' is a person, and people's labels count any",
+    ),
+    (
+        "train pool.csv -o m --labels each.csv --raters llama",
+        "each.csv has no labels of a judge 'llama'; judges there ",
+    ),
+    ("train pool.csv -o clicks.rulerank --labels graded.csv --baseline clicks.rulerank", "clicks.rulerank is an input"),
+    ("train pool-with-clicks.parquet -o m --tune", "pool-with-clicks.parquet holds clicks, which choose by themselves"),
+    ("train pool-with-clicks.parquet -o m --method RE-GR", "GlobalRules does not learn from clicks; QueryIntercepts"),
+    ("train pool-with-clicks.parquet -o m --labels graded.csv --method QI", "pool-with-clicks.parquet holds clicks, a"),
+    ("train parts -o m", "parts is read file by file: name the method, such as --method FittedRules"),
+    ("train parts -o m --method RE-QR", "QueryRules needs the data in memory"),
+    ("train parts -o m --tune --method RE-GR", "parts is read file by file: only --method, --set and columns go with"),
+    (
+        "train parts -o parts/1.parquet --method RE-GR",
+        "parts/1.parquet exists and is not a model",
+    ),
+    ("train clicked -o m --method QI", "clicked/0.parquet carries clicks"),
+    ("methods nobody", "unknown method 'nobody'; choose from"),
+    ("evaluate nothere.txt scores.txt", "nothere.txt: there is no such file"),
+    ("evaluate . scores.txt", ".: expected a file, got a directory"),
+    ("evaluate test.txt", "expected scores for test.txt: name a score file after it, or a column with --feature"),
+    ("evaluate test.txt short.txt", "short.txt: expected 96 scores, one per document of test.txt: got 3"),
+    ("evaluate test.txt words.txt", "words.txt:2: expected one finite number, the score of a document: got 'two'"),
+    ("evaluate test.txt empty.txt", "empty.txt: the file is empty: expected one score per line"),
+    ("evaluate test.txt --feature bm25", "there is no feature 'bm25'; the data has f1, f2, f3,"),
+    ("evaluate test.txt scores.txt -m NDGC@10", "unknown measure 'NDGC@10'; did you mean NDCG@10? choose from MAP[@k]"),
+    ("evaluate test.txt scores.txt --convention letor5", "unknown convention 'letor5'; choose from standard,"),
+    ("evaluate test.txt scores.txt --convention letor3:ties=any", "unknown tie rule 'any'; choose from expected, file"),
+    (
+        "evaluate test.txt scores.txt --convention letor3:tie=file",
+        "--convention has no setting 'tie' here; it has ",
+    ),
+    ("evaluate test.txt scores.txt -o a.tex", "cannot tell the format from the name 'a.tex'; end it in one of .csv, "),
+    ("evaluate test.txt scores.txt --compare", "expected at least two rankings to compare: got 1"),
+    (
+        "evaluate test.csv --feature clicks --feature pagerank --compare -o a.csv",
+        "--compare has no csv; write .md, or ",
+    ),
+    ("evaluate test.txt scores.txt scores.txt", "each file and feature may be named once: 'scores.txt' is there twice"),
+    ("evaluate --qrels qrels.txt bad.run", "bad.run:1: expected 'qid Q0 docid rank score tag', got 4 columns:"),
+    ("evaluate --qrels qrels.txt foreign.run", "foreign.run: does not fit qrels.txt: no query is in both"),
+    ("evaluate --qrels qrels.txt one.run --feature f1", "--feature ranks by a column of the data; TREC runs have none"),
+    (
+        "evaluate one.run",
+        "one.run: a run holds scores, and neither grades nor features; it is judged beside qrels (--q",
+    ),
+    ("evaluate model.rulerank scores.txt", "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
+    ("evaluate ids.csv --feature a --convention standard:ties=docid", "ties=docid needs ids of the documents: name th"),
+    ("evaluate ids.csv --feature a --convention standard:unjudged=1", "unjudged must be 0, to count documents without"),
+    ("evaluate blank.csv --feature docid", "blank.csv: "),
+    ("evaluate semi.csv --feature a", "semi.csv:2: expected 1 columns as in the first line, got 2"),
+    ("compare . --method RE-GG", "unknown system 'RE-GG'; did you mean "),
+    (
+        "compare nowhere",
+        "nowhere: expected a directory with folds or a file of graded documents, got nothing of that n",
+    ),
+    ("compare . --jobs 0", "n_jobs must be a positive number, or -1 for all cores: got 0"),
+    ("compare . --run one.run", "--run takes NAME=VALUE: got 'one.run'"),
+    ("compare . --run a=one.run --run a=two.run", "--run 'a' is there twice: give each a name of its own"),
+    ("compare . --method QI --run QI=one.run", "two systems are called 'QI': give each a name of its own"),
+    ("compare test.csv --folds 2", "n_folds must be"),
+    ("compare test.csv --run a=short.txt", "short.txt: a run needs scores, and letor files hold none"),
+    ("label-curve train.txt -o curve.gif", "cannot tell the format from the name 'curve.gif'; end it in one of .png"),
+    ("label-curve train.txt -o nowhere/curve.csv", "cannot write nowhere/curve.csv: it is a directory, or its directo"),
+    ("label-curve train.txt --sizes ten", "--sizes takes whole numbers, such as 50,100,200: got 'ten'"),
+    ("label-curve two.csv", "expected graded documents of at least 4 queries to split into halves, got 2"),
+    ("label-curve train.txt", "which feature ranks the documents now? Gains are over the baseline: say --b"),
+    ("label-curve train.txt --baseline m.rulerank", "--baseline m.rulerank: a curve is measured on grades "),
+    ("label-curve train.txt --baseline f1 --method best", "unknown method 'best'; choose from"),
+    ("fuse one.run", "expected two runs or more, each once: got 1"),
+    ("fuse one.run one.run", "expected two runs or more, each once: got 'one.run' twice"),
+    ("fuse one.run two.run --method magic", "unknown method 'magic'; choose from comb_sum, comb_mnz, borda, condorcet"),
+    ("fuse one.run two.run --weights 1,x", "expected numbers such as 0.7,0.3 for --weights: got '1,x'"),
+    ("fuse one.run two.run --method linear", "method='linear' needs weights, one per ranker"),
+    ("interleave one.run -o x.jsonl", "name two rankings: rulerank interleave A B -o mixed.jsonl"),
+    ("interleave one.run two.run", "say what to do: -o FILE writes mixed lists, --clicks LOG says who wins"),
+    ("interleave one.run two.run -o x --top 0", "top must be a whole number from 1: got 0"),
+    ("interleave --clicks shown.csv", "shown.csv: "),
+    ("rank model.rulerank test.txt", "the data come first, then the model: rulerank rank test.txt model.rulerank"),
+    ("rank model.rulerank model.rulerank", "model.rulerank: this is a rulerank model, not data; use `rulerank rank`"),
+    ("rank test.txt train.txt", "train.txt: is not a rulerank model: it begins with "),
+    ("rank test.txt none.rulerank", "none.rulerank: there is no such file"),
+    ("rank parts model.rulerank", "parts stands for many files: rank them one after the other, into a file each"),
+    ("rank pool-with-clicks.parquet clicks.rulerank -o n.run", "pool-with-clicks.parquet has a row for each position"),
+    ("explain test.txt model.rulerank --versus q1-d3", "--versus and --what-if need the document that is meant: name "),
+    ("explain test.txt model.rulerank --query q99", "no query 'q99'"),
+    ("explain test.txt model.rulerank --query q1 --doc d99", "no document 'd99' in query q1: it has q1-d1"),
+    ("explain test.txt model.rulerank --doc d99", "document 'd99' is in no query of the data"),
+    ("explain test.txt model.rulerank --doc q1-d3 --versus q1-d3", "--doc and --versus name the same document, 'q1-d3"),
+    (
+        "explain test.txt model.rulerank --doc q1-d3 -o why.tex",
+        "cannot tell the format from the name 'why.tex'; end it",
+    ),
+    (
+        "explain test.txt model.rulerank --doc q1-d3 -o why.svg",
+        "a picture shows the model as a whole: leave out --quer",
+    ),
+    ("explain test.txt model.rulerank --query q1 --top 0", "n must be a whole number from 1 on"),
+    ("explain test.txt model.rulerank --query q1 --baseline fame", "today: there is no feature 'fame'"),
+    ("explain two.csv clicks.rulerank --doc q9", "document 'q9' is in no query of the data"),
+    (
+        "export linear.rulerank --to vesper",
+        "unknown target 'vesper'; choose from xgboost, lightgbm, onnx, opensearch-l",
+    ),
+    ("export stable.rulerank --to solr-ltr", "StableRules cannot be exported exactly: StableRules is not additive"),
+    ("export linear.rulerank", "give either --to TARGET (xgboost, "),
+]
+FILES = {
+    "q9.json": '{"hits": {"hits": [{"_id": "a"}]}}',
+    "none.txt": "? qid:1 1:0.5\n? qid:1 1:0.25\n",
+    "bare.txt": "1 qid:q1 1:0.5\n",
+    "blank.csv": "qid,docid,grade\n",
+    "other.csv": "qid,docid,grade\nq1,d9,1\n",
+    "same.csv": "qid,docid,grade\nq1,q1-d1,1\nq1,q1-d2,1\n",
+    "relevance.csv": "qid,relevance,a\n1,0,0.5\n1,1,0.7\n",
+    "short.txt": "1\n2\n3\n",
+    "words.txt": "1\ntwo\n3\n",
+    "empty.txt": "\n",
+    "bad.run": "q1 Q0 d1 1\n",
+    "foreign.run": "other Q0 d1 1 0.5 me\n",
+    "ids.csv": "qid,grade,a\n1,0,0.5\n1,1,0.7\n",
+    "semi.csv": "qid;grade;a\n1;0;0,5\n",
+}
+
+
+@pytest.fixture(scope="module")
+def at_fault(all_files, tmp_path_factory):
+    """The files of the examples, and some to make mistakes with; no line below may change them."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    for path in all_files.iterdir():
+        (folder / path.name).symlink_to(path)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    (folder / "clicked").mkdir()
+    (folder / "clicked" / "0.parquet").write_bytes((all_files / "pool-with-clicks.parquet").read_bytes())
+    data = make_ranking(n_queries=3, docs_per_query=4)
+    write_any(type(data).concat([data, data[:1]]), folder / "twice.txt")
+    write_any(make_ranking(n_queries=2, docs_per_query=8), folder / "two.csv")
+    StableRules().fit(data).save(folder / "stable.rulerank")
+    return folder
+
+
+@pytest.mark.parametrize(("line", "message"), MISTAKES, ids=[line for line, _ in MISTAKES])
+def test_a_mistake_is_one_line_and_leaves_no_file(run, at_fault, monkeypatch, line, message):
+    monkeypatch.chdir(at_fault)
+    before = sorted(path.name for path in at_fault.iterdir())
+    done = run(*shlex.split(line))
+    assert (done.code, done.out) == (2, "")
+    *_, last = done.err.splitlines()  # before it: which feature was taken for the baseline, and warnings
+    assert last.startswith("error: ")
+    assert message in last
+    assert "Traceback" not in done.err
+    after = sorted(path.name for path in at_fault.iterdir() if not path.name.startswith(("labels.db", "report")))
+    assert after == [name for name in before if not name.startswith(("labels.db", "report"))]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("world w.txt", "No such command 'world'. Did you mean 'make-data'?"),
+        ("curve train.txt", "No such command 'curve'. Did you mean 'label-curve'?"),
+        ("trian train.txt", "No such command 'trian'."),
+        ("train train.txt -o m --today f1", "No such option: --today (Possible options: --baseline)"),
+        ("train train.txt -o m --max-size 1", "No such option: --max-size (Possible options: --set max_size=...)"),
+        ("evaluate test.txt scores.txt --csv", "No such option: --csv (Possible options: -o FILE.csv)"),
+        ("make-data w.txt --queries many", "Invalid value for '--queries'"),
+    ],
+)
+def test_an_old_name_gets_the_usual_error_with_the_new_one(run, words, message):
+    done = run(*words.split())
+    assert done.code == 2
+    assert message in done.err

@@ -1,0 +1,144 @@
+"""rulerank train of a table that carries clicks."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rulerank as rr
+from rulerank.cli import app
+
+
+@pytest.fixture(scope="module")
+def world():
+    made = rr.make_ranking(n_queries=40, n_features=3, seed=0)
+    return replace(made, docid=[f"d{row}" for row in range(len(made))])
+
+
+@pytest.fixture(scope="module")
+def pool(world, tmp_path_factory):
+    path = tmp_path_factory.mktemp("clicks") / "pool.parquet"
+    rr.write_table(rr.simulate_clicks(world, world.X[:, 0], n_impressions=12_000, seed=0), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def noise(pool):
+    """The same lists, clicked whatever stands there."""
+    seen = rr.read_table(pool)
+    clicks = np.random.default_rng(0).binomial(seen.shown.impressions, 0.3 / seen.shown.position)
+    rr.write_table(replace(seen, shown=replace(seen.shown, clicks=clicks)), pool.parent / "noise.parquet")
+    return pool.parent / "noise.parquet"
+
+
+@pytest.fixture(scope="module")
+def labels(world, pool):
+    """Grades of some documents that were shown."""
+    true = dict(zip(zip(world.qid, world.docid, strict=True), world.y.tolist(), strict=True))
+    seen = rr.read_table(pool)
+    shown = [*dict.fromkeys(zip(seen.qid, seen.docid, strict=True))][::9]
+    path = pool.parent / "labels.csv"
+    path.write_text("qid,docid,grade\n" + "".join(f"{q},{d},{true[q, d]}\n" for q, d in shown))
+    return path
+
+
+def call(*words):
+    return CliRunner().invoke(app, ["train", *map(str, words)])
+
+
+def said(result):
+    return str(result.exception or "") + result.output
+
+
+def test_clicks_are_recognised_and_what_was_found_is_said(pool, world, tmp_path):
+    result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", "--baseline", "bm25_title")
+    assert result.exit_code == 0, result.output
+    assert "12,000 impressions" in result.output
+    assert "method chosen: " in result.output
+    assert "estimated from" in result.output
+    ranker = rr.load(tmp_path / "m.rulerank")
+    assert ranker.positions().effects[-1] > 0
+    baseline = rr.evaluate(world, world.X[:, 0]).means["NDCG@10"]
+    assert rr.evaluate(world, ranker.predict(world)).means["NDCG@10"] > baseline
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("position,propensity\n" + "".join(f"{k},{1 / k}\n" for k in range(1, 11)), None),
+        ("1;1\n", "looked.csv:1: expected a position and a propensity, such as 2,0.6: got '1;1'"),
+        ("1,high\n", "expected a position and a propensity, such as 2,0.6: got '1,high'"),
+        ("1,1\n1,0.5\n", "looked.csv:2: position 1 is there twice"),
+        ("\ufeffposition,propensity\n1,1\n", "position 2 is missing"),
+        ("", "expected lines of a position and a propensity"),
+    ],
+)
+def test_propensities_are_taken_from_a_file(pool, tmp_path, text, message):
+    path = tmp_path / "looked.csv"
+    path.write_text(text)
+    result = call(pool, "-o", tmp_path / "m.rulerank", "--method", "QI", "--propensities", path, "--json")
+    if message is None:
+        found = json.loads(result.stdout)["clicks"]
+        assert found["source"] == "given"
+        assert found["positions"][1]["effect"] == pytest.approx(0.6931, abs=1e-3)
+    else:
+        assert message in said(result)
+
+
+def test_the_baseline_is_kept_where_clicks_do_not_say_otherwise(noise, world, tmp_path):
+    result = call(noise, "-o", tmp_path / "m.rulerank", "--json")
+    assert "the baseline is taken to be bm25_body, by its name" in result.stderr
+    result = call(noise, "-o", tmp_path / "m.rulerank", "--baseline", "bm25_title", "--json")
+    found = json.loads(result.stdout)
+    assert (found["method"], found["saved"]) == ("Anchored", "baseline")
+    assert found["clicks"]["keep_today"] is True
+    kept = rr.load(tmp_path / "m.rulerank").predict(world)
+    title = world.feature_names.index("bm25_title")
+    for query in dict.fromkeys(world.qid):
+        own = world.qid == query
+        assert (np.argsort(kept[own]) == np.argsort(world.X[own, title])).all()
+
+
+def test_the_baseline_may_be_a_model_which_is_kept_as_it_is(noise, world, tmp_path):
+    now, out = tmp_path / "now.rulerank", tmp_path / "m.rulerank"
+    rr.GlobalRules(max_size=1).fit(world).save(now)
+    result = call(noise, "-o", out, "--baseline", now)
+    assert result.exit_code == 0, result.output
+    assert "(a GlobalRules model)" in result.output
+    assert "the baseline ranking as it was; no new ranking is saved\n" in result.output
+    assert (rr.load(out).predict(world) == rr.load(now).predict(world)).all()
+
+
+def test_a_model_that_does_not_go_with_the_clicks_is_said(pool, world, tmp_path):
+    now, out = tmp_path / "now.rulerank", tmp_path / "m.rulerank"
+    assert "now.rulerank: there is no such file" in said(call(pool, "-o", out, "--baseline", now))
+    rr.QueryIntercepts().fit(replace(world, feature_names=("a", "b", "c"))).save(now)
+    result = call(pool, "-o", out, "--baseline", now)
+    assert "this QueryIntercepts reads a, b, c, which the data lacks" in said(result)
+    assert not out.exists()
+
+
+def test_clicks_and_labels_together_start_from_what_the_clicks_say(pool, labels, world, tmp_path):
+    both, clicks, steps = (tmp_path / f"{name}.rulerank" for name in ("both", "clicks", "steps"))
+    result = call(pool, "--labels", labels, "--baseline", "bm25_body", "-o", both)
+    assert result.exit_code == 0, result.output
+    assert "\nLabels start from the model of the clicks: the clicks' model has " in result.stdout
+    # the same as in two steps over the documents that were shown
+    assert call(pool, "--baseline", "bm25_body", "-o", clicks).exit_code == 0
+    seen = rr.read_table(pool)
+    first = [*{pair: row for row, pair in reversed([*enumerate(zip(seen.qid, seen.docid, strict=True))])}.values()]
+    shown = tmp_path / "shown.parquet"
+    rr.write_table(replace(seen, shown=None)[np.sort(first)], shown)
+    assert call(shown, "--labels", labels, "--baseline", clicks, "-o", steps).exit_code == 0
+    assert (rr.load(both).predict(world) == rr.load(steps).predict(world)).all()
+
+
+def test_labels_start_from_the_baseline_where_clicks_keep_it(noise, labels, tmp_path):
+    result = call(noise, "--labels", labels, "-o", tmp_path / "m.rulerank", "--method", "AnchoredRules", "--json")
+    found = json.loads(result.stdout)
+    assert found["method"] == "AnchoredRules"
+    assert found["clicks"]["keep_today"] is True
+    assert found["few_labels"]["today"] == "bm25_body"
+    assert found["start"]["start"] == "today"
