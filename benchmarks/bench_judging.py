@@ -73,7 +73,6 @@ def judge(pool: Pool, grades: list[int], n_labels: int, rest: float, folder: Pat
     alone = {
         "next": lambda: judging.next(rater, keep_going=True),
         "grade": lambda: judging.grade(rater, query, doc, 1),
-        "estimate": lambda: judging.estimate(query, doc),
         "progress": lambda: judging.progress(rater),
         "overview": judging.overview,
     }

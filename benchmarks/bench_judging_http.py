@@ -1,7 +1,7 @@
 """Raters at once through the judging page's HTTP API: how long each waits, and the first one after a restart.
 
 `rulerank judge` runs as a process of its own; the raters are threads here, each with a connection that stays open. They
-ask for the next document, grade it and ask for the ranker's estimate as the page does, and rest some time per document.
+ask for the next document and grade it as the page does, and rest some time per document.
 At the end the store must hold each acknowledged label once, and no document twice. Then the server is killed and
 started again: from the start of the process to the first document, and how much of that is waiting for an answer.
 
@@ -25,7 +25,7 @@ from collections import Counter
 from http.client import HTTPConnection
 from pathlib import Path
 from time import perf_counter, sleep
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -129,7 +129,7 @@ def fill(pool: Path, labels: Path, n_labels: int) -> None:
 
 
 def judge(hello: dict, labels: Path, options: argparse.Namespace, rest: float) -> None:
-    waits: dict[str, list[float]] = {"next": [], "grade": [], "estimate": []}
+    waits: dict[str, list[float]] = {"next": [], "grade": []}
     given: list[tuple[int, str, str, int, str]] = []
     left = iter(range(options.labels))
 
@@ -147,9 +147,6 @@ def judge(hello: dict, labels: Path, options: argparse.Namespace, rest: float) -
             start = perf_counter()
             label = ask("POST", "/api/labels", query=task["query"], doc=task["doc"], grade=step % 3)["label"]
             waits["grade"].append(perf_counter() - start)
-            start = perf_counter()
-            ask("GET", "/api/estimate", f"&query={quote(task['query'])}&doc={quote(task['doc'])}")
-            waits["estimate"].append(perf_counter() - start)
             given.append((label["id"], task["query"], task["doc"], step % 3, rater))
 
     Rater(hello["url"], "rater-0")("GET", "/api/next")  # puts the pool into bins

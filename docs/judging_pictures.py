@@ -97,7 +97,7 @@ def take_all(page: Page, url: str, judging: Judging, look: str) -> None:
     page.wait_for_selector("#judge[data-state=ready]")
     task = judging.next("ann")  # what the page shows: it is hers until she grades it
     page.keyboard.press(str(true_grade(judging, task.query, task.doc)))
-    page.wait_for_selector("#result .rules", state="attached")  # a phone folds them
+    page.wait_for_selector("#result p")
     page.wait_for_selector("#judge[data-state=ready]")
     shoot("judging")
     page.goto(f"{url}list?rater=ann")

@@ -110,11 +110,20 @@ def exports(name: str) -> dict[str, object]:
 
 def facts(path: Path) -> dict[str, object]:
     """Return all that a label store knows."""
+    from rulerank.judging.labels import JudgeKind, Order, Setting
     from rulerank.judging.store import LabelStore
 
-    kinds = ("labels", "history", "decisions", "orders", "judge_history", "setting_history", "skips")
     with LabelStore(path) as store:
-        known = {kind: [plain(one) for one in getattr(store, kind)()] for kind in kinds}
+        found = {
+            "labels": store.labels(),
+            "history": store.history(),
+            "decisions": store.decisions(),
+            "orders": [one for one in store.history_of(Order) if one.withdrawn is one.superseded_by is None],
+            "judge_history": store.history_of(JudgeKind),
+            "setting_history": store.history_of(Setting),
+            "skips": store.skips(),
+        }
+        known: dict[str, object] = {kind: [plain(one) for one in each] for kind, each in found.items()}
         return known | {"last_check": plain(store.last_check()), "judges": store.judges()}
 
 

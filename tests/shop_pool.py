@@ -33,12 +33,10 @@ def shop_pool(seed: int = 0) -> Pool:
     shop = make_shop(n_products=800, n_queries=N_QUERIES, seed=seed)
     features = TextFeatures(features=FEATURES, language="none").fit(shop.texts)  # stemming needs an extra
     data = shop.graded(features.dataset(shop.queries, top=TOP))
-    meaning = dict(zip(shop.queries.ids, shop.meanings, strict=True))
     product = {document["id"]: document for document in shop.documents}
     docs = [product[docid] for docid in (() if data.docid is None else data.docid)]
     texts: dict[str, list[str | None]] = {
         "query_text": list(data.texts["query_text"]),
-        "description": [meaning[qid] for qid in data.qid],
         "title": [doc["title"] for doc in docs],
         "text": [doc["description"] for doc in docs],
         "url": [doc["url"] for doc in docs],

@@ -1,16 +1,29 @@
-"""Coefficients of agreement against published examples, scikit-learn and slow twins."""
+"""Agreement against published examples and slow twins, with honest intervals; and disputes."""
 
 import math
 from datetime import UTC, datetime
-from itertools import permutations
+from itertools import combinations, pairwise, permutations
+from statistics import fmean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 
 from rulerank.errors import DataError
-from rulerank.judging.agreement import agreement, cohen_kappa, krippendorff_alpha
+from rulerank.judging.agreement import (
+    LEVEL,
+    NO_DIFFERENCE,
+    NO_SPREAD,
+    TOO_FEW,
+    Share,
+    agreement_parts,
+    cohen_kappa,
+    disputes,
+    judge_agreement,
+    krippendorff_alpha,
+)
 from rulerank.judging.labels import Label
 
 # the four observers and twelve units that Krippendorff works through ("Computing Krippendorff's Alpha-Reliability")
@@ -22,7 +35,6 @@ OBSERVERS = [
 ]
 UNITS = [[grade for grade in unit if grade is not None] for unit in zip(*OBSERVERS, strict=True)]
 
-PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30)
 GRADES_BY_DOC = st.lists(st.lists(st.integers(0, 4), max_size=4), max_size=12)
 
 
@@ -42,38 +54,10 @@ def plain_alpha(units, level):
     return 1 - within / among if among else math.nan
 
 
-def plain_kappa(pairs, distance):
-    observed = sum(distance(a, b) for a, b in pairs) / len(pairs)
-    expected = sum(distance(a, b) for a, _ in pairs for _, b in pairs) / len(pairs) ** 2
-    return 1 - observed / expected if expected else math.nan
-
-
 def test_alpha_of_the_published_example():
-    assert round(krippendorff_alpha(UNITS).value, 3) == 0.743
-    assert round(krippendorff_alpha(UNITS, "ordinal").value, 3) == 0.815
+    assert round(krippendorff_alpha(UNITS, "nominal").value, 3) == 0.743
+    assert round(krippendorff_alpha(UNITS).value, 3) == 0.815
     assert krippendorff_alpha(UNITS).n_docs == 11
-
-
-def test_kappa_of_a_worked_example():
-    """50 proposals, two readers: yes-yes 20, yes-no 5, no-yes 10, no-no 15."""
-    first = [1] * 25 + [0] * 25
-    second = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
-    assert cohen_kappa(first, second).value == pytest.approx(0.4)
-
-
-@given(PAIRS, st.sampled_from([None, "quadratic"]))
-def test_kappa_is_scikit_learns_and_the_plain_one(pairs, weights):
-    first, second = map(list, zip(*pairs, strict=True))
-    ours = cohen_kappa(first, second, weights)
-    plain = plain_kappa(pairs, (lambda a, b: (a - b) ** 2) if weights else (lambda a, b: a != b))
-    assert ours.n_docs == len(pairs)
-    if ours.value is None:
-        assert math.isnan(plain)
-        assert "all grades are the same" in ours.reason
-        return
-    theirs = cohen_kappa_score(first, second, weights=weights, labels=[0, 1, 2, 3, 4])
-    assert ours.value == pytest.approx(theirs, abs=1e-12)
-    assert ours.value == pytest.approx(plain, abs=1e-12)
 
 
 @given(GRADES_BY_DOC, st.sampled_from(["nominal", "ordinal"]))
@@ -87,78 +71,121 @@ def test_alpha_is_the_plain_one(units, level):
     assert ours.value == (None if math.isnan(expected) else pytest.approx(expected, abs=1e-9))
 
 
-@given(PAIRS)
-def test_whoever_agrees_with_themselves_agrees_perfectly(pairs):
-    grades = [grade for grade, _ in pairs]
-    expected = 1.0 if len(set(grades)) > 1 else None
-    for value in (
-        cohen_kappa(grades, grades).value,
-        cohen_kappa(grades, grades, "quadratic").value,
-        krippendorff_alpha([[grade, grade] for grade in grades]).value,
-        krippendorff_alpha([[grade, grade] for grade in grades], "ordinal").value,
-    ):
-        assert value == expected
-
-
-@given(PAIRS)
-def test_it_does_not_matter_who_is_named_first(pairs):
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30))
+def test_kappa_is_scikit_learns(pairs):
     first, second = map(list, zip(*pairs, strict=True))
-    for weights in (None, "quadratic"):
-        one, other = cohen_kappa(first, second, weights), cohen_kappa(second, first, weights)
-        assert one.value == pytest.approx(other.value)
+    ours = cohen_kappa(first, second)
+    if len({*first, *second}) == 1:
+        assert (ours.value, ours.reason) == (None, NO_SPREAD)
+    else:
+        theirs = cohen_kappa_score(first, second, weights="quadratic", labels=[0, 1, 2, 3, 4])
+        assert ours.value == pytest.approx(theirs, abs=1e-12)
 
 
-def labelled(*facts):
-    return [
-        Label(number, "q", doc, grade, rater, datetime(2026, 1, 5, tzinfo=UTC))
-        for number, (doc, grade, rater) in enumerate(facts, 1)
-    ]
+@given(
+    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=10, max_size=20),
+    st.sampled_from(["nominal", "ordinal"]),
+)
+def test_the_interval_of_alpha_is_that_of_leaving_out_one_document_at_a_time(docs, level):
+    units = [grades for grades in docs if len(grades) > 1]
+    found = krippendorff_alpha(docs, level)
+    if len(units) < 10 or found.value is None:
+        assert found.reason == (NO_SPREAD if found.value is None and units else found.reason)
+        assert found.low is None
+        return
+    alphas = [krippendorff_alpha(units[:n] + units[n + 1 :], level).value for n in range(len(units))]
+    if None in alphas or max(alphas) - min(alphas) < 1e-12:
+        assert (found.low, found.reason) == (None, NO_DIFFERENCE)
+        return
+    n = len(units)
+    error = math.sqrt((n - 1) / n * sum((alpha - fmean(alphas)) ** 2 for alpha in alphas))
+    half = t.ppf((1 + LEVEL) / 2, n - 1) * error
+    expected = max(-1, found.value - half), min(1, found.value + half)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
 
 
-def test_labels_are_compared_where_two_raters_graded_the_same_document():
-    found = agreement(
-        labelled(
-            ("a", 0, "bob"),
-            ("a", 0, "ann"),
-            ("b", 2, "ann"),
-            ("b", 2, "bob"),
-            ("b", 1, "eve"),
-            ("c", 1, "ann"),
-            ("c", None, "bob"),
-            ("d", 3, "eve"),
-        )
-    )
-    assert found.n_docs == 2
-    assert [pair.raters for pair in found.pairs] == [("ann", "bob"), ("ann", "eve"), ("bob", "eve")]
-    assert found.pairs[0].kappa.value == 1
-    assert found.pairs[0].kappa.n_docs == 2
-    assert found.nominal.value == pytest.approx(plain_alpha([[0, 0], [2, 2, 1]], "nominal"))
-    assert found.ordinal.value == pytest.approx(plain_alpha([[0, 0], [2, 2, 1]], "ordinal"))
+def test_what_is_not_known_says_why():
+    assert krippendorff_alpha([[1, 1]] * 20).reason == NO_SPREAD
+    assert krippendorff_alpha([[0, 0], [1, 1]] * 10).reason == NO_DIFFERENCE
+    assert krippendorff_alpha([[0, 1]] * 5).reason == TOO_FEW
+    with pytest.raises(DataError, match="unknown level 'interval'; choose from 'nominal', 'ordinal'"):
+        krippendorff_alpha([], "interval")
 
 
-def test_one_disagreement_on_one_document_is_chance():
-    pair = agreement(labelled(("a", 0, "ann"), ("a", 1, "bob"))).pairs[0]
-    assert pair.kappa.value == 0
-    assert pair.weighted.value == 0
+def test_a_judge_is_compared_on_what_people_have_graded_too():
+    found = judge_agreement("gpt", {"a": 1, "b": 0, "c": 2, "d": 2}, {"a": 1, "b": 2, "d": 2, "e": 0})
+    assert (found.share.value, found.share.n_docs, found.n_labels) == (0.667, 3, 4)
+    assert found.weighted.n_docs == 3
+    nothing = judge_agreement("gpt", {"a": 1}, {})
+    assert nothing.share.value is None
+    assert nothing.to_dict()["weighted"]["reason"] == "no document was graded by two raters"
 
 
-def test_what_is_not_defined_is_null_in_json_and_says_why():
-    plain = agreement(labelled(("a", 1, "ann"), ("a", 1, "bob"))).to_dict()
-    reason = "all grades are the same, so agreement by chance cannot be told from real agreement"
-    assert plain["nominal"] == {"value": None, "n_docs": 1, "reason": reason}
-    assert plain["pairs"][0] == {
-        "raters": ("ann", "bob"),
-        "kappa": {"value": None, "n_docs": 1, "reason": reason},
-        "weighted": {"value": None, "n_docs": 1, "reason": reason},
-    }
-    assert agreement([]).to_dict()["ordinal"]["reason"] == "no document was graded by two raters"
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+GRADES = st.one_of(st.none(), st.integers(0, 3))
+DOCS = st.dictionaries(
+    st.tuples(st.sampled_from(["q1", "q2"]), st.sampled_from("abcdef")),
+    st.dictionaries(st.sampled_from(["ann", "bob", "eve", "kim"]), GRADES),
+    max_size=8,
+)
 
 
-def test_wrong_arguments_are_named():
-    with pytest.raises(DataError, match="two raters' grades must be of the same documents: got 2 and 1"):
-        cohen_kappa([1, 2], [1])
-    with pytest.raises(DataError, match="unknown weights 'linear'; choose from None, 'quadratic'"):
-        cohen_kappa([1], [1], "linear")
-    for units in ([], [[1, 2]]):
-        with pytest.raises(DataError, match="unknown level 'interval'; choose from 'nominal', 'ordinal'"):
-            krippendorff_alpha(units, "interval")
+def labels_of(docs):
+    return [Label(0, *pair, grade, rater, NOW) for pair, by in docs.items() for rater, grade in by.items()]
+
+
+def plainly(docs, keep):
+    """Go over all ordered pairs of raters of each document; keep(query, rater, grade) names what a pair counts for."""
+    found = {}
+    for (query, _), by in docs.items():
+        graded = {rater: grade for rater, grade in by.items() if grade is not None}
+        here = {}
+        for one, other in permutations(graded, 2):
+            here.setdefault(keep(query, one, graded[one]), []).append(float(graded[one] == graded[other]))
+        for name, agreed in here.items():
+            found.setdefault(str(name), []).append(fmean(agreed))
+    return {name: Share.of(shares) for name, shares in found.items()}
+
+
+@given(DOCS)
+def test_parts_are_what_going_over_all_pairs_of_raters_finds(docs):
+    found = agreement_parts(labels_of(docs))
+    for parts, keep in (
+        (found.raters, lambda query, rater, grade: rater),
+        (found.queries, lambda query, rater, grade: query),
+        (found.grades, lambda query, rater, grade: grade),
+    ):
+        assert {part.name: part.share for part in parts} == plainly(docs, keep)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=30))
+def test_an_interval_holds_its_share_and_never_claims_certainty(shares):
+    share = Share.of(shares)
+    assert 0 <= share.low <= share.value <= share.high <= 1
+    assert share.high - share.low > 0
+    larger = Share.of(shares * 4)
+    assert larger.high - larger.low < share.high - share.low
+
+
+docs = st.dictionaries(
+    st.integers(0, 30), st.dictionaries(st.sampled_from("abcd"), st.one_of(st.none(), st.integers(0, 4))), max_size=12
+)
+
+
+@given(docs)
+def test_disputes_are_the_documents_with_different_grades_the_largest_first(docs):
+    found = disputes(docs)
+    graded = {doc: [grade for grade in by.values() if grade is not None] for doc, by in docs.items()}
+    assert {one.doc for one in found} == {doc for doc, grades in graded.items() if len(set(grades)) > 1}
+    spreads = [max(graded[one.doc]) - min(graded[one.doc]) for one in found]
+    assert spreads == [one.spread for one in found] == sorted(spreads, reverse=True)
+    for one in found:
+        gaps = [abs(a - b) for a, b in combinations(graded[one.doc], 2)]
+        assert one.apart == sum(gaps) / len(gaps)
+        assert [*one.grades.values()] == graded[one.doc]
+    for first, second in pairwise(found):
+        assert (first.spread, first.apart) >= (second.spread, second.apart)
+
+
+def test_a_document_that_one_could_not_judge_is_no_dispute():
+    assert disputes({"d": {"ann": None, "bob": 3}}) == []

@@ -5,20 +5,18 @@ import pytest
 import scipy.stats
 
 import rulerank as rr
-from rulerank.judging.check import Check
 from rulerank.judging.duels import (
     MOST,
+    Check,
     Duels,
     Outcome,
     compare_duels,
-    compare_relevant,
     duels_in_words,
     run_duels,
     share_won,
 )
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
-from rulerank.judging.terminal import check_in_terminal
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +40,6 @@ def test_one_that_entered_meets_one_that_left(pool):
         assert duel.n_entered == len(ours - theirs)
         assert set(duel.shown) == {duel.entered, duel.left}
     assert 0.2 < np.mean([duel.shown[0] == duel.entered for duel in duels]) < 0.8  # the side tells nothing
-
-
-def test_judged_queries_are_left_out_and_the_same_rankings_have_no_duel(pool):
-    new, today = pool.data.X[:, 2], pool.data.X[:, 0]
-    judged = {duel.query for duel in list(Duels(pool, new, today))[:5]}
-    assert not judged & {duel.query for duel in Duels(pool, new, today, judged)}
-    assert list(Duels(pool, today, 3 * today + 1)) == []
 
 
 def fought(pool, won, lost, drawn=0):
@@ -97,13 +88,6 @@ def test_forty_duels_are_the_most(pool):
     assert run_duels(duels, lambda duel: None) == []  # passed over
 
 
-def test_the_gain_has_an_interval_from_five_duels_on(pool):
-    assert compare_relevant(fought(pool, 4, 0), 0.5).verdict == "too few"
-    gain = compare_relevant(fought(pool, 5, 0), 0.5)
-    assert gain.low < gain.mean_a < gain.high
-    assert compare_relevant(fought(pool, 2, 11), 0.5).verdict == "worse"
-
-
 def test_two_people_never_get_the_same_query(pool, tmp_path):
     with LabelStore(tmp_path / "labels.db") as store:
         check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
@@ -116,51 +100,6 @@ def test_two_people_never_get_the_same_query(pool, tmp_path):
         store.add(ann.query, ann.docs[1].doc, 1, "ann")
         assert check.comparison().ties == 1
         assert check.next("ann").query not in (ann.query, bob.query)
-
-
-def test_a_check_that_is_begun_again_takes_fresh_queries(pool, tmp_path):
-    with LabelStore(tmp_path / "labels.db") as store:
-        check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
-        task = check.next("ann")
-        store.add(task.query, task.docs[0].doc, 1, "ann")
-        again = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
-        assert task.query not in {duel.query for duel in again.duels}
-        assert again.outcomes() == []
-
-
-def answers(*lines):
-    waiting = list(lines)
-    return lambda: waiting.pop(0) if waiting else "q"
-
-
-def test_duels_in_the_terminal_are_kept_skipped_and_taken_back(pool, store, capsys):
-    check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
-    assert check_in_terminal(check, 2, answers("1", "u", "2", "0", "x", "s", "q")) == "quit"
-    assert check.comparison().n_trials == 1
-    assert [(label.grade, label.page) for label in store.labels()] == [(2, "terminal"), (0, "terminal")]
-    said = capsys.readouterr().err
-    assert said.count("grade of A?") == 5
-    assert "Keys: 0 to 2 grade, s skip, u undo, q save and quit." in said
-
-
-@pytest.fixture
-def store(tmp_path):
-    with LabelStore(tmp_path / "labels.db") as store:
-        yield store
-
-
-def test_the_terminal_ends_when_the_duels_have_decided(pool, store):
-    check = Check(pool, store, pool.data.X[:, 2], pool.data.X[:, 0])
-    first = [(duel.shown[0] == duel.entered) for duel in check.duels[:7]]
-    keys = [key for won in first for key in (("1", "0") if won else ("0", "1"))]
-    assert check_in_terminal(check, 1, answers(*keys)) == "over"
-    assert check.line() == "Better: the new ranking won 7 of 7 duels, 0 drawn (97 % interval 55-100 %)."
-
-
-def test_where_nothing_differs_there_is_nothing_to_check(pool, store):
-    check = Check(pool, store, pool.data.X[:, 0], pool.data.X[:, 0])
-    assert check.next("you") is None
-    assert check.line() == "There is nothing to check: both rankings have the same top 3 in every query."
 
 
 def test_where_all_that_differs_has_labels_it_is_said_what_to_do(pool, store):

@@ -1,19 +1,18 @@
 """The judging loop: who gets what, what is made of the labels, and what happens when many are at it."""
 
-import threading
+import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import rulerank as rr
-from judging_worlds import WORLD, InOrder, in_order, judge, judge_all
+from judging_worlds import WORLD, in_order, judge, judge_all
 from rulerank.errors import DataError
 from rulerank.judging.loop import Judging
 from rulerank.judging.offers import EMPTY, STOPPED, WAITING
 from rulerank.judging.pool import Pool
 from rulerank.judging.store import LabelStore
-from rulerank.sampling.selection import Chooser
 
 
 def test_documents_come_in_the_order_of_the_sampler(judging):
@@ -43,17 +42,6 @@ def test_a_skipped_document_goes_to_others_only(store):
     assert judging.progress("ann").skipped == 1
 
 
-def test_what_cannot_be_judged_is_not_asked_again(store):
-    judging = in_order(store)
-    first = judging.next("ann")
-    judging.grade("ann", first.query, first.doc, None)
-    seen = [*judge_all(judging, "ann"), *judge_all(judging, "bob")]
-    assert first not in seen
-    progress = judging.progress("ann")
-    assert (progress.mine, progress.labelled, progress.cannot_judge) == (4, 4, 1)
-    assert judging.overview().cannot_judge == 1
-
-
 def test_undo_hands_the_document_out_again_before_the_one_that_waits(store):
     judging = in_order(store)
     first = judging.next("ann")
@@ -66,17 +54,6 @@ def test_undo_hands_the_document_out_again_before_the_one_that_waits(store):
     judge(judging, "ann", first)
     assert judging.next("ann") == second
     assert judging.undo("bob") is None
-
-
-def test_labels_from_another_process_are_picked_up(store, tmp_path):
-    mine = in_order(store)
-    with LabelStore(tmp_path / "labels.db") as other_store:
-        theirs = in_order(other_store)
-        done = judge_all(theirs, "bob", most=3)
-        assert mine.progress("ann").labelled == 3
-        assert mine.next("ann") not in done
-        theirs.undo("bob")
-        assert mine.progress("ann").labelled == 2
 
 
 def test_why_there_is_nothing_more_is_said(store):
@@ -143,62 +120,42 @@ def test_mistakes_are_named_and_change_nothing(store):
     assert store.claims() == []
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"max_grade": 0}, "max_grade must be a whole number from 1 to 31: got 0"),
-        ({"overlap": 1.5}, "overlap must be a share of the documents, a number from 0 to 1: got '1.5'"),
-        ({"claim_seconds": 0}, "claim_seconds must be how long a document stays with a rater"),
-    ],
-)
-def test_wrong_options_are_named(store, option, message):
-    with pytest.raises(DataError, match=message):
-        Judging(Pool(WORLD), store, **option)
+def test_the_overview_counts_by_query_and_rater(judging):
+    for rater in ("ann", "bob"):
+        judge_all(judging, rater, most=20)
+    judging.skip("bob", *judging.pool.pairs[-1])
+    overview = judging.overview()
+    assert sum(count.labelled for count in overview.queries) == overview.labelled
+    assert [count.query for count in overview.queries] == [f"q{number}" for number in range(1, 7)]
+    assert [count.rater for count in overview.raters] == ["ann", "bob"]
+    assert sum(count.graded for count in overview.raters) == overview.labelled
+    assert overview.raters[1].skipped == 1
+    assert judging.overview() == overview
+    assert json.loads(json.dumps(overview.to_dict()))["agreement"]["value"] is None
 
 
-def test_the_chooser_that_forgets_is_one_that_never_knew():
-    sampler = rr.SSAR(max_size=1, discretizer="equal_width")
-    chooser = Chooser(sampler, WORLD)
-    grades = {}
-    for _ in range(40):
-        row = next(row for row in range(len(WORLD)) if row not in grades) if chooser.next() is None else chooser.next()
-        grades[row] = int(WORLD.y[row])
-        chooser.tell(grades)
-    for n_forgotten in (1, 3, 30):
-        kept = dict(list(grades.items())[: len(grades) - n_forgotten])
-        fresh = Chooser(sampler, WORLD)
-        fresh.tell(kept)
-        chooser.tell(kept)
-        assert chooser.next() == fresh.next()
-        assert chooser.closeness == fresh.closeness
-        chooser.tell(grades)
+def test_labels_of_other_pools_in_the_store_are_counted_and_left_alone(store):
+    store.add("elsewhere", "d", 1, "ann")
+    judging = in_order(store)
+    assert judging.progress("ann").mine == 0
+    assert judging.overview().elsewhere == 1
+    store.add("elsewhere", "d", 0, "ann")  # on second thoughts
+    assert judging.overview().elsewhere == 1
+    assert judging.undo("ann").query == "elsewhere"
 
 
-def test_eight_raters_at_once_lose_nothing_and_get_nothing_twice(tmp_path):
-    world = rr.make_ranking(n_queries=20, docs_per_query=20, n_features=6, seed=1)
-    pool = Pool(world)
-    handed = []
-    # two loops on one file stand for two processes
-    loops = [
-        Judging(pool, LabelStore(tmp_path / "labels.db"), sampler=InOrder(len(world)), max_grade=2) for _ in range(2)
-    ]
-
-    def work(number):
-        judging, rater = loops[number % 2], f"rater-{number}"
-        while (task := judging.next(rater)) is not None:
-            handed.append((task.query, task.doc, rater))
-            judging.grade(rater, task.query, task.doc, 1)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    kept = [(label.query, label.doc, label.rater) for label in loops[0].store.labels()]
-    assert sorted(kept) == sorted(handed)
-    assert len({(query, doc) for query, doc, _ in kept}) == len(kept)
-    for judging in loops:
-        for rater in range(8):
-            assert judging.next(f"rater-{rater}") is None
-        judging.store.close()
-    assert len(kept) == len(world)
+def test_a_model_is_saved_compared_with_the_baseline_and_noted_in_the_store(judging, tmp_path):
+    with pytest.raises(DataError, match="nothing can be learned yet: no document has a grade"):
+        judging.save_model(tmp_path / "model.rulerank")
+    judge_all(judging, "ann", most=10)
+    judging.prepare()
+    saved = judging.save_model(tmp_path / "model.rulerank")
+    assert (saved.method, saved.n_labels) == ("Anchored", 10)
+    assert saved.lines[0].startswith("Starts from today's ranking (bm25_body); ")
+    assert len(set(rr.load(saved.path).predict(WORLD))) > 10
+    judged = {label.query for label in judging.store.labels()}
+    assert not judged & {duel.query for duel in judging.check.duels}
+    noted = judging.store.last_check()
+    assert (noted.last_label, noted.method, noted.today) == (10, "Anchored", "bm25_body")
+    judging.store.close()
+    judging.prepare()  # the store is closed: whoever asks is told

@@ -62,7 +62,7 @@ for writer in alive:
 """
 
 
-@pytest.mark.parametrize(("backend", "n_kills", "waits"), [("sqlite", 100, 0.5), ("postgresql", 20, 0.9)])
+@pytest.mark.parametrize(("backend", "n_kills", "waits"), [("sqlite", 40, 0.5), ("postgresql", 8, 0.9)])
 def test_kills_at_any_moment_lose_no_acknowledged_label(backend, n_kills, waits, tmp_path, request):
     target = tmp_path / "labels.db" if backend == "sqlite" else request.getfixturevalue("postgres").new_url()
     call = [sys.executable, "-c", KILLER, str(target), str(n_kills), str(waits)]
@@ -125,7 +125,7 @@ print("\\n".join(lines))
 
 
 def test_eight_raters_in_two_processes_share_thousands_of_documents_without_loss(tmp_path):
-    n_docs = 5000 if LONG else 1500
+    n_docs = 5000 if LONG else 600
     path = tmp_path / "labels.db"
     LabelStore(path).close()
     calls = [[sys.executable, "-c", JUDGES, path, str(process), str(n_docs)] for process in range(2)]

@@ -1,6 +1,5 @@
 """Labels out of a store into files of every format, and back."""
 
-import polars as pl
 import pytest
 
 import rulerank as rr
@@ -33,7 +32,7 @@ def current(store):
 
 
 @pytest.mark.parametrize("with_pool", [False, True])
-@pytest.mark.parametrize("name", ["out.qrels", "out.csv", "out.tsv", "out.parquet", "quepid"])
+@pytest.mark.parametrize("name", ["out.qrels", "out.csv", "out.parquet", "quepid"])
 def test_what_is_exported_can_be_imported(store, empty, tmp_path, name, with_pool):
     format = "quepid" if name == "quepid" else None
     export_labels(store, tmp_path / name, POOL if with_pool else None, format)
@@ -59,36 +58,11 @@ def test_a_document_whose_median_falls_between_two_grades_has_none_in_the_file(s
     assert said in (tmp_path / "out.csv").read_text().splitlines()
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_one_row_per_rater_brings_back_every_label(store, empty, tmp_path, name):
     assert export_labels(store, tmp_path / name, per_rater=True).rows == 4
     assert import_labels(empty, tmp_path / name, "nobody") == 4
     assert current(empty) == current(store)
-
-
-def test_importing_the_same_again_adds_nothing(store, tmp_path):
-    export_labels(store, tmp_path / "out.csv", per_rater=True)
-    n_facts = len(store.history())
-    assert import_labels(store, tmp_path / "out.csv", "ann") == 0
-    assert len(store.history()) == n_facts
-    store.add("q1", "a", 0, "ann")
-    assert import_labels(store, tmp_path / "out.csv", "ann") == 1
-
-
-def test_a_table_of_labels_says_who_and_when(store, tmp_path):
-    export_labels(store, tmp_path / "out.parquet", per_rater=True)
-    frame = pl.read_parquet(tmp_path / "out.parquet")
-    assert frame.columns == ["qid", "docid", "grade", "rater", "kind", "time", "page"]
-    assert frame["grade"].to_list() == [1, 3, 0, None]
-    assert frame["time"].to_list() == [label.time.isoformat() for label in store.labels()]
-
-
-def test_labels_outside_the_pool_are_said_to_be_left_out(store, tmp_path):
-    store.add("q9", "z", 1, "ann")
-    assert str(export_labels(store, tmp_path / "out.csv", POOL)).endswith(
-        "not carried: labels of 1 document not in the pool"
-    )
-    assert len(rr.read_table(tmp_path / "out.csv")) == 3
 
 
 def test_one_bad_row_of_a_file_imports_nothing(empty, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from rulerank.cli.options import AsJson, argument, flag, option
 from rulerank.cli.output import print_json, print_table, report
@@ -140,23 +140,22 @@ def print_disputes(store: LabelStore, *, as_json: bool) -> None:
 
 def print_agreement(store: LabelStore, *, as_json: bool) -> None:
     """Print how well people agree, and other raters with them, each with its interval."""
-    from rulerank.judging.agreement import agreement, agreement_parts, alpha_interval, judge_agreement
+    from rulerank.judging.agreement import agreement_parts, judge_agreement, krippendorff_alpha
     from rulerank.judging.grades import Counting, grades_of
 
     counting, labels = Counting.now(store), store.labels()
     people = [label for label in labels if label.rater not in counting.judges]
-    whole, parts, grades = agreement(people), agreement_parts(people), counting.grades(labels)
-    interval = alpha_interval([[g for g in by.values() if g is not None] for by in counting.people(labels).values()])
+    parts, grades = agreement_parts(people), counting.grades(labels)
+    given = [[grade for grade in by.values() if grade is not None] for by in counting.people(labels).values()]
+    alpha = krippendorff_alpha(given)
     by_rater = grades_of(labels, sorted(counting.judges))
     others = [judge_agreement(name, given, grades) for name, given in by_rater.items()]
     if as_json:
-        payload: dict[str, Any] = {"people": whole.to_dict(), **parts.to_dict()}
-        payload["interval"] = None if isinstance(interval, str) else list(interval)
-        print_json(payload | {"judges": [one.to_dict() for one in others]})
+        print_json({"people": alpha.to_dict(), **parts.to_dict(), "judges": [one.to_dict() for one in others]})
         return
-    known = whole.ordinal.reason or f"{whole.ordinal.value:.2f}"
-    sure = interval if isinstance(interval, str) else f"90 % interval {interval[0]:.2f} to {interval[1]:.2f}"
-    print(f"Krippendorff's alpha of the people: {known}{'' if whole.ordinal.reason else f' ({sure})'}")
+    sure = alpha.reason or f"90 % interval {alpha.low:.2f} to {alpha.high:.2f}"
+    known = alpha.reason if alpha.value is None else f"{alpha.value:.2f} ({sure})"
+    print(f"Krippendorff's alpha of the people: {known}")
     rows = [
         [f"{what} {part.name}", *_share(part.share)]
         for what, several in (("rater", parts.raters), ("query", parts.queries), ("grade", parts.grades))

@@ -93,7 +93,7 @@ def sample(
         ]
         print_json(payload | {"documents": documents})
         return
-    write_bytes(out, label_bytes(pool, chosen.rows, chosen.grades, label_format(None, out)))
+    write_bytes(out, label_bytes(pool, chosen.rows, chosen.grades, label_format(out)))
     report(payload, sentence(chosen, pool, before, out, chooser), as_json=as_json, target=out)
 
 

@@ -1,12 +1,12 @@
 """People give the grades: what they judge, where their labels are kept, and what is made of them.
 
 Documents: `pool.py` holds them with what raters see, `guidelines.py` says what the grades mean, `sample.py` chooses.
-The loop: `loop.py`, on the page (`web/`) and in the terminal (`terminal.py`); `offers.py` says which documents or which
-list of a query, a rater may get; `duels.py` and `check.py` compare a model with the baseline ranking.
+The loop: `loop.py`, shown by the page (`web/`); `offers.py` says which documents or which list of a query a rater may
+get; `learning.py` trains on the labels, and `duels.py` compares a model with the baseline ranking.
 Labels: `store.py` keeps them and what a team says beside them (`database.py` is the file or server under it,
 `schema.py` its tables and their versions); `labels.py` has the values; `grades.py` makes one grade of several labels;
 `label_files.py` reads and writes files of labels, `transfer.py` takes labels from a store to files and back.
-What they are worth: `agreement.py`, `admin.py` for the lead, and `learning.py`, what is learned from them.
+What they are worth: `agreement.py`, and `admin.py` for the lead.
 Only the store needs a package of the extra `judge`, and only `web/` needs all of them.
 """
 

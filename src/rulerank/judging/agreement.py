@@ -1,4 +1,4 @@
-"""How well raters agree beyond chance: Cohen's kappa, Krippendorff's alpha, by rater, query and grade; and disputes."""
+"""How well raters agree: Krippendorff's alpha, Cohen's kappa, by rater, query and grade; and disputes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -25,111 +25,74 @@ Z = 1.6448536269514722  # of the normal distribution, for this level
 LEAST_DOCS = 10  # below, no interval of a coefficient is to be believed
 TOO_FEW = f"fewer than {LEAST_DOCS} documents: too few for an interval"
 NO_DIFFERENCE = "no two documents differ in agreement: an interval cannot be told"
-WEIGHTS = (None, "quadratic")
-LEVELS = ("nominal", "ordinal")
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient(Plain):
-    """A coefficient of agreement: 1 is perfect, 0 what chance gives; no value, with a reason, where it is not defined.
+    """A coefficient of agreement: 1 is perfect, 0 what chance gives; with a reason where a part of it is not known.
 
     >>> Coefficient(0.5, 12).to_dict()
-    {'value': 0.5, 'n_docs': 12, 'reason': ''}
+    {'value': 0.5, 'n_docs': 12, 'low': None, 'high': None, 'reason': ''}
     """
 
     value: float | None
     n_docs: int  # graded by at least two raters
-    reason: str = ""  # why there is no value
+    low: float | None = None  # of its 90 % interval
+    high: float | None = None
+    reason: str = ""  # why there is no value, or no interval
 
 
-@dataclass(frozen=True, slots=True)
-class RaterPair(Plain):
-    """Two raters and how well they agree on the documents that both graded."""
+def cohen_kappa(first: Sequence[int], second: Sequence[int]) -> Coefficient:
+    """Return Cohen's kappa of two raters' grades of the same documents, with quadratic weights.
 
-    raters: tuple[str, str]
-    kappa: Coefficient
-    weighted: Coefficient  # the farther apart two grades, the more they disagree (quadratic)
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement(Plain):
-    """Agreement of all raters, and of every two that have documents in common."""
-
-    n_docs: int  # graded by at least two raters
-    nominal: Coefficient  # Krippendorff's alpha; grades are equal or not
-    ordinal: Coefficient  # Krippendorff's alpha; grades have an order
-    pairs: tuple[RaterPair, ...]
-
-
-def cohen_kappa(first: Sequence[int], second: Sequence[int], weights: str | None = None) -> Coefficient:
-    """Return Cohen's kappa of two raters' grades of the same documents; weights: None or "quadratic".
-
-    >>> round(cohen_kappa([0, 0, 1, 1], [0, 1, 1, 1]).value, 3)
-    0.5
-    >>> round(cohen_kappa([0, 1, 2, 2], [0, 1, 1, 2], weights="quadratic").value, 3)
+    >>> round(cohen_kappa([0, 1, 2, 2], [0, 1, 1, 2]).value, 3)
     0.8
     """
-    if len(first) != len(second):
-        raise DataError(f"two raters' grades must be of the same documents: got {len(first)} and {len(second)}")
-    _check(weights, WEIGHTS, "weights")
     if not first:
-        return Coefficient(None, 0, NO_COMMON)
-    grades = range(max(*first, *second) + 1)  # all of them: weights go by how far apart two are
+        return Coefficient(None, 0, reason=NO_COMMON)
     if len({*first, *second}) == 1:
-        return Coefficient(None, len(first), NO_SPREAD)
+        return Coefficient(None, len(first), reason=NO_SPREAD)
     from sklearn.metrics import cohen_kappa_score  # slow to load
 
-    return Coefficient(float(cohen_kappa_score(first, second, weights=weights, labels=[*grades])), len(first))
+    grades = [*range(max(*first, *second) + 1)]  # all of them: weights go by how far apart two are
+    return Coefficient(float(cohen_kappa_score(first, second, weights="quadratic", labels=grades)), len(first))
 
 
-def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "nominal") -> Coefficient:
-    """Return Krippendorff's alpha; grades_by_doc: the grades each document got; level: "nominal" or "ordinal".
+def krippendorff_alpha(grades_by_doc: Iterable[Sequence[int]], level: str = "ordinal") -> Coefficient:
+    """Return Krippendorff's alpha and its 90 % interval; grades_by_doc: the grades each document got.
 
-    Documents with fewer than two grades tell nothing about agreement and do not count.
+    level: "ordinal", grades have an order; "nominal", they are equal or not. Documents with fewer than two grades tell
+    nothing about agreement and do not count. The interval is by leaving out one document at a time, the jackknife's
+    standard error with Student's t; too few documents, or none that differs from the others, give none.
 
-    >>> round(krippendorff_alpha([[0, 0], [1, 1], [0, 1], [2]]).value, 3)
-    0.444
+    >>> found = krippendorff_alpha([[0, 0], [1, 1], [0, 1], [2]], "nominal")
+    >>> round(found.value, 3), found.reason
+    (0.444, 'fewer than 10 documents: too few for an interval')
     """
-    _check(level, LEVELS, "level")
-    counts, pairs = _coincidences(grades_by_doc)
-    if not len(counts):
-        return Coefficient(None, 0, NO_COMMON)
+    if level not in ("nominal", "ordinal"):
+        raise DataError(f"unknown level {level!r}; choose from 'nominal', 'ordinal'")
+    units = [grades for grades in grades_by_doc if len(grades) > 1]
+    n = len(units)
+    if not n:
+        return Coefficient(None, 0, reason=NO_COMMON)
+    grades = sorted({grade for unit in units for grade in unit})
+    counts = np.array([[unit.count(grade) for grade in grades] for unit in units], dtype=np.float64)
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, range(len(grades)), range(len(grades))] -= counts
+    pairs /= (counts.sum(axis=1) - 1)[:, None, None]  # how often each pair of grades, as a share
     value = float(_alphas(pairs.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True), level)[0])
-    return Coefficient(None, len(counts), NO_SPREAD) if math.isnan(value) else Coefficient(value, len(counts))
-
-
-def alpha_interval(grades_by_doc: Iterable[Sequence[int]], level: str = "ordinal") -> tuple[float, float] | str:
-    """Return the 90 % interval of Krippendorff's alpha, by leaving out one document at a time, or why there is none.
-
-    The jackknife's standard error with Student's t. Too few documents, or none that differs from the others, give none.
-
-    >>> alpha_interval([[0, 0], [1, 1]])
-    'fewer than 10 documents: too few for an interval'
-    """
-    counts, pairs = _coincidences(grades_by_doc)
-    n = len(counts)
+    if math.isnan(value):
+        return Coefficient(None, n, reason=NO_SPREAD)
     if n < LEAST_DOCS:
-        return TOO_FEW
+        return Coefficient(value, n, reason=TOO_FEW)
     without_each = _alphas(pairs.sum(axis=0) - pairs, counts.sum(axis=0) - counts, level)
     if np.isnan(without_each).any() or np.ptp(without_each) < 1e-12:
-        return NO_DIFFERENCE
+        return Coefficient(value, n, reason=NO_DIFFERENCE)
     from scipy.special import stdtrit
 
     error = math.sqrt((n - 1) / n * float(((without_each - without_each.mean()) ** 2).sum()))
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    value = float(_alphas(pairs.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True), level)[0])
-    return max(-1.0, value - half), min(1.0, value + half)
-
-
-def _coincidences(grades_by_doc: Iterable[Sequence[int]]) -> tuple[Array, Array]:
-    """Return how often each document with two grades or more got each grade, and each pair of grades, as a share."""
-    units = [grades for grades in grades_by_doc if len(grades) > 1]
-    grades = sorted({grade for unit in units for grade in unit})
-    counts = np.array([[unit.count(grade) for grade in grades] for unit in units], dtype=np.float64)
-    counts = counts.reshape(len(units), len(grades))
-    pairs = counts[:, :, None] * counts[:, None, :]
-    pairs[:, range(len(grades)), range(len(grades))] -= counts
-    return counts, pairs / (counts.sum(axis=1) - 1)[:, None, None]
+    return Coefficient(value, n, max(-1.0, value - half), min(1.0, value + half))
 
 
 def _alphas(observed: Array, totals: Array, level: str) -> Array:
@@ -145,11 +108,6 @@ def _alphas(observed: Array, totals: Array, level: str) -> Array:
     return np.where(expected > 0, found, np.nan)
 
 
-def _check(name: Any, choices: tuple[Any, ...], what: str) -> None:
-    if name not in choices:
-        raise DataError(f"unknown {what} {name!r}; choose from {', '.join(map(repr, choices))}")
-
-
 def _shared(labels: Iterable[Label]) -> dict[Pair, dict[str, int]]:
     """Return the grades by rater of the documents that two or more have graded; "cannot judge" is no grade."""
     docs: dict[Pair, dict[str, int]] = defaultdict(dict)
@@ -157,25 +115,6 @@ def _shared(labels: Iterable[Label]) -> dict[Pair, dict[str, int]]:
         if label.grade is not None:
             docs[label.query, label.doc][label.rater] = label.grade
     return {doc: given for doc, given in docs.items() if len(given) > 1}
-
-
-def agreement(labels: Iterable[Label]) -> Agreement:
-    """Return how well the raters of current labels agree.
-
-    >>> agreement([]).nominal.reason
-    'no document was graded by two raters'
-    """
-    docs = [*_shared(labels).values()]
-    common: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for given in docs:
-        for one, other in combinations(sorted(given), 2):
-            common[one, other].append((given[one], given[other]))
-    pairs = []
-    for raters, both in sorted(common.items()):
-        first, second = zip(*both, strict=True)
-        pairs.append(RaterPair(raters, *(cohen_kappa(first, second, weights) for weights in WEIGHTS)))
-    nominal, ordinal = (krippendorff_alpha([[*given.values()] for given in docs], level) for level in LEVELS)
-    return Agreement(len(docs), nominal, ordinal, tuple(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,34 +151,6 @@ class Part(Plain):
 
     name: str
     share: Share
-
-
-@dataclass(frozen=True, slots=True)
-class Alpha(Plain):
-    """Krippendorff's alpha of all raters, the order of grades counting, with its 90 % interval or why there is none.
-
-    >>> Alpha.of([[0, 0], [1, 1]]).to_dict()
-    {'value': 1.0, 'low': None, 'high': None, 'n_docs': 2, 'reason': 'fewer than 10 documents: too few for an interval'}
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n_docs: int  # graded by at least two raters
-    reason: str  # why there is no value, or no interval
-
-    @classmethod
-    def of(cls, grades_by_doc: Iterable[Sequence[int]]) -> Alpha:
-        """Return alpha of the grades of each document."""
-        docs = [*grades_by_doc]
-        found = krippendorff_alpha(docs, "ordinal")
-        if found.value is None:
-            return cls(None, None, None, found.n_docs, found.reason)
-        interval = alpha_interval(docs)
-        if isinstance(interval, str):
-            return cls(round(found.value, 3), None, None, found.n_docs, interval)
-        low, high = (round(end, 3) for end in interval)
-        return cls(round(found.value, 3), low, high, found.n_docs, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +202,7 @@ def judge_agreement(judge: str, given: Mapping[Doc, int], people: Mapping[Doc, i
     """
     both = [doc for doc in given if doc in people]
     share = Share.of([float(given[doc] == people[doc]) for doc in both])
-    weighted = cohen_kappa([given[doc] for doc in both], [people[doc] for doc in both], "quadratic")
+    weighted = cohen_kappa([given[doc] for doc in both], [people[doc] for doc in both])
     return JudgeAgreement(judge, share, weighted, len(given))
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any, Self
-from urllib.parse import quote
 
 from rulerank.errors import DataError, MissingExtraError
 from rulerank.judging import schema as sql  # first: it names the extra when SQLAlchemy is missing
@@ -43,20 +42,6 @@ def open_engine(target: str | os.PathLike[str]) -> tuple[sa.Engine, str]:
     return engine, name
 
 
-def open_as_it_lies(path: str, name: str) -> sa.Engine:
-    """Read an SQLite file where nothing can be written, not even the lock that reading usually takes."""
-    if os.path.exists(f"{path}-wal") and os.path.getsize(f"{path}-wal"):
-        raise StoreError(
-            f"{name}: its newest labels lie in {os.path.basename(path)}-wal, which cannot be read in a folder where "
-            f"nothing can be written; copy both files to another folder"
-        )
-    url = sa.URL.create("sqlite", database=f"file:{quote(path)}", query={"mode": "ro", "immutable": "1", "uri": "true"})
-    engine = sa.create_engine(url)
-    event.listen(engine, "begin", _begin_sqlite)
-    event.listen(engine, "connect", _say_begin_ourselves)
-    return engine
-
-
 def file_under(path: str | None) -> tuple[int, int] | None:
     """Return what tells the file at a path from any other that may be put there; None: there is none."""
     try:
@@ -69,20 +54,16 @@ def file_under(path: str | None) -> tuple[int, int] | None:
 def explain(error: sql.DatabaseError | UnicodeDecodeError, name: str) -> StoreError:
     """Return the error a person can act on."""
     cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
-    for sign, message in NO_PERMISSION.items():
-        if sign in cause:
-            return ReadOnlyError(f"{name}: {message} ({cause})")
-    for sign, message in CAUSES.items():
-        if sign in cause:
-            return StoreError(f"{name}: {message} ({cause})")
-    return StoreError(f"{name}: the label store failed: {cause}")
+    sign = next((sign for sign in (*NO_PERMISSION, *CAUSES) if sign in cause), None)
+    kind = ReadOnlyError if sign in NO_PERMISSION else StoreError
+    return kind(f"{name}: {(NO_PERMISSION | CAUSES).get(sign or '', 'the label store failed')} ({cause})")
 
 
 NO_PERMISSION = {
     "readonly": "no permission to write this file",
     "permission denied": "no permission to do this in the database",
     "read-only transaction": "the database can only be read",
-    "unable to open": "cannot be opened: the folder must exist and be writable, and the name be that of a file",
+    "unable to open": "cannot be opened: the folder must exist and be writable (copy a store that lies elsewhere)",
 }
 LOCKED = f"another process has kept the store locked for {LOCK_SECONDS} s; end it or try again"
 CAUSES = {
@@ -92,8 +73,7 @@ CAUSES = {
     "disk I/O": "the disk failed, so the last change was not made",
     "locked": LOCKED,
     "lock timeout": LOCKED,
-    "Could not decode": "the file is damaged: a text is none; restore a copy of it",
-    "codec can't decode": "the file is damaged: a name is no text; restore a copy of it",
+    "decode": "the file is damaged: a name is no text; restore a copy of it",
     "timeout expired": f"the server has not answered within {CONNECT_SECONDS} s; is it running?",
     "connection": "cannot talk to the server; is it running?",
 }
@@ -115,10 +95,6 @@ def _parse(target: str) -> tuple[sa.URL, str]:
     if backend != "postgresql":
         raise DataError(f"a label store is a file, or the URL of a PostgreSQL database: got {name!r}")
     return url.set(drivername="postgresql+psycopg"), name
-
-
-def _say_begin_ourselves(connection: Any, _: Any) -> None:
-    connection.isolation_level = None
 
 
 def _set_up_sqlite(connection: Any, _: Any) -> None:
@@ -173,7 +149,6 @@ class Database:
         self._closed = False
         self._path = os.path.abspath(self._engine.url.database or "")
         self._file: tuple[int, int] | None = None
-        self._no_writing: ReadOnlyError | None = None
         try:
             self.identity = self._open()
             if self._engine.dialect.name == "sqlite":
@@ -184,14 +159,8 @@ class Database:
 
     def _open(self) -> str:
         """Make the tables or bring them up where that is needed; return what tells this store from every other."""
-        try:
-            version = self._version()
-        except ReadOnlyError as error:
-            if self._engine.dialect.name != "sqlite" or not os.access(self._path, os.R_OK):
-                raise
-            self._engine.dispose()
-            self._engine, self._no_writing = open_as_it_lies(self._path, self.name), error
-            version = self._version()
+        with self._read() as connection:
+            version = sql.version_of(connection, self.name)
         if version != sql.VERSION:
             try:
                 with self._write() as connection:
@@ -205,10 +174,6 @@ class Database:
                 ) from None
         with self._read() as connection:
             return str(connection.execute(sa.select(sql.STORE.c.identity)).scalar_one())
-
-    def _version(self) -> int | None:
-        with self._read() as connection:
-            return sql.version_of(connection, self.name)
 
     def check_writable(self) -> None:
         """Say so now if labels can only be read."""
@@ -234,8 +199,6 @@ class Database:
 
     @contextmanager
     def _write(self, lasting: str = "for good") -> Iterator[sa.Connection]:
-        if self._no_writing is not None:
-            raise self._no_writing
         # threads queue here: those that wait for SQLite's own lock sleep longer and longer
         if not self._turn.acquire(timeout=LOCK_SECONDS):
             raise StoreError(f"{self.name}: {LOCKED}")

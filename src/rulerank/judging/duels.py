@@ -3,23 +3,34 @@
 For a query whose first three documents differ between the two rankings, one that entered is put beside one that left.
 A person grades both; the ranking whose document has the higher grade wins. Only queries without any label are taken, so
 that the new ranking has not learned from what it is judged by. `compare_duels` says what follows from them.
+
+`Check` hands them out on the page. The labels are its only state: a duel is over when both of its documents have a
+grade, so that an undo or a second rater need nothing of their own.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rulerank.core.words import counted, percent
 from rulerank.dataset import Array
 from rulerank.evaluation.comparison import LOOKED_AT, Comparison, compare_trials, interval
+from rulerank.judging.grades import CurrentLabels
+from rulerank.judging.labels import JudgingTask
 from rulerank.judging.pool import Pool
 from rulerank.training.few_labels import TOP, top_sets
 
+if TYPE_CHECKING:
+    from rulerank.judging.store import LabelStore
+
 MOST = 40  # duels in one check
+READY = 10 * MOST  # duels that are drawn beforehand: some are skipped
 LEAST = 5  # decided duels; below, nothing is said
 NAMES = ("new", "today")
 
@@ -154,10 +165,6 @@ class Duels:
         """Say what follows from duels, or why there are none."""
         return duels_in_words(found) if found.n_trials or len(self) else self.why_none()
 
-    def next(self, skip: Collection[str] = ()) -> Duel | None:
-        """Return the first duel whose query is not in skip; None: there is none left."""
-        return next((duel for duel in self if duel.query not in skip), None)
-
     def _duel(self, number: int) -> Duel:
         ours, theirs = self._tops[number]
         query = str(self.pool.queries[number])
@@ -190,3 +197,95 @@ def run_duels(duels: Duels, ask: Callable[[Duel], tuple[int, int] | None], most:
             by_row = dict(zip(duel.shown, grades, strict=True))
             outcomes.append(Outcome(duel, int(by_row[duel.entered]), int(by_row[duel.left])))
     return outcomes
+
+
+class DuelTask(NamedTuple):
+    """Two documents of one query as a rater sees them, side by side."""
+
+    query: str
+    docs: tuple[JudgingTask, JudgingTask]
+    number: int  # of the duel in this check, from 1
+
+
+class Check:
+    """Hand out duels of two rankings, and say how they stand.
+
+    store: keeps the labels.
+    new, today: scores of the pool's rows.
+    judged: the queries that had labels when the check began; by default those that have some now.
+
+    >>> import tempfile, rulerank as rr
+    >>> from rulerank.judging.store import LabelStore
+    >>> pool = Pool(rr.make_ranking(n_queries=8, docs_per_query=9, seed=0))
+    >>> store = LabelStore(tempfile.mkdtemp() + "/labels.db")
+    >>> check = Check(pool, store, new=pool.data.X[:, 1], today=pool.data.X[:, 0])
+    >>> task = check.next("you")
+    >>> for place, doc in enumerate(task.docs):
+    ...     label = store.add(doc.query, doc.doc, place, "you")
+    >>> check.comparison().n_trials, check.next("you").query != task.query
+    (1, True)
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        store: LabelStore,
+        new: Array,
+        today: Array,
+        seed: int = 0,
+        judged: Set[str] | None = None,
+    ) -> None:
+        self.pool, self.store = pool, store
+        self._lock = threading.Lock()
+        self._current = CurrentLabels(pool, store)
+        self._current.sync(store.state())
+        if judged is None:
+            judged = {pool.pairs[row][0] for row in self._current.by_row}
+        duels = Duels(pool, new, today, judged, seed)
+        self.changed = duels.changed
+        self._drawn_from = duels
+        self.duels = list(islice(duels, READY))
+
+    def comparison(self) -> Comparison:
+        """Return which ranking wins the duels whose two documents have grades."""
+        with self._lock:
+            return compare_duels(self._outcomes())
+
+    def next(self, rater: str) -> DuelTask | None:
+        """Hand out a duel that no other rater has, the same one until both documents have a grade; None: no more."""
+        with self._lock:
+            found = compare_duels(self._outcomes())
+            if found.is_over(MOST):
+                return None
+            skipped = set(self.store.skipped(rater))
+            for duel in self.duels:
+                pair = self.pool.pairs[duel.entered]
+                if pair in skipped or self._fought(duel):
+                    continue
+                if self.store.claim(*pair, rater):
+                    docs = [JudgingTask(*self.pool.pairs[row], **self.pool.shown(row)) for row in duel.shown]
+                    return DuelTask(duel.query, (docs[0], docs[1]), found.n_trials + 1)
+            return None
+
+    def skip(self, rater: str, query: str) -> None:
+        """Pass over a duel: this rater will not be asked again."""
+        for duel in self.duels:
+            if duel.query == query:
+                self.store.skip(*self.pool.pairs[duel.entered], rater)
+
+    def line(self) -> str:
+        """Say what follows from the duels so far."""
+        return self._drawn_from.line(self.comparison())
+
+    def _fought(self, duel: Duel) -> bool:
+        """Tell whether both documents have been looked at; one that cannot be judged ends a duel too."""
+        return duel.entered in self._current.by_row and duel.left in self._current.by_row
+
+    def _outcomes(self) -> list[Outcome]:
+        self._current.sync(self.store.state())
+        grades = self._current.grades
+        return [
+            Outcome(duel, grades[duel.entered], grades[duel.left])
+            for duel in self.duels
+            if duel.entered in grades and duel.left in grades
+        ]

@@ -1,15 +1,15 @@
 """From labels to grades: several raters' labels of a document become one, what the lead has decided counts first.
 
-`combine` has the ways, `RaterModel` learns how reliable raters are, `Counting` is what counts at one moment, and
+`combine` has the ways, `RaterModel` learns how reliable raters are, `Counting` is what counts now, and
 `CurrentLabels` keeps the grades of a pool up with its store.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -17,14 +17,13 @@ import numpy as np
 
 from rulerank.dataset import Array
 from rulerank.errors import DataError
-from rulerank.judging.labels import COMBINATIONS, PERSON, Label, Pair, Revocable, Settings, State, check_combination
+from rulerank.judging.labels import COMBINATIONS, Label, Pair, Settings, State, check_combination
 from rulerank.judging.pool import Pool
 
 if TYPE_CHECKING:
     from rulerank.judging.store import LabelStore
 
 Doc = TypeVar("Doc")
-AnyFact = TypeVar("AnyFact", bound=Revocable)
 
 STEPS = 100  # of the expectation and maximisation; it stops before when nothing changes
 CLOSE = 1e-9
@@ -104,7 +103,7 @@ class RaterModel:
     The model of A. Dawid and A. Skene (1979), fitted by expectation and maximisation. `fit` has one number a rater: how
     often the true grade is given, all others being alike; ten judgements' worth of "mostly right" for each, so that one
     who judged little is not believed to be perfect or useless, and nobody is believed to be right less often than by
-    chance. `fit_tables` goes on from there with a table of grades for each rater; every row of it has ten judgements'
+    chance. With tables it goes on from there with a table of grades for each rater; every row of it has ten judgements'
     worth of what that number says: a rater who is always too kind is understood, one who judged little is not misread.
 
     >>> docs = {doc: {"ann": doc % 2, "bob": doc % 2, "eve": 1 - doc % 2 if doc < 6 else doc % 2} for doc in range(20)}
@@ -119,14 +118,11 @@ class RaterModel:
     tables: Array  # float64 (n_raters, n_levels, n_levels): P(given grade | true grade), rows are true grades
 
     @classmethod
-    def fit(cls, docs: Mapping[Doc, Mapping[str, int]], known: Mapping[Doc, int] | None = None) -> RaterModel:
-        """Learn one number a rater from the grades of each document by rater; known: true grades of some of them."""
-        return _fit(docs, known or {}, tables=False)
-
-    @classmethod
-    def fit_tables(cls, docs: Mapping[Doc, Mapping[str, int]], known: Mapping[Doc, int] | None = None) -> RaterModel:
-        """Learn a table of grades a rater."""
-        return _fit(docs, known or {}, tables=True)
+    def fit(
+        cls, docs: Mapping[Doc, Mapping[str, int]], known: Mapping[Doc, int] | None = None, *, tables: bool = False
+    ) -> RaterModel:
+        """Learn from the grades of each document by rater; known: true grades of some; tables: a table a rater."""
+        return _fit(docs, known or {}, tables=tables)
 
     @property
     def right(self) -> Array:
@@ -232,11 +228,14 @@ ONE_BY_ONE: dict[str, Callable[[Iterable[int]], int | None]] = {
     "mean": _mean,
     "majority": _majority,
 }
-MODELS = {"reliability": RaterModel.fit, "dawid-skene": RaterModel.fit_tables}
+MODELS: dict[str, Callable[..., RaterModel]] = {
+    "reliability": RaterModel.fit,
+    "dawid-skene": partial(RaterModel.fit, tables=True),
+}
 
 
 class Counting(NamedTuple):
-    """What turns labels into grades at one moment.
+    """What turns labels into grades.
 
     People's labels of a document become one grade as `settings.combine` says; what the lead has decided counts instead.
     Labels of other judges are never among them: `others` has those of the judges that count in training.
@@ -251,18 +250,6 @@ class Counting(NamedTuple):
         """Return what counts now."""
         decided = {(one.query, one.doc): one.grade for one in store.decisions()}
         return cls(store.settings(), store.judges(), decided)
-
-    @classmethod
-    def at(cls, store: LabelStore, time: datetime) -> Counting:
-        """Return what counted at a time, whatever was changed since."""
-        settings = facts_at(store.setting_history(), time, "name")
-        judges = facts_at(store.judge_history(), time, "judge")
-        decided = facts_at(store.decision_history(), time, "query", "doc")
-        return cls(
-            Settings.of({one.name: one.value for one in settings}),
-            {one.judge: one.kind for one in judges if one.kind != PERSON},
-            {(one.query, one.doc): one.grade for one in decided},
-        )
 
     @property
     def training_judges(self) -> list[str]:
@@ -280,10 +267,6 @@ class Counting(NamedTuple):
     def grades(self, labels: Iterable[Label], how: str | None = None) -> dict[Pair, int]:
         """Return the grade of every document that people or the lead could grade; how: another way to combine."""
         return combine(self.people(labels), how or self.settings.combine, self.decided)
-
-    def others(self, labels: Iterable[Label]) -> dict[str, dict[Pair, int]]:
-        """Return the grades of the judges that count in training, by judge; each is to have intercepts of its own."""
-        return {judge: found for judge, found in grades_of(labels, self.training_judges).items() if found}
 
     def sentence(self) -> str:
         """Say how labels become grades.
@@ -311,15 +294,6 @@ def grades_of(labels: Iterable[Label], raters: Iterable[str]) -> dict[str, dict[
     return given
 
 
-def facts_at(history: Iterable[AnyFact], time: datetime, *key: str) -> list[AnyFact]:
-    """Return the facts that were in force at a time, in the order of their ids; key: the fields that name a fact."""
-    found: dict[Hashable, AnyFact] = {}
-    for fact in history:
-        if fact.time <= time and (fact.withdrawn is None or fact.withdrawn > time):
-            found[tuple(getattr(fact, name) for name in key)] = fact
-    return [*found.values()]
-
-
 class CurrentLabels:
     """Every current label by row and rater, and the grade that each row has by them and by the lead.
 
@@ -336,7 +310,7 @@ class CurrentLabels:
 
     def __init__(self, pool: Pool, store: LabelStore) -> None:
         self._pool, self._store = pool, store
-        self._state: State | None = None  # of the store when labels were last read
+        self.state: State | None = None  # of the store when labels were last read
         self.counting = Counting()
         self._forget()
 
@@ -346,8 +320,7 @@ class CurrentLabels:
         self.decided: dict[int, int | None] = {}  # by the lead
         self.grades: dict[int, int] = {}  # of each row, in the order of the first grade
         self.elsewhere: set[tuple[str, str, str]] = set()  # (query, doc, rater) of labels not in the pool
-        self._model: RaterModel | None = None  # of the raters, where labels are combined by one
-        self._n_labels = self._n_modelled = 0
+        self._n_labels = self._n_modelled = 0  # now, and when a model of the raters was learned, if one combines labels
 
     @property
     def beyond(self) -> set[int]:
@@ -363,6 +336,11 @@ class CurrentLabels:
     def judged(self) -> set[int]:
         """The rows that a person has judged or the lead has decided."""
         return self.by_row.keys() | self.decided.keys()
+
+    def labels_of(self, row: int) -> list[Label]:
+        """Return what people and other judges say of a document, in the order of time."""
+        given = self.by_row.get(row, {}) | self.by_judge.get(row, {})
+        return sorted(given.values(), key=lambda label: label.id)
 
     def grades_of(self, judges: Iterable[str]) -> dict[str, dict[int, int]]:
         """Return the grades that raters who are no people have given, by judge and row."""
@@ -380,10 +358,10 @@ class CurrentLabels:
     def sync(self, state: State, *, exact: bool = False) -> None:
         """Read the labels that have come until the store had this state; all of them when one was withdrawn.
 
-        exact: learn a model of the raters, where labels are combined by one, from all of them; else it may be old.
+        exact: learn a model of the raters, where labels are combined by one, from all of them.
         """
-        if state != self._state:
-            before, counting = self._state, self.counting
+        if state != self.state:
+            before, counting = self.state, self.counting
             if before is None or state.changes != before.changes:
                 self.counting = Counting.now(self._store)
             if before is not None and state.n_withdrawn == before.n_withdrawn and counting == self.counting:
@@ -394,9 +372,9 @@ class CurrentLabels:
                 self.decided = {rows[pair]: grade for pair, grade in self.counting.decided.items() if pair in rows}
                 changed = self._take(self._store.labels()) | self.decided.keys()
             self._settle(changed)
-            self._state = state
-        if exact and self._model is not None and self._n_labels != self._n_modelled:
-            self._model = None
+            self.state = state
+        if exact and self._n_labels != self._n_modelled and self.counting.settings.combine in MODELS:
+            self._n_modelled = 0
             self._settle(())
 
     def _take(self, labels: Iterable[Label]) -> set[int]:
@@ -414,32 +392,20 @@ class CurrentLabels:
                 changed.add(row)
         return changed
 
-    def _settle(self, changed: Iterable[int]) -> None:
-        """Find the grades of rows, or of all when the raters have to be learned again."""
-        rows = sorted(changed, key=self._first_label)
-        how, people = self.counting.settings.combine, self._people(rows)
-        if how in MODELS and self.by_row:
-            if self._model_is_old(people):
-                rows = [*self.by_row, *(self.decided.keys() - self.by_row.keys())]
-                people = self._people(rows)
-                self._model = MODELS[how](people, _graded_by_lead(self.decided)) if people else None
-                self._n_modelled = self._n_labels
-            found: Mapping[int, int | None] = {} if self._model is None else self._model.grades(people)
-        else:
-            found = {row: ONE_BY_ONE[how](by.values()) for row, by in people.items()}
-        for row in rows:
-            grade = self.decided[row] if row in self.decided else found.get(row)
-            if grade is None:
-                self.grades.pop(row, None)
+    def _settle(self, changed: Collection[int]) -> None:
+        """Find the grades of rows. A model of raters is learned again when labels have grown; till then, the median."""
+        how = self.counting.settings.combine
+        if how in MODELS:
+            if self._n_labels > GROWTH * self._n_modelled:
+                changed, self._n_modelled = self.judged, self._n_labels
             else:
-                self.grades[row] = grade
-
-    def _model_is_old(self, people: Mapping[int, Mapping[str, int]]) -> bool:
-        model = self._model
-        if model is None or self._n_labels > GROWTH * self._n_modelled:
-            return True
-        met = {*model.raters, *model.levels}
-        return any(not {*by, *by.values()} <= met for by in people.values())
+                how = "median"
+        decided = {row: self.decided[row] for row in changed if row in self.decided}
+        found = combine(self._people(changed), how, decided)
+        for row in sorted(changed, key=self._first_label):
+            self.grades.pop(row, None)
+            if row in found:
+                self.grades[row] = found[row]
 
     def _people(self, rows: Iterable[int]) -> dict[int, dict[str, int]]:
         """Return the grades of rows by person, of those that have some."""

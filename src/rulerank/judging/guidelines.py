@@ -1,4 +1,4 @@
-"""What each grade means, with examples: what raters see beside the buttons, and which grades there are."""
+"""What each grade means: what raters see beside the buttons, and which grades there are."""
 
 from __future__ import annotations
 
@@ -18,21 +18,16 @@ USUAL = 4  # the highest grade where nobody says otherwise
 HIGHEST = 9  # a key each
 LONGEST_NAME = 24  # characters, on a button
 GRADE_LINE = re.compile(r"(\d+)\s*:\s*(.*)")
-NEARLY_GRADE_LINE = re.compile(
-    r"0\s*[=.)\-\N{EN DASH}\N{EM DASH}]\s*\D.*"
-)  # as people write them; a list of advice begins with 1
-EXAMPLE_LINE = re.compile(r"examples?\s*:\s*(.*)", re.IGNORECASE)
 DASH = re.compile(r"\s+[-\N{EN DASH}\N{EM DASH}]\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class GradeText:
-    """One grade: its number, the word on its button, what it takes to give it, and examples."""
+    """One grade: its number, the word on its button, and what it takes to give it."""
 
     grade: int
     name: str
     meaning: str = ""
-    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +41,6 @@ class Guidelines:
     def max_grade(self) -> int:
         return self.grades[-1].grade
 
-    def line(self) -> str:
-        """Name the grades in one line.
-
-        >>> default_guidelines(1).line()
-        '0 not relevant, 1 relevant'
-        """
-        return ", ".join(f"{text.grade} {text.name}".strip() for text in self.grades)
-
 
 def default_guidelines(max_grade: int) -> Guidelines:
     """Return the words for the buttons when there is no file.
@@ -66,7 +53,7 @@ def default_guidelines(max_grade: int) -> Guidelines:
 
 
 def read_guidelines(path: str | Path, max_grade: int | None = None) -> Guidelines:
-    """Read guidelines from a text file; max_grade: what the file must agree with, where it is said elsewhere too."""
+    """Read guidelines from a text file; max_grade: the highest grade where the file names none."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -77,87 +64,33 @@ def read_guidelines(path: str | Path, max_grade: int | None = None) -> Guideline
 def parse_guidelines(text: str, max_grade: int | None = None, source: str = "<guidelines>") -> Guidelines:
     """Read guidelines: lines `GRADE: name - meaning`, each until the next; what comes before is for all grades.
 
-    The grades that have a line are those that can be given. Lines `example: ...` below one are examples of it.
+    The grades that have a line are those that can be given. Without a dash, a short text is the name and a long one the
+    meaning.
 
-    >>> found = parse_guidelines("Think of a student.\\n0: no\\n1: yes - On topic,\\n  in part.\\n  example: a list")
-    >>> found.intro, found.max_grade
-    ('Think of a student.', 1)
-    >>> found.grades[1]
-    GradeText(grade=1, name='yes', meaning='On topic, in part.', examples=('a list',))
-
-    Without a dash, a short text is the name, and a long one the meaning of a button that keeps its usual word.
+    >>> found = parse_guidelines("Think of a student.\\n0: no\\n1: yes - On topic,\\n  in part.")
+    >>> found.intro, found.max_grade, found.grades[1]
+    ('Think of a student.', 1, GradeText(grade=1, name='yes', meaning='On topic, in part.'))
     """
     intro: list[str] = []
-    parts: dict[int, list[list[str]]] = {}  # of each grade: what it means, then its examples
-    line_of: dict[int, int] = {}
+    words: dict[int, list[str]] = {}  # of each grade
     here = intro
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
         if found := GRADE_LINE.fullmatch(line):
-            grade = int(found[1])
-            if grade > HIGHEST:
-                raise ReadError(source, number, f"expected a grade from 0 to {HIGHEST}, got {grade}")
-            if grade in parts:
-                raise ReadError(source, number, f"grade {grade} is explained twice")
-            parts[grade], line_of[grade] = [[]], number
-            here, line = parts[grade][0], found[2]
-        elif parts and (found := EXAMPLE_LINE.fullmatch(line)):
-            here, line = [], found[1]
-            parts[max(line_of, key=line_of.__getitem__)].append(here)
-        elif not parts and NEARLY_GRADE_LINE.fullmatch(line):
-            raise ReadError(source, number, f"expected a grade as 0: name - meaning, with a colon, got {line!r:.60}")
+            grade, line = int(found[1]), found[2]
+            if grade in words or grade > HIGHEST:
+                raise ReadError(source, number, f"expected each grade from 0 to {HIGHEST} once, got {grade}")
+            here = words[grade] = []
         here.append(line)
-    highest = _highest(line_of, max_grade, source)
+    if words and (len(words) == 1 or max(words) >= len(words)):
+        missing = next(grade for grade in range(len(words) + 1) if grade not in words)
+        raise ReadError(source, None, f"grade {missing} is missing: add a line such as {missing}: name - meaning")
+    usual = default_guidelines(len(words) - 1 if words else max_grade or USUAL)
     texts = []
-    for usual in default_guidelines(highest).grades:
-        words, *examples = (" ".join(filter(None, part)) for part in parts.get(usual.grade, [[]]))
-        name, meaning = _split(words)
-        texts.append(GradeText(usual.grade, name or usual.name, meaning, tuple(filter(None, examples))))
-    _check_names(texts, line_of, source)
-    return Guidelines("\n".join(intro).strip(), tuple(texts))
-
-
-def _highest(line_of: dict[int, int], max_grade: int | None, source: str) -> int:
-    """Return the highest grade, or say what is missing or contradicts what is said elsewhere."""
-    if not line_of:
-        return USUAL if max_grade is None else max_grade
-    highest = max(line_of)
-    for grade in range(max(1, highest)):
-        if grade not in line_of:
-            raise ReadError(
-                source,
-                line_of[highest],
-                f"grade {highest} is explained and grade {grade} is not: the guidelines say which grades there are, "
-                f"so add a line such as {grade}: name - meaning",
-            )
-    if highest == 0:
-        raise ReadError(source, line_of[0], "expected at least the grades 0 and 1: only grade 0 is explained")
-    if max_grade not in (None, highest):
-        raise ReadError(
-            source,
-            line_of[highest],
-            f"the guidelines have the grades 0 to {highest}, and --max-grade says 0 to {max_grade}: "
-            "leave --max-grade out, or change one of them",
-        )
-    return highest
-
-
-def _check_names(texts: list[GradeText], line_of: dict[int, int], source: str) -> None:
-    """Refuse two buttons that say the same."""
-    grade_of: dict[str, int] = {}
-    for text in texts:
-        name = text.name.casefold()
-        if name and name in grade_of:
-            raise ReadError(
-                source,
-                line_of.get(text.grade),
-                f"grades {grade_of[name]} and {text.grade} are both called {text.name!r}: give each a name of its own",
-            )
-        grade_of[name] = text.grade
-
-
-def _split(words: str) -> tuple[str, str]:
-    name, *meaning = DASH.split(words, maxsplit=1)
-    if len(name) > LONGEST_NAME:  # a dash in a sentence ends no name
-        return "", words
-    return name, "".join(meaning)
+    for grade, lines in sorted(words.items()):
+        said = " ".join(filter(None, lines))
+        name, *meaning = DASH.split(said, maxsplit=1)
+        if len(name) > LONGEST_NAME:  # a dash in a sentence ends no name
+            name, meaning = usual.grades[grade].name, [said]
+        texts.append(GradeText(grade, name, "".join(meaning)))
+    return Guidelines("\n".join(intro).strip(), tuple(texts) or usual.grades)

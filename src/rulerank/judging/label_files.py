@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -30,13 +29,9 @@ from rulerank.judging.pool import Pool
 from rulerank.recall_base import CountedRows, RecallBase, check_unjudged, counted_rows, usual_unjudged
 
 COLUMNS = ("qid", "docid", "grade", "rater", "kind", "time", "page")  # of a table with one row per rater
-FORMATS = {"csv": ".csv", "qrels": ".qrels", "quepid": None, "letor": ".txt"}  # and the ending that means it
+FORMATS = {"csv": ".csv", "qrels": ".qrels", "letor": ".txt"}  # and the ending that means it
 SQLITE = b"SQLite format 3\0"  # how the file of a label store begins
 HOW_TO_COUNT = "--raters {} counts them in, with intercepts of their own"
-SHOWN_ALONE = (  # of a table with clicks
-    "which has what was shown and nothing else; learn in two steps: rulerank train {} -o clicks.rulerank, and then, "
-    "from the whole pool, rulerank train POOL --labels LABELS --baseline clicks.rulerank -o both.rulerank"
-)
 
 
 RARE = 0.05  # share of the labels up to which a grade may be a slip
@@ -65,36 +60,26 @@ class EachLabel(NamedTuple):
     kinds: dict[str, str]  # what raters are, if the table says so
 
 
-def read_labels(pool: Pool, source: str, *, strict: bool, max_grade: int | None = None) -> dict[int, int]:
+def read_labels(pool: Pool, source: str, *, strict: bool) -> dict[int, int]:
     """Return people's grade of each row of a pool that a file has one for, in the order of the file.
 
     A document that several lines grade differently, as those of several raters do, has the median; where that falls
     between two grades, it has none. A warning counts both. Of a label store (.db, or a URL), its settings say how.
     Labels of judges who are no people, by a column `kind` beside `rater`, are left out, and that is said, too.
     strict: a document that is not in the pool is a mistake; otherwise it is passed over.
-    max_grade: the highest grade there is; where it is not known, one that is far above all others is a mistake.
     """
-    return read_given(pool, source, strict=strict, max_grade=max_grade).people
+    return read_given(pool, source, strict=strict).people
 
 
-def read_given(
-    pool: Pool,
-    source: str,
-    *,
-    strict: bool,
-    judges: Collection[str] = (),
-    let_in: str = "",
-    max_grade: int | None = None,
-) -> GivenLabels:
+def read_given(pool: Pool, source: str, *, strict: bool, judges: Collection[str] = (), let_in: str = "") -> GivenLabels:
     """Return the labels of a file: people's as `read_labels` does, and beside them those of the judges that are named.
 
     let_in: how other judges could be let in, with {} for their names, to be said where some are left out.
     """
     if Path(source).is_file() and not Path(source).stat().st_size and not judges:
         return GivenLabels({}, {})  # nothing was chosen
-    content, name = (b"", source) if is_store(source) else read_bytes(source)
-    each = _of_store(source) if is_store(source) else _read_any(content, name)
-    _check_scale(each.labels, pool, content, name, max_grade)
+    each, name = (_of_store(source), source) if is_store(source) else _of_file(source)
+    _check_scale(each.labels, pool, name)
     kinds = {rater: kind for rater, kind in each.kinds.items() if kind != PERSON}
     _check_judges(judges, {rater for *_, rater in each.labels}, each.kinds, name)
     apart = kinds.keys() | set(judges)
@@ -108,6 +93,11 @@ def read_given(
     return GivenLabels(people, {judge: grades for judge, grades in others.items() if grades}, n_left_out, named)
 
 
+def _of_file(source: str) -> tuple[EachLabel, str]:
+    content, name = read_bytes(source)
+    return read_each(content, name), name
+
+
 def _of_store(source: str) -> EachLabel:
     """Return what the labels of a store come to, and those of its other judges."""
     from rulerank.judging.store import LabelStore
@@ -119,20 +109,6 @@ def _of_store(source: str) -> EachLabel:
     given: list[Given] = [(*pair, grade, "") for pair, grade in counting.grades(labels).items()]
     given += [(one.query, one.doc, one.grade, one.rater) for one in labels if one.rater in counting.judges]
     return EachLabel(given, dict(counting.judges))
-
-
-def _read_any(content: bytes, name: str) -> EachLabel:
-    """Return the labels of a file; where it does not say whose they are, they are people's."""
-    format = detect(name, content[:HEAD])
-    each = read_each(content, name, format)
-    if each is not None:
-        return each
-    labels = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
-    if len(labels) and labels.docid is None:
-        raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
-    docs = [] if labels.docid is None else labels.docid.tolist()
-    triples = zip(labels.qid.tolist(), docs, labels.y.tolist(), strict=True)
-    return EachLabel([(query, doc, None if grade == UNLABELLED else grade, "") for query, doc, grade in triples], {})
 
 
 def labels_to_learn_from(pool: Pool, source: str, judges: Collection[str] = ()) -> GivenLabels:
@@ -165,56 +141,46 @@ def counted_grades(
     return dict(zip(found.rows.tolist(), found.y.tolist(), strict=True)), found
 
 
-def read_each(content: bytes, name: str, format: str) -> EachLabel | None:
-    """Return every label of a table with a column `rater`; None: it is another file, which does not say whose."""
-    if format not in TABLE_FORMATS or b"rater" not in content:
-        return None
-    frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
-    if "rater" not in frame.columns:
-        return None
-    data = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
-    raters = ids(frame["rater"], mistake).tolist()
-    kinds: dict[str, str] = {}
-    for row, kind in enumerate(ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()):
-        if kind not in KINDS:
-            raise mistake(row, f"a rater is one of {', '.join(KINDS)}: got {kind!r:.60}")
-        if kinds.setdefault(raters[row], kind) != kind:
-            raise mistake(row, f"rater {raters[row]!r:.60} is {kind} here and {kinds[raters[row]]} before: say which")
-    quads = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), raters, strict=True)
-    found = [(query, doc, None if grade == UNLABELLED else grade, rater) for query, doc, grade, rater in quads]
-    return EachLabel(found, kinds)
+def read_each(content: bytes, name: str, format: str | None = None, rater: str = "") -> EachLabel:
+    """Return every label of a file; rater: whose they are where it is no table with a column `rater`.
 
-
-def _check_scale(labels: Sequence[Given], pool: Pool, content: bytes, name: str, max_grade: int | None) -> None:
-    """Refuse a grade above the highest there is or, where that is not known, one that cannot be of the others' scale.
-
-    That is a grade above what judging can give, given to few documents, and more than twice the next one.
+    With that column, no grade means that the document cannot be judged; without, such a row says nothing.
     """
+    format = format or detect(name, content[:HEAD])
+    data = read_found(NamedBytes(content, name), format, graded=True, wanted=(), repeats=True).data
+    if len(data) and data.docid is None:
+        raise ReadError(name, None, "expected labels with document ids; there are none to find the documents by")
+    docs = [] if data.docid is None else data.docid.tolist()
+    grades = [None if grade == UNLABELLED else grade for grade in data.y.tolist()]
+    if format in TABLE_FORMATS and b"rater" in content:
+        frame, mistake = read_frame(NamedBytes(content, name), text=COLUMNS, format=format)
+        if "rater" in frame.columns:
+            raters = ids(frame["rater"], mistake).tolist()
+            kinds: dict[str, str] = {}
+            for row, kind in enumerate(ids(frame["kind"], mistake).tolist() if "kind" in frame.columns else ()):
+                if kind not in KINDS:
+                    raise mistake(row, f"a rater is one of {', '.join(KINDS)}: got {kind!r:.60}")
+                if kinds.setdefault(raters[row], kind) != kind:
+                    before = kinds[raters[row]]
+                    raise mistake(row, f"rater {raters[row]!r:.60} is {kind} here and {before} before: say which")
+            return EachLabel([*zip(data.qid.tolist(), docs, grades, raters, strict=True)], kinds)
+    triples = zip(data.qid.tolist(), docs, grades, strict=True)
+    return EachLabel([(query, doc, grade, rater) for query, doc, grade in triples if grade is not None], {})
+
+
+def _check_scale(labels: Sequence[Given], pool: Pool, name: str) -> None:
+    """Refuse a grade that cannot be of the others' scale: given to few, above what judging gives, twice the next."""
     counts = Counter(grade for _, _, grade, _ in labels if grade is not None)
     highest = max(counts, default=0)
     below = max([grade for grade in counts if grade != highest] + [*pool.own_grades.values()], default=highest)
-    rare = counts[highest] <= max(1, RARE * counts.total())
-    if max_grade is not None and highest > max_grade:
-        expected, advice = f"grades from 0 to {max_grade}, as --max-grade or the guidelines say", "correct it"
-    elif max_grade is None and rare and highest > HIGHEST and highest > 2 * below + 1:
-        expected = f"grades of one scale, on which {below} is the next highest"
-        advice = f"correct it or, if it is meant, number the grades without such a gap, {below + 1} for {highest}"
-    else:
-        return
-    query, doc = next((query, doc) for query, doc, grade, _ in labels if grade == highest)
-    got = f"{highest} for document {doc!r:.60} of query {query!r:.60}"
-    raise ReadError(name, _line_of(content, query, doc, highest), f"expected {expected}, got {got}: {advice}")
-
-
-def _line_of(content: bytes, query: str, doc: str, grade: int) -> int | None:
-    """Return the line of a label in a file of any text format; None: it has no lines that can be read."""
-    try:
-        lines = content.decode().splitlines()
-    except UnicodeDecodeError:
-        return None
-    number = re.compile(rf"(?<![\w.]){grade}(?![\w.])")
-    found = (place for place, line in enumerate(lines, 1) if query in line and doc in line and number.search(line))
-    return next(found, None)
+    if highest > HIGHEST and highest > 2 * below + 1 and counts[highest] <= max(1, RARE * counts.total()):
+        query, doc = next((query, doc) for query, doc, grade, _ in labels if grade == highest)
+        raise ReadError(
+            name,
+            None,
+            f"expected grades of one scale, on which {below} is the next highest, got {highest} for document "
+            f"{doc!r:.60} of query {query!r:.60}: correct it or, if it is meant, number the grades without such a gap",
+        )
 
 
 def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> dict[int, int]:
@@ -222,7 +188,9 @@ def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> d
     for query, doc, grade, _ in given:
         row = pool.find(query, doc)
         if row is None and strict:
-            where = pool.name if pool.log is None else f"{pool.name}, {SHOWN_ALONE.format(quote(pool.name))}"
+            where = (
+                pool.name if pool.log is None else f"{pool.name}, which has only what was shown: name the whole pool"
+            )
             raise ReadError(name, None, f"document {doc!r} of query {query!r} is not in {where}")
         if row is not None and grade is not None:
             found.setdefault(row, []).append(grade)
@@ -239,15 +207,11 @@ def _by_row(pool: Pool, given: Iterable[Given], name: str, *, strict: bool) -> d
 
 def _check_judges(judges: Collection[str], raters: Collection[str], kinds: dict[str, str], name: str) -> None:
     """Refuse a judge of whom a file has nothing, or who is a person."""
+    known = sorted(rater for rater in raters if kinds.get(rater) != PERSON)
     for judge in judges:
-        if kinds.get(judge) == PERSON:
-            raise DataError(f"{name}: {judge!r} is a person, and people's labels count anyway; --raters names others")
-        if judge not in raters:
-            known = sorted(rater for rater in raters if kinds.get(rater) != PERSON)
-            there = (
-                f"judges there are {', '.join(known)}" if known else "it names no other judges (columns rater, kind)"
-            )
-            raise DataError(f"{name} has no labels of a judge {judge!r:.60}; {there}")
+        if judge not in known:
+            there = ", ".join(known) or "none (columns rater and kind name them)"
+            raise DataError(f"{name} has no labels of a judge {judge!r:.60} who is no person; such judges are {there}")
 
 
 def _tell_left_out(each: EachLabel, kinds: dict[str, str], name: str, let_in: str) -> int:
@@ -261,17 +225,13 @@ def _tell_left_out(each: EachLabel, kinds: dict[str, str], name: str, let_in: st
     return sum(counts.values())
 
 
-def label_format(named: str | None, target: str) -> str:
-    """Return the format that was named, or that the file's name ends in; csv when it does not say.
+def label_format(target: str) -> str:
+    """Return the format that a file's name ends in; csv when it does not say.
 
-    >>> label_format(None, "labels.qrels"), label_format(None, "-"), label_format("Quepid", "labels.csv")
-    ('qrels', 'csv', 'quepid')
+    >>> label_format("labels.qrels"), label_format("-")
+    ('qrels', 'csv')
     """
-    if named is None:
-        return next((name for name, ending in FORMATS.items() if ending and target.endswith(ending)), "csv")
-    if named.lower() not in FORMATS:
-        raise DataError(f"unknown format {named!r}; choose from {', '.join(FORMATS)}")
-    return named.lower()
+    return next((name for name, ending in FORMATS.items() if target.endswith(ending)), "csv")
 
 
 def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
@@ -289,7 +249,7 @@ def label_bytes(pool: Pool, rows: Array, grades: Array, format: str) -> bytes:
         bare: dict[str, Any] = {"X": np.empty((len(rows), 0)), "feature_names": (), "categories": {}, "texts": {}}
         chosen = replace(chosen, **bare, comment=names if nameless else None)
     out = io.BytesIO()
-    if len(rows) or format in ("csv", "quepid"):
+    if len(rows) or format == "csv":
         write_any(chosen, out, format)
     return out.getvalue()
 

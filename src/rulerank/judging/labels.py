@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -73,13 +72,10 @@ class Revocable(Plain):
     """What somebody said, when and on which page; the next of its kind supersedes it; it can be taken back."""
 
     __slots__ = ()
+    id: int
     time: datetime  # UTC
     superseded_by: int | None  # id of what has replaced it
     withdrawn: datetime | None  # when it was taken back
-
-    @property
-    def is_current(self) -> bool:
-        return self.superseded_by is None and self.withdrawn is None
 
     def to_dict(self) -> dict[str, Any]:
         withdrawn = None if self.withdrawn is None else self.withdrawn.isoformat()
@@ -92,8 +88,8 @@ class Label(Revocable):
 
     >>> from datetime import UTC
     >>> label = Label(7, "q1", "d1", 2, "ann", datetime(2026, 1, 5, tzinfo=UTC))
-    >>> label.is_current, label.to_dict()["time"]
-    (True, '2026-01-05T00:00:00+00:00')
+    >>> label.to_dict()["time"]
+    '2026-01-05T00:00:00+00:00'
     """
 
     id: int
@@ -155,13 +151,14 @@ class Setting(Fact):
     value: Any  # as JSON has it
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Claim:
     """A document that was handed to a rater and is kept for that rater until a time."""
 
     query: str
     doc: str
     rater: str
-    until: datetime  # UTC
+    until: float  # seconds since 1970, UTC
 
 
 class State(NamedTuple):
@@ -172,7 +169,8 @@ class State(NamedTuple):
     changes: int = 0  # of decisions, judges and settings
 
 
-class Skip(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Skip:
     """A document that a rater passed over and has not graded since."""
 
     query: str
@@ -189,8 +187,9 @@ class Glance(NamedTuple):
     skipped: list[Pair]  # by the rater who asks
 
 
-class CheckRecord(NamedTuple):
-    """Which model was trained to be compared with today's ranking: by the labels of then it can be trained again."""
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """Which model was trained to be compared with the baseline, and which labels were there to learn from."""
 
     id: int
     last_label: int  # id of the last label it learned from
@@ -222,7 +221,6 @@ class JudgingTask(Plain):
     title: str | None = None
     text: str | None = None
     url: str | None = None
-    image: str | None = None  # an address
     fields: tuple[ShownField, ...] = ()
 
 
@@ -254,41 +252,40 @@ class Settings(Plain):
     judgements: int = 1  # people who judge each document
     training_judges: tuple[str, ...] = ()  # raters who are no people and yet count in training
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"training_judges": list(self.training_judges)}
+    def __post_init__(self) -> None:
+        check_combination(self.combine)
+        if not is_whole(self.judgements, 1, MOST_JUDGEMENTS):
+            got = f"{self.judgements!r:.60}"
+            raise DataError(f"judgements per document are a whole number from 1 to {MOST_JUDGEMENTS}: got {got}")
+        for name in self.training_judges:
+            check_name("rater", name)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
         """Return settings from kept values; those that only another version knows are passed over."""
-        known = {name: check_setting(name, value) for name, value in values.items() if name in SETTINGS}
+        known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
         if "training_judges" in known:
-            known["training_judges"] = tuple(known["training_judges"])
+            judges = known["training_judges"]
+            if not isinstance(judges, list | tuple):
+                raise DataError(f"judges that count in training are a list of names: got {judges!r:.60}")
+            known["training_judges"] = tuple(sorted(set(map(str, judges))))
         return cls(**known)
 
 
-def check_setting(name: str, value: Any) -> Any:
-    """Return a setting's value as it is kept, or say what is wrong with it.
-
-    >>> check_setting("judgements", 2), check_setting("training_judges", ["gpt"])
-    (2, ['gpt'])
-    """
-    if name not in SETTINGS:
-        raise DataError(f"unknown setting {name!r:.60}; choose from {', '.join(SETTINGS)}")
-    return SETTINGS[name](value)
-
-
-def check_combination(how: object) -> str:
+def check_combination(how: str) -> str:
     """Return the name of a way to combine labels, if there is such a way."""
-    if how not in COMBINATIONS:
-        raise DataError(f"labels are combined by {', '.join(COMBINATIONS)}: got {how!r:.60}")
-    return str(how)
+    return _one_of(how, COMBINATIONS, "labels are combined by")
 
 
 def check_kind(kind: str) -> str:
     """Return what a rater is, if there is such a kind."""
-    if kind not in KINDS:
-        raise DataError(f"a rater is one of {', '.join(KINDS)}: got {kind!r:.60}")
-    return kind
+    return _one_of(kind, KINDS, "a rater is one of")
+
+
+def _one_of(word: str, known: dict[str, str], what: str) -> str:
+    if word not in known:
+        raise DataError(f"{what} {', '.join(known)}: got {word!r:.60}")
+    return word
 
 
 def check_name(kind: str, text: object) -> str:
@@ -335,23 +332,3 @@ def check_grade(grade: object, max_grade: int = MAX_GRADE) -> int | None:
     if not is_whole(grade, 0, max_grade):
         raise DataError(f"a grade must be a whole number from 0 to {max_grade}, or None: got {grade!r:.60}")
     return int(grade)  # type: ignore[call-overload]  # is_whole looked
-
-
-def _judgements(value: Any) -> int:
-    if not is_whole(value, 1, MOST_JUDGEMENTS):
-        raise DataError(f"judgements per document are a whole number from 1 to {MOST_JUDGEMENTS}: got {value!r:.60}")
-    return int(value)
-
-
-def _judges(value: Any) -> list[str]:
-    if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise DataError(f"judges that count in training are a list of names: got {value!r:.60}")
-    return sorted({check_name("rater", name) for name in value})
-
-
-SETTINGS: dict[str, Callable[[Any], Any]] = {
-    "combine": check_combination,
-    "judgements": _judgements,
-    "training_judges": _judges,
-}
-assert set(SETTINGS) == {field.name for field in fields(Settings)}

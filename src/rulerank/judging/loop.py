@@ -1,30 +1,37 @@
-"""The labelling loop that page and terminal share: what a rater judges next, grade, skip, undo, and why it ends."""
+"""The labelling loop: what a rater judges next, grade, skip, undo, and why it ends."""
 
 from __future__ import annotations
 
 import os
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rulerank.core.checks import check_number, is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
-from rulerank.judging.admin import LabelOverview, Panel, count_queries, count_raters
-from rulerank.judging.agreement import agreement
+from rulerank.judging.admin import LabelOverview, alpha_of_people, count_queries, count_raters
 from rulerank.judging.grades import CurrentLabels
-from rulerank.judging.labels import JudgingTask, Label, Progress, StoreError, check_grade, check_name
-from rulerank.judging.offers import Offering, QueryLists, Stop
-from rulerank.judging.pool import FeatureValue, Pool
+from rulerank.judging.labels import (
+    BusyError,
+    JudgingTask,
+    Label,
+    Progress,
+    StoreError,
+    check_grade,
+    check_name,
+)
+from rulerank.judging.offers import Offering, QueryLists
+from rulerank.judging.pool import Pool
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
 from rulerank.today import check_no_category, find_today, suggest_today
 
 if TYPE_CHECKING:
-    from rulerank.judging.check import Check
-    from rulerank.judging.learning import Estimate, Learning, Lesson, SavedModel, Training
+    from rulerank.judging.duels import Check
+    from rulerank.judging.learning import SavedModel
     from rulerank.judging.store import LabelStore
-    from rulerank.rankers.base import Ranker
 
 
 MANY = 99  # raters of a document: whoever takes a label back gets its document, whoever else has it
@@ -86,9 +93,16 @@ class Judging:
         self._current = CurrentLabels(pool, store)
         self._offering = Offering(pool, self._current, sampler, overlap)
         self.lists = QueryLists(self._offering, store, self._lock, self.today, claim_seconds)
-        self._stops: dict[str, Stop] = {}  # of the raters for whom there was nothing more when they last asked
-        self._learning: Learning | None = None
-        self.panel = Panel(pool, store, self._current, self._lock, max_grade)
+        self._stops: dict[str, str] = {}  # why there was nothing more for a rater who asked last
+        self._one_training = threading.Lock()  # at a time: warnings are caught for all threads
+        self.check: Check | None = None  # the model that was trained here last beside the baseline
+
+    @contextmanager
+    def current(self, *, exact: bool = False) -> Iterator[CurrentLabels]:
+        """Hold on to the labels of now: `with judging.current() as current`."""
+        with self._lock:
+            self._current.sync(self.store.state(), exact=exact)
+            yield self._current
 
     def next(self, rater: str, *, keep_going: bool = False) -> JudgingTask | None:
         """Hand out the next document, the same one until it is judged or skipped; None: `progress` says why.
@@ -106,15 +120,6 @@ class Judging:
                     return self.task(*self.pool.pairs[row])
             self._stops[rater] = self._offering.why_nothing(asker)
             return None
-
-    @property
-    def stops_by_itself(self) -> bool:
-        """Whether the sampler ends before all documents are labelled, as SSAR does."""
-        return isinstance(self._sampler, SSAR)
-
-    def stop(self, rater: str) -> Stop | None:
-        """Say why there was nothing more for a rater when last asked; None: there was, or it was not asked."""
-        return self._stops.get(rater)
 
     def task(self, query: str, doc: str) -> JudgingTask:
         """Return what a rater sees of a document."""
@@ -170,105 +175,59 @@ class Judging:
                 skipped=len(self.pool.rows_in(glance.skipped)),
                 pool_size=len(self.pool),
                 closeness=self._offering.closeness,
-                stops=self.stops_by_itself,
+                stops=isinstance(self._sampler, SSAR),
                 done=stop is not None,
-                reason="" if stop is None else stop.reason,
+                reason=stop or "",
             )
 
-    def estimate(self, query: str, doc: str) -> Estimate | None:
-        """Say what a model of the other documents' labels makes of a document; None while labels are too few."""
-        with self._lock:
-            row, grades, learning = self.pool.row(query, doc), self.grades(), self.learning
-        return learning.estimate(grades, row)
-
-    def feature_values(self, query: str, doc: str) -> list[FeatureValue]:
-        """Return a document's features, each with how many percent of the pool's values lie below."""
-        return self.pool.feature_values(self.pool.row(query, doc))
-
     def overview(self) -> LabelOverview:
-        """Return all labels at a glance, how well raters agree, and how good the model is."""
-        with self._lock:
-            self._current.sync(self.store.state(), exact=True)
-            pool, learning, grades = self.pool, self.learning, dict(self._current.grades)
-            labels = {row: dict(by_rater) for row, by_rater in self._current.by_row.items()}
-            cannot_judge = len(self._current.beyond - self._current.undecided)
-            closeness, elsewhere = self._offering.closeness, len(self._current.elsewhere)
-        return LabelOverview(
-            labelled=len(grades),
-            cannot_judge=cannot_judge,
-            pool_size=len(pool),
-            elsewhere=elsewhere,
-            closeness=closeness,
-            queries=count_queries(pool, grades, labels),
-            raters=count_raters(labels, pool, self.store),
-            agreement=agreement(label for by_rater in labels.values() for label in by_rater.values()),
-            rules=learning.top_rules(grades),
-            standing=learning.standing(grades),
-        )
+        """Return all labels at a glance, and how well raters agree."""
+        with self.current(exact=True) as current:
+            return LabelOverview(
+                labelled=len(current.grades),
+                cannot_judge=len(current.beyond - current.undecided),
+                pool_size=len(self.pool),
+                elsewhere=len(current.elsewhere),
+                closeness=self._offering.closeness,
+                queries=count_queries(self.pool, current),
+                raters=count_raters(self.pool, self.store, current),
+                agreement=alpha_of_people(current),
+            )
 
     @property
     def usual_method(self) -> str:
         """What to train when nothing else is asked for; where other judges count, what has intercepts for them."""
-        if self.store.settings().training_judges:
-            with self._lock:
-                self._current.sync(self.store.state())
-                if self._current.others():
-                    return "QI"
+        with self.current() as current:
+            if current.others():
+                return "QI"
         return "RE-GR" if self.today is None else "Anchored"
 
-    def train(self, path: str | os.PathLike[str], method: str | None = None) -> Ranker:
-        """Train a ranker on the current labels, by default of the usual method, and save it to a model file."""
-        learning, lesson = self._lesson()
-        return learning.train(path, method or self.usual_method, lesson)
-
     def save_model(self, path: str | os.PathLike[str], method: str | None = None, *, wait: bool = True) -> SavedModel:
-        """Train and save as `train` does, one at a time, and return what there is to say of it.
+        """Train a ranker on the current labels, by default of the usual method, save it and say what came of it.
 
         wait: for another training to end, or raise a `BusyError`.
         """
-        learning, lesson = self._lesson()
-        return learning.save_model(path, method or self.usual_method, lesson, wait=wait)
+        from rulerank.judging.learning import Lesson, train  # which takes seconds to load
 
-    @property
-    def training(self) -> Training | None:
-        """The training that is under way, or else the last one; None: there was none since the start."""
-        return None if self._learning is None else self._learning.training
-
-    @property
-    def check(self) -> Check | None:
-        """The duels of the model that was trained last against today's ranking; None: none was trained yet."""
-        return self.learning.check()
-
-    @property
-    def learning(self) -> Learning:
-        """What is learned from the labels; loading what trains takes seconds, and no rater's first document waits."""
-        from rulerank.judging.learning import Learning
-
-        with self._lock:
-            if self._learning is None:
-                self._learning = Learning(self.pool, self.store, self.today, self.max_grade)
-            return self._learning
-
-    def _lesson(self) -> tuple[Learning, Lesson]:
-        from rulerank.judging.learning import Lesson
-
-        with self._lock:
-            state = self.store.state()
-            self._current.sync(state, exact=True)
-            judged = {self.pool.pairs[row][0] for row in self._current.judged}
-            lesson = Lesson(dict(self._current.grades), judged, state.last_id, self._current.others())
-            return self.learning, lesson
+        if not self._one_training.acquire(blocking=wait):
+            raise BusyError("a model is being trained, and only one is at a time: wait until it is saved")
+        try:
+            with self.current(exact=True) as current:
+                judged = {self.pool.pairs[row][0] for row in current.judged}
+                assert current.state is not None  # it is synced
+                lesson = Lesson(dict(current.grades), judged, current.state.last_id, current.others())
+            chosen = method or self.usual_method
+            saved, self.check = train(path, chosen, self.pool, self.store, self.today, lesson)
+            return saved
+        finally:
+            self._one_training.release()
 
     def grades(self) -> dict[int, int]:
         """Return the grade of every row that has one, by all raters."""
-        with self._lock:
-            self._current.sync(self.store.state())
-            return dict(self._current.grades)
+        with self.current() as current:
+            return dict(current.grades)
 
     def prepare(self) -> None:
         """Get ready for the first requests, in a thread of its own: what a rater asks for first comes first."""
-        with suppress(StoreError):  # it was closed meanwhile, or whoever asks first is told
-            with self._lock:
-                self._current.sync(self.store.state())
-                _ = self._offering.closeness
-            self.learning.top_rules(self.grades())
+        with suppress(StoreError), self.current():  # closed meanwhile, or whoever asks first is told
+            _ = self._offering.closeness

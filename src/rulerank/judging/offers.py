@@ -1,7 +1,7 @@
 """Which documents a rater may get, one at a time or the list of a query, and why there are none.
 
 Lists do not lead: the documents stand in an order drawn by lot, the same for a rater whenever the list is shown and
-another for every rater, unless the lead wants today's order to be seen.
+another for every rater.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import hashlib
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +19,7 @@ from rulerank.core.checks import is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.judging.grades import CurrentLabels
-from rulerank.judging.labels import Glance, JudgingTask, Plain, check_name
+from rulerank.judging.labels import Glance, JudgingTask, check_name
 from rulerank.judging.pool import Pool
 from rulerank.sampling.selection import Chooser
 from rulerank.today import Today
@@ -38,13 +37,6 @@ MOST = 50  # documents of a list
 PATIENCE = 2  # times as long as one document, a list stays with its rater
 
 Offers = Iterable[tuple[int, int]]  # row, how many raters may hold it
-
-
-class Stop(NamedTuple):
-    """Why there is nothing more for a rater."""
-
-    kind: str  # "natural": the sampler asks for no more; "skipped", "waiting": only for what this rater cannot get
-    reason: str  # in words
 
 
 class Asker(NamedTuple):
@@ -97,14 +89,14 @@ class Offering:
         """Return the row that the sampler wants next, never one in skip; None: it asks for no more."""
         return self._ready().next(skip)
 
-    def why_nothing(self, asker: Asker) -> Stop:
+    def why_nothing(self, asker: Asker) -> str:
         """Say why there is no offer."""
         chooser, skip = self._ready(), asker.skipped | asker.beyond
         if chooser.next(skip) is not None:
-            return Stop("waiting", WAITING)
-        stopped = chooser.next(asker.beyond) is None
-        everything = len(skip | self.current.judged) == len(self.pool)
-        return Stop("natural" if stopped else "skipped", EMPTY if everything else STOPPED if stopped else SKIPPED)
+            return WAITING
+        if len(skip | self.current.judged) == len(self.pool):
+            return EMPTY
+        return STOPPED if chooser.next(asker.beyond) is None else SKIPPED
 
     def asker(self, rater: str, glance: Glance) -> Asker:
         """Return a rater who asks, and the rows that matter then."""
@@ -169,30 +161,22 @@ class Offering:
         return self._chooser
 
 
-@dataclass(frozen=True, slots=True)
-class ListChoices:
+class ListChoices(NamedTuple):
     """What the lead has chosen for lists."""
 
     n_docs: int = 10
     come_first: bool = False  # before one document at a time
-    shows_rank: bool = False  # and today's order: it leads raters to agree with today's ranking
-
-    def __post_init__(self) -> None:
-        _check_length(self.n_docs)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedDoc(Plain):
-    """A document of a list, what this rater has said of it, and its place today."""
+class ListedDoc(NamedTuple):
+    """A document of a list, and what this rater has said of it."""
 
     task: JudgingTask
     judged: bool
     grade: int | None
-    rank: int  # by today's ranking, from 1; without one in the order of the pool
 
 
-@dataclass(frozen=True, slots=True)
-class QueryList(Plain):
+class QueryList(NamedTuple):
     """The first documents of a query as one rater sees them, in an order that tells nothing."""
 
     query: str
@@ -211,8 +195,8 @@ class QueryLists:
     >>> pool = Pool(rr.make_ranking(n_queries=3, docs_per_query=8, seed=0))
     >>> judging = Judging(pool, LabelStore(tempfile.mkdtemp() + "/labels.db"), max_grade=2)
     >>> ann, ben = judging.lists.next("ann", 5), judging.lists.next("ben", 5)
-    >>> len(ann.docs), sorted(doc.rank for doc in ann.docs), ann.query != ben.query
-    (5, [1, 2, 3, 4, 5], True)
+    >>> len(ann.docs), ann.query != ben.query
+    (5, True)
     >>> judging.lists.next("ann", 5) == ann
     True
     """
@@ -249,15 +233,15 @@ class QueryLists:
         with self._lock:
             return self._shown(self._number(query), self._tops(n_docs), self._asker(rater))
 
-    def why_nothing(self, rater: str, n_docs: int = 10) -> Stop:
+    def why_nothing(self, rater: str, n_docs: int = 10) -> str:
         """Say why there is no list."""
         with self._lock:
             asker, tops = self._asker(rater), self._tops(n_docs)
             if self._open_rows(asker, tops).any():
-                return Stop("natural", STOPPED)
+                return STOPPED
             listed = set(tops[tops >= 0].tolist())
             waiting = bool(listed & (set(asker.claimed) - self._current.by_row.keys()))
-            return Stop("waiting", LISTS_WAITING) if waiting else Stop("natural", LISTS_EMPTY)
+            return LISTS_WAITING if waiting else LISTS_EMPTY
 
     def _number(self, query: str) -> int:
         found = np.flatnonzero(np.asarray(self._pool.queries) == query)
@@ -327,18 +311,19 @@ class QueryLists:
         query = str(self._pool.queries[number])
         docs = []
         rows = [row for row in tops[number].tolist() if row >= 0]
-        for rank, row in enumerate(rows, start=1):
+        for row in rows:
             label = self._current.by_row.get(row, {}).get(asker.rater)
             if label is None and not self._is_open(row, asker):
                 continue
             task = JudgingTask(*self._pool.pairs[row], **self._pool.shown(row))
-            docs.append(ListedDoc(task, label is not None, None if label is None else label.grade, rank))
+            docs.append(ListedDoc(task, label is not None, None if label is None else label.grade))
         docs.sort(key=lambda doc: _lot(asker.rater, query, doc.task.doc))
         return QueryList(query, tuple(docs), len(rows) - len(docs))
 
     def _tops(self, n_docs: int) -> Array:
         """Return the rows of each query's first documents, the best first and then -1: (n_queries, n_docs)."""
-        _check_length(n_docs)
+        if not is_whole(n_docs, 1, MOST):
+            raise DataError(f"a list has from 1 to {MOST} documents: got {n_docs!r}")
         pool = self._pool
         if self._known is not None and self._known[0] == n_docs:
             return self._known[1]
@@ -359,8 +344,3 @@ def _lot(*words: str) -> float:
     """Return a number from 0 to 1 that follows from words alone."""
     digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
-
-
-def _check_length(n_docs: int) -> None:
-    if not is_whole(n_docs, 1, MOST):
-        raise DataError(f"a list has from 1 to {MOST} documents: got {n_docs!r}")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,8 +30,6 @@ from rulerank.io.tables import (
 )
 from rulerank.judging.labels import ShownField, check_name
 
-IMAGE_COLUMNS = ("image", "image_url", "thumbnail")  # taken for the address of a picture
-ROLES = (*TEXT_COLUMNS, "image")
 MONEY = re.compile(r"(^|[^a-z])(price|cost|amount|fee|eur|usd|gbp)([^a-z]|$)", re.IGNORECASE)
 GROUPED = 10_000  # whole numbers from here on have commas; a year has none
 
@@ -51,41 +49,23 @@ def field_text(name: str, value: Any) -> str | None:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | float | np.number):
-        return _number_text(name, float(value))
+        value = float(value)
+        if not math.isfinite(value):
+            return None
+        if MONEY.search(name):
+            return f"{value:,.2f}"
+        whole = value == int(value)
+        return f"{value:,.0f}" if whole and abs(value) >= GROUPED else f"{value:.0f}" if whole else f"{value:.3g}"
     if isinstance(value, list | tuple | np.ndarray):
         texts = (field_text(name, one) for one in value)
         return ", ".join(text for text in texts if text is not None) or None
     return str(value).strip() or None
 
 
-def _number_text(name: str, value: float) -> str | None:
-    if not math.isfinite(value):
-        return None
-    if MONEY.search(name):
-        return f"{value:,.2f}"
-    if value == int(value):
-        return f"{value:,.0f}" if abs(value) >= GROUPED else f"{value:.0f}"
-    if abs(value) < 0.001:
-        return f"{value:.2g}"
-    n_decimals = max(0, 2 - math.floor(math.log10(abs(value))))  # three digits that say something
-    return f"{value:,.{n_decimals}f}".rstrip("0").rstrip(".") if n_decimals else f"{value:,.0f}"
-
-
-class FeatureValue(NamedTuple):
-    """A feature of a document and how many percent of the pool's values lie below (of equal ones, half do)."""
-
-    name: str
-    value: float | None  # None: missing
-    percentile: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        return self._asdict()
-
-
 class Pool:
-    """Documents to be judged, on the page or in the terminal.
+    """Documents to be judged.
 
-    texts: for any of query_text, description, title, text, url and image (an address) one text or None per row of data.
+    texts: for any of query_text, description, title, text and url one text or None per row of data.
     fields: other things to show, such as a brand or a price: by name one value or None per row.
     name: what messages call it, such as its file.
     log: of documents read from a table with clicks, its rows, one for each position that a document was shown at.
@@ -128,8 +108,8 @@ class Pool:
                 )
         self.texts = {}
         for role, texts_of_role in (texts or {}).items():
-            if role not in ROLES:
-                raise DataError(f"unknown kind of text {role!r}; choose from {', '.join(ROLES)}")
+            if role not in TEXT_COLUMNS:
+                raise DataError(f"unknown kind of text {role!r}; choose from {', '.join(TEXT_COLUMNS)}")
             if len(texts_of_role) != len(data):
                 raise DataError(f"{role} must have one text per row: expected {len(data)}, got {len(texts_of_role)}")
             self.texts[role] = list(texts_of_role)
@@ -207,28 +187,15 @@ class Pool:
         fields = tuple(ShownField(name, text) for name, text in texts if text is not None)
         return shown | ({"fields": fields} if fields else {})
 
-    def feature_values(self, row: int) -> list[FeatureValue]:
-        """Return a document's features, each with how many percent of the pool's values lie below."""
-        X, values = self.data.X, self.data.X[row]
-        n_known = np.maximum(1, (~np.isnan(X)).sum(axis=0))
-        below = np.less(X, values).sum(axis=0) + np.equal(X, values).sum(axis=0) / 2
-        return [
-            FeatureValue(name, None, None) if np.isnan(value) else FeatureValue(name, float(value), float(share))
-            for name, value, share in zip(
-                self.data.feature_names, values, (100 * below / n_known).round(1), strict=True
-            )
-        ]
+    def query_text(self, query: str) -> str | None:
+        """Return the words of a query, if the pool has them."""
+        text: str | None = self.shown(int(self.rows_of(query)[0])).get("query_text")
+        return text
 
 
 def read_pool(
     source: Any,
     *,
-    query_text: str | None = None,
-    description: str | None = None,
-    title: str | None = None,
-    text: str | None = None,
-    url: str | None = None,
-    image: str | None = None,
     show: Sequence[str] = (),
     qid: str | None = None,
     docid: str | None = None,
@@ -238,19 +205,16 @@ def read_pool(
 ) -> Pool:
     """Read the documents to be judged: LETOR text, or a table (csv, tsv, parquet, data frame) that may hold texts too.
 
-    The options name columns. A column of text called query, description, title, text, body, abstract or url is taken
-    when no other is named; see TEXT_COLUMNS. image: the column of the addresses of pictures; show: other columns that
-    raters see, of text or numbers, whether or not they are features; author means the column author:field, too. Of a
-    table with clicks, whose rows are what was shown at each position, the pool has each document once.
+    A column of text called query, description, title, text, body, abstract or url is what it says (TEXT_COLUMNS).
+    show: other columns that raters see, of text or numbers, whether or not they are features; author means the column
+    author:field, too. Of a table with clicks, whose rows are what was shown at each position, the pool has each
+    document once.
 
     >>> import io
     >>> table = io.BytesIO(b"qid,docid,title,bm25\\n7,a,Fresh milk,0.5\\n7,b,Cheese,0.1\\n")
     >>> read_pool(table, format="csv")
     Pool(2 documents, 1 query, 1 feature, texts: title)
     """
-    options = {"query_text": query_text, "description": description, "title": title, "text": text}
-    options |= {"url": url, "image": image}
-    named = {role: column for role, column in options.items() if column is not None}
     if is_frame(source):
         content, name, format = source, FRAME, FRAME
     else:
@@ -258,8 +222,7 @@ def read_pool(
         format = format or detect(name, content[:HEAD])
     ids = {"qid": qid, "docid": docid, "grade": grade}
     if format not in (FRAME, *TABLE_FORMATS):
-        unnamed = ids | {"features": features, "show": show}
-        given = [*named, *(role for role, column in unnamed.items() if column)]
+        given = [role for role, column in (ids | {"features": features, "show": show}).items() if column]
         if given:
             raise ReadError(name, None, f"only tables have named columns ({', '.join(given)}): this is {format}")
         return _named_pool(read_any(NamedBytes(content, name), format), {}, name)
@@ -270,21 +233,17 @@ def read_pool(
         return content if format == FRAME else NamedBytes(content, name)
 
     table_format = None if format == FRAME else format
-    frame, mistake = read_frame(
-        again(), text={*own, "comment", *named.values()}, numeric=features or (), format=table_format
-    )
+    frame, mistake = read_frame(again(), text={*own, "comment"}, numeric=features or (), format=table_format)
     shown = {name: f"{name}{FIELD}" if f"{name}{FIELD}" in frame.columns else name for name in show}
-    for role, column in [*named.items(), *(("show", column) for column in shown.values())]:
+    for column in shown.values():
         if column not in frame.columns:
-            what = "a column to show" if role == "show" else f"the column of the {role.replace('_', ' ')}"
-            raise mistake(
-                None,
-                f"there is no column {column!r}; the columns are {listed(frame.columns)}; "
-                f"name {what} ({role}=..., on the command line --{role.replace('_', '-')} ...)",
-            )
+            what = f"there is no column {column!r}; the columns are {listed(frame.columns)}"
+            raise mistake(None, f"{what}; name a column to show (show=..., on the command line --show ...)")
     if columns["grade"] in show:
         raise mistake(None, f"raters must not see grades: the column {columns['grade']!r} cannot be shown")
-    chosen = named | _automatic(frame, {*own, *(features or ())}, named)
+    free = [c for c in frame.columns if c not in {*own, *(features or ())} and frame[c].dtype == pl.String]
+    usual = {role: next((c for c in columns if c in free), None) for role, columns in TEXT_COLUMNS.items()}
+    chosen = {role: column for role, column in usual.items() if column is not None}
     if features is None and "" not in frame.columns:  # which `read_table` refuses
         not_numbers = [column for column in shown.values() if frame[column].dtype == pl.String]
         not_numbers += [column for column in frame.columns if column.endswith(FIELD)]
@@ -292,7 +251,7 @@ def read_pool(
         queries = frame[columns["qid"]] if columns["qid"] in frame.columns else pl.Series([0])
         features = feature_columns(others, queries, else_hold="hold neither numbers nor known texts")
     data = read_table(again(), **columns, features=features, format=table_format)
-    texts = {role: _texts(frame[column]) for role, column in chosen.items()}
+    texts = {role: [text or None for text in frame[column].to_list()] for role, column in chosen.items()}
     return _named_pool(data, texts, name, {field: frame[column].to_list() for field, column in shown.items()})
 
 
@@ -310,17 +269,6 @@ def _named_pool(
         return Pool(data, texts, fields=fields, name=name, log=log)
     except DataError as error:
         raise ReadError(name, None, str(error)) from None
-
-
-def _automatic(frame: pl.DataFrame, taken: set[str], named: Mapping[str, str]) -> dict[str, str]:
-    free = [c for c in frame.columns if c not in taken | set(named.values()) and frame[c].dtype == pl.String]
-    wanted = TEXT_COLUMNS | {"image": IMAGE_COLUMNS}
-    found = {role: next((c for c in columns if c in free), None) for role, columns in wanted.items()}
-    return {role: column for role, column in found.items() if column is not None and role not in named}
-
-
-def _texts(column: pl.Series) -> list[str | None]:
-    return [text or None for text in column.cast(pl.String).to_list()]
 
 
 def _checked(kind: str, ids: Sequence[str]) -> Array:

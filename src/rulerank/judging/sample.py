@@ -1,4 +1,4 @@
-"""Choose documents of a pool: with grades that are known, a person's, or as a list of what to judge next."""
+"""Choose documents of a pool: with grades that are known, or as a list of what to judge next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from rulerank.core.checks import is_whole
 from rulerank.dataset import UNLABELLED, Array
 from rulerank.errors import DataError
-from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.pool import Pool
 from rulerank.sampling.ssar import SSAR
 from rulerank.sampling.strata import Strata
@@ -22,7 +21,7 @@ class Sample(NamedTuple):
     rows: Array
     grades: Array  # -1 where it is still to be given
     n_labels: int  # with those there were before
-    stop: str  # "natural", "budget", "listed"; with a person at the terminal also "quit" and "skipped"
+    stop: str  # "natural", "budget", "listed"
     closeness: float
 
 
@@ -51,7 +50,8 @@ def simulate(
     >>> done.n_labels, done.stop
     (4, 'budget')
     """
-    check_budget(budget)
+    if budget is not None and not is_whole(budget, 1):
+        raise DataError(f"-n must be a whole number from 1: got {budget}")
     selection = sampler.begin(pool.data, start=labels)
     n_asked = 0
     while (row := selection.next()) is not None and n_asked != budget:
@@ -81,39 +81,3 @@ def list_next(pool: Pool, sampler: SSAR | Strata, n: int, *, labels: Mapping[int
         rows.append(row)
     grades = np.full(len(rows), UNLABELLED)
     return Sample(np.array(rows, dtype=np.int64), grades, len(labels), "listed", closeness)
-
-
-def ask_person(
-    pool: Pool,
-    sampler: SSAR | Strata,
-    target: str,
-    *,
-    max_grade: int,
-    budget: int | None,
-    guidelines: Guidelines | None = None,
-) -> Sample:
-    """Ask the person at the terminal, and keep every answer in a label store at once.
-
-    guidelines: say what the grades mean, and which there are.
-    """
-    from rulerank.judging.loop import Judging
-    from rulerank.judging.store import LabelStore
-    from rulerank.judging.terminal import PERSON, ask_all, tell_grades
-
-    check_budget(budget)
-    with LabelStore(target) as store:
-        judging = Judging(pool, store, sampler=sampler, max_grade=max_grade)
-        if guidelines is not None:
-            tell_grades(guidelines)
-        stop = ask_all(judging, budget)
-        grades = {(one.query, one.doc): one.grade for one in store.labels(PERSON)}
-        given = [(pool.rows[pair], grade) for pair, grade in grades.items() if pair in pool.rows and grade is not None]
-        progress = judging.progress(PERSON)
-    rows, found = np.array(given, dtype=np.int64).reshape(-1, 2).T
-    return Sample(rows, found, progress.labelled, stop, progress.closeness)
-
-
-def check_budget(budget: int | None) -> None:
-    """Refuse a budget that is no number of labels."""
-    if budget is not None and not is_whole(budget, 1):
-        raise DataError(f"-n must be a whole number from 1: got {budget}")

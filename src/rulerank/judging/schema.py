@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import json
 import secrets
-from datetime import UTC, datetime
-from typing import Any, Generic, NoReturn, TypeVar
+from datetime import datetime
+from typing import Any, Generic, TypeVar
 
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import MissingExtraError
-from rulerank.judging.labels import (
-    CheckRecord,
-    Claim,
-    Decision,
-    JudgeKind,
-    Label,
-    Order,
-    Revocable,
-    Setting,
-    Skip,
-    StoreError,
-)
+from rulerank.judging.labels import Decision, JudgeKind, Label, Order, Revocable, Setting, StoreError
 
 try:
+    import msgspec
     import sqlalchemy as sa
 except ImportError:
     raise MissingExtraError("judge", "SQLAlchemy") from None
@@ -119,6 +109,8 @@ class Facts(Generic[Kind]):
 
     def __init__(self, kind: type[Kind], table: sa.Table, *key: str) -> None:
         self.kind, self.table, self.key = kind, table, key
+        self.word = kind.__name__.lower()  # by which judgements name it
+        self.undo_word = "undo" if kind is Label else f"undo {self.word}"
         self.in_force = in_force = table.c.superseded_by.is_(None) & table.c.withdrawn.is_(None)
         self._index(f"{table.name}_current", *key, where=in_force, unique=True)
         same = sa.and_(*(table.c[column] == sa.bindparam(f"the_{column}") for column in key))
@@ -253,13 +245,7 @@ def prepare(connection: sa.Connection, name: str) -> None:
 
 
 Row = TypeVar("Row")
-WORDS: dict[type, str] = {  # what messages call a row
-    Label: "label", Decision: "decision", Order: "order", JudgeKind: "judge", Setting: "setting", Skip: "the skip of",
-    CheckRecord: "check",
-}  # fmt: skip
-TEXTS = ("query", "doc", "rater", "page", "judge", "kind", "method", "today")
-MOMENTS = ("time", "withdrawn")
-JSONS: dict[type, str] = {Order: "docs", Setting: "value"}
+JSONS: dict[type, str] = {Order: "docs", Setting: "value"}  # columns that hold JSON
 
 
 def as_text(moment: datetime) -> str:
@@ -269,44 +255,21 @@ def as_text(moment: datetime) -> str:
 
 def value_of(kind: type[Row], values: dict[str, Any], store: str) -> Row:
     """Return what the columns of a row say, or what is wrong with a row that was changed; store: for the message."""
-    what = f"{WORDS[kind]} {values.get('id', values.get('doc'))!r:.40}"
-    if not all(isinstance(values.get(column) or "", str) for column in TEXTS):
-        _damaged(store, what, "a name that is no text")
-    grade, last_label = values.get("grade"), values.get("last_label", 0)
-    if grade is not None and not (type(grade) is int and 0 <= grade <= MAX_GRADE):
-        _damaged(store, what, f"the grade {grade!r:.40}")
-    if type(last_label) is not int:
-        _damaged(store, what, f"the last label {last_label!r:.40}")
-    for column in MOMENTS:
-        if values.get(column) is not None:
-            values[column] = _moment(values[column], what, store)
-    if kind in JSONS:
-        text = values[JSONS[kind]]
-        try:
-            found = json.loads(text)
-        except (TypeError, ValueError):
-            _damaged(store, what, f"{text!r:.40}, which is no JSON")
-        values[JSONS[kind]] = tuple(found) if kind is Order else found
-    return kind(**values)
-
-
-def claim_of(row: Any, store: str) -> Claim:
-    """Return the claim that a row of the table `claims` holds."""
+    values = {f"{column}": value for column, value in values.items()}  # SQLAlchemy's names are a kind of their own
     try:
-        return Claim(row.query, row.doc, row.rater, datetime.fromtimestamp(row.until, UTC))
-    except (TypeError, ValueError, OverflowError, OSError):
-        _damaged(store, f"the claim on {row.doc!r:.40}", f"the time {row.until!r:.40}")
-
-
-def _moment(text: Any, what: str, store: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        _damaged(store, what, f"the time {text!r:.40}; expected one like 2026-01-05T12:00:00+00:00")
-    return moment
-
-
-def _damaged(store: str, what: str, found: str) -> NoReturn:
-    raise StoreError(f"{store}: {what} has {found}: something else has changed the store; restore a copy of it")
+        if kind in JSONS:
+            values[JSONS[kind]] = json.loads(values[JSONS[kind]])
+        value = msgspec.convert(values, kind)
+        grade = values.get("grade")
+        if grade is not None and not 0 <= grade <= MAX_GRADE:
+            raise ValueError(f"the grade {grade}")
+        for column in ("time", "withdrawn"):
+            moment = getattr(value, column, None)
+            if moment is not None and moment.tzinfo is None:
+                raise ValueError(f"the time {values[column]!r}; expected one like 2026-01-05T12:00:00+00:00")
+        return value
+    except (TypeError, ValueError) as error:
+        what = f"{kind.__name__.lower()} {values.get('id', values.get('doc'))!r:.40}"
+        raise StoreError(
+            f"{store}: {what} is damaged ({error}): something else has changed the store; restore a copy of it"
+        ) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rulerank.core.checks import check_number, is_whole
@@ -23,7 +23,6 @@ from rulerank.judging.labels import (
     Glance,
     JudgeKind,
     Label,
-    Order,
     Pair,
     Revocable,
     Setting,
@@ -33,9 +32,8 @@ from rulerank.judging.labels import (
     check_grade,
     check_kind,
     check_name,
-    check_setting,
 )
-from rulerank.judging.schema import DECISIONS, JUDGES, LABELS, ORDERS, SETTINGS, Facts, as_text, claim_of, value_of
+from rulerank.judging.schema import DECISIONS, JUDGES, LABELS, SETTINGS, TEAM, Facts, as_text, value_of
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -82,25 +80,11 @@ class LabelStore(Database):
         judgement: an id; the label of a known one is returned as it was given, and nothing changes.
         once: without an id, a grade that is in force already is no new label.
         """
-        names = _names(query, doc, rater)
-        values = names | {"grade": check_grade(grade), "page": _page(page)}
-        with self._write() as connection:
-            before = _seen(connection, "label", judgement, names)
-            if before is not None:
-                return replace(self._one(connection, LABELS, before.label), **LABELS.as_given)
-            found = connection.execute(LABELS.same, _the(names)).first() if once and judgement is None else None
-            if found is not None and found.grade == values["grade"]:
-                return value_of(Label, found._asdict(), self.name)
-            (label,) = self._add_labels(connection, [values])
-            _note(connection, "label", judgement, names, label=label.id)
-        return label
+        return self._give(LABELS, _graded(query, doc, grade, rater, page), judgement, once=once)
 
     def add_all(self, judged: Iterable[Judged], *, page: str | None = None) -> list[Label]:
         """Keep many grades, given as (query, doc, grade, rater): all of them or, when one is wrong, none."""
-        rows = [
-            _names(query, doc, rater) | {"grade": check_grade(grade), "page": _page(page)}
-            for query, doc, grade, rater in judged
-        ]
+        rows = [_graded(query, doc, grade, rater, page) for query, doc, grade, rater in judged]
         times = Counter((row["query"], row["doc"], row["rater"]) for row in rows)
         if len(times) < len(rows):
             (query, doc, rater), _ = times.most_common(1)[0]
@@ -111,18 +95,12 @@ class LabelStore(Database):
         if not rows:
             return []
         with self._write() as connection:
-            return self._add_labels(connection, rows)
+            return self._add(connection, LABELS, rows)
 
     def undo(self, rater: str, *, judgement: str | None = None, page: str | None = None) -> Label | None:
         """Withdraw this rater's latest label, which brings back the one it superseded; None: there is no label."""
-        own, page = {"rater": check_name("rater", rater)}, _page(page)
-        with self._write() as connection:
-            before = _seen(connection, "undo", judgement, own)
-            if before is not None:
-                return None if before.label is None else self._one(connection, LABELS, before.label)
-            found = connection.execute(LABELS.latest_of_rater, _the(own)).first()
-            _note(connection, "undo", judgement, own, label=None if found is None else found.id)
-            return None if found is None else self._withdraw(connection, LABELS, found.id, rater, page)
+        own = {"rater": check_name("rater", rater)}
+        return self._take_back(LABELS, LABELS.latest_of_rater, own, judgement, page)
 
     def labels(self, rater: str | None = None, *, after: int = 0) -> list[Label]:
         """Return the current labels in the order of time, of one rater or of all, those with a higher id than after."""
@@ -175,7 +153,7 @@ class LabelStore(Database):
         with self._write() as connection:
             if _seen(connection, "skip", judgement, names) is not None:
                 return
-            _note(connection, "skip", judgement, names)
+            _note(connection, None, "skip", judgement, names)
             for statement in (sql.DROP_CLAIM, sql.DROP_SKIP, sql.ADD_SKIP):
                 connection.execute(statement, _the(names) | {"now": as_text(self._now())})
 
@@ -194,7 +172,7 @@ class LabelStore(Database):
         with self._write() as connection:
             before = connection.execute(sql.LAST_CHECK).first()
             record = CheckRecord(1 if before is None else before.id + 1, last_label, method, today, self._now())
-            connection.execute(sql.ADD_CHECK, record._asdict() | {"time": as_text(record.time)})
+            connection.execute(sql.ADD_CHECK, asdict(record) | {"time": as_text(record.time)})
         return record
 
     def last_check(self) -> CheckRecord | None:
@@ -214,44 +192,22 @@ class LabelStore(Database):
         page: str | None = None,
     ) -> Decision:
         """Keep the lead's grade of a document (None: cannot be judged), which counts instead of the raters' grades."""
-        names = _names(query, doc, rater)
-        values = names | {"grade": check_grade(grade), "page": _page(page)}
-        with self._write() as connection:
-            before = _seen(connection, "decision", judgement, names)
-            if before is not None:
-                return replace(self._one(connection, DECISIONS, before.fact), **DECISIONS.as_given)
-            (decision,) = self._add(connection, DECISIONS, [values])
-            _note(connection, "decision", judgement, names, fact=decision.id)
-        return decision
+        return self._give(DECISIONS, _graded(query, doc, grade, rater, page), judgement)
 
     def undo_decision(
         self, query: str, doc: str, rater: str, *, judgement: str | None = None, page: str | None = None
     ) -> Decision | None:
         """Withdraw the decision on a document, which brings back the one it superseded; None: there is none."""
-        names, page = _names(query, doc, rater), _page(page)
-        with self._write() as connection:
-            before = _seen(connection, "undo decision", judgement, names)
-            if before is not None:
-                return None if before.fact is None else self._one(connection, DECISIONS, before.fact)
-            found = connection.execute(DECISIONS.same, _the(names)).first()
-            _note(connection, "undo decision", judgement, names, fact=None if found is None else found.id)
-            return None if found is None else self._withdraw(connection, DECISIONS, found.id, rater, page)
+        return self._take_back(DECISIONS, DECISIONS.same, _names(query, doc, rater), judgement, page)
 
     def decisions(self) -> list[Decision]:
         """Return the decisions in force, in the order of time."""
         return self._facts(DECISIONS, DECISIONS.current)
 
-    def decision_history(self) -> list[Decision]:
-        """Return every decision ever taken."""
-        return self._facts(DECISIONS, DECISIONS.history)
-
-    def orders(self) -> list[Order]:
-        """Return the orders in force that raters gave in version 0.1, in the order of time."""
-        return self._facts(ORDERS, ORDERS.current)
-
-    def order_history(self) -> list[Order]:
-        """Return every order ever given."""
-        return self._facts(ORDERS, ORDERS.history)
+    def history_of(self, kind: type[Kind]) -> list[Kind]:
+        """Return every `Decision`, `JudgeKind` or `Setting` there ever was, or every `Order` of version 0.1."""
+        facts: Any = next(one for one in TEAM if one.kind is kind)
+        return self._facts(facts, facts.history)
 
     def name_judge(self, judge: str, kind: str, rater: str, *, page: str | None = None) -> JudgeKind:
         """Say that a rater is no person but another judge, one of `labels.KINDS`; "person" takes it back."""
@@ -262,22 +218,16 @@ class LabelStore(Database):
         """Return the raters who are no people, each with what it is."""
         return {one.judge: one.kind for one in self._facts(JUDGES, JUDGES.current) if one.kind != PERSON}
 
-    def judge_history(self) -> list[JudgeKind]:
-        """Return everything that was ever said of what raters are."""
-        return self._facts(JUDGES, JUDGES.history)
-
     def change_setting(self, name: str, value: Any, rater: str, *, page: str | None = None) -> Setting:
-        """Keep a setting of the lead's, one of `labels.SETTINGS`; all processes have it from now on."""
-        values = {"name": name, "value": json.dumps(check_setting(name, value))}
-        return self._say(SETTINGS, values, rater, page)
+        """Keep one of the `labels.Settings`; all processes have it from now on."""
+        known = Settings.of({name: value}).to_dict()
+        if name not in known:
+            raise DataError(f"unknown setting {name!r:.60}; choose from {', '.join(known)}")
+        return self._say(SETTINGS, {"name": name, "value": json.dumps(known[name])}, rater, page)
 
     def settings(self) -> Settings:
         """Return what the lead has set, and the usual values of the rest."""
         return Settings.of({one.name: one.value for one in self._facts(SETTINGS, SETTINGS.current)})
-
-    def setting_history(self) -> list[Setting]:
-        """Return every setting ever made."""
-        return self._facts(SETTINGS, SETTINGS.history)
 
     def _say(self, facts: Facts[Kind], values: dict[str, Any], rater: str, page: str | None) -> Kind:
         values |= {"rater": check_name("rater", rater), "page": _page(page)}
@@ -285,30 +235,51 @@ class LabelStore(Database):
             (fact,) = self._add(connection, facts, [values])
         return fact
 
-    def _add_labels(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> list[Label]:
-        labels = self._add(connection, LABELS, rows)
-        names = [_the({name: row[name] for name in LABELS.key}) for row in rows]
-        for statement in (sql.DROP_CLAIM, sql.DROP_SKIP):
-            connection.execute(statement, names)
-        return labels
+    def _give(self, facts: Facts[Kind], values: dict[str, Any], judgement: str | None, *, once: bool = False) -> Kind:
+        """Keep a fact, unless its judgement is known, or once is asked for and it is in force already."""
+        word, names = facts.word, {name: values[name] for name in ("query", "doc", "rater")}
+        with self._write() as connection:
+            before = _seen(connection, word, judgement, names)
+            if before is not None:
+                given: Any = self._one(connection, facts, before.label or before.fact)
+                return replace(given, **facts.as_given)
+            same = connection.execute(facts.same, _the(names)).first() if once and judgement is None else None
+            if same is not None and same.grade == values["grade"]:
+                return value_of(facts.kind, same._asdict(), self.name)
+            (fact,) = self._add(connection, facts, [values])
+            _note(connection, facts, word, judgement, names, fact.id)
+        return fact
 
     def _add(self, connection: sa.Connection, facts: Facts[Kind], rows: list[dict[str, Any]]) -> list[Kind]:
-        """Keep facts, each superseding what is in force for its key."""
+        """Keep facts, each superseding what is in force for its key; a label ends claims and skips."""
         last_id, now = connection.execute(facts.last_id).scalar_one(), as_text(self._now())
         rows = [row | {"id": last_id + number, "time": now} for number, row in enumerate(rows, start=1)]
-        keys = [_the({name: row[name] for name in facts.key}) | {"new_id": row["id"]} for row in rows]
-        connection.execute(facts.supersede, keys)
+        keys = [_the({name: row[name] for name in facts.key}) for row in rows]
+        connection.execute(facts.supersede, [key | {"new_id": row["id"]} for key, row in zip(keys, rows, strict=True)])
         connection.execute(facts.add, rows)
+        if facts is LABELS:
+            for statement in (sql.DROP_CLAIM, sql.DROP_SKIP):
+                connection.execute(statement, keys)
         return [value_of(facts.kind, dict(row), self.name) for row in rows]
 
-    def _withdraw(
-        self, connection: sa.Connection, facts: Facts[Kind], fact_id: int, rater: str, page: str | None
-    ) -> Kind:
-        """Take a fact back, which brings back what it superseded."""
-        gone = {"fact_id": fact_id, "now": as_text(self._now()), "where": page, "who": rater}
-        connection.execute(facts.withdraw, gone)
-        connection.execute(facts.bring_back, {"fact_id": fact_id})
-        return self._one(connection, facts, fact_id)
+    def _take_back(
+        self, facts: Facts[Kind], chosen: sa.Select[Any], names: dict[str, Any], judgement: str | None, page: str | None
+    ) -> Kind | None:
+        """Withdraw a fact, which brings back what it superseded."""
+        page, word = _page(page), facts.undo_word
+        with self._write() as connection:
+            before = _seen(connection, word, judgement, names)
+            if before is not None:
+                known = before.label or before.fact
+                return None if known is None else self._one(connection, facts, known)
+            found = connection.execute(chosen, _the(names)).first()
+            _note(connection, facts, word, judgement, names, None if found is None else found.id)
+            if found is None:
+                return None
+            gone = {"fact_id": found.id, "now": as_text(self._now()), "where": page, "who": names["rater"]}
+            connection.execute(facts.withdraw, gone)
+            connection.execute(facts.bring_back, {"fact_id": found.id})
+            return self._one(connection, facts, found.id)
 
     def _facts(
         self, facts: Facts[Kind], chosen: sa.Select[Any], parameters: dict[str, Any] | None = None
@@ -322,7 +293,7 @@ class LabelStore(Database):
 
     def _claims(self, connection: sa.Connection) -> list[Claim]:
         live = connection.execute(sql.LIVE_CLAIMS, {"now": self._now().timestamp()})
-        return [claim_of(row, self.name) for row in live]
+        return [value_of(Claim, row._asdict(), self.name) for row in live]
 
 
 def _skipped(connection: sa.Connection, rater: str) -> list[Pair]:
@@ -332,6 +303,10 @@ def _skipped(connection: sa.Connection, rater: str) -> list[Pair]:
 
 def _names(query: str, doc: str, rater: str) -> dict[str, Any]:
     return {"query": check_name("query", query), "doc": check_name("doc", doc), "rater": check_name("rater", rater)}
+
+
+def _graded(query: str, doc: str, grade: int | None, rater: str, page: str | None) -> dict[str, Any]:
+    return _names(query, doc, rater) | {"grade": check_grade(grade), "page": _page(page)}
 
 
 def _page(page: str | None) -> str | None:
@@ -361,14 +336,15 @@ def _seen(connection: sa.Connection, kind: str, judgement: str | None, names: di
 
 def _note(
     connection: sa.Connection,
-    kind: str,
+    facts: Facts[Any] | None,
+    word: str,
     judgement: str | None,
     names: dict[str, Any],
-    *,
-    label: int | None = None,
     fact: int | None = None,
 ) -> None:
     """Keep the id of a judgement and what came of it: the id of a label, or of a fact of another kind."""
     if judgement is not None:
-        values = {"query": None, "doc": None} | names
-        connection.execute(sql.ADD_JUDGEMENT, values | {"id": judgement, "kind": kind, "label": label, "fact": fact})
+        known = {"label": fact, "fact": None} if facts is LABELS else {"label": None, "fact": fact}
+        connection.execute(
+            sql.ADD_JUDGEMENT, {"query": None, "doc": None, "id": judgement, "kind": word} | names | known
+        )

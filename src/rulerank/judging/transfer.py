@@ -16,13 +16,12 @@ import polars as pl
 from rulerank.core.words import counted
 from rulerank.dataset import UNLABELLED, Dataset
 from rulerank.errors import DataError
-from rulerank.io.doc_names import require_docids
-from rulerank.io.formats import FORMATS, HEAD, Converted, detect, read_found, write_any
-from rulerank.io.streams import NamedBytes, format_suffix, read_bytes
+from rulerank.io.formats import FORMATS, Converted, write_any
+from rulerank.io.streams import format_suffix, read_bytes
 from rulerank.io.tables import TABLE_FORMATS, write_frame
 from rulerank.judging.grades import Counting
-from rulerank.judging.label_files import COLUMNS, EachLabel, read_each
-from rulerank.judging.labels import PERSON, Decision, Label, check_combination, check_kind
+from rulerank.judging.label_files import COLUMNS, read_each
+from rulerank.judging.labels import PERSON, Decision, JudgeKind, Label, Order, Setting, check_combination, check_kind
 from rulerank.judging.pool import Pool
 
 if TYPE_CHECKING:
@@ -108,7 +107,6 @@ def import_labels(
     format: str | None = None,
     *,
     kind: str | None = None,
-    by: str = "the command line",
 ) -> int:
     """Take the labels of a file into a store as this rater's, all or none; return how many are new or differ.
 
@@ -117,21 +115,14 @@ def import_labels(
     document cannot be judged.
     kind: what the rater is, one of `team.KINDS`, where the file does not say it; labels of any but a person count
         nowhere unless the lead says so, and that is told. By default what the store has, and a new rater is a person.
-    by: who takes them in, for the history.
     """
-    content, name = read_bytes(path)
-    format = format or detect(name, content[:HEAD])
     named = None if kind is None else check_kind(kind)
-    each = read_each(content, name, format)
-    if each is None:
-        data = read_found(NamedBytes(content, name), format, graded=True, repeats=True).data
-        triples = zip(data.qid.tolist(), require_docids(data).tolist(), data.y.tolist(), strict=True)
-        each = EachLabel([(query, doc, grade, rater) for query, doc, grade in triples if grade != UNLABELLED], {})
+    each = read_each(*read_bytes(path), format, rater)
     given = each.labels
     kinds = ({} if named is None else dict.fromkeys((who for *_, who in given), named)) | each.kinds
     known = {(label.query, label.doc, label.rater): label.grade for label in store.labels()}
     missing = object()
-    _name_judges(store, {who: what for who, what in kinds.items() if what != store.judges().get(who, PERSON)}, by)
+    _name_judges(store, {who: what for who, what in kinds.items() if what != store.judges().get(who, PERSON)})
     new = [row for row in given if known.get((row[0], row[1], row[3]), missing) != row[2]]
     added = store.add_all(new, page="import")
     _tell_judges(store, [who for *_, who in given])
@@ -141,7 +132,9 @@ def import_labels(
 def _export_each(
     labels: list[Label], judges: Mapping[str, str], path: str | os.PathLike[str], format: str | None
 ) -> Converted:
-    format = _table_format(path, format, "only a table has one row per rater")
+    format = format or format_suffix(path).removeprefix(".")
+    if format not in TABLE_FORMATS:
+        raise DataError(f"only a table has one row per rater: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
     rows = [
         (one.query, one.doc, one.grade, one.rater, judges.get(one.rater, PERSON), one.time.isoformat(), one.page)
         for one in labels
@@ -151,14 +144,14 @@ def _export_each(
     return Converted(len(rows), target=format)
 
 
-def _name_judges(store: LabelStore, kinds: Mapping[str, str], by: str) -> None:
+def _name_judges(store: LabelStore, kinds: Mapping[str, str]) -> None:
     """Say what raters are, before their labels come; a person who has judged never becomes a judge by an import."""
     people = {label.rater for label in store.labels()} - store.judges().keys()
     for rater, kind in kinds.items():
         if kind != PERSON and rater in people:
             raise DataError(f"{rater!r} has judged as a person: take these labels in under another name (--rater)")
     for rater, kind in kinds.items():
-        store.name_judge(rater, kind, by, page="import")
+        store.name_judge(rater, kind, "the command line", page="import")
 
 
 def _tell_judges(store: LabelStore, raters: list[str]) -> None:
@@ -167,9 +160,9 @@ def _tell_judges(store: LabelStore, raters: list[str]) -> None:
     apart = {who: raters.count(who) for who in dict.fromkeys(raters) if who in judges and who not in training}
     if apart:
         said = ", ".join(f"{counted(count, 'label')} of {who} ({judges[who]})" for who, count in apart.items())
-        names = ",".join((*training, *apart))
         warnings.warn(
-            f"{said} are no people's: they count in training only after --set training_judges={names}", stacklevel=3
+            f"{said} are no people's: they count in training only with --raters, or as the lead's page says",
+            stacklevel=3,
         )
 
 
@@ -216,12 +209,12 @@ def audit(store: LabelStore) -> list[Event]:
     """
     facts: list[tuple[str, Any, Content]] = [
         *(("label", one, _graded(one)) for one in store.history()),
-        *(("decision", one, _graded(one)) for one in store.decision_history()),
-        *(("order", one, (one.query, None, None, " > ".join(one.docs))) for one in store.order_history()),
-        *(("judge", one, (None, None, None, f"{one.judge} is {one.kind}")) for one in store.judge_history()),
+        *(("decision", one, _graded(one)) for one in store.history_of(Decision)),
+        *(("order", one, (one.query, None, None, " > ".join(one.docs))) for one in store.history_of(Order)),
+        *(("judge", one, (None, None, None, f"{one.judge} is {one.kind}")) for one in store.history_of(JudgeKind)),
         *(
             ("setting", one, (None, None, None, f"{one.name} = {json.dumps(one.value)}"))
-            for one in store.setting_history()
+            for one in store.history_of(Setting)
         ),
     ]
     events: list[tuple[datetime, str, str, Content, str | None, int | None]] = [
@@ -238,20 +231,10 @@ def audit(store: LabelStore) -> list[Event]:
     ]
 
 
-def write_audit(store: LabelStore, path: str | os.PathLike[str], format: str | None = None) -> int:
-    """Write the audit as a table (csv, tsv, parquet) and return how many events there are."""
-    format = _table_format(path, format, "the history is a table")
-    events = audit(store)
+def write_audit(store: LabelStore, path: str | os.PathLike[str]) -> None:
+    """Write the audit as csv."""
     schema = {name: pl.Int64 if name in ("id", "grade") else pl.String for name in Event._fields}
-    write_frame(pl.DataFrame(events, schema=schema, orient="row"), path, format=format)
-    return len(events)
-
-
-def _table_format(path: str | os.PathLike[str], format: str | None, why: str) -> str:
-    format = format or format_suffix(path).removeprefix(".")
-    if format not in TABLE_FORMATS:
-        raise DataError(f"{why}: choose from {', '.join(TABLE_FORMATS)}, got {format!r}")
-    return format
+    write_frame(pl.DataFrame(audit(store), schema=schema, orient="row"), path, format="csv")
 
 
 def _graded(one: Label | Decision) -> Content:

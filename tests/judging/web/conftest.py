@@ -20,10 +20,11 @@ class Served:
 
     def __init__(self, app, judging, port):
         self.judging = judging
-        self.answers = {}  # by path, what is answered instead of what the page's application would answer
+        self.away = ""  # a path that nobody answers
 
         async def answer(scope, receive, send):
-            await self.answers.get(scope.get("path"), app)(scope, receive, send)
+            asked = Response("away", 503) if scope.get("path") == self.away else app
+            await asked(scope, receive, send)
 
         self.app = answer
         self._running = None
@@ -36,10 +37,10 @@ class Served:
 
         Playwright's `route` is no way to do so on an open page: a request right after it may still get through.
         """
-        self.answers[path] = Response("away", 503)
+        self.away = path
 
     def come_back(self):
-        self.answers.clear()
+        self.away = ""
 
     def _start(self, port=0):
         if self._running is None:

@@ -1,13 +1,20 @@
 """The API hands out documents, keeps grades, and answers every mistake with a reason."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 
 import rulerank as rr
+from long_tests import LONG
+from rulerank.errors import DataError
+from rulerank.judging.guidelines import parse_guidelines
 from rulerank.judging.labels import StoreError
-from rulerank.methods import METHODS
+from rulerank.judging.loop import Judging
+from rulerank.judging.offers import ListChoices
+from rulerank.judging.store import LabelStore
+from rulerank.judging.web.app import create_app
 from rulerank.web.requests import MAX_BODY
 
 
@@ -22,6 +29,11 @@ def client(served):
         yield client
 
 
+@pytest.fixture
+def listing(serve, make_pool):
+    return serve(make_pool(n_queries=4, docs_per_query=6), rater="ann", lists=ListChoices(3))
+
+
 def first(client, rater="ann"):
     task = client.get("/api/next", params={"rater": rater}).json()["task"]
     return {"query": task["query"], "doc": task["doc"]}
@@ -31,7 +43,6 @@ def test_a_document_is_shown_with_its_texts_and_without_the_rankers_opinion(clie
     answer = client.get("/api/next").json()
     assert answer["task"]["title"] == f"Title of {answer['task']['doc']}"
     assert answer["task"]["judged"] is False
-    assert "estimate" not in json.dumps(answer)
     assert answer["progress"]["labelled"] == 0
 
 
@@ -44,20 +55,6 @@ def test_a_grade_is_kept_and_the_next_document_comes_with_the_answer(client, ser
     assert served.labels() == [(task["query"], task["doc"], 2, "ann")]
 
 
-def test_the_estimate_comes_once_there_are_labels_and_only_after_the_grade(client):
-    task = first(client)
-    for place in range(8):
-        before = client.get("/api/estimate", params=task)
-        assert (before.status_code, before.json()["error"]["code"]) == (422, "not_judged")
-        judged, answer = task, client.post("/api/labels", json=task | {"grade": place % 2}).json()
-        task = {name: answer["task"][name] for name in ("query", "doc")}
-        estimate = client.get("/api/estimate", params=judged).json()["estimate"]
-        assert (estimate is None) == (place < 4)
-    assert 0 <= estimate["grade"] <= 2
-    assert estimate["n_labels"] == 7
-    assert estimate["reasons"]
-
-
 def test_a_grade_sent_again_because_its_answer_was_lost_is_one_label(client, served):
     task = first(client) | {"grade": 1}
     ids = [client.post("/api/labels", json=task).json()["label"]["id"] for _ in range(3)]
@@ -65,18 +62,6 @@ def test_a_grade_sent_again_because_its_answer_was_lost_is_one_label(client, ser
     assert client.post("/api/undo", json={}).json()["undone"]["id"] == 1
     assert client.post("/api/labels", json=task).json()["label"]["id"] == 2
     assert served.judging.progress("ann").mine == 1
-
-
-def test_null_means_cannot_judge(client, served):
-    client.post("/api/labels", json=first(client) | {"grade": None})
-    assert served.judging.progress("ann").cannot_judge == 1
-
-
-def test_a_skipped_document_does_not_come_back(client):
-    task = first(client)
-    answer = client.post("/api/skip", json=task).json()
-    assert answer["task"]["doc"] != task["doc"]
-    assert answer["progress"]["skipped"] == 1
 
 
 def test_undo_takes_back_the_last_label_and_shows_its_document(client):
@@ -99,62 +84,15 @@ def test_own_labels_are_listed_and_can_be_revised(client):
     assert client.get("/api/labels", params={"rater": "ben"}).json() == {"labels": []}
 
 
-def test_features_come_with_how_unusual_they_are(client):
-    features = client.get("/api/features", params=first(client)).json()["features"]
-    assert [feature["name"] for feature in features] == ["bm25_body", "bm25_title", "pagerank", "clicks"]
-    assert all(feature["value"] is None or 0 <= feature["percentile"] <= 100 for feature in features)
-
-
-def test_two_raters_never_get_the_same_document(client):
-    assert first(client, "ann") != first(client, "ben")
-
-
-def test_judging_goes_on_after_the_samplers_stop_when_asked(client, served):
-    while (task := client.get("/api/next").json()["task"]) is not None:
-        client.post("/api/labels", json={"query": task["query"], "doc": task["doc"], "grade": 0})
-    assert client.get("/api/progress").json()["progress"]["done"] is True
-    assert len(served.labels()) < 15
-    assert client.get("/api/next", params={"keep_going": "true"}).json()["task"] is not None
-
-
 def test_training_writes_a_model_that_can_be_loaded(client, served, tmp_path):
     for grade in (0, 1, 2, 0, 1, 2):
         client.post("/api/labels", json=first(client) | {"grade": grade})
     done = client.post("/api/train", json={"method": "RE-GR"}).json()
     (note,) = done.pop("notes")
     assert note.startswith("RE-GR learned from 6 labels is mostly worse than today's ranking")
+    assert done.pop("lines") == []
     assert done == {"path": str(tmp_path / "model.rulerank"), "method": "RE-GR", "n_labels": 6}
     assert rr.load(done["path"]).predict(served.judging.pool.data).shape == (15,)
-
-
-def test_every_method_that_can_be_chosen_trains(client, served):
-    for grade in (0, 1, 2, 0, 1, 2, 0, 1, 2):
-        client.post("/api/labels", json=first(client) | {"grade": grade})
-    answers = {name: client.post("/api/train", json={"method": name}) for name in METHODS}
-    assert {name: answer.text for name, answer in answers.items() if answer.status_code != 200} == {}
-
-
-def test_labels_that_teach_nothing_make_no_model(client, served):
-    for number, grade in enumerate((0, 1, 2), start=1):  # each query has one grade only
-        client.post("/api/labels", json={"query": f"q{number}", "doc": f"q{number}-d1", "grade": grade})
-    answer = client.post("/api/train", json={"method": "QI"})
-    assert answer.status_code == 422
-    assert answer.json()["error"]["message"].startswith("nothing can be learned yet: no query has labels of two grades")
-
-
-def test_training_without_labels_says_what_is_missing(client, tmp_path):
-    answer = client.post("/api/train", json={"method": "RE-GR"})
-    assert answer.status_code == 422
-    assert "nothing can be learned yet" in answer.json()["error"]["message"]
-    assert not (tmp_path / "model.rulerank").exists()
-
-
-def test_the_overview_is_the_page_and_the_json(client):
-    client.post("/api/labels", json=first(client) | {"grade": 1})
-    overview = client.get("/api/overview").json()["overview"]
-    assert overview["labelled"] == 1
-    assert [row["rater"] for row in overview["raters"]] == ["ann"]
-    assert "of 15 documents labelled" in client.get("/overview").text
 
 
 MISTAKES = {
@@ -184,24 +122,11 @@ def test_a_mistake_gets_a_reason_and_changes_nothing(mistake, client, served):
     assert served.labels() == []
 
 
-def test_a_body_without_a_length_is_cut_off_when_it_grows_too_large(served):
-    endless = (b" " * 1000 for _ in range(100))
-    answer = httpx.post(f"{served.url}api/labels", content=endless, headers={"content-type": "application/json"})
-    assert answer.status_code == 413
-    assert served.labels() == []
-
-
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 61, "\u202e"])
 def test_a_rater_needs_a_name_that_can_be_read(name, client, served):
     answer = client.post("/api/labels", params={"rater": name}, json=first(client) | {"grade": 1})
     assert (answer.status_code, answer.json()["error"]["code"]) in ((422, "bad_rater"), (422, "bad_value"))
     assert served.labels() == []
-
-
-def test_without_a_name_nothing_is_handed_out(serve):
-    with serve().client() as client:
-        answer = client.get("/api/next")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_rater")
 
 
 def test_a_store_in_trouble_is_a_503_after_which_the_page_tries_again(client, served, monkeypatch):
@@ -215,8 +140,148 @@ def test_a_store_in_trouble_is_a_503_after_which_the_page_tries_again(client, se
     assert answer.json()["error"] == {"code": "store_trouble", "message": "labels.db: the disk is full"}
 
 
-def test_unknown_paths_and_methods_have_the_same_shape(client):
-    lost, wrong = client.get("/api/nothing"), client.request("DELETE", "/api/labels")
-    assert (lost.status_code, lost.json()["error"]["code"]) == (404, "not_found")
-    assert (wrong.status_code, wrong.json()["error"]["code"]) == (405, "wrong_method")
-    assert set(wrong.headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
+def judge(client, listed, docs=None):
+    for doc in listed["docs"][:docs]:
+        body = {"query": listed["query"], "doc": doc["doc"], "grade": 1, "page": "list"}
+        answer = client.post("/api/labels", json=body).json()
+        assert answer["task"] is None  # the page has its documents
+    return answer
+
+
+def test_a_list_comes_again_with_its_grades(listing):
+    with listing.client() as client:
+        listed = client.get("/api/list").json()["list"]
+        assert len(listed["docs"]) == 3
+        assert judge(client, listed, 1)["progress"]["mine"] == 1
+        again = client.get("/api/list").json()["list"]
+    assert [doc["doc"] for doc in again["docs"]] == [doc["doc"] for doc in listed["docs"]]
+    assert [doc["grade"] for doc in again["docs"]] == [1, None, None]
+
+
+def test_when_no_list_is_left_the_reason_is_told(listing):
+    with listing.client() as client:
+        for _ in range(4):
+            judge(client, client.get("/api/list").json()["list"])
+        answer = client.get("/api/list").json()
+    assert answer["list"] is None
+    assert (answer["progress"]["done"], answer["progress"]["reason"]) == (True, "every list has been judged or skipped")
+
+
+def test_an_unknown_query_has_no_list(listing):
+    with listing.client() as client:
+        refused = client.get("/api/list", params={"query": "q99"})
+        assert (refused.status_code, refused.json()["error"]["message"]) == (422, "the pool has no query 'q99'")
+
+
+def test_the_lead_chooses_what_comes_first_and_the_address_decides(serve):
+    first = serve(rater="ann", lists=ListChoices(come_first=True), labels="a.db")
+    usual = serve(rater="ann", labels="b.db")
+    with first.client() as lists, usual.client() as ones:
+        assert 'id="list"' in lists.get("/").text
+        assert 'id="judge"' in lists.get("/one").text
+        assert 'id="judge"' in lists.get("/", params={"query": "q1", "doc": "q1-d1"}).text  # to revise
+        assert 'id="judge"' in ones.get("/").text
+        assert 'id="list"' in ones.get("/list").text
+
+
+@pytest.mark.parametrize("page", ["lead", "import", "terminal"])
+def test_a_request_cannot_say_that_it_came_from_elsewhere(listing, page):
+    body = {"query": "q", "doc": "d", "grade": 1, "page": page}
+    with listing.client() as client:
+        answer = client.post("/api/labels", json=body)
+    assert answer.status_code == 422
+    assert "page" in answer.json()["error"]["message"]
+
+
+N_PAIRS = 1000 if LONG else 60
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_two_equal_posts_at_once_make_one_label(with_ids, serve, make_pool):
+    served = serve(make_pool(n_queries=20, docs_per_query=N_PAIRS // 20), rater="ann")
+    meet = threading.Barrier(2)
+
+    def send(_):
+        ids = []
+        with served.client() as client:
+            for number, (query, doc) in enumerate(served.judging.pool.pairs):
+                body = {"query": query, "doc": doc, "grade": number % 3}
+                meet.wait()
+                answer = client.post("/api/labels", json=body | ({"judgement": f"j{number}"} if with_ids else {}))
+                ids.append(answer.json()["label"]["id"])
+        return ids
+
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(send, range(2))
+    assert first == second
+    assert len(served.labels()) == len(served.judging.pool) == N_PAIRS
+    with served.client() as client:
+        assert client.post("/api/undo", json={}).json()["undone"]["id"] == N_PAIRS
+    assert len(served.judging.store.labels()) == N_PAIRS - 1  # the grade is not left in force
+
+
+def test_an_id_of_another_judgement_is_refused(client, served):
+    body = {"query": "q1", "doc": "q1-d1", "grade": 1, "judgement": "a"}
+    client.post("/api/labels", json=body)
+    answer = client.post("/api/labels", json=body | {"doc": "q1-d2"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "not_possible")
+    assert "the judgement id 'a' stands for another judgement" in answer.json()["error"]["message"]
+    assert len(served.labels()) == 1
+
+
+def test_every_answer_names_the_store_and_a_request_for_another_is_refused(client, served):
+    identity = client.get("/api/next").headers["rulerank-store"]
+    assert identity == served.judging.store.identity
+    body = {"query": "q1", "doc": "q1-d1", "grade": 1}
+    for method, path, options in (("POST", "/api/labels", {"json": body}), ("GET", "/api/next", {})):
+        answer = client.request(method, path, headers={"rulerank-store": "another"}, **options)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "other_store")
+        assert answer.json()["error"]["message"].startswith("this was meant for another label store")
+    assert served.labels() == []
+    assert client.post("/api/labels", json=body, headers={"rulerank-store": identity}).status_code == 200
+
+
+NASTY = '"><script>alert(1)</script><svg onload=alert(1)>'
+
+
+def test_a_first_visit_asks_for_a_name_and_the_next_one_knows_it(serve):
+    with serve().client() as client:
+        assert "Who is judging?" in client.get("/").text
+        assert "Who is judging?" in client.get("/labels", follow_redirects=True).text
+        assert 'data-rater="Zoë &amp; 李"' in client.get("/", params={"rater": "Zoë & 李"}).text
+        assert 'data-rater="Zoë &amp; 李"' in client.get("/").text
+        assert client.get("/api/next").json()["progress"]["rater"] == "Zoë & 李"
+        assert "Zoë &amp; 李" in client.get("/?who").text
+
+
+def test_labels_and_guidelines_are_text(serve, make_pool):
+    pool = make_pool({name: [NASTY] * 15 for name in ("query_text", "title", "text", "url", "description")})
+    served = serve(pool, rater=NASTY, guidelines=parse_guidelines(f"{NASTY}\n0: {NASTY}\n1: b\nexample: {NASTY}\n2: c"))
+    for query, doc in pool.pairs:
+        served.judging.grade(NASTY, query, doc, 1)
+    with served.client() as client:
+        for page in ("/", "/labels", "/overview"):
+            text = client.get(page).text
+            assert "&lt;script&gt;" in text
+            assert "<script>alert" not in text
+            assert "<img" not in text
+
+
+def test_the_guidelines_decide_which_grades_there_are(serve):
+    guidelines = parse_guidelines("0: no\n1: yes\n  example: a tent with a roof")
+    served = serve(rater="ann", max_grade=1, guidelines=guidelines)
+    with served.client() as client:
+        page = client.get("/").text
+        assert page.count('class="grade-button') == 2
+        assert "<kbd>0</kbd> … <kbd>1</kbd>" in page
+        assert "a tent with a roof" in page
+        query, doc = served.judging.pool.pairs[0]
+        refused = client.post("/api/labels", json={"query": query, "doc": doc, "grade": 2})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "bad_value")
+
+
+def test_guidelines_that_contradict_the_loop_are_refused(make_pool, tmp_path):
+    with LabelStore(tmp_path / "labels.db") as store:
+        judging = Judging(make_pool(), store, max_grade=4)
+        with pytest.raises(DataError, match="the guidelines have the grades 0 to 1, and the judging loop takes 0 to 4"):
+            create_app(judging, guidelines=parse_guidelines("0: no\n1: yes"))

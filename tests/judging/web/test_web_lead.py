@@ -1,43 +1,40 @@
 """What only the lead gets: queries, training, links, more documents, settings, files; a personal link gets nothing."""
 
-import io
 import threading
 from urllib.parse import parse_qs, urlsplit
 
-import polars as pl
 import pytest
 
-import rulerank as rr
 from rulerank.judging import learning
 from rulerank.judging.admin import ROWS_PER_PAGE
+from rulerank.judging.agreement import TOO_FEW
+from rulerank.judging.labels import Decision, Setting
+from rulerank.judging.web.lead_api import DISPUTES_PER_PAGE, QUERIES_PER_PAGE
 from rulerank.web.security import Tokens
 
 SECRET = "a secret that is long"
 LEAD = {"authorization": f"Bearer {SECRET}"}
 RATER = {"authorization": f"Bearer {Tokens(SECRET).invite('ann')}"}
-PAGES = ["/lead", "/queries", "/download/labels.csv", "/download/history.csv", "/download/report.html"]
+PAGES = ["/lead", "/queries", "/disputes", "/download/labels.csv", "/download/history.csv"]
 ASKED = [
     ("GET", "/api/queries", None),
-    ("GET", "/api/training", None),
     ("POST", "/api/train", {"method": "QI"}),
     ("POST", "/api/invite", {"name": "ben"}),
-    ("GET", "/api/compare?query=q1", None),
-    ("GET", "/api/reasons?query=q1&doc=q1-d1", None),
+    ("GET", "/api/disputes", None),
+    ("GET", "/api/agreement", None),
+    ("POST", "/api/decisions", {"query": "q1", "doc": "q1-d1", "grade": 1}),
     ("GET", "/api/settings", None),
     ("POST", "/api/settings", {"judgements": 2}),
     ("POST", "/api/judges", {"judge": "gpt", "kind": "llm"}),
 ]
 FILES = {  # and how many rows of labels each has in the test
     "labels.csv": 6,
-    "labels.parquet": 6,
     "labels.txt": 6,
     "labels.qrels": 6,
     "labels-quepid.csv": 6,
     "labels-per-rater.csv": 9,
-    "labels-per-rater.parquet": 9,
     "history.csv": 10,
 }
-HEAD = "qid,docid,query,title,bm25,price\n"
 
 
 def grade_all(judging, rater="ann", n_docs=1000):
@@ -65,7 +62,7 @@ def test_a_personal_link_gets_nothing_of_the_leads(serve):
                 "message": "only the lead may do this: a personal link is for judging",
             }
     assert served.judging.store.settings().judgements == 1
-    assert served.judging.training is None
+    assert served.judging.check is None
 
 
 def test_a_personal_link_sees_none_of_the_leads_pages(serve):
@@ -129,10 +126,9 @@ def test_without_a_secret_there_are_no_links(serve):
         assert "start the page with <code>--token</code>" in client.get("/lead").text
 
 
-def test_one_training_at_a_time_and_everybody_sees_how_it_stands(lead, monkeypatch):
+def test_one_training_at_a_time_and_raters_do_not_wait_for_it(lead, monkeypatch):
     served, client = lead
     grade_all(served.judging)
-    assert client.get("/api/training").json() == {"training": None}
     begun, go_on = threading.Event(), threading.Event()
     train = learning.fit_labels
 
@@ -146,63 +142,13 @@ def test_one_training_at_a_time_and_everybody_sees_how_it_stands(lead, monkeypat
     thread = threading.Thread(target=lambda: answers.append(client.post("/api/train", json={"method": "QI"})))
     thread.start()
     assert begun.wait(30)
-    running = client.get("/api/training").json()["training"]
-    assert (running["method"], running["running"], running["saved"]) == ("QI", True, None)
     busy = client.post("/api/train", json={"method": "RE-GR"})
     assert (busy.status_code, busy.json()["error"]["code"]) == (409, "busy")
-    with served.client(headers=RATER) as rater:  # who does not wait for it
+    with served.client(headers=RATER) as rater:
         assert rater.get("/api/next").status_code == 200
     go_on.set()
     thread.join(30)
-    assert answers[0].json()["method"] == "QI"
-    done = client.get("/api/training").json()["training"]
-    assert (done["running"], done["saved"]["n_labels"]) == (False, 20)
-
-
-def test_two_rankings_stand_side_by_side_once_there_is_a_model(lead):
-    served, client = lead
-    query = served.judging.pool.pairs[0][0]
-    nothing = client.get("/api/compare", params={"query": query})
-    assert nothing.status_code == 422
-    assert nothing.json()["error"]["message"].startswith("no model was trained yet")
-    assert "No model was trained yet" in client.get("/compare", params={"query": query}).text
-    grade_all(served.judging, n_docs=15)
-    client.post("/api/train", json={"method": "Anchored"})
-    found = client.get("/api/compare", params={"query": query}).json()
-    docs = found["docs"]
-    assert [doc["new"] for doc in docs] == [1, 2, 3, 4, 5]
-    assert sorted(doc["today"] for doc in docs) == [1, 2, 3, 4, 5]
-    pool = served.judging.pool
-    rows = pool.rows_of(query)
-    by_today = rows[(-pool.data.X[rows, pool.data.feature_names.index("bm25_body")]).argsort(kind="stable")]
-    assert [doc["doc"] for doc in sorted(docs, key=lambda doc: doc["today"])] == [
-        pool.pairs[row][1] for row in by_today
-    ]
-    new = rr.load(served.judging.training.saved.path).predict(pool.data[rows])
-    by_new = rows[(-new).argsort(kind="stable")]
-    assert [doc["doc"] for doc in docs] == [pool.pairs[row][1] for row in by_new]
-    assert all(doc["grade"] is not None for doc in docs)
-    reasons = client.get("/api/reasons", params={"query": query, "doc": docs[0]["doc"]}).json()["reasons"]
-    assert 1 <= len(reasons) <= 6
-    page = client.get("/compare", params={"query": query}).text
-    assert page.count("<details data-doc") == 5
-    assert client.get("/api/compare", params={"query": "no such"}).status_code == 422
-    assert client.get("/api/reasons", params={"query": query, "doc": "no such"}).status_code == 404
-
-
-def test_a_rater_sees_both_rankings_only_of_a_query_judged_to_the_end(lead):
-    served, client = lead
-    grade_all(served.judging, "ann", n_docs=9)  # all five of the first query, four of the second
-    client.post("/api/train", json={"method": "Anchored"})
-    (first, _), (second, _) = served.judging.pool.pairs[0], served.judging.pool.pairs[5]
-    with served.client(headers=RATER) as rater:
-        assert len(rater.get("/api/own-compare", params={"query": first}).json()["docs"]) == 5
-        refused = rater.get("/api/own-compare", params={"query": second})
-        assert refused.json()["error"]["code"] == "not_judged"
-        page = rater.get("/compare", params={"query": first}).text
-        assert '<h2 id="new-title">New</h2>' in page
-        assert "<details data-doc" not in page
-        assert "once you have judged all its documents" in rater.get("/compare", params={"query": second}).text
+    assert (answers[0].json()["method"], answers[0].json()["n_labels"]) == ("QI", 20)
 
 
 def test_settings_change_one_by_one_and_who_did_it_is_kept(lead):
@@ -214,7 +160,7 @@ def test_settings_change_one_by_one_and_who_did_it_is_kept(lead):
     assert changed.json()["settings"] == {
         "combine": "mean", "judgements": 2, "training_judges": ["gpt"],
     }  # fmt: skip
-    assert {(fact.rater, fact.page) for fact in served.judging.store.setting_history()} == {("lea", "lead")}
+    assert {(fact.rater, fact.page) for fact in served.judging.store.history_of(Setting)} == {("lea", "lead")}
     for wrong in ({"judgements": 0}, {"combine": "magic"}, {"training_judges": "gpt"}):
         assert client.post("/api/settings", json=wrong).status_code == 422
     page = client.get("/lead").text
@@ -241,13 +187,10 @@ def test_labels_are_taken_away_in_every_format(lead):
     for name, n_rows in FILES.items():
         answer = client.get(f"/download/{name}")
         assert answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''{name}"
-        if name.endswith(".parquet"):
-            assert len(pl.read_parquet(io.BytesIO(answer.content))) == n_rows
-        else:
-            assert (name, len(answer.text.splitlines())) == (name, n_rows + name.endswith(".csv"))
+        assert (name, len(answer.text.splitlines())) == (name, n_rows + name.endswith(".csv"))
 
 
-def test_the_model_the_report_and_the_history_are_taken_away(lead):
+def test_the_model_and_the_history_are_taken_away(lead):
     served, client = lead
     missing = client.get("/download/model.rulerank")
     assert missing.status_code == 422
@@ -255,10 +198,6 @@ def test_the_model_the_report_and_the_history_are_taken_away(lead):
     grade_all(served.judging, "=cmd()|' /C calc'!A0")
     client.post("/api/train", json={"method": "QI"})
     assert client.get("/download/model.rulerank").content.startswith(b"RULERANK")
-    report = client.get("/download/report.html")
-    assert report.headers["content-type"].startswith("text/html")
-    assert "20 of 20" in report.text
-    assert "=cmd()|&#x27; /C calc&#x27;!A0" in report.text
     client.post("/api/settings", json={"judgements": 2})
     served.judging.skip("ann", *served.judging.pool.pairs[0])
     history = client.get("/download/history.csv").text
@@ -268,3 +207,135 @@ def test_the_model_the_report_and_the_history_are_taken_away(lead):
     assert ",ann,skip,q1,q1-d1," in history
     assert client.get("/download/labels.db").status_code == 404
     assert client.get("/download/..%2flabels.db").status_code == 404
+
+
+SAID = {"q1-d1": (0, 2), "q1-d2": (1, 1), "q1-d3": (1, 2), "q1-d4": (0, 1)}
+
+
+@pytest.fixture
+def disputed(serve):
+    """A server on which ann and bob disagree on three documents, and the lead who asks it."""
+    served = serve()
+    for doc, grades in SAID.items():
+        for rater, grade in zip(("ann", "bob"), grades, strict=True):
+            served.judging.grade(rater, "q1", doc, grade, page="list")
+    with served.client(params={"rater": "lea"}) as client:
+        yield served, client
+
+
+def docs(answer):
+    return [one["task"]["doc"] for one in answer.json()["disputes"]]
+
+
+def decide(client, doc="q1-d1", grade=1, **more):
+    return client.post("/api/decisions", json={"query": "q1", "doc": doc, "grade": grade} | more)
+
+
+def undo(client, doc="q1-d1", **more):
+    return client.post("/api/undo-decision", json={"query": "q1", "doc": doc} | more)
+
+
+def test_disputes_come_largest_first_with_who_said_what_and_where(disputed):
+    served, client = disputed
+    served.judging.grade("cem", "q1", "q1-d1", None, page="document")
+    served.judging.grade("gpt", "q1", "q1-d1", 2, page="somewhere")
+    served.judging.store.name_judge("gpt", "llm", "lea")
+    found = client.get("/api/disputes").json()
+    assert (found["found"], found["left"], found["decided"], found["pages"]) == (3, 3, 0, 1)
+    first = found["disputes"][0]
+    assert (first["task"]["doc"], first["task"]["title"], first["spread"]) == ("q1-d1", "Title of q1-d1", 2)
+    assert first["decision"] is None
+    assert [(one["rater"], one["grade"], one["kind"], one["where"]) for one in first["labels"]] == [
+        ("ann", 0, "person", "the list of a query"),
+        ("bob", 2, "person", "the list of a query"),
+        ("cem", None, "person", "one document at a time"),
+        ("gpt", 2, "llm", "somewhere"),
+    ]
+    assert [one["spread"] for one in found["disputes"]] == [2, 1, 1]
+
+
+def test_what_is_decided_is_left_no_more_and_counts_first(disputed):
+    served, client = disputed
+    answer = decide(client, page="disputes").json()
+    assert [answer["decision"][name] for name in ("grade", "rater", "page")] == [1, "lea", "disputes"]
+    assert (answer["left"], answer["decided"]) == (2, 1)
+    assert docs(client.get("/api/disputes")) == ["q1-d3", "q1-d4"]
+    assert docs(client.get("/api/disputes", params={"state": "decided"})) == ["q1-d1"]
+    assert docs(client.get("/api/disputes", params={"state": "all"})) == ["q1-d1", "q1-d3", "q1-d4"]
+    assert served.judging.grades()[served.judging.pool.row("q1", "q1-d1")] == 1
+    decide(client, "q1-d2", None)  # nobody disputes it: it can be decided all the same
+    decided = client.get("/api/disputes", params={"state": "decided"}).json()["disputes"]
+    assert [(one["task"]["doc"], one["spread"], one["decision"]["grade"]) for one in decided] == [
+        ("q1-d2", 0, None),
+        ("q1-d1", 2, 1),
+    ]
+
+
+def test_a_decision_that_is_sent_twice_counts_once(disputed):
+    served, client = disputed
+    first, second = (decide(client, judgement="key press 1").json() for _ in range(2))
+    assert first == second
+    assert len(served.judging.store.history_of(Decision)) == 1
+    decide(client, grade=2)
+    for _ in range(2):
+        answer = undo(client, judgement="key press 2").json()
+        assert (answer["undone"]["grade"], answer["decision"]["grade"]) == (2, 1)  # the one before is in force again
+    answer = undo(client).json()
+    assert (answer["decision"], answer["left"]) == (None, 3)
+    assert undo(client).json()["undone"] is None
+    refused = decide(client, "q1-d3", judgement="key press 1")
+    assert refused.status_code == 422
+    assert "stands for another judgement" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({"query": "q1", "doc": "q9", "grade": 1}, 404, "the pool has no document 'q9' of query 'q1'"),
+        ({"query": "q1", "doc": "q1-d1", "grade": 7}, 422, "grade must be"),
+        ({"query": "q1", "doc": "q1-d1", "grade": "1"}, 422, "grade must be"),
+        ({"query": "q1", "doc": "q1-d1"}, 422, "the request must hold grade"),
+        ({"query": "q1", "doc": "q1-d1", "grade": 1, "page": "the moon"}, 422, "page must be"),
+    ],
+)
+def test_what_is_no_decision_is_refused_and_nothing_is_kept(disputed, body, status, message):
+    served, client = disputed
+    answer = client.post("/api/decisions", json=body)
+    assert (answer.status_code, answer.json()["error"]["message"][: len(message)]) == (status, message)
+    assert served.judging.store.history_of(Decision) == []
+    assert client.get("/api/disputes", params={"state": "mine"}).status_code == 422
+
+
+def test_disputes_and_queries_come_a_page_at_a_time(serve, make_pool):
+    served = serve(make_pool(n_queries=25, docs_per_query=2))
+    for place, (query, doc) in enumerate(served.judging.pool.pairs):
+        served.judging.grade("ann", query, doc, 0)
+        served.judging.grade("bob", query, doc, int(place % 2 == 0 or place < 20))
+    with served.client(params={"rater": "lea"}) as client:
+        first = client.get("/api/disputes").json()
+        assert (len(first["disputes"]), first["found"], first["pages"]) == (DISPUTES_PER_PAGE, 35, 2)
+        last = client.get("/api/disputes", params={"page": 9}).json()
+        assert (len(last["disputes"]), last["page"]) == (15, 2)
+        queries = client.get("/api/agreement").json()["queries"]
+        assert (len(queries["queries"]), queries["found"], queries["pages"]) == (QUERIES_PER_PAGE, 25, 2)
+        assert [row["share"]["value"] for row in queries["queries"]] == [0.0] * 10 + [0.5] * 10  # the worst first
+        assert queries["queries"][0]["query_text"] == "words of q1"
+        page = client.get("/disputes", params={"page": "2"}).text
+        assert "page 2 of 2" in page
+
+
+def test_agreement_has_intervals_or_says_why_there_is_none(disputed):
+    served, client = disputed
+    found = client.get("/api/agreement").json()
+    assert found["sentence"].startswith("A document that several people judged has ")
+    assert [part["name"] for part in found["raters"]] == ["ann", "bob"]
+    assert found["raters"][0]["share"] == {"value": 0.25, "low": 0.058, "high": 0.644, "n_docs": 4}
+    assert [part["name"] for part in found["grades"]] == ["0", "1", "2"]
+    assert [found["alpha"][name] for name in ("low", "reason")] == [None, TOO_FEW]
+    assert found["judges"] == []
+    for text in (client.get("/disputes").text, client.get("/overview").text):
+        assert found["sentence"] in text
+        assert TOO_FEW in text
+    served.judging.grade("gpt", "q2", "q2-d1", 1)
+    served.judging.store.name_judge("gpt", "llm", "lea")
+    assert "no document that people have graded, too" in client.get("/disputes").text

@@ -7,7 +7,7 @@ from described_requests import send_described
 from long_tests import LONG
 from rulerank.judging.web.app import create_app
 
-N_EACH = 300 if LONG else 30  # requests per operation, kind of data and kind of ids
+N_EACH = 300 if LONG else 4  # requests per operation, kind of data and kind of ids
 
 
 @pytest.fixture
@@ -35,13 +35,10 @@ def test_a_token_is_part_of_the_description(serve):
         assert client.get("/openapi.json").json()["security"] == [{"token": []}]
 
 
-@pytest.mark.parametrize("ids", ["any ids", "ids of the pool"])
-def test_thousands_of_requests_right_and_wrong_are_answered_as_described(ids, served, description):
-    if ids == "ids of the pool":  # so that most requests reach the store
-        know_the_pool(description, served.judging.pool.pairs[:4])
+def test_requests_right_and_wrong_are_answered_as_described(served, description):
+    know_the_pool(description, served.judging.pool.pairs[:4])  # so that most requests reach the store
     n_operations, statuses = send_described(description, served.url, N_EACH)
-    assert n_operations == 28
-    assert len(statuses) > 900
+    assert n_operations == 21
     assert {200, 422} <= set(statuses)
 
 

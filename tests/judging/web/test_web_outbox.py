@@ -18,7 +18,7 @@ from rulerank.judging import schema as sql
 from rulerank.judging.store import LabelStore
 from rulerank.judging.web.pages import HERE
 
-N_ROUNDS = 200 if LONG else 20
+N_ROUNDS = 200 if LONG else 8
 CLIENT = os.path.join(os.path.dirname(__file__), "outbox_client.mjs")
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's outbox")

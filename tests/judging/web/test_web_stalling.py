@@ -9,7 +9,7 @@ import httpx
 from rulerank.web import requests
 from rulerank.web import server as web_server
 
-N_STALLED = 3000
+N_STALLED = 500
 
 
 def stalled(served, sent=b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"):
@@ -36,14 +36,6 @@ def test_a_head_that_never_ends_is_let_go(serve, monkeypatch):
     for sent in (b"", b"GET / HTTP/1.1\r\n", b"G"):
         with stalled(served, sent) as connection:
             assert is_closed(connection)
-
-
-def test_a_second_request_that_stalls_is_let_go_too(serve, monkeypatch):
-    monkeypatch.setattr(web_server, "HEAD_SECONDS", 0.3)
-    served = serve(rater="ann")
-    whole = b"GET /api/progress HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    with stalled(served, whole + b"GET / HTTP/1.1\r\n") as connection:
-        assert is_closed(connection)
 
 
 def test_a_body_that_never_ends_is_refused(serve, monkeypatch):

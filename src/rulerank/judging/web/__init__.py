@@ -1,7 +1,7 @@
 """The judging page: a small web application on this machine (the extra `judge`), over what `rulerank/web` offers.
 
-`app.py` puts it together from `api.py` (what it can do) and `pages.py` (what people see); `endpoint.py` knows the rater
-and the label store of a request, `images.py` where pictures may come from.
+`app.py` puts it together from `api.py` (what raters can do), `lead_api.py` (what only the lead can do) and `pages.py`
+(what people see).
 From outside: `create_app`, after `check_packages`.
 """
 

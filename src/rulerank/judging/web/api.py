@@ -1,14 +1,18 @@
-"""What the pages and the API can do: thin calls of the judging loop, each a line in a table."""
+"""What raters can do: thin calls of the judging loop, each a line in a table, in the name of a rater."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from urllib.parse import quote, unquote
 
 from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
 
+from rulerank.errors import DataError, RulerankError
 from rulerank.judging.admin import ORDERS, USUAL_ORDER, LabelOverview
 from rulerank.judging.duels import duels_as_dict
 from rulerank.judging.labels import (
@@ -17,17 +21,19 @@ from rulerank.judging.labels import (
     MAX_RATER,
     MOST_JUDGEMENTS,
     PAGES,
+    BusyError,
     JudgingTask,
     Label,
     Progress,
+    StoreError,
+    check_rater,
 )
 from rulerank.judging.loop import Judging
 from rulerank.judging.offers import ListChoices, QueryList
-from rulerank.judging.web.endpoint import JudgingEndpoint
-from rulerank.judging.web.images import ImageHosts
 from rulerank.methods import FROM_TODAY, METHODS
-from rulerank.web.endpoint import many, record
-from rulerank.web.requests import RequestError, choice, text, whole
+from rulerank.web.endpoint import Endpoint, many, record
+from rulerank.web.requests import RequestError, choice, read_address, text, whole
+from rulerank.web.security import check_lead
 
 if TYPE_CHECKING:
     from rulerank.judging.learning import SavedModel
@@ -35,14 +41,91 @@ if TYPE_CHECKING:
 Payload = dict[str, Any]
 NOT_SAID_HERE = ("lead", "import", "terminal")  # a request cannot say that it came from there
 JUDGES_ABOUT = "Raters who are no people and yet count in training."
+COOKIE = "rulerank_rater"
+A_YEAR = 365 * 24 * 3600
+STORE_HEADER = "Rulerank-Store"  # the identity of the label store, in requests of the page and in all answers
+
+
+def rater_named(name: str) -> str:
+    """Return the rater whom a request names, or refuse the name."""
+    try:
+        return check_rater(name)
+    except DataError as error:
+        raise RequestError(422, "bad_rater", str(error)) from None
+
+
+def token_holder(request: Request) -> str | None:
+    """Return the name that the token of a personal link carries; None: it is the token of all, or there is none."""
+    holder: str | None = request.scope.get("state", {}).get("token_holder")
+    return holder
+
+
+def known_rater(request: Request) -> str | None:
+    """Return whose link it is, the rater of the command line, or the one of the page's cookie if that is a name."""
+    holder = token_holder(request)
+    if holder is not None:
+        return holder
+    try:
+        return request.app.state.rater or check_rater(unquote(request.cookies.get(COOKIE, "")))
+    except DataError:
+        return None
+
+
+def remember_rater(response: Response, name: str) -> None:
+    """Keep a rater's name for the next visit."""
+    response.set_cookie(COOKIE, quote(name, safe=""), max_age=A_YEAR, httponly=True, samesite="strict", path="/")
+
+
+def rater_of(request: Request, named: str | None) -> str:
+    """Return who is judging: named in the address, by the cookie of the page, or on the command line."""
+    rater = named or known_rater(request)
+    if rater is None:
+        raise RequestError(422, "no_rater", "say who is judging: add ?rater=NAME to the address")
+    rater, holder = rater_named(rater), token_holder(request)
+    if holder not in (None, rater):
+        raise RequestError(
+            403,
+            "other_rater",
+            f"this is the link of {holder!a}, and nobody judges as {rater!a} with it: use the link of that rater",
+        )
+    return rater
+
+
+def check_store(request: Request) -> None:
+    """Refuse what was meant for another label store, such as one that was served at this address before."""
+    meant, ours = request.headers.get(STORE_HEADER), request.app.state.store
+    if meant not in (None, ours):
+        raise RequestError(
+            409, "other_store", "this was meant for another label store, which was served here before: nothing changed"
+        )
+
+
+@dataclass(frozen=True)
+class JudgingEndpoint(Endpoint):
+    """What is called with which values, the rater's name among them where it is asked for."""
+
+    in_address: tuple[str, ...] = ("rater", "keep_going")
+    lead_only: bool = False  # a personal link may not
+
+    def address_values(self, request: Request) -> dict[str, Any]:
+        check_store(request)
+        if self.lead_only:
+            check_lead(request)
+        known = [item for item in request.query_params.items() if item[0] in self.names[0]]
+        values = read_address(known, self.address)
+        return values | ({"rater": rater_of(request, values.get("rater"))} if "rater" in self.names[0] else {})
+
+    def refusal_of(self, error: RulerankError) -> Exception:
+        if isinstance(error, BusyError):
+            return RequestError(409, "busy", str(error))
+        return error if isinstance(error, StoreError) else super().refusal_of(error)
 
 
 class Api:
     """The judging loop as a page sees it: values in, plain values for JSON out."""
 
-    def __init__(self, judging: Judging, model_path: str | Path, images: ImageHosts, lists: ListChoices) -> None:
-        self.judging, self.images, self.lists = judging, images, lists
-        self.model_path = Path(model_path)
+    def __init__(self, judging: Judging, model_path: str | Path, lists: ListChoices) -> None:
+        self.judging, self.lists, self.model_path = judging, lists, Path(model_path)
 
     def next(self, rater: str, keep_going: str = "false") -> Payload:
         """Hand a document to a rater."""
@@ -58,11 +141,6 @@ class Api:
             task |= {"judged": True, "grade": own.grade}
         return {"task": task} | self.progress(rater)
 
-    def features(self, query: str, doc: str) -> Payload:
-        """Show the feature values of a document and how many percent of the pool's lie below."""
-        self.check_known(query, doc)
-        return {"features": [value.to_dict() for value in self.judging.feature_values(query, doc)]}
-
     def label(
         self,
         rater: str,
@@ -77,13 +155,6 @@ class Api:
         self.check_known(query, doc)
         label = self.judging.grade(rater, query, doc, grade, judgement=judgement, once=True, page=page)
         return {"label": label.to_dict()} | self._handed(rater, page, keep_going)
-
-    def estimate(self, rater: str, query: str, doc: str) -> Payload:
-        """Tell what the ranker thinks of a document, once the rater has judged it and cannot be led."""
-        self.check_known(query, doc)
-        if self._own(rater, query, doc) is None:
-            raise RequestError(422, "not_judged", "the ranker's estimate is shown after you have judged, never before")
-        return {"estimate": self.judging.estimate(query, doc)}
 
     def skip(
         self,
@@ -168,23 +239,17 @@ class Api:
             found: QueryList | None = lists.of(rater, query, n_docs)
         else:
             found = lists.next(rater, n_docs, keep_going=keep_going == "true")
-        reason = "" if found is not None else lists.why_nothing(rater, n_docs).reason
+        reason = "" if found is not None else lists.why_nothing(rater, n_docs)
         progress = replace(self.judging.progress(rater), done=found is None, reason=reason)
         return {"list": found and self._listed_docs(found), "progress": progress}
 
     def _listed_docs(self, found: QueryList) -> Payload:
-        shows_rank = self.lists.shows_rank
-        docs = sorted(found.docs, key=lambda doc: doc.rank) if shows_rank else found.docs
-        shown = [
-            self.unjudged(doc.task)
-            | {"judged": doc.judged, "grade": doc.grade, "rank": doc.rank if shows_rank else None}
-            for doc in docs
-        ]  # fmt: skip
-        return {"query": found.query, "docs": shown, "n_others": found.n_others, "shows_rank": shows_rank}
+        docs = [doc.task.to_dict() | {"judged": doc.judged, "grade": doc.grade} for doc in found.docs]
+        return {"query": found.query, "docs": docs, "n_others": found.n_others}
 
     def unjudged(self, task: JudgingTask) -> Payload:
         """Return what a rater sees of a document, without what anybody has said of it."""
-        return task.to_dict() | {"judged": False, "grade": None, "image": self.images.allowed(task.image)}
+        return task.to_dict() | {"judged": False, "grade": None}
 
     def check_query(self, query: str) -> None:
         """Refuse a query that is not in the pool."""
@@ -239,17 +304,14 @@ def value_types(max_grade: int, methods: list[str]) -> dict[str, Any]:
 
 
 Task = record("Task", **get_type_hints(JudgingTask), judged=bool, grade=int | None)
-ListedTask = record("ListedTask", **get_type_hints(JudgingTask), judged=bool, grade=int | None, rank=int | None)
-List = record("List", query=str, n_others=int, shows_rank=bool, docs=many(ListedTask))
-FeatureValue = record("FeatureValue", name=str, value=float | None, percentile=float | None)
+List = record("List", query=str, n_others=int, docs=many(Task))
 ListedLabel = record("ListedLabel", **get_type_hints(Label), query_text=str | None, title=str | None, in_pool=bool)
 Duel = record("Duel", query=str, docs=many(Task), number=int)
 Check = record(
     "Check", won=int, lost=int, drawn=int, verdict=str, over=bool, interval=list[float], line=str, changed=float
 )
 # of modules that are loaded once somebody trains
-Estimate = record("Estimate", grade=float, rank=int, n_docs=int, reasons=list[str], n_labels=int)
-Model = record("Model", path=str, method=str, n_labels=int, notes=list[str])
+Model = record("Model", path=str, method=str, n_labels=int, notes=list[str], lines=list[str])
 PROGRESS = {"progress": Progress}
 HANDED = {"task": Task | None} | PROGRESS
 DUEL = {"duel": Duel | None, "check": Check | None}
@@ -260,8 +322,6 @@ def endpoints(api: Api, endpoint: Callable[..., JudgingEndpoint]) -> list[Judgin
     return [
         endpoint("GET", "/api/next", api.next, HANDED),
         endpoint("GET", "/api/document", api.document, HANDED),
-        endpoint("GET", "/api/features", api.features, {"features": many(FeatureValue)}),
-        endpoint("GET", "/api/estimate", api.estimate, {"estimate": Estimate | None}),
         endpoint("GET", "/api/labels", api.labels, {"labels": many(ListedLabel)}),
         endpoint("POST", "/api/labels", api.label, HANDED | {"label": Label}),
         endpoint("POST", "/api/skip", api.skip, HANDED),
@@ -270,7 +330,6 @@ def endpoints(api: Api, endpoint: Callable[..., JudgingEndpoint]) -> list[Judgin
         endpoint("GET", "/api/overview", api.overview, {"overview": LabelOverview}),
         endpoint("GET", "/api/duel", api.duel, DUEL),
         endpoint("POST", "/api/skip-duel", api.skip_duel, DUEL),
-        endpoint("GET", "/api/check", api.check, {"check": Check | None}),
         endpoint("GET", "/api/list", api.query_list, {"list": List | None} | PROGRESS),
         endpoint("POST", "/api/train", api.train, Model, lead_only=True),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,11 @@ from rulerank.judging.guidelines import Guidelines, default_guidelines
 from rulerank.judging.labels import StoreError, check_rater
 from rulerank.judging.loop import Judging
 from rulerank.judging.offers import ListChoices
-from rulerank.judging.web.api import Api, endpoints, value_types
-from rulerank.judging.web.endpoint import STORE_HEADER, JudgingEndpoint
-from rulerank.judging.web.images import ImageHosts
+from rulerank.judging.web.api import STORE_HEADER, Api, JudgingEndpoint, endpoints, value_types
 from rulerank.judging.web.lead_api import LeadApi, lead_endpoints
 from rulerank.judging.web.pages import PAGES, JudgingPages
 from rulerank.web.endpoint import REFUSALS, describe, routes_of
-from rulerank.web.requests import RequestError, Schema
+from rulerank.web.requests import RequestError
 from rulerank.web.security import Guard, Tokens
 
 JUDGING_REFUSALS = REFUSALS | {
@@ -31,6 +29,10 @@ JUDGING_REFUSALS = REFUSALS | {
     "409": "The request was meant for another label store, or a model is being trained already.",
     "503": "The label store cannot be written or read; try again.",
 }
+STORE_PARAMETER = {
+    "name": STORE_HEADER, "in": "header", "required": False, "schema": {"type": "string"},
+    "description": "The store that is meant, as every answer names it in this header; another one refuses.",
+}  # fmt: skip
 
 
 def create_app(
@@ -38,7 +40,6 @@ def create_app(
     *,
     rater: str | None = None,
     guidelines: Guidelines | None = None,
-    images: Sequence[str] = (),
     lists: ListChoices | None = None,
     token: str | None = None,
     model_path: str | Path = "model.rulerank",
@@ -48,7 +49,6 @@ def create_app(
 
     guidelines: what the grades mean; they must be those of the loop.
     lists: how lists of queries are judged.
-    images: hosts from which pictures of documents may be shown.
     token: what every request must bring, itself or as one of the personal tokens made from it (`web/tokens.py`); None
     only where nobody else can connect, since the guard then admits requests to 127.0.0.1 and localhost alone.
     """
@@ -58,8 +58,7 @@ def create_app(
             f"the guidelines have the grades 0 to {guidelines.max_grade}, and the judging loop takes 0 to "
             f"{judging.max_grade}: make it with max_grade={guidelines.max_grade}"
         )
-    hosts, lists = ImageHosts(images), lists or ListChoices()
-    api = Api(judging, model_path, hosts, lists)
+    api = Api(judging, model_path, lists or ListChoices())
     tokens = None if token is None else Tokens(token, check_rater)
     lead = LeadApi(api, tokens)
     types = value_types(judging.max_grade, api.methods)
@@ -71,7 +70,14 @@ def create_app(
 
     table = [*endpoints(api, endpoint), *lead_endpoints(lead, endpoint)]
     pages = JudgingPages(api, lead, guidelines, command)
-    description = describe_api(table, has_token=token is not None)
+    description = describe(
+        table,
+        title="rulerank judge",
+        about="Hands out documents to judge, takes grades, and tells how far the labels have come.",
+        refusals=JUDGING_REFUSALS,
+        has_token=token is not None,
+        parameters=[STORE_PARAMETER],
+    )
 
     async def openapi(request: Request) -> Response:
         return JSONResponse(description)
@@ -87,25 +93,10 @@ def create_app(
     )
     app.state.rater = rater
     app.state.store = judging.store.identity
-    headers = {STORE_HEADER: judging.store.identity} | hosts.headers()
+    headers = {STORE_HEADER: judging.store.identity}
     return Guard(app, tokens=tokens, refuse=PAGES.refuse, command="judge", headers=headers)
 
 
 def on_store_error(request: Request, error: Exception) -> Response:
     """Say so with a 503, after which the page keeps the grade and tries again."""
     return PAGES.refuse(request, RequestError(503, "store_trouble", str(error)))
-
-
-def describe_api(table: Sequence[JudgingEndpoint], *, has_token: bool) -> Schema:
-    """Return the OpenAPI 3.1 description of the API."""
-    about = "Hands out documents to judge, takes grades, and tells how far the labels have come."
-    store = {
-        "name": STORE_HEADER, "in": "header", "required": False, "schema": {"type": "string"},
-        "description": "The store that is meant, as every answer names it in this header; another one refuses.",
-    }  # fmt: skip
-    found = describe(
-        table, title="rulerank judge", about=about, refusals=JUDGING_REFUSALS, has_token=has_token, parameters=[store]
-    )
-    # where it is not a number, JSON has null
-    found["components"]["schemas"]["Coefficient"]["properties"]["value"] = {"type": ["number", "null"]}
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,13 +16,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from rulerank.errors import DataError, RulerankError
-from rulerank.judging.admin import ORDERS, USUAL_ORDER, label_report, page_of_queries
+from rulerank.judging.admin import ORDERS, USUAL_ORDER, page_of_queries
 from rulerank.judging.guidelines import Guidelines
 from rulerank.judging.labels import COMBINATIONS, KINDS, MAX_RATER, MOST_JUDGEMENTS, PERSON
-from rulerank.judging.store import LabelStore
 from rulerank.judging.transfer import export_labels, write_audit
-from rulerank.judging.web.api import Api
-from rulerank.judging.web.endpoint import known_rater, rater_named, rater_of, remember_rater, token_holder
+from rulerank.judging.web.api import Api, known_rater, rater_named, rater_of, remember_rater, token_holder
 from rulerank.judging.web.lead_api import LeadApi
 from rulerank.web.pages import Pages
 from rulerank.web.requests import RequestError
@@ -30,24 +29,7 @@ from rulerank.web.security import check_lead, is_foreign, is_lead
 HERE = Path(__file__).parent
 MOST_ROWS = 500  # of a table on a page; the JSON twin has them all
 FOREIGN_NAME = "A link from elsewhere has named this rater: check that it is you, or write your own name."
-ABOUT = {  # what the choice of methods says of those that have a word to say
-    "Anchored": "Anchored: from today's ranking",
-    "AnchoredRules": "AnchoredRules: the same as rules",
-    "RE-GR": "RE-GR: rules, for many labels",
-    "RE-SR": "RE-SR: rules that hold in every query",
-    "RE-QR": "RE-QR: rules of each query",
-    "QI": "QI: linear",
-}
 PAGES = Pages(HERE, "To the judging page", rater=None, page=None, fixed_rater=False, store="", is_lead=False)
-MOST_SHOWN = 100  # documents of a query in each column of a comparison
-FILE_TYPES = {
-    ".csv": "text/csv",
-    ".parquet": "application/vnd.apache.parquet",
-    ".html": "text/html",
-    ".txt": "text/plain",
-    ".qrels": "text/plain",
-}
-
 Values = dict[str, Any]  # of a template
 
 
@@ -66,7 +48,6 @@ class JudgingPages:
             self._route("labels", self.labels),
             self._route("overview", self.overview),
             self._route("duels", self.duels),
-            self._route("compare", self.compare),
             self._route("lead", self.team, lead_only=True),
             self._route("queries", self.queries, lead_only=True),
             self._route("disputes", self.disputes, lead_only=True),
@@ -126,46 +107,34 @@ class JudgingPages:
 
     def overview(self, request: Request, rater: str) -> Values:
         """Show all labels at a glance."""
-        overview, panel = self.api.judging.overview(), self.api.judging.panel
+        overview = self.api.judging.overview()
+        with self.api.judging.current() as current:
+            sentence = current.counting.sentence()
         return {
             "overview": overview.to_dict(),
             "queries": page_of_queries(overview.queries),
-            "alpha": panel.alpha(),
-            "sentence": panel.counting().sentence(),
+            "sentence": sentence,
             "check": self.api.check()["check"],
             "model_path": self.api.model_path,
-            "methods": [(name, ABOUT.get(name, name), self.command(name)) for name in self.api.methods],
+            "methods": [(name, self.command(name)) for name in self.api.methods],
         }
 
     def duels(self, request: Request, rater: str) -> Values:
         """Show two documents side by side, one by each ranking, unnamed."""
         return self.grades
 
-    def compare(self, request: Request, rater: str) -> Values:
-        """Show two rankings of a query side by side; to a rater only of what that rater has judged."""
-        query = request.query_params.get("query", "")
-        found, problem = None, ""
-        try:
-            if query:
-                found = self.lead.compare(query) if is_lead(request) else self.lead.own_compare(rater, query)
-        except RequestError as refusal:
-            problem = refusal.message
-        docs = () if found is None else found.docs
-        today = sorted(docs, key=lambda doc: doc.today)[:MOST_SHOWN]
-        return {"found": found, "problem": problem, "query": query, "new": docs[:MOST_SHOWN], "today": today}
-
     def team(self, request: Request, rater: str) -> Values:
         """Show raters and their links, downloads and settings."""
-        judging, kinds = self.api.judging, self.lead.kinds()
-        counts = {row.rater: row for row in judging.panel.count_raters()}
+        raters = self.lead.raters()
         return {
-            "raters": [(name, kind, counts.get(name)) for name, kind in kinds.items()],
+            "raters": raters,
             "kinds": KINDS,
-            "others": [name for name, kind in kinds.items() if kind != PERSON],
-            "can_invite": self.lead.can_invite,
+            "others": [name for name, kind, _ in raters if kind != PERSON],
+            "can_invite": self.lead.tokens is not None,
             "max_name": MAX_RATER,
-            "downloads": Downloads(self.api),
-            "settings": judging.store.settings(),
+            "downloads": downloads(self.api),
+            "has_model": self.api.model_path.is_file(),
+            "settings": self.api.judging.store.settings(),
             "combinations": COMBINATIONS,
             "most_judgements": MOST_JUDGEMENTS,
         }
@@ -186,14 +155,14 @@ class JudgingPages:
         """Hand out a file."""
         check_lead(request)
         name = request.path_params["name"]
-        make = Downloads(self.api).by_name().get(name)
-        if make is None:
+        chosen = next((one for one in downloads(self.api) if one.name == name), None)
+        if chosen is None:
             raise RequestError(404, "not_found", f"there is no download {name!a:.60}")
         try:
-            content = await run_in_threadpool(make)
+            content = await run_in_threadpool(chosen.content)
         except RulerankError as error:
             raise RequestError(422, "not_possible", str(error)) from None
-        kind = FILE_TYPES.get(Path(name).suffix, "application/octet-stream")
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
         return Response(content, media_type=kind, headers=headers)
 
@@ -215,67 +184,35 @@ def _number(request: Request) -> int:
 
 
 class Download(NamedTuple):
-    """A file: what it is, for the page, and how it is made."""
+    """A file: what it is, for the page, and what writes it to a path."""
 
     name: str
     about: str
-    make: Callable[[], bytes]
+    write: Callable[[Path], object]
+
+    def content(self) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            self.write(Path(folder, self.name))
+            return Path(folder, self.name).read_bytes()
 
 
-class Downloads:
-    """Everything that can be downloaded, by the name of its file."""
+def downloads(api: Api) -> list[Download]:
+    """Return everything that can be downloaded."""
+    store, pool = api.judging.store, api.judging.pool
+    said = "who said what, when and on which page: labels, undone ones too, skips, decisions, judges and settings"
 
-    def __init__(self, api: Api) -> None:
-        self._api, self._store = api, api.judging.store
-        combined = [
-            ("labels.csv", "a table of documents, grades and features", None),
-            ("labels.parquet", "the same, for programs", None),
-            ("labels.txt", "LETOR text with the features", "letor"),
-            ("labels.qrels", "TREC qrels", None),
-            ("labels-quepid.csv", "for Quepid", "quepid"),
-        ]
-        each = [
-            ("labels-per-rater.csv", "every label by itself: who, when, which grade"),
-            ("labels-per-rater.parquet", "the same, for programs"),
-        ]
-        said = "who said what, when and on which page: labels, undone ones too, skips, decisions, judges and settings"
-        self.labels = [Download(name, about, self._written(name, self._export, form)) for name, about, form in combined]
-        self.per_rater = [Download(name, about, self._written(name, self._export_each)) for name, about in each]
-        self.others = [
-            Download("history.csv", said, self._written("history.csv", write_audit)),
-            Download("report.html", "the overview as one page, to send around", self._report),
-        ]
-        self.model = Download(api.model_path.name, "the model that was saved last", self._model)
-
-    def by_name(self) -> dict[str, Callable[[], bytes]]:
-        every = (*self.labels, *self.per_rater, *self.others, self.model)
-        return {download.name: download.make for download in reversed(every)}
-
-    @property
-    def has_model(self) -> bool:
-        return self._api.model_path.is_file()
-
-    def _written(self, name: str, write: Callable[..., object], *more: Any) -> Callable[[], bytes]:
-        """Return what makes the bytes of a file that a function of the store, a path and more writes."""
-
-        def make() -> bytes:
-            with tempfile.TemporaryDirectory() as folder:
-                write(self._store, Path(folder, name), *more)
-                return Path(folder, name).read_bytes()
-
-        return make
-
-    def _export(self, store: LabelStore, path: Path, format: str | None) -> None:
-        export_labels(store, path, self._api.judging.pool, format, combine_by=store.settings().combine)
-
-    def _export_each(self, store: LabelStore, path: Path) -> None:
-        export_labels(store, path, per_rater=True)
-
-    def _report(self) -> bytes:
-        how = COMBINATIONS[self._store.settings().combine]
-        return label_report(self._api.judging.overview(), Path(self._api.judging.pool.name).name, how).encode()
-
-    def _model(self) -> bytes:
-        if not self.has_model:
+    def model(path: Path) -> None:
+        if not api.model_path.is_file():
             raise DataError("no model was saved yet: train one first, on the overview")
-        return self._api.model_path.read_bytes()
+        path.write_bytes(api.model_path.read_bytes())
+
+    return [
+        Download(api.model_path.name, "the model that was saved last", model),
+        Download("labels.csv", "documents, grades and features", lambda path: export_labels(store, path, pool)),
+        Download("labels.txt", "LETOR text with the features", lambda path: export_labels(store, path, pool, "letor")),
+        Download("labels.qrels", "TREC qrels", lambda path: export_labels(store, path, pool)),
+        Download("labels-quepid.csv", "for Quepid", lambda path: export_labels(store, path, pool, "quepid")),
+        Download("labels-per-rater.csv", "every label by itself: who, when, which grade",
+                 lambda path: export_labels(store, path, per_rater=True)),
+        Download("history.csv", said, lambda path: write_audit(store, path)),
+    ]  # fmt: skip

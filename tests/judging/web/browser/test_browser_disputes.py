@@ -2,7 +2,6 @@
 
 import pytest
 
-from browser_windows import LOOKS
 from rulerank.judging.guidelines import parse_guidelines
 from shop_pool import GUIDELINES, shop_pool
 
@@ -41,12 +40,6 @@ def press(window, key):
     window.page.wait_for_selector("#disputes:is([data-state=ready], [data-state=done])")
 
 
-def step(window, key):
-    wait(window)
-    window.page.keyboard.press(key)
-    wait(window)
-
-
 def doc(window):
     wait(window)
     return window.text("#doc-id")
@@ -74,32 +67,6 @@ def test_one_key_decides_and_the_next_dispute_comes(served, window, pool):
         pool.pairs[0]: (0, "lea", "disputes"),
     }
     assert served.judging.grades() == {1: 2, 0: 0, 2: 2}
-
-
-def test_a_decision_is_taken_back_and_its_document_is_there_again(served, window, pool):
-    press(window, "2")
-    press(window, "u")
-    assert doc(window) == pool.pairs[1][1]
-    assert "Taken back" in window.text("#said")
-    assert decided(served) == {}
-    window.page.wait_for_timeout(400)
-    window.page.keyboard.press("u")
-    window.page.wait_for_selector("#said:has-text('Nothing to take back')")
-
-
-def test_one_goes_on_and_back_without_deciding(served, window, pool):
-    order = [pool.pairs[place][1] for place in (1, 3, 0)]
-    seen = [doc(window)]
-    for key in "nnpp":
-        step(window, key)
-        seen.append(doc(window))
-    assert seen == [order[0], order[1], order[2], order[1], order[0]]
-    step(window, "p")
-    assert window.text("#said") == "This is the first one."
-    for _ in range(3):
-        step(window, "n")
-    assert doc(window) == order[0]
-    assert decided(served) == {}
 
 
 def test_after_a_reload_what_is_decided_is_listed_and_can_be_changed(served, window, pool):
@@ -134,19 +101,3 @@ def test_a_decision_is_kept_while_the_server_is_away(served, window, pool):
     window.wait()
     assert decided(served) == {pool.pairs[1]: (1, "lea", "disputes")}
     window.problems.clear()  # the requests that nobody heard are in red
-
-
-def test_where_nobody_differs_the_page_says_so(serve, visit, make_pool):
-    window = visit(f"{serve(make_pool()).url}disputes?rater=lea")
-    wait(window, "done")
-    assert window.text("#done-text").startswith("Raters differ on no document that is not decided.")
-
-
-def test_a_button_decides_on_a_phone(served, visit, pool):
-    window = visit(f"{served.url}disputes?rater=lea", **LOOKS["phone"])
-    wait(window)
-    window.page.wait_for_timeout(400)
-    with window.page.expect_response(lambda answer: answer.request.method == "POST"):
-        window.page.click(".bar [data-grade='1']")
-    wait(window)
-    assert decided(served) == {pool.pairs[1]: (1, "lea", "disputes")}

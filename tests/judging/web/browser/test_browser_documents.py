@@ -1,41 +1,17 @@
-"""What a rater sees of a document: fields, pictures, marked words, long texts that fold."""
+"""What a rater sees of a document: fields, marked words, texts that fold; and nothing in the data is ever run."""
 
 import http.server
 import threading
 
-import pytest
-
 from rulerank.datasets.ranking import make_ranking
 from rulerank.judging.pool import Pool
 
-DOT = (
-    b"GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\x00\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
-)
 LONG = "A tent that stands. " * 200
-
-
-@pytest.fixture
-def pictures():
-    """A host of pictures, and what it was asked."""
-    asked = []
-
-    class Pictures(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append((self.path, self.headers.get("referer"), self.headers.get("cookie")))
-            self.send_response(200 if self.path == "/dot.gif" else 404)
-            self.send_header("Content-Type", "image/gif")
-            self.end_headers()
-            self.wfile.write(DOT if self.path == "/dot.gif" else b"")
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pictures) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", asked
-        server.shutdown()
-        thread.join()
+NASTY = (
+    '<script>window.stolen = 1</script><img src=x onerror="window.stolen = 2"><svg onload="window.stolen = 3">'
+    '"><a href="javascript:window.stolen=4">👩‍🚀🏳️‍🌈</a> {{ 7 * 7 }} \u202e\u0000 '
+    "</textarea><style>body{display:none}</style>"
+)
 
 
 def pool_of(texts, fields=None):
@@ -47,29 +23,28 @@ def pool_of(texts, fields=None):
     )
 
 
-def marked(window):
-    return window.page.eval_on_selector_all("mark", "marks => marks.map(mark => mark.textContent)")
-
-
-def test_the_words_of_the_query_are_marked_whatever_their_accents_case_and_plural(serve, visit):
+def test_words_of_the_query_are_marked_and_fields_are_as_people_write_them(serve, visit):
     texts = {
         "query_text": "the café chairs of Müller",
         "title": "CAFE chair; Chairs for cafés, MULLER's the chairman",
         "text": "Ménage <b>chair</b> &amp; chairs. Nothing of the sort.",
+        "url": "https://example.org/a?b=c",
     }
-    window = visit(serve(pool_of(texts, {"brand": "Muller"}), rater="ann").url)
+    fields = {"price": 1249.5, "reviews": 12400, "in_stock": True, "brand": "Muller", "weight": None}
+    window = visit(serve(pool_of(texts, fields), rater="ann").url)
     window.wait()
-    assert marked(window) == ["CAFE", "chair", "Chairs", "cafés", "MULLER's", "Muller", "chair", "chairs"]
+    marked = window.page.eval_on_selector_all("mark", "marks => marks.map(mark => mark.textContent)")
+    assert marked == ["CAFE", "chair", "Chairs", "cafés", "MULLER's", "Muller", "chair", "chairs"]
     assert window.text("[data-part=text]") == "Ménage <b>chair</b> &amp; chairs. Nothing of the sort."
-
-
-def test_fields_are_shown_with_numbers_as_people_write_them(serve, visit):
-    fields = {"price": 1249.5, "reviews": 12400, "in_stock": True, "brand": "Aldermoor", "weight": None}
-    window = visit(serve(pool_of({"title": "Tent"}, fields), rater="ann").url)
-    window.wait()
     shown = window.page.eval_on_selector_all(".fields div", "all => all.map(one => one.textContent)")
-    assert shown == ["price1,249.50", "reviews12,400", "in stockyes", "brandAldermoor"]
-    assert not window.page.is_visible("#no-text")
+    assert shown == ["price1,249.50", "reviews12,400", "in stockyes", "brandMuller"]
+    link = window.page.locator("[data-part=url] a")
+    assert (link.get_attribute("href"), link.get_attribute("rel")) == (texts["url"], "noopener noreferrer")
+    window.page.keyboard.press("m")
+    assert not window.page.is_visible("[data-part=more]")  # there is nothing to unfold
+    window.press("1")
+    assert window.page.get_attribute("#announcer", "role") == "status"
+    assert window.page.text_content("#announcer").startswith("New document: CAFE")
 
 
 def test_a_long_text_is_folded_and_a_key_shows_the_rest(serve, visit):
@@ -86,45 +61,48 @@ def test_a_long_text_is_folded_and_a_key_shows_the_rest(serve, visit):
     assert window.page.locator("#document").bounding_box()["height"] == height
 
 
-def test_a_short_text_has_nothing_to_unfold(serve, visit):
-    window = visit(serve(pool_of({"text": "Short."}), rater="ann").url)
+def test_nothing_in_the_data_is_ever_run(serve, visit, make_pool):
+    texts = {name: [NASTY] * 15 for name in ("query_text", "description", "title", "text")}
+    served = serve(make_pool(texts | {"url": ["javascript:window.stolen=5", "data:text/html,x", NASTY] * 5}))
+    window = visit(served.url)
+    window.page.fill("#rater", "<script>stolen=6</script>")
+    window.page.keyboard.press("Enter")
     window.wait()
-    window.page.keyboard.press("m")
-    assert not window.page.is_visible("[data-part=more]")
+    assert "<script>window.stolen = 1</script>" in window.text("[data-part=text]")
+    assert "👩‍🚀🏳️‍🌈" in window.text("[data-part=title]")
+    window.shoot("hostile")
+    for _ in range(3):
+        assert window.page.locator(".document a").count() == 0  # no address of these becomes a link
+        window.press("1")
+    for page in ("labels", "overview", "?rater=%3Cscript%3E"):
+        window.page.goto(f"{served.url}{page}")
+        assert window.page.evaluate("window.stolen") is None
+    assert window.page.evaluate("getComputedStyle(document.body).display") == "block"
 
 
-def test_pictures_of_an_allowed_host_are_shown_and_it_is_told_nothing(serve, visit, pictures):
-    host, asked = pictures
-    window = visit(serve(pool_of({"title": "Tent", "image": f"{host}/dot.gif"}), rater="ann", images=[host]).url)
-    window.wait()
-    image = window.page.locator("[data-part=image] img")
-    image.wait_for()
-    while image.evaluate("image => image.naturalWidth") != 1:
-        window.page.wait_for_timeout(30)
-    assert image.get_attribute("alt") == "Image of Tent"
-    assert image.get_attribute("loading") == "lazy"
-    assert asked == [("/dot.gif", None, None)]
-    box = window.page.locator("[data-part=image]").bounding_box()
-    assert (box["width"], box["height"]) == (144, 144)
+def test_a_link_with_the_token_on_another_site_opens_the_page(serve, visit):
+    served = serve(rater="ann", token="a secret that is long")
+    page = f'<a href="{served.url}?token=a+secret+that+is+long">judge</a>'.encode()
 
+    class Chat(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page if self.path == "/" else b"")
 
-def test_a_picture_that_does_not_come_leaves_its_box(serve, visit, pictures):
-    host, _ = pictures
-    window = visit(serve(pool_of({"image": f"{host}/none.gif"}), rater="ann", images=[host]).url)
-    window.page.wait_for_selector("text=no image")
-    assert window.page.locator("[data-part=image]").bounding_box()["height"] == 144
-    window.problems.clear()  # the picture that was not there is in red
+        def log_message(self, *_):
+            pass
 
-
-def test_other_hosts_are_never_asked_for_pictures(serve, visit, pictures):
-    host, asked = pictures
-    for allowed in ([], ["images.example.org"]):
-        served = serve(pool_of({"image": f"{host}/dot.gif"}), rater="ann", images=allowed, labels=f"{len(allowed)}.db")
-        window = visit(served.url)
-        window.wait()
-        assert window.page.locator("img").count() == 0
-        with served.client() as client:
-            policy = client.get("/").headers["content-security-policy"]
-        sources = " https://images.example.org" if allowed else ""
-        assert f"img-src 'self'{sources};" in policy
-    assert asked == []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chat) as chat:
+        thread = threading.Thread(target=chat.serve_forever)
+        thread.start()
+        try:
+            window = visit(f"http://localhost:{chat.server_port}/")  # another site than 127.0.0.1
+            window.page.click("a")
+            window.press("1")
+            assert "token" not in window.page.url
+        finally:
+            chat.shutdown()
+            thread.join()
+    assert len(served.labels()) == 1

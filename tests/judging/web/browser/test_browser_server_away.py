@@ -1,9 +1,5 @@
 """A server that goes away, comes back or is another one: what was pressed is kept, shown, and sent once."""
 
-import http.server
-import json
-import threading
-
 from rulerank.judging.store import LabelStore
 from rulerank.judging.transfer import import_labels
 
@@ -32,47 +28,6 @@ def test_a_grade_given_while_the_server_is_away_is_kept_and_sent_when_it_is_back
     window.problems.clear()  # the connection that was refused
 
 
-def test_a_grade_kept_while_the_server_was_away_survives_the_page(serve, visit):
-    served, window = pressed_while_away(serve, visit, "1")
-    again = serve(rater="ann", port=served.port)
-    window.page.goto(again.url)
-    window.wait()
-    assert [grade for _, _, grade, _ in again.labels()] == [1]
-    window.problems.clear()
-
-
-def test_what_one_rater_has_left_is_never_sent_as_anothers(serve, visit):
-    served = serve()
-    window = visit(f"{served.url}?rater=ann.b")
-    window.wait()
-    served.stop()
-    window.page.keyboard.press("1")
-    window.wait("waiting")
-    again = serve(port=served.port)
-    window.page.goto(f"{again.url}?rater=ann")
-    window.wait()
-    assert again.labels() == []
-    window.page.goto(f"{again.url}?rater=ann.b")
-    window.wait()
-    assert [(grade, rater) for _, _, grade, rater in again.labels()] == [(1, "ann.b")]
-    window.problems.clear()
-
-
-def test_a_grade_is_kept_when_the_server_is_back_with_another_token(serve, visit):
-    first = serve(rater="ann", token="the first secret")
-    window = visit(f"{first.url}?token=the+first+secret")
-    window.wait()
-    first.stop()
-    second = serve(rater="ann", port=first.port, token="the second secret")
-    window.page.keyboard.press("2")
-    window.wait("waiting")
-    assert "does not know this browser any more. Your judgement is kept" in window.text("#notice")
-    window.page.goto(f"{second.url}?token=the+second+secret")
-    window.wait()
-    assert [grade for _, _, grade, _ in second.labels()] == [2]
-    window.problems.clear()  # the requests that were refused
-
-
 def held(window):
     """Return the names of what is kept on the device."""
     return window.page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('rulerank.outbox.'))")
@@ -98,46 +53,6 @@ def test_a_held_grade_never_goes_to_another_pools_store(serve, visit):
     window.problems.clear()
 
 
-def test_a_held_grade_survives_an_unrelated_server_on_the_same_port(serve, visit):
-    served = serve(rater="ann")
-    window = visit(served.url)
-    window.wait()
-    served.stop()
-
-    class Other(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(404 if answers else 200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"error": {"code": "bad_value", "message": "no"}} if answers else {}).encode())
-            answers.append(self.path)
-
-        def log_message(self, *_):
-            pass
-
-    answers = []
-    with http.server.ThreadingHTTPServer(("127.0.0.1", served.port), Other) as other:
-        thread = threading.Thread(target=other.serve_forever)
-        thread.start()
-        try:
-            window.page.keyboard.press("1")
-            window.wait("waiting")
-            window.page.click("#retry")
-            while len(answers) < 2:  # a 200 and a 404, both of someone else
-                window.page.wait_for_timeout(50)
-            window.wait("waiting")
-            assert "Another server answers at this address. Your judgement is kept" in window.text("#notice")
-        finally:
-            other.shutdown()
-            thread.join()
-    assert len(held(window)) == 1
-    again = serve(rater="ann", port=served.port)
-    window.page.goto(again.url)
-    window.wait()
-    assert [grade for _, _, grade, _ in again.labels()] == [1]
-    window.problems.clear()
-
-
 def test_a_grade_that_the_server_will_never_take_is_shown_and_can_be_copied(serve, visit, tmp_path):
     first = serve(rater="ann", max_grade=4)
     window = visit(first.url)
@@ -154,9 +69,6 @@ def test_a_grade_that_the_server_will_never_take_is_shown_and_can_be_copied(serv
     assert f"grade 4 for {doc} of q" in window.text("#refused")
     assert "grade must be a whole number at most 2" in window.text("#refused")
     window.shoot("refused")
-    window.page.set_viewport_size({"width": 360, "height": 740})
-    assert not window.is_too_wide()
-    window.shoot("refused-phone")
     (tmp_path / "copied.csv").write_text(window.page.input_value("#refused textarea"))
     with LabelStore(tmp_path / "copy.db") as store:
         assert import_labels(store, tmp_path / "copied.csv", "unknown") == 1
@@ -187,20 +99,4 @@ def test_what_a_closed_tab_has_left_is_sent_by_another(serve, visit):
     window.wait()
     assert [grade for _, _, grade, _ in again.labels()] == [1, 2]
     assert held(window) == []
-    window.problems.clear()
-
-
-def test_an_undo_pressed_while_the_server_is_away_undoes_once(serve, visit):
-    served = serve(rater="ann")
-    window = visit(served.url)
-    window.press("1")
-    window.press("2")
-    window.wait()
-    served.stop()
-    window.page.keyboard.press("u")
-    window.wait("waiting")
-    again = serve(rater="ann", port=served.port)
-    window.page.goto(again.url)
-    window.wait()
-    assert [label.grade for label in again.judging.store.labels()] == [1]
     window.problems.clear()

@@ -5,17 +5,15 @@ import { element, show } from "./page.js";
 
 const SHORT = 90; // characters of a field that stands beside others on a line
 
-// Fill title, address, image, fields and text, the words of the query marked, long texts folded.
+// Fill title, address, fields and text, the words of the query marked, long texts folded.
 export function fillDocument(node, task) {
   const part = (name) => node.querySelector(`[data-part=${name}]`);
   const words = wordsOf(task.query_text);
-  const title = task.title || task.doc;
-  part("title").replaceChildren(...highlighted(title, words));
+  part("title").replaceChildren(...highlighted(task.title || task.doc, words));
   part("text").replaceChildren(...highlighted(task.text ?? "", words));
   show(part("text"), Boolean(task.text));
   showAddress(part("url"), task.url);
   showFields(part("fields"), task.fields ?? [], words);
-  showImage(part("image"), task.image, title);
   fold(node, true);
 }
 
@@ -48,15 +46,4 @@ function showAddress(place, address) {
   place.textContent = address ?? "";
   if (!/^https?:\/\//i.test(address ?? "")) return;
   place.replaceChildren(element("a", { target: "_blank", rel: "noopener noreferrer", href: address }, address));
-}
-
-// A box of a fixed size, so that nothing moves when the picture comes; its host is not told which page shows it.
-function showImage(box, address, title) {
-  show(box, Boolean(address));
-  box.replaceChildren();
-  if (!address) return;
-  const image = element("img", { alt: `Image of ${title}`, loading: "lazy", decoding: "async", referrerpolicy: "no-referrer" });
-  image.addEventListener("error", () => box.replaceChildren(element("span", { class: "quiet" }, "no image")));
-  image.src = address;
-  box.append(image);
 }

@@ -1,7 +1,6 @@
 // The judging page: one document on screen, one key, and nothing is lost on the way.
 
 import { fillDocument, toggleFold } from "./document.js";
-import { refreshFeatures, toggleFeatures } from "./features.js";
 import { showHeld } from "./held.js";
 import { listen } from "./keys.js";
 import { calm, notify, waitFor } from "./notices.js";
@@ -112,7 +111,6 @@ function showTask({ task: next, progress }) {
   showProgress(progress);
   show(byId("task"), Boolean(task));
   show(byId("done"), !task);
-  refreshFeatures(task);
   if (!task) {
     byId("done-text").textContent = sentence(progress.reason || "all documents have the labels they need");
     announce("Nothing left to judge.");
@@ -151,7 +149,7 @@ function sentence(words) {
 
 const more = () => toggleFold(byId("document"));
 const help = () => byId("help").showModal();
-const actions = { s: skip, x: (event) => judge(event, null), u: undo, m: more, f: () => task && toggleFeatures(task), "?": help };
+const actions = { s: skip, x: (event) => judge(event, null), u: undo, m: more, "?": help };
 for (let grade = 0; grade <= Math.min(maxGrade, 9); grade += 1) actions[grade] = (event) => judge(event, grade);
 listen(actions);
 
@@ -163,7 +161,6 @@ page.querySelector("[data-action=skip]").addEventListener("click", actions.s);
 page.querySelector("[data-action=undo]").addEventListener("click", undo);
 page.querySelector("[data-action=help]").addEventListener("click", help);
 byId("document").querySelector("[data-part=more]").addEventListener("click", more);
-byId("features-button").addEventListener("click", actions.f);
 byId("keep-going").addEventListener("click", () => {
   keepGoing = { keep_going: "true" };
   load();

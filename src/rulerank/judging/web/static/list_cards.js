@@ -6,9 +6,9 @@ import { byId, show } from "./page.js";
 export const titleOf = (doc) => doc.title || doc.doc;
 
 // What the list holds, in a sentence.
-export function aboutList({ docs, n_others: n, shows_rank: byToday }) {
+export function aboutList({ docs, n_others: n }) {
   const others = n ? `; ${n} of the first ${n + docs.length} ${n === 1 ? "is" : "are"} with other raters or judged` : "";
-  return `${docs.length} documents, ${byToday ? "in today's order" : "in an order drawn by lot"}${others}.`;
+  return `${docs.length} documents, in an order drawn by lot${others}.`;
 }
 
 // names: of the grades; click, focus: called with the card; grade: returns what a press of this grade calls.
@@ -19,9 +19,6 @@ export function cardOf(doc, names, { click, focus, grade }) {
   article.setAttribute("aria-label", titleOf(doc));
   article.addEventListener("click", () => click(card));
   article.addEventListener("focus", () => focus(card));
-  const rank = article.querySelector(".rank");
-  show(rank, doc.rank !== null);
-  rank.textContent = doc.rank === null ? "" : `${doc.rank}.`;
   article.querySelector("[data-part=more]").addEventListener("click", () => toggleFold(article));
   for (const button of article.querySelectorAll("[data-grade]")) {
     const own = Number(button.dataset.grade);

@@ -5,6 +5,10 @@ import { connect } from "./wire.js";
 
 export { byId, element, show } from "/shared/dom.js";
 export { Refusal, Silence } from "./wire.js";
+
+// What only works with the page's script waits for it: a press before would be lost, or leave the page.
+for (const control of document.querySelectorAll("[data-scripted]")) control.disabled = false;
+
 // Where judgements are kept on this device; nowhere, where that is forbidden.
 export function storage() {
   try {
