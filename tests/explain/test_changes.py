@@ -125,25 +125,6 @@ def test_a_mixture_that_takes_one_metric_for_each_document_is_moved_in_bins():
     assert ranker.predict(x[None])[0] == found[0].score
 
 
-@pytest.mark.parametrize("options", [{}, {"literal": True, "scale": "query"}])
-def test_where_a_score_depends_on_the_query_the_values_of_its_other_documents_are_tried(options):
-    data = rr.make_ranking(n_queries=25, docs_per_query=8, n_features=3, seed=0)
-    ranker = rr.Competence(["confidence", "yule_q"], discretizer="equal_width", **options).fit(data)
-    own = data[data.qid == data.qid[0]]
-    scores = ranker.predict(own)
-    worst, goal = int(np.argmin(scores)), float(np.median(scores))
-    found = ranker.what_if(own, worst, above=goal)
-    assert found
-    for change in found:
-        X = own.X.copy()
-        column = own.feature_names.index(change.feature)
-        X[worst, column] = X[worst, column] + change.move if np.isfinite(X[worst, column]) else X[worst, column]
-        if np.isfinite(change.move):
-            assert ranker.predict(X, qid=own.qid)[worst] == pytest.approx(change.score, abs=1e-6)
-        assert change.score > goal
-    assert ranker.what_if(own, worst, above=float(scores[worst]) - 1) == ()
-
-
 def test_where_no_edges_are_known_the_values_of_other_documents_are_tried():
     bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf")
     data = rr.make_ranking(n_queries=12, docs_per_query=8, n_features=3, seed=0)

@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 
 import rulerank as rr
 from rulerank.errors import DataError
-from rulerank.rankers.base import Ranker
 
 
 @pytest.fixture(scope="module")
@@ -73,29 +72,6 @@ def test_a_sparse_row_of_a_linear_ranker_is_explained():
     found = ranker.explain(X, 1)
     assert found.score == pytest.approx(ranker.predict(X)[1])
     assert [share.feature for share in found.features] == ["f1"]
-
-
-def test_a_ranker_that_is_no_sum_of_parts_says_so(world):
-    class Opaque(Ranker):
-        normalize = None
-
-        def _learn(self, data):
-            self.learned_ = True
-
-        def _score(self, X):
-            return X[:, 0]
-
-        def _learned_state(self):
-            return {}
-
-        def _take_learned(self, state):
-            pass
-
-    ranker = Opaque().fit(world)
-    with pytest.raises(
-        DataError, match="Opaque gives no explanation: its score is not a sum of parts that can be read"
-    ):
-        ranker.explain(world.X[0])
 
 
 def test_a_document_that_no_rule_covers_gets_the_mean_grade():
@@ -170,3 +146,26 @@ def test_a_mixture_says_why_its_members_count(world):
     assert note.startswith(("confidence counts more than yule_q for its features: bm25_body", "yule_q counts more"))
     literal = rr.Competence(["confidence", "yule_q"], literal=True).fit(clean)
     assert literal.explain(clean.X[0]).notes[-1].startswith("Who is competent for documents like this one")
+
+
+def test_tied_documents_are_said_to_be_tied():
+    ranker = rr.GlobalRules(discretizer=None, drop_weakest=0).fit(
+        [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 1, 0, 1], qid=[0, 0, 1, 1]
+    )
+    found = ranker.explain([0, 1], versus=[0, 1])
+    assert found.tied
+    assert found.lines()[0] == "a and b both score 0.429: they are tied."
+    assert found.page().title == "Why a and b are tied"
+
+
+def test_rows_of_a_data_set_are_called_by_their_ids_and_of_an_array_by_their_numbers():
+    data = rr.make_ranking(n_queries=12, docs_per_query=10, n_features=5, seed=3)
+    ranker = rr.GlobalRules().fit(data)
+    found = ranker.explain(data, 3, versus=5)
+    assert {found.high.document, found.low.document} == {"q1-d4", "q1-d6"}
+    found = ranker.explain(data.X, 3, versus=5)
+    assert {found.high.document, found.low.document} == {"row 4", "row 6"}
+    with pytest.raises(DataError, match="row 4 cannot be compared with itself: row and versus must be two documents"):
+        ranker.explain(data.X, 3, versus=3)
+    found = ranker.explain(data.X[3], versus=data.X[5])
+    assert {found.high.document, found.low.document} == {"a", "b"}

@@ -88,6 +88,19 @@ def test_rules_are_taken_apart_in_every_form(world, name, max_size, min_support)
         )  # fmt: skip
 
 
+@settings(max_examples=80)
+@given(worlds(), st.sampled_from(sorted(MAKERS)))
+def test_differences_add_up_exactly(world, name):
+    train, grades, queries, documents = world
+    ranker = MAKERS[name](**OPEN).fit(train, grades, qid=queries)
+    found = ranker.explain(documents[0], versus=documents[1])
+    scores = sorted(ranker.predict(documents), reverse=True)
+    assert [found.high.score, found.low.score] == pytest.approx(scores, abs=1e-12)
+    assert found.difference == pytest.approx(scores[0] - scores[1], abs=1e-9)
+    assert found.base_difference + sum(gap.adds for gap in found.features) == pytest.approx(found.difference, abs=1e-9)
+    assert found.tied == (found.difference == 0)
+
+
 @settings(max_examples=40)
 @given(worlds(), st.integers(1, 2), st.sampled_from([0.0, 0.3]))
 def test_the_cells_of_literal_query_rules_add_what_the_plain_way_gives(world, max_size, min_support):

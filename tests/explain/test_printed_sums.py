@@ -139,30 +139,18 @@ def test_a_sum_that_is_wrong_is_not_made_right():
 
 @pytest.mark.parametrize("kind", [rr.Anchored, rr.AnchoredRules])
 def test_the_baseline_ranking_is_named_where_it_is_the_largest_part(kind):
-    X, y, qid = noisy_world(3)
-    data = rr.Dataset(X, y, qid)
+    data, name, seen = rr.Dataset(*noisy_world(3)), "baseline ranking f1", 0
     ranker = kind(today="f1").fit(data[:24])
-    scores, seen = ranker.predict(data), 0
-    name = "baseline ranking f1"
-    for row in range(0, 120, 12):
-        own = data[data.qid == data.qid[row]]
-        versus = ranker.explain(own, 0, versus=1)
-        largest = max(versus.features, key=lambda gap: gap.adds)
+    for query in range(10):
+        versus = ranker.explain(data[data.qid == query], 0, versus=1)
         assert versus.base_difference == 0
-        assert {name} <= {gap.feature for gap in versus.features}
-        if largest.feature == name:
+        if max(versus.features, key=lambda gap: gap.adds).feature == name:
             seen += 1
             assert f"is ahead mostly because of {name} (" in versus.page().lead[1]
             assert any(f" from {name}: " in line for line in versus.lines())
-        why = ranker.explain(own, 0)
-        strongest = max(why.features, key=lambda share: share.adds)
-        assert f"It gains most from {strongest.said}" in why.page().lead[1] or strongest.adds <= 0
     assert seen > 3
     assert ranker.overview(data).features[0].feature == name
-    assert name in ranker.overview(data).to_html()
-    page = ranker.explain_query(data, 0, today="f1").to_html()
-    assert f">{name}</td>" in page
-    assert scores[0] == pytest.approx(ranker.explain(data, 0).score)
+    assert f">{name}</td>" in ranker.explain_query(data, 0, today="f1").to_html()
 
 
 def test_a_member_that_starts_from_a_baseline_ranking_adds_up_too():

@@ -61,13 +61,6 @@ def test_why_a_document_moved_adds_up_to_the_difference(ranked):
         assert (why.other_today < doc.today) == (why.other_rank > doc.rank) == why.passed
 
 
-def test_dropped_are_those_among_the_first_today_that_are_shown_no_more(ranked):
-    _, found = ranked
-    shown = {doc.document for doc in found.documents}
-    assert len(found.documents) == 5
-    assert all(doc.today <= 5 and doc.document not in shown for doc in found.dropped)
-
-
 def test_it_is_shown_in_every_format(ranked):
     _, found = ranked
     assert found.to_text().startswith("The ranking for query q3\n\n12 documents, ranked by the model. On top")

@@ -8,7 +8,6 @@ import pytest
 
 from rulerank.render.document import Cell, Page, Picture, Section, Sentences, Table, cells, number_cell
 from rulerank.render.latex import render_latex
-from rulerank.render.text import latex_text
 
 NASTY = 'a_b & 50 % of $x^2$ {~} \\ <b> | "q" # 字 ±\n▲'
 SYSTEMS = Table(
@@ -80,20 +79,6 @@ def test_pictures_are_left_out_without_their_files_and_so_are_sections_of_nothin
     assert latex.count("includegraphics") == 1
     assert "{figures/line.pdf}" in latex
     assert "Drawings" not in latex
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a_b\nc", r"a\_b c"),
-        ("0.4 ± 0.1", r"0.4 $\pm$ 0.1"),
-        ("Gonçalves", "Gonçalves"),
-        ("\x00字", "[U+0000][U+5B57]"),
-        ("\\", r"\textbackslash{}"),
-    ],
-)
-def test_text_is_set_letter_by_letter(text, expected):
-    assert latex_text(text) == expected
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs a TeX with booktabs: there is no pdflatex")

@@ -2,6 +2,7 @@
 
 import io
 import re
+from html import escape
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 
 import rulerank as rr
 from rulerank.explain import Lift
+from rulerank.render.document import Table
 from rulerank.render.text import render_text
 
 
@@ -30,44 +32,33 @@ def shown(ranker, world):
         "versus": ranker.explain(world, order[0], versus=order[100]),
         "overview": ranker.overview(world),
         "query rules": rr.QueryRules(n_trusted=15).fit(world).explain(world, 0),
-        "mean votes": rr.GlobalRules(votes="mean").fit(world).explain(world, 0),
         "mixture": rr.Competence(["confidence", "yule_q"]).fit(world).explain(world, 0, versus=1),
         "linear": rr.QueryIntercepts(l2=1.0, missing="mean").fit(world).explain(world, 0),
     }
 
 
-KINDS = ["explanation", "versus", "overview", "query rules", "mean votes", "mixture", "linear"]
-
-
-def tables(page):
-    return [block for block in page.blocks if hasattr(block, "rows")]
+KINDS = ["explanation", "versus", "overview", "query rules", "mixture", "linear"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_format_says_the_same(shown, kind):
+def test_every_format_says_the_same_and_a_page_needs_nothing_else(shown, kind):
     found = shown[kind]
     page, markdown, html = found.page(), found.to_markdown(), found.to_html()
     text = render_text(page, 1000)  # a narrow terminal breaks words into lines
     assert text.startswith(page.title)
     assert markdown.startswith("# ")
-    for table in tables(page):
+    for table in (block for block in page.blocks if isinstance(block, Table)):
         assert table.rows
         assert all(len(row) == len(table.header) for row in table.rows)
-        for cell in (cell for row in table.rows for cell in row if cell):
-            assert str(cell) in text
-            assert str(cell).replace("<", "&lt;").replace(">", "&gt;").replace("&", "&amp;") in html.replace(
-                "&lt;", "&amp;lt;"
-            ).replace("&gt;", "&amp;gt;")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_page_needs_nothing_else_and_no_script(shown, kind):
-    html = shown[kind].to_html()
+        for cell in (str(cell) for row in table.rows for cell in row if cell):
+            assert cell in text
+            assert escape(cell) in html
     assert html.startswith("<!DOCTYPE html>")
     own = re.sub(r'xmlns(:xlink)?="http://www.w3.org/[^"]*"|url\(#', "", html)  # names, and parts of a drawing
     assert not re.search(r"<script|<link|https?:|url\(|@import| on\w+=", own)
     assert "prefers-color-scheme: dark" in html
-    assert shown[kind]._repr_html_().startswith('<div class="rulerank">')
+    if kind != "overview":  # its pictures are drawn once
+        assert found._repr_html_().startswith('<div class="rulerank">')
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,25 +80,6 @@ def test_names_are_never_taken_for_markup():
     out = io.StringIO()
     Console(file=out, width=200).print(found)
     assert "[red]" in out.getvalue()
-
-
-def test_the_first_sentences_answer_the_question(shown):
-    versus = shown["versus"]
-    first, second = versus.page().lead
-    assert first.startswith(f"{versus.high.document} scores ")
-    assert second.startswith(f"{versus.high.document} is ahead mostly because of ")
-    first, second = shown["explanation"].page().lead
-    assert second.startswith("It gains most from ")
-    assert "the 14 features" in shown["linear"].page().lead[0] or "features add" in shown["linear"].page().lead[0]
-
-
-def test_a_value_that_is_missing_in_the_other_document_reads_as_english():
-    X = [[5.0], [np.nan]] * 20
-    found = (
-        rr.GlobalRules(discretizer=rr.EqualWidth(n_bins=2)).fit(X, [1, 0] * 20, qid=[1] * 40).explain(X, 0, versus=1)
-    )
-    assert found.page().lead[1].endswith("f1 (5 against missing).")
-    assert found.lines()[1].endswith(" against missing")
 
 
 def test_changes_are_a_table_or_a_sentence(ranker, world):
