@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import rulerank as rr
-from rulerank.core.arrays import Array
+from rulerank.core.parameters import Array
 
 BUDGETS = (20, 100, 400)
 

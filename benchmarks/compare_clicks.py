@@ -29,7 +29,7 @@ import numpy as np
 import rulerank as rr
 from compare_texts import movies
 from rulerank.clicks.simulate import MODELS, Lists, simulate_lists
-from rulerank.core.arrays import Array
+from rulerank.core.parameters import Array
 from rulerank.dataset import Shown, query_index
 from rulerank.io.outputs import write_bytes
 from rulerank.training.from_clicks import CLICK_PARAMS, select_by_clicks

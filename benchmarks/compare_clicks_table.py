@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.arrays import Array
+from rulerank.core.parameters import Array
 
 OURS = ("intercepts",)
 PEERS = ("LightGBM, position", "XGBoost, unbiased")

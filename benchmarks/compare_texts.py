@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # papers/ is not installed
 
 import rulerank as rr
 from papers.baselines import LambdaMART
-from rulerank.core.arrays import Array
+from rulerank.core.parameters import Array
 from rulerank.evaluation.rankings import best_feature, feature_scores
 
 MEASURES = ("NDCG@10", "MAP")

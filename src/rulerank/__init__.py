@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __version__ = "0.1.0"
 

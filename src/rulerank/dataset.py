@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.core.arrays import Array as Array
-from rulerank.core.arrays import refuse_mask, unmasked
+from rulerank.core.parameters import Array as Array
+from rulerank.core.parameters import refuse_mask, unmasked
 from rulerank.core.words import counted
 from rulerank.errors import DataError
 from rulerank.recall_base import CountedRows, RecallBase, counted_rows

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.arrays import Array
+from rulerank.core.parameters import Array
 from rulerank.core.words import counted
 from rulerank.errors import DataError
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.checks import is_whole
-from rulerank.core.parameters import Checked, shown
+from rulerank.core.parameters import Checked, is_whole, shown
 from rulerank.core.words import listed
 from rulerank.dataset import Array, check_column
 from rulerank.errors import DataError

@@ -6,6 +6,6 @@
 load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(__name__, {"fusion": ("fuse", "fuse_runs"), "competence": ("Competence",)})

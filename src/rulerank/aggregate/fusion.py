@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.core.arrays import unmasked
 from rulerank.core.compiled import compiled
+from rulerank.core.parameters import unmasked
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import Array, check_column, query_index
 from rulerank.errors import DataError

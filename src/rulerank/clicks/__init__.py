@@ -6,7 +6,7 @@ whose truth is known, `interleaving.py` mixes two rankings and says from the cli
 load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(
     __name__,

@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from rulerank.clicks.log import Log, LogFile, find_columns, text, zero_or_one
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.core.words import counted, percent
 from rulerank.errors import DataError
 from rulerank.evaluation.comparison import Comparison, compare_trials

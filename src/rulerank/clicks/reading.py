@@ -10,7 +10,7 @@ import polars as pl
 
 from rulerank.clicks.counts import COUNTS, KEYS, ClickCounts
 from rulerank.clicks.log import Log, LogFile, find_columns, naming, text, whole, zero_or_one
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.core.words import counted, listed
 from rulerank.dataset import LOWEST, MOST, check_total
 from rulerank.errors import DataError

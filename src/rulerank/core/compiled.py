@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 from numba import njit
 from numba.core import event
 
-from rulerank.core.arrays import Array
+from rulerank.core.parameters import Array
 from rulerank.core.progress import somebody_looks
 
 Loop = TypeVar("Loop", bound=Callable[..., object])

@@ -11,15 +11,64 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rulerank.core.checks import check_number, is_number, is_whole
 from rulerank.errors import DataError, OutdatedModelError
 
+Array = NDArray[Any]
 SHOWN = 60  # characters of a wrong value in a message
 FINITE = sys.float_info.max
+
+
+def unmasked(X: Any) -> Any:
+    """Return features with NaN, a missing value, for what a NumPy masked array masks; anything else as it is.
+
+    >>> unmasked(np.ma.masked_equal([[1, -99]], -99)).tolist()
+    [[1.0, nan]]
+    """
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    floats = np.result_type(X.dtype, np.float32) if X.dtype.kind in "biuf" else np.float64
+    return np.ma.filled(X.astype(floats), np.nan)
+
+
+def refuse_mask(name: str, values: Any) -> None:
+    """Refuse a masked array where every row needs a value."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError(f"{name} must not be a masked array: leave the masked rows out, or fill them")
+
+
+def is_whole(value: object, low: int, high: int | None = None) -> bool:
+    """Tell whether a value is a whole number within bounds; True and False are not.
+
+    >>> is_whole(3, 1), is_whole(True, 0), is_whole(2.0, 1)
+    (True, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return False
+    return low <= int(value) and (high is None or int(value) <= high)
+
+
+def is_number(value: object, low: float, high: float) -> bool:
+    """Tell whether a value is a number within bounds; NaN, True and False are not.
+
+    >>> is_number(0.5, 0, 1), is_number(float("nan"), 0, 1), is_number(True, 0, 1)
+    (True, False, False)
+    """
+    return not isinstance(value, bool) and isinstance(value, Real) and low <= cast(float, value) <= high
+
+
+def check_number(name: str, value: object, low: float, high: float, what: str) -> None:
+    """Raise an error unless a parameter is a number from low to high; `what` says what it stands for.
+
+    >>> check_number("min_support", 0.1, 0, 1, "a share of the rows")
+    """
+    if not is_number(value, low, high):
+        raise DataError(f"{name} must be {what}, a number from {low:g} to {high:g}: got {str(value)[:40]!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,6 @@
 are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(__name__, {"ranking": ("make_ranking",), "shop": ("Shop", "make_shop", "write_shop")})

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rulerank.core.arrays import Array
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import Array, is_whole
 from rulerank.dataset import Dataset
 from rulerank.errors import DataError
 from rulerank.io.outputs import write_text

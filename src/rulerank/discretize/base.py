@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rulerank.core.arrays import unmasked
 from rulerank.core.compiled import compiled
-from rulerank.core.intervals import in_words, shorten
-from rulerank.core.parameters import HasParameters, Parameter, Threads, Whole
+from rulerank.core.parameters import HasParameters, Parameter, Threads, Whole, unmasked
 from rulerank.core.threads import in_blocks
+from rulerank.core.words import in_words, shorten
 from rulerank.dataset import UNLABELLED, Array, check_grades
 from rulerank.errors import DataError, ModelFileError
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError
 from rulerank.evaluation.evaluation import Result, evaluate, graded

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rulerank.core.arrays import refuse_mask
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole, refuse_mask
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import (
     MAX_GRADE,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.core.progress import progress
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, query_index
 from rulerank.errors import DataError

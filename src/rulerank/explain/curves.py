@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.documents import bins_of

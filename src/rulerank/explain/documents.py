@@ -12,10 +12,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.arrays import unmasked
-from rulerank.core.checks import is_whole
-from rulerank.core.intervals import on_scale
-from rulerank.core.words import as_date, counted, decimal
+from rulerank.core.parameters import is_whole, unmasked
+from rulerank.core.words import as_date, counted, decimal, on_scale
 from rulerank.dataset import Array, Dataset, doc_name
 from rulerank.errors import DataError
 from rulerank.rankers.base import Ranker

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.core.words import counted, joined
 from rulerank.dataset import Array
 from rulerank.errors import DataError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulerank.core.intervals import SCALES
-from rulerank.core.words import as_date, counted, decimal
+from rulerank.core.words import SCALES, as_date, counted, decimal
 from rulerank.dataset import Array
 from rulerank.errors import MissingExtraError
 from rulerank.explain.curves import OBSERVED, FeatureCurve, FeatureCurves

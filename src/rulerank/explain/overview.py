@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.intervals import SCALES
-from rulerank.core.words import counted
+from rulerank.core.words import SCALES, counted
 from rulerank.dataset import Dataset, query_index
 from rulerank.errors import DataError
 from rulerank.explain.curves import FeatureCurves, make_curves

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.core.words import counted, joined, listed
 from rulerank.dataset import Array, Dataset, query_index
 from rulerank.errors import DataError

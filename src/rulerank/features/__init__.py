@@ -6,6 +6,6 @@ at, `matching.py` (loops: `kernels.py`) computes one number a feature, `saved.py
 load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(__name__, {"text_features": ("TextFeatures",), "analyser": ("LANGUAGES",)})

@@ -6,7 +6,7 @@ parser. `outputs.py` is the only place that opens an output, `doc_names.py` the 
 below load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(
     __name__,

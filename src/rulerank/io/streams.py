@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from rulerank.errors import DataError, ReadError, RulerankError
 
 if TYPE_CHECKING:
-    from rulerank.core.arrays import Array  # loads NumPy, which help does without
+    from rulerank.core.parameters import Array  # loads NumPy, which help does without
 
 GZIP = b"\x1f\x8b"  # how such a file begins
 MODEL_MAGIC = b"RULERANK"  # a model file begins with it and a version, whose bytes are no text

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError, RulerankError
 

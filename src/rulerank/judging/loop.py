@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from rulerank.core.checks import check_number, is_whole
+from rulerank.core.parameters import check_number, is_whole
 from rulerank.dataset import MAX_GRADE
 from rulerank.errors import DataError
 from rulerank.judging.admin import LabelOverview, alpha_of_people, count_queries, count_raters

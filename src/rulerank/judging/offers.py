@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.dataset import Array
 from rulerank.errors import DataError
 from rulerank.judging.grades import CurrentLabels

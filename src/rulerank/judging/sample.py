@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rulerank.core.checks import is_whole
+from rulerank.core.parameters import is_whole
 from rulerank.dataset import UNLABELLED, Array
 from rulerank.errors import DataError
 from rulerank.judging.pool import Pool

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rulerank.core.checks import check_number, is_whole
+from rulerank.core.parameters import check_number, is_whole
 from rulerank.errors import DataError
 from rulerank.judging import schema as sql
 from rulerank.judging.database import Database

@@ -8,7 +8,7 @@ those share that count rules (`global_rules.py`, `stable_rules.py`, `query_rules
 `documents.py` reads files with a model's features. The names load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(
     __name__,

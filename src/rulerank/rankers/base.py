@@ -14,8 +14,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from rulerank.core.arrays import unmasked
-from rulerank.core.parameters import HasParameters, Parameter, Threads
+from rulerank.core.parameters import HasParameters, Parameter, Threads, unmasked
 from rulerank.core.words import listed
 from rulerank.dataset import UNLABELLED, Array, Dataset, check_contrast, has_contrast
 from rulerank.errors import DataError

@@ -15,11 +15,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rulerank.core.arrays import unmasked
-from rulerank.core.checks import is_whole
-from rulerank.core.intervals import in_words, on_scale, written_cuts
-from rulerank.core.parameters import Number, Parameter, Whole
-from rulerank.core.words import counted
+from rulerank.core.parameters import Number, Parameter, Whole, is_whole, unmasked
+from rulerank.core.words import counted, in_words, on_scale, written_cuts
 from rulerank.dataset import Array, Dataset
 from rulerank.discretize import (
     DISCRETIZER,

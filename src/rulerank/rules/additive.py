@@ -27,9 +27,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from rulerank.core.compiled import compiled
-from rulerank.core.intervals import in_words, on_scale, written_cuts
 from rulerank.core.threads import in_blocks
-from rulerank.core.words import counted, listed
+from rulerank.core.words import counted, in_words, listed, on_scale, written_cuts
 from rulerank.dataset import Array
 from rulerank.errors import DataError, ModelFileError
 

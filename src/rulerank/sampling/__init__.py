@@ -5,6 +5,6 @@ into groups (SSARP); `selection.py` is what both ask with, one label after the o
 `rule_counts.py` counts the rules of every document. The names load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(__name__, {"ssar": ("SSAR",), "strata": ("Strata",), "selection": ("Chooser",)})

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from rulerank.core.checks import is_whole
 from rulerank.core.compiled import compiled
-from rulerank.core.parameters import HasParameters
+from rulerank.core.parameters import HasParameters, is_whole
 from rulerank.core.threads import in_blocks
 from rulerank.dataset import MAX_GRADE, Array, Dataset
 from rulerank.errors import DataError

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from rulerank.core.arrays import unmasked
-from rulerank.core.parameters import Flag, Parameter, Threads, Whole
+from rulerank.core.parameters import Flag, Parameter, Threads, Whole, unmasked
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.discretize import DISCRETIZER, bins_by, make_discretizer
 from rulerank.errors import DataError

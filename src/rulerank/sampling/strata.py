@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rulerank.core.arrays import unmasked
-from rulerank.core.parameters import Checked, Parameter, Whole
+from rulerank.core.parameters import Checked, Parameter, Whole, unmasked
 from rulerank.dataset import Array, Dataset, check_column, query_index
 from rulerank.errors import DataError
 from rulerank.sampling.selection import LabelledRows, Sampler, check_label, labels_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from rulerank.core.checks import check_number
+from rulerank.core.parameters import check_number
 from rulerank.discretize import bin_limits
 from rulerank.errors import DataError, TooLargeError
 from rulerank.rankers.base import Ranker

@@ -5,7 +5,7 @@ picks up a new model file while others rank. `adapters/` has other libraries' in
 unless it is used. The names below load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(
     __name__,

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from rulerank.core.checks import check_number
+from rulerank.core.parameters import check_number
 from rulerank.errors import DataError, ModelFileError, RulerankError
 from rulerank.features.text_features import TextFeatures
 from rulerank.model_file import load, load_version

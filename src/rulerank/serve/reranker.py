@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulerank.core.checks import is_whole
-from rulerank.core.parameters import shown
+from rulerank.core.parameters import is_whole, shown
 from rulerank.core.words import counted, listed
 from rulerank.dataset import Array, Dataset
 from rulerank.errors import DataError

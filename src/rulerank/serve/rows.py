@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rulerank.core.arrays import unmasked
-from rulerank.core.checks import is_whole
-from rulerank.core.parameters import shown
+from rulerank.core.parameters import is_whole, shown, unmasked
 from rulerank.core.words import as_date, counted, listed
 from rulerank.dataset import UNLABELLED, Array, Dataset
 from rulerank.errors import DataError

@@ -3,7 +3,7 @@ baseline ranking and a few labels, `from_clicks.py` from clicks. A ranker alone 
 rows of a pool by its own `fit`. The names load when they are used.
 """
 
-from rulerank.core.lazy import surface
+from rulerank.core import surface
 
 __all__, __getattr__ = surface(
     __name__,
