@@ -71,7 +71,7 @@ class ModelOverview(Shown):
         numbers = bars((one.importance for one in self.features), signed=False)
         rows = tuple((one.feature, number) for one, number in zip(self.features, numbers, strict=True))[:FEATURES]
         left = len(self.features) - len(rows)
-        note = "Mean size of what the feature adds to a score, less its mean over the documents of the query, of 1."
+        note = "Mean size of what the feature adds to a score, less its mean over the query; all features sum to 1."
         note += f" {counted(left, 'weaker feature')} left out." if left else ""
         return Table("The features that matter most", ("feature", "importance"), rows, 1, note)
 
