@@ -64,7 +64,7 @@ def main() -> None:
                     raise
 
         train = files_touched(lambda: call("train", csv, "-o", model))
-        rank = files_touched(lambda: call("rank", model, csv, "-o", run))
+        rank = files_touched(lambda: call("rank", csv, model, "-o", run))
         service = TestClient(service_app(rr.Reranker(rr.load(model))), "http://127.0.0.1")
         rows = np.nan_to_num(data.X[:5]).tolist()
         docs = [{"id": doc, "features": row} for doc, row in zip(data.docid, rows, strict=False)]

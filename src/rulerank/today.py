@@ -80,7 +80,7 @@ def find_today(names: Sequence[str], today: Any) -> Today:
     feature = today[1:]
     if today[:1] in ("-", "+") and feature in names:
         return Today(feature, list(names).index(feature), -1 if today[0] == "-" else 1)
-    raise DataError(f"today: there is no feature {today!r}; the data has {listed(list(names)) or 'none'}")
+    raise DataError(f"baseline ranking: there is no feature {today!r}; the data has {listed(list(names)) or 'none'}")
 
 
 def check_today(today: Any) -> None:
@@ -115,7 +115,8 @@ def check_no_category(today: Today, categories: Iterable[str]) -> None:
     """Refuse a today's ranking that is a category: its codes have no order."""
     if today.feature in categories:
         raise DataError(
-            f"today: {today.feature!r} holds categories, which put nothing in order; name a feature of numbers"
+            f"baseline ranking: {today.feature!r} holds categories, which put nothing in order; name a feature of "
+            "numbers"
         )
 
 

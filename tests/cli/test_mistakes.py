@@ -69,7 +69,7 @@ MISTAKES = [
     ("check pool.csv clicks.rulerank", "by which labels? Name a store or a file, --labels labels.db, or simulate"),
     (
         "check pool.csv clicks.rulerank --own-grades --baseline bm26",
-        "today: there is no feature 'bm26'; the data has b",
+        "baseline ranking: there is no feature 'bm26'; the data has b",
     ),
     ("check clicks.rulerank pool.csv", "by which labels?"),
     (
@@ -111,7 +111,7 @@ MISTAKES = [
     ("train pool.csv -o m --labels same.csv", "no query has documents of two grades (all 2 have grade 1), so there is"),
     (
         "train pool.csv -o m --labels graded.csv --baseline bm25",
-        "today: there is no feature 'bm25'; the data has bm25_",
+        "baseline ranking: there is no feature 'bm25'; the data has bm25_",
     ),
     (
         "train pool.csv -o m --labels graded.csv --features clicks,pagerank",
@@ -221,7 +221,7 @@ MISTAKES = [
         "a picture shows the model as a whole: leave out --quer",
     ),
     ("explain test.txt model.rulerank --query q1 --top 0", "n must be a whole number from 1 on"),
-    ("explain test.txt model.rulerank --query q1 --baseline fame", "today: there is no feature 'fame'"),
+    ("explain test.txt model.rulerank --query q1 --baseline fame", "baseline ranking: there is no feature 'fame'"),
     ("explain two.csv clicks.rulerank --doc q9", "document 'q9' is in no query of the data"),
     (
         "export linear.rulerank --to vesper",

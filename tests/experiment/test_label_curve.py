@@ -155,7 +155,7 @@ def test_sizes_are_those_that_the_pools_reach():
         ("unknown method 'best'; choose from RE-GR", {"rankers": ["best"]}),
         ("unknown sampler 'best'; choose from strata, SSAR, SSARP, SSAR per query, random", {"samplers": ["best"]}),
         ("expected graded documents of at least 4 queries to split into halves, got 3", {"data": DATA[:42]}),
-        ("today: there is no feature 'bm26'; the data has bm25_body", {"today": "bm26"}),
+        ("baseline ranking: there is no feature 'bm26'; the data has bm25_body", {"today": "bm26"}),
     ],
 )
 def test_mistakes_are_named(message, options):

@@ -101,7 +101,7 @@ def test_texts_and_query_are_shown_and_markup_is_not_run():
         ({"query": "q99"}, "no query 'q99' in the data: it has q1, q2"),
         ({}, "the data has 20 queries: say which is meant, query='q1'"),
         ({"query": "q1", "n": 0}, "n must be a whole number from 1 on, how many documents to show: got 0"),
-        ({"query": "q1", "today": "fame"}, "today: there is no feature 'fame'"),
+        ({"query": "q1", "today": "fame"}, "baseline ranking: there is no feature 'fame'"),
     ],
 )
 def test_mistakes_are_named(options, message):

@@ -62,7 +62,7 @@ def test_it_goes_on_where_it_was_left_and_skips_what_it_is_told_to(data):
     ("options", "message"),
     [
         ({}, "strata are those of today's ranking: say which feature it is, such as today='bm25'"),
-        ({"today": "bm26"}, "today: there is no feature 'bm26'; the data has bm25_body"),
+        ({"today": "bm26"}, "baseline ranking: there is no feature 'bm26'; the data has bm25_body"),
         ({"today": 0, "seed": -1}, "seed must be a whole number from 0: got -1"),
     ],
 )

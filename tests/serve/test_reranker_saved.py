@@ -55,7 +55,7 @@ def test_a_ranker_that_cannot_be_saved_ranks_all_the_same(world, dicts, tmp_path
         (lambda state: state.update(ranker=state["features"]), "ranker must be a fitted ranker"),
         (lambda state: state.update(features=state["ranker"]), "features must be a fitted TextFeatures"),
         (lambda state: state.update(features=7), "does not describe a Reranker"),
-        (lambda state: state.update(today="nope"), "today: there is no feature 'nope'"),
+        (lambda state: state.update(today="nope"), "baseline ranking: there is no feature 'nope'"),
         (lambda state: state["ranker"]["state"]["feature_names"].__setitem__(0, "f1"), "do not give: f1"),
         (lambda state: state["ranker"]["state"]["feature_names"].pop(), "number of features"),
         (lambda state: state.pop("today"), "does not describe a Reranker: 'today'"),

@@ -181,7 +181,7 @@ def test_todays_rank_is_that_of_the_named_feature(ranker, features, query):
     found = reranker.rank(query, top=None)
     price = [result.features["price"] for result in sorted(found, key=lambda result: result.today)]
     assert price == sorted(price)
-    with pytest.raises(DataError, match="today: there is no feature 'bm25'; the data has grams"):
+    with pytest.raises(DataError, match="baseline ranking: there is no feature 'bm25'; the data has grams"):
         rr.Reranker(ranker, features, today="bm25")
 
 

@@ -137,11 +137,13 @@ def test_codes_of_categories_have_no_weight(data):
     learned = rr.select(label_first(kinds, 200), today="bm25_body")
     assert learned.ranker.coef_[-1] == 0
     assert "Left out: brand, for categories are no amounts." in learned.lines()
-    with pytest.raises(DataError, match="today: 'brand' holds categories, which put nothing in order; name a feature"):
+    with pytest.raises(
+        DataError, match="baseline ranking: 'brand' holds categories, which put nothing in order; name a feature"
+    ):
         rr.select(label_first(kinds, 200), today="brand")
-    with pytest.raises(DataError, match="today: 'brand' holds categories"):
+    with pytest.raises(DataError, match="baseline ranking: 'brand' holds categories"):
         rr.Strata(today="brand").begin(kinds)
-    with pytest.raises(DataError, match="today: 'brand' holds categories"):
+    with pytest.raises(DataError, match="baseline ranking: 'brand' holds categories"):
         Judging(Pool(kinds), None, today="brand")
 
 

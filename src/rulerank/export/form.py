@@ -100,7 +100,8 @@ def form_of(ranker: Any) -> Form:
     if getattr(ranker, "normalize_", None) is not None:
         raise DataError(
             f"this {kind} normalises features by query (normalize={ranker.normalize_!r}), and other systems score "
-            "each document by itself; fit it again with normalize=None (--set normalize=none), or score with rulerank itself"
+            "each document by itself; fit it again with normalize=None (--set normalize=none), or score with rulerank "
+            "itself"
         )
     if not hasattr(ranker, "additive"):
         raise DataError(

@@ -80,7 +80,7 @@ def test_a_document_that_today_lacks_comes_behind():
     ("today", "message"),
     [
         (None, r"Anchored\w* starts from today's ranking: say which feature ranks the documents now, such as Anchored"),
-        ("bm26", "today: there is no feature 'bm26'; the data has bm25_body, "),
+        ("bm26", "baseline ranking: there is no feature 'bm26'; the data has bm25_body, "),
         (6, "today must be a feature, a column from 0 to 5: got 6"),
         (2.5, "today: today must be|today must be the feature that ranks the documents now"),
     ],

@@ -120,7 +120,9 @@ def test_categories_are_left_out_and_that_is_said(make):
     assert np.array_equal(ranker.predict(world), ranker.predict(other))
     with (
         pytest.warns(UserWarning, match="leaves out genre"),
-        pytest.raises(DataError, match="today: 'genre' holds categories, which put nothing in order; name a feature"),
+        pytest.raises(
+            DataError, match="baseline ranking: 'genre' holds categories, which put nothing in order; name a feature"
+        ),
     ):
         make(today="genre").fit(world)
 
