@@ -77,13 +77,15 @@ class FeatureRows:
         docs = self.explained
         found: dict[str, float | str | None] = {}
         for name, value in zip(docs.features, docs.raw[row].tolist(), strict=True):
-            kinds = docs.categories.get(name)
             if value != value:
                 found[name] = None
             elif name in docs.dates:
                 found[name] = as_date(value)
+            elif name in self.data.categories:  # by the data's own codes: the ranker has one for all it has never seen
+                code = self.data.X[row, self.data.feature_names.index(name)]
+                found[name] = self.data.categories[name][int(code)]
             else:
-                found[name] = value if kinds is None else kinds[int(value)]
+                found[name] = value
         return found
 
     def reasons(self, row: int, n: int | None = None) -> tuple[Reason, ...]:
