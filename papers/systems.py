@@ -73,7 +73,19 @@ TREES = {"n_leaves": (7, 15, 31), "learning_rate": (0.05, 0.1)}
 BAGGED_TREES = {f"ranker__{name}": values for name, values in TREES.items()}
 SCALED: dict[str, Any] = {"normalize": "minmax", "missing": "mean"}  # as the LETOR sets themselves are
 
-SYSTEMS = OWN_SYSTEMS | {
+AS_PUBLISHED = {  # what the papers call the library's systems; + marks a default that is not as published
+    "GlobalRules, literal": "RE-GR",
+    "StableRules, literal": "RE-SR",
+    "QueryRules, literal": "RE-QR",
+    "GlobalRules": "RE-GR+",
+    "StableRules": "RE-SR+",
+    "QueryRules": "RE-QR+",
+    "FittedRules": "FR+",
+    "QueryIntercepts": "QI",
+    "QueryIntercepts, tuned": "QI+",
+}
+OWN = [replace(system, name=AS_PUBLISHED.get(name, name)) for name, system in OWN_SYSTEMS.items()]
+SYSTEMS = {system.name: system for system in OWN} | {
     system.name: system
     for system in (
         System("RE-SR tuned", "rules", Rank(StableRules(literal=True), STABLE), "RE-SR, phi and support chosen"),

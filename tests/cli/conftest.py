@@ -1,9 +1,7 @@
 """A folder with small files of every kind, for commands to be run in as a user does."""
 
-import io
 import json
 import shutil
-import sys
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rulerank.aggregate.competence import Competence
 from rulerank.clicks.interleaving import interleave_runs
 from rulerank.clicks.reading import read_clicks
 from rulerank.datasets.ranking import make_ranking
@@ -77,16 +74,12 @@ def write_files(folder):
         own = [query in {f"q{number * 4 + i + 1}" for i in range(4)} for query in train.qid]
         write_any(train[own], f"parts/{number}.parquet")
     GlobalRules().fit(train).save("model.rulerank")
-    write_any(train[:5], "withdrawn.txt")
-    write_any(train[5:9], "new.txt")
     row = dict(zip(train.feature_names, np.nan_to_num(train.X[0]).tolist(), strict=True))
     score = float(GlobalRules().fit(train).predict(np.nan_to_num(train.X[:1]))[0])
     Path("scored.jsonl").write_text(json.dumps({"features": row, "score": score}) + "\n")
     QueryRules().fit(train).save("query.rulerank")
     QueryIntercepts(l2=1.0).fit(make_ranking(n_queries=12, n_features=3)).save("linear.rulerank")
     QueryIntercepts(l2=1.0, missing="mean").fit(read_any("test.csv")).save("clicks.rulerank")
-    Competence(literal=True, max_size=1).fit(train).save("dc3a.rulerank")
-    Competence({"RE-GR": GlobalRules(), "half": GlobalRules(drop_weakest=0.5)}).fit(train).save("mixed.rulerank")
     judged_pool()
     served_texts()
     engine_logs(folder)
@@ -142,9 +135,6 @@ def judged_pool():
     data = make_ranking(n_queries=4, docs_per_query=6, seed=3)
     write_any(data, "pool.csv")
     write_any(data[:10], "graded.csv")
-    lines = Path("pool.csv").read_text().splitlines()
-    judged = [f"{lines[0]},judge", *(f"{line},{['ann', 'bob'][number % 2]}" for number, line in enumerate(lines[1:]))]
-    Path("judged.csv").write_text("\n".join(judged) + "\n")
     rows = [*zip(data.qid.tolist(), data.docid.tolist(), data.y.tolist(), strict=True)]
     Path("llm.csv").write_text("qid,docid,grade\nq1,d1,1\n")
     each = [f"{query},{doc},{grade},ann,person" for query, doc, grade in rows[:10]]
@@ -152,13 +142,3 @@ def judged_pool():
     Path("each.csv").write_text("\n".join(["qid,docid,grade,rater,kind", *each]) + "\n")
     with LabelStore("judged.db") as store:
         store.add_all((query, doc, grade, "ann") for query, doc, grade in rows)
-
-
-@pytest.fixture
-def answer(monkeypatch):
-    """Type lines into stdin."""
-
-    def answer(*lines):
-        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-
-    return answer

@@ -33,7 +33,7 @@ NOT_RUN = {
 # the road, not the figures: commands that would take minutes are typed with less to do
 SMALLER = {
     "--splits 20": "--splits 2 --sizes 8,16",
-    "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report --method RE-GR --method QI",
+    "compare OHSUMED/ -o report": "compare OHSUMED/ --jobs 1 -o report --method GlobalRules --method QI",
     "compare OHSUMED/ --method": "compare OHSUMED/ --jobs 1 -o other --method",
     "compare judged.csv --folds 5": "compare judged.csv --folds 3 --jobs 1 -o more",
 }

@@ -28,7 +28,9 @@ NASTY = '<script>alert("1")</script>|&_%'
 def experiment():
     mine = System(NASTY, "yours", Rank(First()), "a <b>bold</b> claim")
     own = {"up": First(), "down": First(sign=-1.0), "up again": First(sign=2.0), "bad": First("badly")}
-    return run_experiment(FOLDS, [*choose_systems(["RE-GR", "QI", "RE-GR+"]), mine, own])
+    return run_experiment(
+        FOLDS, [*choose_systems(["GlobalRules", "QueryIntercepts", "GlobalRules, literal"]), mine, own]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +94,9 @@ def test_draws_are_averaged_query_by_query(experiment, summary):
 
 
 def test_the_system_compared_with_is_re_gr_unless_another_is_named(experiment, summary):
-    assert summarise(experiment).against == "RE-GR"
+    assert summarise(experiment).against == "GlobalRules"
     assert summary.against == "up"
-    with pytest.raises(DataError, match="cannot compare with 'RRF', which has no scores; choose from RE-GR, QI"):
+    with pytest.raises(DataError, match="cannot compare with 'RRF', which has no scores; choose from GlobalRules, "):
         summarise(experiment, against="RRF")
 
 
@@ -112,13 +114,19 @@ def test_an_experiment_in_which_nothing_finished_says_why_and_still_shows():
         (["MAP"], "letor9", None, None, "unknown convention 'letor9'"),
         (["MAP"], "standard", "lucky", None, "unknown tie rule 'lucky'"),
         (["MAP"], "standard", "docid", None, "ties='docid' needs the document ids"),
-        (["MAP"], "standard", None, "RE-GR", "cannot compare with 'RE-GR', which is not run; choose from QI"),
+        (
+            ["MAP"],
+            "standard",
+            None,
+            "GlobalRules",
+            "cannot compare with 'GlobalRules', which is not run; cho",
+        ),
     ],
 )
 def test_rules_are_checked_before_the_work(measures, convention, ties, against, message):
     folds = [replace(fold, test=replace(fold.test, docid=None)) for fold in FOLDS]
     with pytest.raises(DataError, match=message):
-        check_rules(folds, choose_systems(["QI"]), measures, convention, ties, against)
+        check_rules(folds, choose_systems(["QueryIntercepts"]), measures, convention, ties, against)
 
 
 def test_an_unknown_format_is_told_before_the_work():
@@ -135,7 +143,7 @@ def test_an_experiment_shows_as_a_table_without_arrays(experiment):
 def test_a_report_has_all_its_sections_and_says_by_which_rules(report):
     assert [section.key for section in report.blocks] == ["results", "folds", "significance", "run"]
     assert re.match(
-        r"Over 5 folds and 15 test queries, .* ranks best by MAP \(0\.\d{4}\)\. Against RE-GR", report.lead[0]
+        r"Over 5 folds and 15 test queries, .* ranks best by MAP \(0\.\d{4}\)\. Against GlobalRules", report.lead[0]
     )
     for section in report.blocks[:-1]:
         assert all("convention standard, ties expected" in part.note for part in section.parts)
@@ -164,20 +172,20 @@ def rows_of(path):
 def test_csv_has_every_figure_with_all_digits(experiment, summary, written):
     rows = rows_of(written / "results.csv")
     assert len(rows) == 8 * 5  # systems, the failed one too, and folds
-    row = next(r for r in rows if (r["system"], r["fold"]) == ("QI", "Fold2"))
-    assert {name: float(row[name]) for name in ("MAP", "NDCG@10")} == results(experiment, "QI")[1].means
+    row = next(r for r in rows if (r["system"], r["fold"]) == ("QueryIntercepts", "Fold2"))
+    assert {name: float(row[name]) for name in ("MAP", "NDCG@10")} == results(experiment, "QueryIntercepts")[1].means
     assert (row["convention"], row["ties"], row["labels"]) == ("standard", "expected", str(len(FOLDS[1].train)))
     assert rows[-1]["failure"].startswith("ValueError: no luck today")
     assert len(rows_of(written / "differences.csv")) == 6 * 21  # systems but one, measures
-    own = [row for row in rows_of(written / "queries.csv") if row["system"] == "QI"]
+    own = [row for row in rows_of(written / "queries.csv") if row["system"] == "QueryIntercepts"]
     assert len(own) == 15
     by_fold = [np.mean([float(row["MAP"]) for row in own if row["fold"] == fold.name]) for fold in FOLDS]
-    assert by_fold == pytest.approx(summary.row("QI").folds[summary.place("MAP")])
+    assert by_fold == pytest.approx(summary.row("QueryIntercepts").folds[summary.place("MAP")])
 
 
 def test_the_table_of_folds_has_mean_and_deviation(experiment, report):
-    row = next(row for row in report.blocks[1].parts[0].rows if row[0].text == "QI")
-    values = [result.means["MAP"] for result in results(experiment, "QI")]
+    row = next(row for row in report.blocks[1].parts[0].rows if row[0].text == "QueryIntercepts")
+    values = [result.means["MAP"] for result in results(experiment, "QueryIntercepts")]
     figures = [f"{value:.4f}" for value in (*values, np.mean(values), np.std(values, ddof=1))]
     assert [cell.text for cell in row[1:]] == figures
 
@@ -190,7 +198,7 @@ def test_the_report_compiles(written):
 
 
 def test_one_fold_and_one_system_are_enough_for_a_report(tmp_path):
-    found = run_experiment(FOLDS[:1], ["QI"])
+    found = run_experiment(FOLDS[:1], ["QueryIntercepts"])
     page, _, differences, _ = write_report(found, tmp_path / "new", ["html", "csv"])
-    assert "QI ranks best by MAP" in page.read_text()
+    assert "QueryIntercepts ranks best by MAP" in page.read_text()
     assert differences.read_text().startswith("system,against,measure,difference,")

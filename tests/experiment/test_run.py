@@ -43,17 +43,17 @@ def cell_in(folder, system="a", fold=FOLDS[0], key="0" * 16):
 
 
 def test_every_system_scores_every_test_document_of_every_fold():
-    found = run_experiment(FOLDS, ["RE-GR", "Best feature", "QI+"])
-    assert [system.name for system in found.complete][-1] == "QI+"
+    found = run_experiment(FOLDS, ["GlobalRules", "Best feature", "QueryIntercepts, tuned"])
+    assert [system.name for system in found.complete][-1] == "QueryIntercepts, tuned"
     for number, fold in enumerate(FOLDS):
-        expected = rr.GlobalRules(votes="mean", drop_weakest=0.0).fit(fold.train).predict(fold.test)
-        np.testing.assert_array_equal(found.cells["RE-GR", number].test, expected)
+        expected = rr.GlobalRules().fit(fold.train).predict(fold.test)
+        np.testing.assert_array_equal(found.cells["GlobalRules", number].test, expected)
 
 
 def test_a_second_run_takes_everything_from_the_directory(tmp_path):
-    first = run_experiment(FOLDS, ["RE-GR", "QI+"], out=tmp_path)
+    first = run_experiment(FOLDS, ["GlobalRules", "QueryIntercepts, tuned"], out=tmp_path)
     before = files(tmp_path)
-    second = run_experiment(FOLDS, ["RE-GR", "QI+"], out=tmp_path)
+    second = run_experiment(FOLDS, ["GlobalRules", "QueryIntercepts, tuned"], out=tmp_path)
     assert (first.n_reused, second.n_reused) == (0, 6)
     assert files(tmp_path) == before
     for place, scores in first.cells.items():
@@ -162,14 +162,14 @@ def test_scores_that_are_no_numbers_are_a_failure_of_their_system_alone():
 
 
 def test_processes_give_the_same_scores_and_one_that_dies_takes_only_its_cell(tmp_path):
-    good = choose_systems(["QI"])
+    good = choose_systems(["QueryIntercepts"])
     alone = run_experiment(FOLDS[:1], good)
     bad = choose_systems({"dies": First("process"), "lock": First(sign=Lock())})
     found = run_experiment(FOLDS[:1], [*bad, *good], out=tmp_path, n_jobs=2)
     assert found.failures["dies", 0].reason == "its process ended: out of memory, or a crash"
     assert found.failures["lock", 0].reason.startswith("it cannot be sent to another process, use one job: ")
     assert found.complete == good
-    np.testing.assert_array_equal(found.cells["QI", 0].test, alone.cells["QI", 0].test)
+    np.testing.assert_array_equal(found.cells["QueryIntercepts", 0].test, alone.cells["QueryIntercepts", 0].test)
 
 
 SCRIPT = """
@@ -178,19 +178,19 @@ import rulerank as rr
 folds = rr.make_folds(rr.make_ranking(n_queries=15, docs_per_query=8, n_features=5), n_folds=3)
 def tell(step):
     print(step.n_done, flush=True)
-rr.run_experiment(folds, ["RE-GR", "QI"], out=sys.argv[1], on_step=tell)
+rr.run_experiment(folds, ["GlobalRules", "QueryIntercepts"], out=sys.argv[1], on_step=tell)
 """
 
 
 def test_killed_in_the_middle_and_run_again_gives_the_same_report(tmp_path):
-    whole = run_experiment(FOLDS, ["RE-GR", "QI"])
+    whole = run_experiment(FOLDS, ["GlobalRules", "QueryIntercepts"])
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             if int(line) >= 3:
                 process.send_signal(signal.SIGKILL)
                 break
-    resumed = run_experiment(FOLDS, ["RE-GR", "QI"], out=tmp_path)
+    resumed = run_experiment(FOLDS, ["GlobalRules", "QueryIntercepts"], out=tmp_path)
     assert 2 <= resumed.n_reused <= 6
     first, second = (make_report(found)[0] for found in (whole, resumed))
     assert first.blocks[:-1] == second.blocks[:-1]  # the last has the seconds
@@ -230,10 +230,10 @@ UNGRADED = replace(FOLDS[0].test, y=np.full(len(FOLDS[0].test), -1))
 )
 def test_folds_that_nothing_can_be_learned_from_are_refused(folds, message):
     with pytest.raises(DataError, match=message):
-        run_experiment(folds, ["QI"])
+        run_experiment(folds, ["QueryIntercepts"])
 
 
 def test_a_directory_that_cannot_be_written_is_refused(tmp_path):
     Path(tmp_path, "file").write_text("")
     with pytest.raises(DataError, match=r"cannot write to .*file"):
-        run_experiment(FOLDS, ["QI"], out=tmp_path / "file")
+        run_experiment(FOLDS, ["QueryIntercepts"], out=tmp_path / "file")

@@ -61,12 +61,12 @@ def test_rankers_of_other_libraries_runs_and_known_systems_stand_in_one_table():
     oracle = rr.run_from_scores(DATA, DATA.y.astype(float))
     own = {"ridge": Ridge(), "engine": RUN, "oracle": oracle, "bad": First("badly")} | boosters()
     data = [rr.Fold(f.name, *(filled(part) for part in (f.train, f.vali, f.test))) for f in FOLDS]
-    found = run_experiment(data, ["QI", own])
-    assert [system.name for system in found.complete] == ["QI", *(name for name in own if name != "bad")]
+    found = run_experiment(data, ["QueryIntercepts", own])
+    assert [system.name for system in found.complete] == ["QueryIntercepts", *(name for name in own if name != "bad")]
     text = str(found.table(["MAP"]))
     names = [line.split()[0] for line in text.splitlines()[1:-1]]
     assert (names[0], names[-1]) == ("oracle", "bad"), "the best first, those without figures last"
-    assert sorted(names) == sorted(["QI", *own])
+    assert sorted(names) == sorted(["QueryIntercepts", *own])
     assert "failed in all folds: ValueError: no luck today" in text
 
 
@@ -123,9 +123,12 @@ def test_what_does_not_fit_is_a_failure_with_its_reason(run, message):
         ({"mine": First}, "got the class First, not one of it"),
         ({"mine": "RE-GGR"}, "unknown system 'RE-GGR'"),
         ([First()], r"expected the name of a system, or \{'mine': First\(\)\} for one of your own"),
-        ("RE-GR", r"expected a list of systems, such as \['RE-GR'\]: got the text 'RE-GR'"),
+        ("GlobalRules", r"expected a list of systems, such as \['GlobalRules'\]: got the text 'GlobalRules'"),
         ([], "expected at least one system to run: got none"),
-        (["QI", {"QI": First()}], "two systems are called 'QI': give each a name of its own"),
+        (
+            ["QueryIntercepts", {"QueryIntercepts": First()}],
+            "two systems are called 'QueryIntercepts': give each",
+        ),
     ],
 )
 def test_what_is_no_system_is_refused(systems, message):
@@ -134,7 +137,9 @@ def test_what_is_no_system_is_refused(systems, message):
 
 
 def test_a_known_system_may_have_another_name():
-    found = run_experiment(FOLDS, {"letter": "RE-GR", "same": rr.GlobalRules(votes="mean", drop_weakest=0.0)})
+    found = run_experiment(
+        FOLDS, {"letter": "GlobalRules, literal", "same": rr.GlobalRules(votes="mean", drop_weakest=0.0)}
+    )
     np.testing.assert_array_equal(found.cells["letter", 0].test, found.cells["same", 0].test)
     assert own_system("mine", own_system("a", First())).name == "mine"
 
@@ -158,7 +163,7 @@ def test_a_file_is_split_and_documents_without_a_grade_are_left_out_and_counted(
             "data.csv: expected graded documents of at least 20 queries for 20 folds, got 15",
         ),
         ("nowhere", {}, "nowhere: expected a directory with folds or a file of graded documents, got nothing"),
-        (".", {"n_folds": 3, "format": "csv"}, "has its folds as LETOR files: leave out --from, --folds"),
+        (".", {"n_folds": 3, "format": "csv"}, "has its folds as LETOR files: leave out format, --folds"),
     ],
 )
 def test_mistakes_in_what_is_opened_are_told(source, options, message, tmp_path, monkeypatch):

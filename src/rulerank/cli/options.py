@@ -55,15 +55,13 @@ Token = Annotated[str | None, flag("A secret that every request must bring.", en
 
 # options of version 0.1, and what does the same now
 NEW_OPTIONS = {
-    "--today": "--baseline",
-    "--against": "--baseline",
+    **dict.fromkeys(("--today", "--against"), "--baseline"),
     "--judges": "--raters",
     "--first": "--top",
     "--keys": "--sessions",
     "--csv": "-o FILE.csv",
     "--markdown": "-o FILE.md",
-    "--format": "-o FILE",
-    "--to": "-o FILE",
+    **dict.fromkeys(("--format", "--to"), "-o FILE"),
     "--from": "`rulerank convert IN OUT --from FORMAT`",
     "--list": "`rulerank methods`",
     "--parameters": "`rulerank methods NAME`",

@@ -63,7 +63,7 @@ def train(
 
     The model is written to a file, which `rulerank rank` reads. Unless --method names one, the method is chosen by
     cross-validation by query, and a line says which and why. With --vali or --tune, the parameters that are not set are
-    chosen so, too, and the best of the table they were chosen from is printed beside the defaults.
+    chosen so, too, and the table they were chosen from is printed.
 
     A folder (or a pattern such as 'data/*.parquet', in quotes) need not fit in memory; the model is the same as from
     one file that holds all. Each file holds whole queries.
@@ -202,7 +202,8 @@ class Trained:
         if "tuning" in self.selections:
             tuned = self.selections["tuning"]
             print(f"\nchosen by {tuned.measure} in cross-validation by query, the best first\n\n{tuned}\n")
-        print(f"{kind}: {', '.join(f'{name} {as_word(value)}' for name, value in params.items())}")
+        words = [f"{name} {'none' if value is None else value}" for name, value in params.items()]
+        print(f"{kind}: {', '.join(words)}")
         rules = "" if n_rules is None else f"{counted(n_rules, 'rule')}, "
         kept = self.facts.get("saved") == "baseline"
         how = "the baseline ranking as it was; no new ranking is saved" if kept else f"learned in {seconds:.1f} s"
@@ -395,15 +396,6 @@ def used_params(ranker: Ranker) -> dict[str, Any]:
     params |= {name: type(value).__name__ for name, value in params.items() if isinstance(value, Ranker)}
     used = ranker.stood_for() if isinstance(ranker, RuleRanker) else {}
     return params | {name: value for name, value in used.items() if name in params}
-
-
-def as_word(value: object) -> str:
-    """Return a parameter as the command line writes it.
-
-    >>> as_word(None), as_word(0.25)
-    ('none', '0.25')
-    """
-    return "none" if value is None else str(value)
 
 
 def count_rules(ranker: Ranker) -> int | None:

@@ -145,14 +145,14 @@ def summarise(
 ) -> Summary:
     """Evaluate the complete systems by MAP, NDCG@1-10, P@1-10 and the measures given.
 
-    against: the system that others are compared with; RE-GR, or else the first one.
+    against: the system that others are compared with; GlobalRules, or else the first one.
     """
     complete = experiment.complete
     if not complete:
         (name, _), failure = next(iter(experiment.failures.items()))
         raise DataError(f"no system finished on all folds; {name}: {failure.reason}")
     names = [system.name for system in complete]
-    chosen = against or ("RE-GR" if "RE-GR" in names else names[0])
+    chosen = against or next((name for name in ("GlobalRules", "RE-GR") if name in names), names[0])
     if chosen not in names:
         raise DataError(f"cannot compare with {chosen!r}, which has no scores; choose from {', '.join(names)}")
     asked = tuple(dict.fromkeys([*ALL_MEASURES, *(as_measures(measures) if measures else ())]))

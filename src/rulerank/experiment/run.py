@@ -102,9 +102,9 @@ class Experiment:
         >>> from rulerank.splitting import make_folds
         >>> folds = make_folds(make_ranking(n_queries=9, docs_per_query=8), n_folds=3)
         >>> print(run_experiment(folds, ["RE-GR", "QI"]).table(["P@1"]))
-        system     P@1
-        RE-GR   0.4630
-        QI      0.1111
+        system              P@1
+        GlobalRules      0.2907
+        QueryIntercepts  0.1111
         3 folds, mean; by P@1, the best first; 9 test queries, convention standard, ties expected
         """
         from rulerank.experiment.report import SHOWN, experiment_table
@@ -147,7 +147,7 @@ def run_experiment(
     >>> from rulerank.splitting import make_folds
     >>> folds = make_folds(make_ranking(n_queries=15, docs_per_query=10), n_folds=3)
     >>> experiment = run_experiment(folds, ["RE-GR", "QI"])
-    >>> experiment.cells["RE-GR", 0].test.shape == (len(folds[0].test),), len(experiment.failures)
+    >>> experiment.cells["GlobalRules", 0].test.shape == (len(folds[0].test),), len(experiment.failures)
     (True, 0)
     """
     chosen = choose_systems(systems)

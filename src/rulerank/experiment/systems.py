@@ -22,6 +22,7 @@ from rulerank.errors import DataError
 from rulerank.evaluation.rankings import best_feature, feature_scores
 from rulerank.io.doc_names import doc_keys
 from rulerank.io.trec import Run
+from rulerank.methods import METHODS
 from rulerank.rankers.fitted.fitted_rules import FittedRules
 from rulerank.rankers.foreign import fit_ranker, fresh, predict_ranker
 from rulerank.rankers.global_rules import GlobalRules
@@ -58,7 +59,7 @@ class Plan(Protocol):
 
 @dataclass(frozen=True)
 class System:
-    """A way to rank, by the name that the papers give it; + marks our default where it is not as published."""
+    """A way to rank, by the name of its class; "literal" is what a paper has where our default differs."""
 
     name: str
     group: str
@@ -165,35 +166,31 @@ def warm_up(ranker: Any, train: Dataset) -> None:
 
 ROBUST_LINEAR = QueryIntercepts(l2=30.0, normalize="zscore", missing="mean", n_jobs=1)  # the middle of the grid
 MEMBERS = {
-    "RE-GR+": GlobalRules(n_jobs=1),
-    "RE-SR+": StableRules(n_jobs=1),
-    "RE-QR+": QueryRules(n_jobs=1),
-    "QI+": ROBUST_LINEAR,
+    "GlobalRules": GlobalRules(n_jobs=1),
+    "StableRules": StableRules(n_jobs=1),
+    "QueryRules": QueryRules(n_jobs=1),
+    "QueryIntercepts": ROBUST_LINEAR,
 }
 PENALTIES = {"l2": L2_GRID[1:]}
+
+LITERAL = GlobalRules(votes="mean", drop_weakest=0.0)
 
 SYSTEMS = {
     system.name: system
     for system in (
-        System("RE-GR", "rules", Rank(GlobalRules(votes="mean", drop_weakest=0.0)), "global rules, as published"),
-        System("RE-SR", "rules", Rank(StableRules(literal=True)), "stable rules, phi 0.1, as published"),
-        System("RE-QR", "rules", Rank(QueryRules(literal=True)), "query-level rules by competence, as published"),
-        System("RE-GR+", "rules", Rank(GlobalRules()), "global rules, weighed by evidence"),
-        System("RE-SR+", "rules", Rank(StableRules()), "rules weighed by how many queries agree"),
-        System("RE-QR+", "rules", Rank(QueryRules()), "the 25 most trusted queries' shrunken rules"),
-        System("FR+", "rules", Rank(FittedRules()), "one fitted vote per rule, 30 pairs of features at most"),
-        System("QI", "linear", Rank(QueryIntercepts(missing="mean")), "logistic regression, an intercept per query"),
-        System(
-            "QI+", "linear", Rank(ROBUST_LINEAR, PENALTIES), "QI on z-scores by query, the penalty l2 chosen on vali"
-        ),
+        System("GlobalRules, literal", "rules", Rank(LITERAL), "RE-GR as published"),
+        System("StableRules, literal", "rules", Rank(StableRules(literal=True)), "RE-SR as published, phi 0.1"),
+        System("QueryRules, literal", "rules", Rank(QueryRules(literal=True)), "RE-QR as published, by competence"),
+        System("GlobalRules", "rules", Rank(GlobalRules()), "global rules, weighed by evidence"),
+        System("StableRules", "rules", Rank(StableRules()), "rules weighed by how many queries agree"),
+        System("QueryRules", "rules", Rank(QueryRules()), "the 25 most trusted queries' shrunken rules"),
+        System("FittedRules", "rules", Rank(FittedRules()), "one fitted vote per rule, 30 pairs of features at most"),
+        System("QueryIntercepts", "linear", Rank(QueryIntercepts(missing="mean")), "logistic, an intercept per query"),
+        System("QueryIntercepts, tuned", "linear", Rank(ROBUST_LINEAR, PENALTIES), "on z-scores, l2 chosen on vali"),
         System("Best feature", "beyond", BestFeature(), "one feature alone, chosen on vali with its direction"),
-        System("Competence", "beyond", Rank(Competence(MEMBERS, n_jobs=1)), "RE-GR+, RE-SR+, RE-QR+ and QI+, mixed"),
+        System("Competence", "beyond", Rank(Competence(MEMBERS, n_jobs=1)), "the rules and QueryIntercepts, mixed"),
     )
 }
-BY_CLASS = {  # what a class makes by default
-    "GlobalRules": "RE-GR+", "StableRules": "RE-SR+", "QueryRules": "RE-QR+", "FittedRules": "FR+",
-    "QueryIntercepts": "QI",
-}  # fmt: skip
 
 Asking = str | System | Mapping[str, Any]
 
@@ -202,7 +199,7 @@ def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) ->
     """Return systems by name, as they are, or of your own by name.
 
     >>> [system.name for system in choose_systems(["RE-GR", {"mine": GlobalRules(max_size=1)}])]
-    ['RE-GR', 'mine']
+    ['GlobalRules', 'mine']
     """
     if asked is None:
         return list(SYSTEMS.values())
@@ -226,8 +223,8 @@ def choose_systems(asked: Iterable[Asking] | Mapping[str, Any] | None = None) ->
 def own_system(name: str, value: Any) -> System:
     """Return a system of one's own: a ranker, a run, or a known system under another name.
 
-    >>> own_system("mine", GlobalRules()).about, own_system("letter", "RE-GR").about
-    ('GlobalRules', 'global rules, as published')
+    >>> own_system("mine", GlobalRules()).about, own_system("ours", "RE-GR").about
+    ('GlobalRules', 'global rules, weighed by evidence')
     """
     if isinstance(value, str | System):
         return replace(system_named(value) if isinstance(value, str) else value, name=name)
@@ -242,10 +239,10 @@ def own_system(name: str, value: Any) -> System:
 
 
 def system_named(name: str) -> System:
-    """Return a system by its name, or by the class that makes it; capitals, blanks and apostrophes do not matter.
+    """Return a system by its name or a code of the papers; capitals, blanks and apostrophes do not matter.
 
-    >>> system_named("re-gr").name, system_named("bestfeature").name, system_named("GlobalRules").name
-    ('RE-GR', 'Best feature', 'RE-GR+')
+    >>> system_named("re-gr").name, system_named("bestfeature").name, system_named("globalrules").name
+    ('GlobalRules', 'Best feature', 'GlobalRules')
     """
     if not isinstance(name, str):
         raise DataError(f"expected the name of a system, or {{'mine': {name!r:.40}}} for one of your own")
@@ -254,7 +251,9 @@ def system_named(name: str) -> System:
         return "".join(char for char in name.lower() if char.isalnum() or char == "+")
 
     known = {bare(other): system for other, system in SYSTEMS.items()}
-    known |= {bare(other): SYSTEMS[own] for other, own in BY_CLASS.items()}
+    for method in METHODS.values():
+        if method.class_name in SYSTEMS:
+            known |= {bare(other): SYSTEMS[method.class_name] for other in method.names}
     if bare(name) in known:
         return known[bare(name)]
     close = difflib.get_close_matches(bare(name), known, n=1)
